@@ -10,6 +10,8 @@ from textwrap import dedent
 from ailb_gen.checks import families
 from ailb_gen.checks.family_names import FAMILIES
 from ailb_gen.checks.model import Check, Result
+from ailb_gen.hosts.harmless import ENVIRONMENT, FILES, SYSCTLS, Settings
+from ailb_gen.layout import LEFT_OVER
 from ailb_gen.network.harmless import HARMLESS
 
 # Checks that need a Batfish service, devices, or a running lab.
@@ -71,9 +73,35 @@ def _harmless() -> str:
         f"{reason[:1].upper()}{reason[1:]}:\n\n```text\n{dedent(lines).strip()}\n```\n"
         for reason, lines in HARMLESS.items()
     )
+    servers = (
+        f"#### {title}\n\n"
+        + "\n".join(f"{reason[:1].upper()}{reason[1:]}:\n\n```text\n{lines}\n```\n" for reason, lines in rows.items())
+        for title, rows in (
+            ("Kernel parameters", _settings(SYSCTLS)),
+            ("Variables of jobs", _settings(ENVIRONMENT)),
+            ("Files", _files()),
+        )
+    )
     return (
         "## Statements that are known to be harmless\n\n"
         "AILB209 is about every statement that this program does not read, except these and what stands below them.\n"
         "`a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or prefix, `<show>` a command that shows.\n\n"
         + "\n".join(blocks)
+        + "\n## Settings and files of servers that are known to be harmless\n\n"
+        "AILB610, AILB612 and AILB617 report everything else that stands beside the fabric's own. Names, values and\n"
+        "paths are regular expressions for the whole. Limits, services, udev rules, netplan files and the like are\n"
+        "judged by their contents: `ailb_gen/checks/families/host_extras.py`.\n\n" + "\n".join(servers)
     )
+
+
+def _settings(table: Settings) -> dict[str, str]:
+    """Return the rows of a table as `name = value`, by reason."""
+    return {reason: "\n".join(f"{name} = {value}" for name, value in rows.items()) for reason, rows in table.items()}
+
+
+def _files() -> dict[str, str]:
+    """Return the patterns of paths by reason."""
+    found: dict[str, list[str]] = {"nobody reads them": [f"(?:.*/)?(?:{LEFT_OVER.pattern})"]}
+    for pattern, reason in FILES.items():
+        found.setdefault(reason, []).append(pattern)
+    return {reason: "\n".join(patterns) for reason, patterns in found.items()}

@@ -12,7 +12,7 @@ class Relation(Enum):
     LINE and FILE: they are at one line, or anywhere in one file. TOPIC: they name one thing, such as a port or a
     prefix. PART: they name one thing, in one file. OWN: the scope of one is that of the other, or a part of it.
     INVOLVED: the consequence involves what the cause is about. ANYWHERE: wherever both are. ALIKE: both are marked so
-    (`Finding.alike`); it needs no rule.
+    (`Finding.alike`); it needs no rule. GAP: for both the same statement is missing, or is written wrongly.
     """
 
     LINE = 1
@@ -23,6 +23,7 @@ class Relation(Enum):
     ANYWHERE = 6
     ALIKE = 7
     PART = 8
+    GAP = 9
 
 
 def _ids(text: str) -> tuple[str, ...]:
@@ -33,18 +34,18 @@ def _ids(text: str) -> tuple[str, ...]:
 # Every check, the more fundamental first: a cause stands before its consequences.
 _LEVELS = (
     # Files that are not there or cannot be read, and statements that no switch takes.
-    _ids("001 002 003 004 601 908 901 902 903 905 904"),
+    _ids("001 002 003 004 601 908 901 902 903 905 904 011"),
     # Cables, and the files that describe them.
     _ids("009 008 006 007"),
     # What stands on one device.
-    _ids("209 105 102 101 106 108 109 103 104 107 110 111 202 301 207 302 203 208 204 205 206 212 210 211 010"),
+    _ids("209 105 102 101 106 108 109 103 104 107 110 111 112 202 301 207 302 203 208 204 205 206 212 210 211 010"),
     _ids("304 305 308 306 307 311 406 407 408 702 701 703 704 705 706 710 711"),
     # What follows for the two ends of a link, for routes, for paths, and for failures.
     _ids("409 709 707 201 303 309 310 402 401 403 404 405 501 504 506 502 507 503 505"),
     _ids("602 603 604 605 606 607 608 609 610 611 612 613 614 615 708 616 617 618"),
     _ids("801 802 803 804 805 806 807 808 811 812 814 813 815 816 817 818 819 821 822 823"),
     # What a lab shows: files, hosts, sessions, routes, packets, failures.
-    _ids("L01 L02 L03 L04 L05 L06 L07 L10 L21 L22 L08 L23 L09 L31 L32 L33"),
+    _ids("L01 L02 L03 L11 L14 L04 L05 L06 L13 L07 L10 L21 L22 L08 L23 L09 L12 L31 L34 L32 L33 L35"),
     # What only repeats that something is amiss.
     _ids("906 907 005 090 091"),
 )
@@ -54,9 +55,11 @@ _UNREADABLE = _ids("001 002")
 _SYNTAX = _ids("901 902 903 904 905")
 _CABLES = _ids("009 008 006")
 # What decides about routes.
-_CONTROL = _ids("001 002 901 902 903 904 905 009 008 006 105 102 101 108 109 103 107 202 301 302 207 203 208 205 206")
-_CONTROL += _ids("304 305 308 306 307 406 201 106 209")
-_QOS = _ids("001 002 901 902 903 904 905 702 701 703 704 705 706")
+_CONTROL = _ids(
+    "001 002 011 901 902 903 904 905 009 008 006 105 102 101 108 109 103 107 202 301 302 207 203 208 205 206"
+)
+_CONTROL += _ids("011 304 305 308 306 307 406 201 106 209")
+_QOS = _ids("001 002 011 901 902 903 904 905 702 701 703 704 705 706")
 _COMPUTED = _ids("303 309 310 402 401 403")
 _STATEMENTS = tuple(chain(*_LEVELS[:4]))
 SERVER = frozenset(_LEVELS[5])
@@ -136,6 +139,7 @@ _RULES: Rules = (
     ("814", _ids("102 101 103"), Relation.TOPIC),
     # Its routes follow from all that decides about routes; that the engines disagree, only from what one leaves out.
     ("815 816 817 818 819", (*_CONTROL, *_COMPUTED), Relation.ANYWHERE),
+    ("812", _ids("306 307 308 311"), Relation.OWN),
     ("821 822 823", _ids("812"), Relation.ANYWHERE),
     ("822 823", _ids("821"), Relation.ANYWHERE),
     # In a lab: no session without advertisements, no routes without a session, no packets without routes.
@@ -145,8 +149,11 @@ _RULES: Rules = (
     ("L07 L08", _ids("L07"), Relation.INVOLVED),
     ("L09", _ids("L04 L05"), Relation.OWN),
     ("L09", _ids("L02 L04 L05 L06 L08"), Relation.INVOLVED),
-    ("L31", _ids("L02 L06 L07 L08"), Relation.ANYWHERE),
-    ("L22 L23 L32", _ids("L01 L21"), Relation.ANYWHERE),
+    ("L12", _ids("L11"), Relation.OWN),
+    ("L12", _ids("L11"), Relation.INVOLVED),
+    ("L31 L34 L35", _ids("L02 L06 L07 L08 L14"), Relation.ANYWHERE),
+    ("L34", _ids("L13"), Relation.ANYWHERE),
+    ("L22 L23 L32", _ids("L01 L14 L21"), Relation.ANYWHERE),
     ("L23 L32", _ids("L22 L23"), Relation.ANYWHERE),
     # A file that is not as it was generated: what is wrong in it says more.
     ("005", tuple(chain(*_LEVELS[:4], *_LEVELS[5:6])), Relation.OWN),
@@ -159,8 +166,8 @@ REPLACED = frozenset(_ids("008 009 102 103 105 203 304 602 604 607 608 609 610 6
 
 
 def _table() -> dict[str, list[tuple[tuple[str, ...], Relation]]]:
-    # A line is one statement, and one cause.
-    found = {check: [(_WRITTEN, Relation.LINE)] for check in _WRITTEN}
+    # A line is one statement, and one cause; so is a statement that is missing.
+    found = {check: [(_WRITTEN, Relation.LINE), (_WRITTEN, Relation.GAP)] for check in _WRITTEN}
     for effects, causes, relation in _RULES:
         for effect in _ids(effects):
             found.setdefault(effect, []).append((causes, relation))

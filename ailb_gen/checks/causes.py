@@ -13,15 +13,16 @@ from ailb_gen.layout import PROFILES
 
 # Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
 ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{1,4}:[0-9a-f:]*:[0-9a-f:]*")
-END = re.compile(r"([\w.-]+):([a-z][\w./:-]*\w)")
+# Words are looked at from where they begin: from every character it would take the square of a word's length.
+END = re.compile(r"(?<![\w.-])([\w.-]+):([a-z][\w./:-]*\w)")
 PORT = re.compile(r"\b(?:et|xe|ge|irb|lo)[-.]?\d(?:[\w/:.]*\w)?")
 TABLE = re.compile(r"\btable (\d+)")
 OWN = re.compile(r"\b(?:VLAN|class|community|group|as-list|policy) [\w.-]+")
 HOST_FILE = re.compile(r"\b(?:usr|etc)/[\w./-]+\w")
 NIC = re.compile(r"\bconf\.([\w-]+)\.")
-CABLE = re.compile(r"([\w.-]+) ((?:et|xe|ge)-[\w/:]+)")
+CABLE = re.compile(r"(?<![\w.-])([\w.-]+) ((?:et|xe|ge)-[\w/:]+)")
 # A line of the script: NIC, table and its name, priority, prefix.
-ROW = re.compile(r"\S+ (\d+) \S+ \d+ [0-9a-f]+:")
+ROW = re.compile(r"(?<!\S)\S+ (\d+) \S+ \d+ [0-9a-f]+:")
 # The prefixes of a NIC are those of the cable's other end.
 ON_WHOLE_PORTS = ("AILB606",)
 # Servers have their prefixes from leaves: 64 bits (RFC 4862).
@@ -36,7 +37,8 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
     """
     findings = [row for result in results for row in result.findings]
     # Within a check, what depends on nothing else comes first.
-    findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves)))
+    # What stands in the place of something else comes before what is missing there.
+    findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves), _is_missing(row)))
     for root in findings:
         if root.alike == EVERYTHING:
             return {finding: root for finding in findings if finding != root}
@@ -100,7 +102,7 @@ def _port(name: str) -> str:
 
 
 def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
-    """Return what stands in the place of something else: as much is too much in a file as is missing there."""
+    """Return what is missing because something else stands there: as much is too much in a file as is missing."""
     lacking: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
@@ -110,7 +112,7 @@ def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
             key = (check, row.device, row.place.file)
             (lacking if row.expected else surplus)[key].append(row)
     return {
-        more: less
+        less: more
         for key, rows in surplus.items()
         if len(rows) == len(lacking[key])
         for more, less in zip(rows, lacking[key], strict=True)
@@ -156,6 +158,8 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
     if finding.alike:
         yield Relation.ALIKE, finding.alike
     yield from ((Relation.LINE, line) for line in _lines(finding))
+    if finding.gap:
+        yield Relation.GAP, finding.gap
     files = _files(finding)
     for file in files:
         yield Relation.FILE, file
@@ -177,8 +181,15 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
 def _lines(finding: Finding) -> list[tuple[str, int]]:
     """Return the file and line that a finding is about; none for what is missing, which is placed where it belongs."""
     place = finding.place
-    is_there = place is not None and place.line > 1 and not (finding.expected and not finding.found)
+    is_there = place is not None and place.line > 1 and not _is_missing(finding)
     return [(place.file, place.line)] if place is not None and is_there else []
+
+
+def _is_missing(finding: Finding) -> bool:
+    """Return whether a finding is about something that is not there."""
+    if finding.statement:
+        return bool(finding.gap) and not finding.instead
+    return bool(finding.expected and not finding.found)
 
 
 def _wholes(scope: str) -> Iterator[str]:
@@ -201,4 +212,5 @@ SOUGHT: dict[Relation, Callable[[Finding], Iterable[object]]] = {
     Relation.PART: lambda finding: [(file, topic) for file in _files(finding) for topic in sorted(topics(finding))],
     Relation.FILE: _files,
     Relation.LINE: _lines,
+    Relation.GAP: lambda finding: [finding.gap] if finding.gap else [],
 }

@@ -29,9 +29,30 @@ class HostGroup:
 
     @property
     def nics(self) -> dict[str, Nic]:
-        """The GPU NICs in netplan; a host may have files of its own for other NICs."""
+        """The GPU NICs in netplan; a host may have other NICs, in files of its own or beside the GPU NICs."""
         names = {nic.name for nic in self.expected.nics}
-        return {name: nic for name, nic in self.profile.nics.items() if nic.file == NETPLAN or name in names}
+        found = {name: nic for name, nic in self.profile.nics.items() if nic.file == NETPLAN or name in names}
+        # Where a GPU NIC is missing, another one may be that one under a wrong name.
+        if not names <= found.keys():
+            return found
+        return {name: nic for name, nic in found.items() if name in names or not self._is_other(nic)}
+
+    def _is_other(self, nic: Nic) -> bool:
+        """Return whether a NIC has nothing to do with the GPU NICs: neither their names nor their tables or rules."""
+        names = {own.name for own in self.expected.nics}
+        tables = {table.id for own in self.expected.nics for table in own.tables}
+        macs = {self.profile.nics[name].mac for name in names} - {None}
+        used = {route.table for route in nic.routes} | {rule.table for rule in nic.rules}
+        matched = {str(setting.value) for setting in nic.match if setting.key == "name"} | {nic.name}
+        exact = not any(set("*?[") & set(name) for name in matched)
+        others = {setting.key for setting in nic.match} <= {"name", "macaddress"}
+        return (
+            exact
+            and others
+            and names.isdisjoint({*matched, str(nic.value("set-name"))})
+            and nic.mac not in macs
+            and tables.isdisjoint(used)
+        )
 
 
 def host_groups(expected: Mapping[str, ExpectedHost], network: Network) -> tuple[HostGroup, ...]:

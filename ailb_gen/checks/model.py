@@ -11,6 +11,7 @@ from pathlib import Path
 from ailb_gen.checks.context import Context
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Switch
+from ailb_gen.redact.text import redact
 
 
 class Severity(IntEnum):
@@ -49,6 +50,8 @@ class Check:
 
 # What is so wrong that whatever else is found follows from it.
 EVERYTHING = "everything"
+# What of a finding may quote a file.
+TEXTS = ("message", "expected", "found", "part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,10 @@ class Finding:
     are further scopes that the finding depends on, such as the switches on a path: a finding about one of them may be
     its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such as a
     section that is missing: the first stands for the others. From one that is alike `EVERYTHING` all others follow.
+    `statement` is the statement of a switch that it is about, there or missing, from the top; of several with ` | `
+    between them the first that is there, else the last. `instead` says that it is there and does not belong there,
+    `gap` where something is missing (see `ailb_gen.checks.locate`).
+    Secrets in the texts are replaced.
     """
 
     check: str
@@ -72,6 +79,15 @@ class Finding:
     involves: tuple[str, ...] = ()
     alike: str = ""
     part: str = ""
+    statement: str = ""
+    instead: bool = False
+    gap: str = ""
+
+    def __post_init__(self) -> None:
+        for name in TEXTS:
+            text = getattr(self, name)
+            if (shown := redact(text)) != text:
+                object.__setattr__(self, name, shown)
 
     @property
     def scope(self) -> str:
@@ -132,10 +148,24 @@ class Findings:
         involves: Iterable[str] = (),
         alike: str = "",
         part: str = "",
+        statement: str = "",
+        instead: bool = False,
     ) -> None:
         """Add a finding about a device or, with `part`, about a part of it."""
         self.found[check.id].append(
-            Finding(check.id, device, message, place, str(expected), str(found), tuple(involves), alike, part)
+            Finding(
+                check.id,
+                device,
+                message,
+                place,
+                str(expected),
+                str(found),
+                tuple(involves),
+                alike,
+                part,
+                statement,
+                instead,
+            )
         )
 
     def at(
@@ -149,10 +179,12 @@ class Findings:
         involves: Iterable[str] = (),
         alike: str = "",
         part: str = "",
+        statement: str = "",
+        instead: bool = False,
     ) -> None:
         """Add a finding about a switch at a line of its file; 0 is the file as a whole."""
         place = Place(switch.file, line or 1)
-        self.add(check, switch.named, message, place, expected, found, involves, alike, part)
+        self.add(check, switch.named, message, place, expected, found, involves, alike, part, statement, instead)
 
     def results(self, checks: Iterable[Check]) -> Iterator[Result]:
         """Iterate over the results of some checks, in their order."""

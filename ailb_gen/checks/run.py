@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.locate import located
 from ailb_gen.checks.model import Check, Findings, Result, Run, RunOptions
 from ailb_gen.checks.steps import Steps
 from ailb_gen.garbage import no_garbage_collection
@@ -111,7 +112,7 @@ def examine(
         for name, families in ORDER:
             _run_families(name, families, chosen, context, findings)
         steps.finish()
-    return _run_of(intent, root, context, findings.results(chosen)), context
+    return _run_of(intent, root, context, located(findings.results(chosen), root)), context
 
 
 def _run_families(

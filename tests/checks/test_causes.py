@@ -123,7 +123,7 @@ def test_one_row_of_a_server_that_is_written_wrongly_is_one_thing_whatever_check
     lacking = Finding(
         "AILB607", "profiles/a", "table 10004 is not in the list", Place(file, 14), "gpu1 10004", "", part="gpu1"
     )
-    assert explained(surplus, lacking) == {surplus: lacking}
+    assert explained(surplus, lacking) == {lacking: surplus}
     second = Finding(
         "AILB607", "profiles/a", "table 10000 is not in the list", Place(file, 14), "gpu0 10000", "", part="gpu0"
     )

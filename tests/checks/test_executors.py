@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +20,7 @@ from ailb_gen.checks.model import Run, RunOptions
 from ailb_gen.checks.run import run
 from ailb_gen.errors import UsageError, WorkerError
 from ailb_gen.intent.load import load
+from ailb_gen.optional import how_to_install
 from ailb_gen.parallel import SMALL, executor_of
 from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
@@ -105,7 +107,7 @@ def test_no_scheduler_there(address: str, monkeypatch: pytest.MonkeyPatch) -> No
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(UsageError, match=r"pip install 'ailb-gen\[dask\]'"),
+        pytest.raises(UsageError, match=re.escape(how_to_install("dask"))),
         executor_of("dask:tcp://127.0.0.1:8786", 2, 1),
     ):
         pass

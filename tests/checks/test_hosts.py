@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ailb_gen.checks.causes import causes
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding
 from ailb_gen.hosts.read import read_hosts
@@ -151,6 +152,107 @@ DAMAGES = [
     (DROP_IN, "UseGateway=no", "UseGateway=yes", "AILB611", "UseGateway"),
     (DROP_IN, "UseDNS=no\n", "", "AILB611", ""),
 ]
+# What is told first is told where it is wrong: file, text, replacement, the check, the whole line.
+PLACES = [
+    (DROP_IN, "[IPv6AcceptRA]", "[IPv6AcceptR]", "AILB611", "[IPv6AcceptR]"),
+    (SCRIPT_UNIT, "[Service]", "[Servce]", "AILB615", "[Servce]"),
+    (
+        SCRIPT_UNIT,
+        "Wants=sys-subsystem-net-devices-gpu0_eth.device",
+        "Wants=sys-subsystem-net-devices-gpu1_eth.device",
+        "AILB615",
+        "Wants=sys-subsystem-net-devices-gpu1_eth.device",
+    ),
+    (
+        SYSCTL,
+        "net.ipv6.conf.gpu0_eth.autoconf = 1",
+        "net.ipv6.conf.gpu1_eth.autoconf = 1",
+        "AILB610",
+        "net.ipv6.conf.gpu1_eth.autoconf = 1",
+    ),
+    (NETPLAN, "          scope: link\n", "          scope: lnk\n", "AILB605", "          scope: lnk"),
+    (NETPLAN, "          on-link: true\n", "          on-link: false\n", "AILB605", "          on-link: false"),
+    (
+        NETPLAN,
+        '64"\n          scope: link\n          table: 10002',
+        '64"\n          table: 10002',
+        "AILB605",
+        "fc00:1:1:3",
+    ),
+    (QOS, "gpu0_eth mlx5_0", "gpu1_eth mlx5_0", "AILB602", "gpu1_eth mlx5_0"),
+    (NETPLAN, "  ethernets:\n", "  etherets:\n", "AILB602", "  etherets:"),
+    (QOS, "    fi\n", "    if\n", "AILB616", "    if"),
+    (SCRIPT, "    status=1", "    status=0", "AILB616", "    status=0"),
+    (SCRIPT, 'add "$3" dev "$1" table "$2"', 'add "$3" dev "$1" table "$8"', "AILB616", "$8"),
+    (SCRIPT, "#!/bin/sh", " #!/bin/sh", "AILB616", " #!/bin/sh"),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "check", "pointed"), PLACES)
+def test_a_damage_is_the_first_cause_and_told_at_its_line(
+    file: str, old: str, new: str, check: str, pointed: str, tree: Path, lab: Network
+) -> None:
+    path = tree / PROFILE / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    network = replace(lab, hosts=read_hosts(tree)[0])
+    results = run_family("AILB6", Context(LAB, network))
+    explained = causes(results)
+    (cause,) = [one for one in findings(results) if one not in explained]
+    assert cause.check == check
+    assert cause.place is not None
+    assert cause.place.file == f"{PROFILE}/{file}"
+    assert pointed in path.read_text().split("\n")[cause.place.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("on-link: true\n          table: 10002", "on-link: true\n          table: 10003"),
+        ("scope: link\n          table: 10002", "scope: link\n          table: 10001"),
+    ],
+)
+def test_a_route_in_another_table_is_told_first_at_its_table(old: str, new: str, tree: Path, lab: Network) -> None:
+    path = tree / PROFILE / NETPLAN
+    text = path.read_text()
+    changed = text.index(old) + new.index("table")
+    path.write_text(text.replace(old, new, 1))
+    results = run_family("AILB6", Context(LAB, replace(lab, hosts=read_hosts(tree)[0])))
+    explained = causes(results)
+    places = [one.place for one in findings(results) if one not in explained]
+    assert places[0] is not None
+    assert places[0].line == text[:changed].count("\n") + 1
+
+
+def test_a_route_below_another_nic_is_one_cause(tree: Path, lab: Network) -> None:
+    path = tree / PROFILE / NETPLAN
+    text = path.read_text()
+    route = '        - to: "fc00:1:1:2::/64"\n          scope: link\n          table: 10001\n'
+    before = '        - to: "fc00:1:2:2::/64"\n'
+    path.write_text(text.replace(route, "").replace(before, route + before))
+    results = run_family("AILB6", Context(LAB, replace(lab, hosts=read_hosts(tree)[0])))
+    explained = causes(results)
+    (cause,) = [one for one in findings(results) if one not in explained]
+    assert cause.place is not None
+    assert path.read_text().split("\n")[cause.place.line - 1].strip() == "table: 10001"
+
+
+def test_values_of_nccl_that_do_not_work_are_told_with_their_reason(tree: Path, lab: Network) -> None:
+    for path in (tree / "profiles").glob(f"*/{ENVIRONMENT}"):
+        text = path.read_text()
+        path.write_text(text.replace("SPLIT_DATA_ON_QPS=1", "SPLIT_DATA_ON_QPS=0") + "NCCL_IB_GID_INDEX=0\n")
+    asked = LAB.model_copy(
+        update={"nccl": LAB.nccl.model_copy(update={"environment": {"NCCL_IB_SPLIT_DATA_ON_QPS": "0"}})}
+    )
+    one_color, pinned = "a message goes over one queue pair, and so over one color; write 1", "the same address"
+    for fabric in (LAB, asked):
+        found = [finding.message for finding in judged(tree, lab, fabric) if finding.check == "AILB612"]
+        split = [message for message in found if one_color in message]
+        fixed = [message for message in found if "NCCL_IB_GID_INDEX does not belong here" in message]
+        assert len(split) == len(fixed) > 0
+        assert sorted((*split, *fixed)) == sorted(found)
+        assert all(pinned in message for message in fixed)
 
 
 @pytest.mark.parametrize(("file", "old", "new", "check", "pointed"), DAMAGES)
@@ -372,8 +474,9 @@ OVERRIDING = [
     ("etc/sysctl.d/10-early.conf", "net.ipv6.conf.gpu0_eth.accept_ra = 0\n", "it is read earlier"),
     ("etc/sysctl.conf", "net/ipv6/conf/gpu0_eth/accept_ra=0\n", "it is read later and wins"),
     ("etc/sysctl.d/10-all.conf", "net.ipv6.conf.all.disable_ipv6=1\n", "sets kernel parameters"),
-    ("run/sysctl.d/99-accept-ra.conf", "net.ipv6.conf.*.accept_ra=0\n", "sets kernel parameters"),
-    ("usr/lib/sysctl.d/50-default.conf", "net.ipv4.conf.all.rp_filter=1\n", "sets kernel parameters"),
+    ("run/sysctl.d/99-accept-ra.conf", "net.ipv6.conf.*.accept_ra=0\n", "takes the place of"),
+    ("etc/sysctl.d/98-all.conf", "net.ipv6.conf.*.accept_ra=0\n", "sets kernel parameters"),
+    ("usr/lib/sysctl.d/50-default.conf", "net.ipv6.conf.all.forwarding=1\n", "sets kernel parameters"),
     ("etc/systemd/network/05-mine.network", "[Match]\nName=gpu*\n[Network]\nDHCP=yes\n", "networkd or udev"),
     ("etc/systemd/network/05-mine.network", "[Match]\nDriver=mlx5_core\n", "networkd or udev"),
     ("etc/systemd/network/05-mine.network", "[Match]\nName=eno1 gpu1_eth\n", "networkd or udev"),
@@ -394,16 +497,16 @@ OVERRIDING = [
     ("etc/iproute2/rt_tables.d/z.conf", "10000 mine\n", "names routing tables"),
     ("etc/iproute2/rt_tables", "7 gpu0_subnet1\n", "names routing tables"),
     ("etc/nccl.conf", "NCCL_IB_QPS_PER_CONNECTION=1\n", "NCCL takes from it"),
-    ("root/.nccl.conf", "NCCL_DEBUG=INFO\n", "NCCL takes from it"),
+    ("root/.nccl.conf", "NCCL_IB_HCA=mlx5_0\n", "NCCL takes from it"),
     ("etc/environment", "NCCL_IB_HCA=mlx5_0\n", "sets variables"),
-    ("etc/profile.d/x.sh", "export NCCL_ALGO=Ring\n", "sets variables"),
+    ("etc/profile.d/x.sh", "export NCCL_IB_TC=0\n", "sets variables"),
     ("etc/netplan/90-x.yaml", "network: {renderer: NetworkManager}\n", "netplan merges it"),
     (
         "etc/netplan/90-x.yaml",
         "network: {ethernets: {all: {match: {name: 'gpu*'}, dhcp4: true}}}\n",
         "netplan merges it",
     ),
-    ("etc/netplan/90-x.yaml", "network: {bonds: {b: {interfaces: [eno1]}}}\n", "netplan merges it"),
+    ("etc/netplan/90-x.yaml", "network: {bonds: {b: {interfaces: [gpu1_eth]}}}\n", "netplan merges it"),
     ("run/netplan/90-x.yaml", "network: {}\n", "netplan merges it"),
     ("etc/network/interfaces", "auto gpu0_eth\n", "another network manager"),
     ("etc/nftables.conf", "flush ruleset\n", "filters packets"),

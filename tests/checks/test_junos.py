@@ -28,6 +28,23 @@ def test_what_a_finding_says() -> None:
     assert len(message_of(long)) < 120
 
 
+@pytest.mark.parametrize(
+    ("statement", "is_own"),
+    [
+        ("protocols bgp group fabric-green multipath multiple-as", True),
+        ("protocols bgp global-load-balancing", True),
+        ("forwarding-options enhanced-hash-key ecmp-dlb", True),
+        ("protocols bgp group fabric-green multipaht", False),
+        ("protocols bgp group multipath multiple-as x", False),
+        ("interfaces et-0/0/0 mtu2", False),
+        ("system ntp server", False),
+    ],
+)
+def test_a_statement_of_generated_files_that_the_models_lack_names_their_release(statement: str, is_own: bool) -> None:
+    message = message_of(Violation("unknown", tuple(statement.split()), 3, "there is no such statement"))
+    assert ("25.4R1" in message) == is_own
+
+
 def test_what_was_not_checked_is_a_note() -> None:
     outcome = CheckResult(
         (), 5, (Unevaluated('("$$")', ("vlans", "v2"), 4, "no value"),), {"routing-instances": 58, "access": 1}

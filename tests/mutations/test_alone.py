@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -32,5 +33,7 @@ def among_all(row: Kind) -> tuple[Finding, ...]:
 @pytest.mark.parametrize("check", [check for check, rows in ROWS.items() if rows])
 def test_a_check_finds_alone_what_it_finds_among_all(check: str) -> None:
     for row in dict.fromkeys((ROWS[check][0], ROWS[check][-1])):
-        among = [finding for finding in among_all(row) if finding.check == check]
-        assert list(findings(EXAMPLE, changes(row), frozenset({check}))) == among, row.name
+        # What stands in the place of what another check misses depends on that check.
+        among = [replace(finding, gap="") for finding in among_all(row) if finding.check == check]
+        alone = findings(EXAMPLE, changes(row), frozenset({check}))
+        assert [replace(finding, gap="") for finding in alone] == among, row.name

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_interface
+from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Address, Switch, Unit
 
+IRB = "interfaces irb unit {}"
 # A prefix, the interface that has it, and where.
 Held = tuple[Prefix, str, Place]
 
@@ -35,7 +37,10 @@ def _check_unique(context: Context, findings: Findings) -> None:
         management = management_interface(expected, own) if own is not None else ""
         for unit in _units(switch):
             for text, line in unit.bad_addresses:
-                findings.at(UNIQUE, switch, f"{text} is no IPv6 address with length", line, part=unit.name)
+                port, _, number = unit.name.rpartition(".")
+                statement = f"interfaces {port} unit {number} family inet6 address {text}"
+                message = f"{text} is no IPv6 address with length"
+                findings.at(UNIQUE, switch, message, line, part=unit.name, statement=statement, instead=True)
             _check_inet(switch, unit, inet, findings)
             for address in unit.addresses:
                 findings.look(UNIQUE)
@@ -102,30 +107,37 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
     name = f"irb.{expected.vlan}"
     unit = switch.unit(name)
     if unit is None:
-        findings.at(PLANNED, switch, f"there is no {name}", expected=name)
+        findings.at(PLANNED, switch, f"there is no {name}", expected=name, statement=IRB.format(expected.vlan))
         return
+    above = IRB.format(expected.vlan)
     if unit.disabled or switch.ports["irb"].disabled:
-        findings.at(PLANNED, switch, f"{name} is disabled", unit.line, part=name)
+        statement = f"interfaces irb disable{OR}{above} disable"
+        findings.at(PLANNED, switch, f"{name} is disabled", unit.line, part=name, statement=statement)
     alike = "" if unit.inet6 else f"{switch.named} {name} without inet6"
     if not unit.inet6:
-        findings.at(PLANNED, switch, f"{name} lacks family inet6", unit.line, alike=alike, part=name)
+        message, statement = f"{name} lacks family inet6", f"{above} family inet6"
+        findings.at(PLANNED, switch, message, unit.line, alike=alike, part=name, statement=statement)
     for family, line in unit.others:
         message = f"family {family} on {name}: the fabric is IPv6 alone"
-        findings.at(PLANNED, switch, message, line, "", family, part=name)
+        statement = f"{above} family {family}"
+        findings.at(PLANNED, switch, message, line, "", family, part=name, statement=statement, instead=True)
     missing = dict(zip(expected.gateways, expected.prefixes, strict=True))
     for address in unit.addresses:
         findings.look(PLANNED)
         if missing.pop(address.value, None) != address.prefix:
             text = _text(address)
             message = f"{text} on {name} is not in the address plan of {switch.named}"
-            findings.at(PLANNED, switch, message, address.line, "", text, part=name)
+            statement = f"{above} family inet6 address {text}"
+            findings.at(PLANNED, switch, message, address.line, "", text, part=name, statement=statement, instead=True)
     for gateway, prefix in missing.items():
         text = f"{address_text(gateway)}/{prefix.length}"
-        findings.at(PLANNED, switch, f"{name} lacks the gateway {text}", unit.line, text, alike=alike, part=name)
+        message, statement = f"{name} lacks the gateway {text}", f"{above} family inet6 address {text}"
+        findings.at(PLANNED, switch, message, unit.line, text, alike=alike, part=name, statement=statement)
     for other in switch.ports["irb"].units:
         if other.name != name and other.addresses:
             message = f"{other.name} has addresses; the leaf's only IRB is {name}"
-            findings.at(PLANNED, switch, message, other.line, part=other.name)
+            statement = IRB.format(other.name.rpartition(".")[2])
+            findings.at(PLANNED, switch, message, other.line, part=other.name, statement=statement, instead=True)
 
 
 def _check_vlans(context: Context, findings: Findings) -> None:
@@ -146,14 +158,18 @@ def _check_vlans(context: Context, findings: Findings) -> None:
 def _check_vlan(switch: Switch, expected: int | None, findings: Findings) -> None:
     findings.look(VLANS)
     if not any(vlan.vlan_id == expected for vlan in switch.vlans):
-        findings.at(VLANS, switch, f"there is no VLAN {expected}", expected=expected)
+        findings.at(VLANS, switch, f"there is no VLAN {expected}", expected=expected, statement=f"vlans {ANY}")
     for vlan in switch.vlans:
         if vlan.vlan_id != expected:
             message = f"VLAN {vlan.name} has id {vlan.vlan_id}; the leaf's VLAN is {expected}"
-            findings.at(VLANS, switch, message, vlan.line, "", f"VLAN {vlan.vlan_id}")
+            statement = f"vlans {vlan.name} vlan-id"
+            findings.at(
+                VLANS, switch, message, vlan.line, "", f"VLAN {vlan.vlan_id}", statement=statement, instead=True
+            )
         elif vlan.irb != f"irb.{expected}":
             message = f"VLAN {vlan.name} is routed by {vlan.irb or 'nothing'}; it must be irb.{expected}"
-            findings.at(VLANS, switch, message, vlan.line, f"irb.{expected}", vlan.irb)
+            statement = f"vlans {vlan.name} l3-interface"
+            findings.at(VLANS, switch, message, vlan.line, f"irb.{expected}", vlan.irb, statement=statement)
 
 
 def _check_router_ids(context: Context, findings: Findings) -> None:
@@ -171,15 +187,21 @@ def _check_router_id(switch: Switch, expected: str, findings: Findings) -> None:
     found, line = switch.router_id, switch.router_id_line
     if found != expected:
         message = f"the router-id is {found or 'missing'}; the plan says {expected}"
-        findings.at(ROUTER_IDS, switch, message, line, expected, found)
+        findings.at(ROUTER_IDS, switch, message, line, expected, found, statement="routing-options router-id")
     loopback = switch.unit("lo0.0")
     addresses = [text for text, _ in loopback.inet_addresses] if loopback is not None else []
     if loopback is not None and (loopback.disabled or switch.ports["lo0"].disabled):
         message = "lo0.0 is disabled: the router-id is no address of a running interface"
-        findings.at(ROUTER_IDS, switch, message, loopback.line)
-    if f"{found}/32" not in addresses:
+        statement = f"interfaces lo0 disable{OR}interfaces lo0 unit 0 disable"
+        findings.at(ROUTER_IDS, switch, message, loopback.line, statement=statement)
+    if found is not None and f"{found}/32" not in addresses:
         message = f"the router-id {found} is no address of lo0.0"
-        findings.at(ROUTER_IDS, switch, message, line, f"{found}/32", ", ".join(addresses))
+        statement = f"interfaces lo0 unit 0 family inet address {found}/32"
+        if found != expected:
+            statement = "routing-options router-id"
+        elif loopback is not None and loopback.inet_addresses:
+            statement = OR.join(f"interfaces lo0 unit 0 family inet address {text}" for text in addresses)
+        findings.at(ROUTER_IDS, switch, message, line, f"{found}/32", ", ".join(addresses), statement=statement)
 
 
 AGAIN = "Correct the intent and generate again; the next generate overwrites edits by hand."

@@ -11,8 +11,9 @@ from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch, Unit
 
 # What holds for a prefix without a statement, in seconds.
 VALID_LIFETIME_S, PREFERRED_LIFETIME_S = 2592000, 604800
-# A message, a line, what is expected and what is found.
-Difference = tuple[str, int, object, object]
+ABOVE = "protocols router-advertisement interface"
+# The statement below the interface, a message, a line, what is expected and what is found.
+Difference = tuple[str, str, int, object, object]
 
 
 def _check_announced(context: Context, findings: Findings) -> None:
@@ -28,7 +29,7 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
     announced = switch.advertisements.get(unit.name)
     if announced is None:
         message = f"no router advertisements on {unit.name}: servers form no addresses"
-        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name)
+        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name, statement=f"{ABOVE} {unit.name}")
         return
     prefixes = {entry.prefix: entry for entry in announced.prefixes}
     for address in unit.addresses:
@@ -36,16 +37,23 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
         entry = prefixes.pop(address.prefix, None)
         if entry is None:
             message = f"{address.prefix} is on {unit.name} and not announced"
-            findings.at(ANNOUNCED, switch, message, announced.line, address.prefix, part=unit.name)
+            statement = f"{ABOVE} {unit.name} prefix {address.prefix}"
+            line, expected = announced.line, address.prefix
+            findings.at(ANNOUNCED, switch, message, line, expected, part=unit.name, statement=statement)
         elif not (entry.on_link and entry.autonomous):
             flag = "no-on-link" if not entry.on_link else "no-autonomous"
             message = f"{address.prefix} is announced with {flag}: servers form no address in it"
-            findings.at(ANNOUNCED, switch, message, entry.line, part=unit.name)
+            statement = f"{ABOVE} {unit.name} prefix {address.prefix} {flag}"
+            findings.at(ANNOUNCED, switch, message, entry.line, part=unit.name, statement=statement)
     for entry in prefixes.values():
         message = f"{entry.prefix} is announced, but {unit.name} has no address in it: Junos refuses to commit"
-        findings.at(ANNOUNCED, switch, message, entry.line, "", entry.prefix, part=unit.name)
+        statement = f"{ABOVE} {unit.name} prefix {entry.prefix}"
+        findings.at(
+            ANNOUNCED, switch, message, entry.line, "", entry.prefix, part=unit.name, statement=statement, instead=True
+        )
     for text, line in announced.bad_prefixes:
-        findings.at(ANNOUNCED, switch, f"{text} is no IPv6 prefix", line, part=unit.name)
+        message, statement = f"{text} is no IPv6 prefix", f"{ABOVE} {unit.name} prefix {text}"
+        findings.at(ANNOUNCED, switch, message, line, part=unit.name, statement=statement, instead=True)
 
 
 def _check_timers(context: Context, findings: Findings) -> None:
@@ -56,8 +64,13 @@ def _check_timers(context: Context, findings: Findings) -> None:
             irb = name.startswith("irb.")
             if irb or (name.endswith(".0") and name.removesuffix(".0") in links):
                 findings.look(TIMERS)
-                for difference in _differences(expected.settings.ra, announced, irb):
-                    findings.at(TIMERS, switch, *difference, part=name)
+                for below, message, line, wanted, found in _differences(expected.settings.ra, announced, irb):
+                    statement = f"{ABOVE} {name} {below}"
+                    # A word that nobody asked for may be one that is missing, written wrongly.
+                    instead = not wanted and wanted is not None
+                    findings.at(
+                        TIMERS, switch, message, line, wanted, found, part=name, statement=statement, instead=instead
+                    )
 
 
 def _differences(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[Difference]:
@@ -70,14 +83,15 @@ def _differences(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[
         if found != expected:
             shown = "not set" if found is None else found
             asks = "leaves it to Junos" if expected is None else f"asks for {expected}"
-            yield f"{what} is {shown}; the intent {asks}", announced.line, expected, shown
+            yield what, f"{what} is {shown}; the intent {asks}", announced.line, expected, shown
     for statement, line in announced.others:
-        yield f"{statement} is not asked for by the intent", line, "", statement
+        yield statement, f"{statement} is not asked for by the intent", line, "", statement
     for prefix in announced.prefixes:
         if irb:
             yield from _lifetimes(ra, prefix)
         else:
-            yield f"{prefix.prefix} is announced on a link between switches", prefix.line, "", prefix.prefix
+            message = f"{prefix.prefix} is announced on a link between switches"
+            yield f"prefix {prefix.prefix}", message, prefix.line, "", prefix.prefix
 
 
 def _lifetimes(ra: Ra, prefix: RaPrefix) -> Iterator[Difference]:
@@ -87,7 +101,8 @@ def _lifetimes(ra: Ra, prefix: RaPrefix) -> Iterator[Difference]:
     )
     for what, expected, found in rows:
         if found != str(expected):
-            yield f"{what} of {prefix.prefix} is {found}; the intent asks for {expected}", prefix.line, expected, found
+            message = f"{what} of {prefix.prefix} is {found}; the intent asks for {expected}"
+            yield f"prefix {prefix.prefix} {what}", message, prefix.line, expected, found
 
 
 ANNOUNCED = Check(

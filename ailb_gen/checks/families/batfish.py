@@ -126,16 +126,16 @@ LOOPS = Check(
 )
 SPINE_REACH = Check(
     "AILB818",
-    "in Batfish every leaf still reaches all that it can when a single spine fails, in a large fabric of a sample",
-    "in Batfish a leaf loses a prefix that it could still reach when a single spine fails",
-    "A spine that reboots would stop the job.",
+    "in Batfish every leaf still reaches all that it can, over all links left for it, when a single spine fails",
+    "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single spine fails",
+    "A spine that reboots would stop the job, or put the traffic of all others on a single link.",
     LOOK,
 )
 LINK_REACH = Check(
     "AILB819",
-    "in Batfish every leaf still reaches every prefix that it can when a single link fails, of a sample",
-    "in Batfish a leaf loses a prefix that it could still reach when a single link fails",
-    "One broken cable would stop the job.",
+    "in Batfish every leaf still reaches all that it can, over all links left for it, when a single link fails",
+    "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single link fails",
+    "One broken cable would stop the job, or put the traffic of all others on a single link.",
     LOOK,
 )
 AGREE = Check(

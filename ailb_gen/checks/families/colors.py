@@ -9,11 +9,12 @@ from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import FabricRoute, Switch
-from ailb_gen.network.sessions import discovered
+from ailb_gen.network.model import FabricRoute, Group, Switch
+from ailb_gen.network.sessions import discovered, discovery_of
 from ailb_gen.routing.policy import members
 from ailb_gen.routing.speaker import color_value, direct_prefixes
 
+ROUTE = "protocols bgp fabric-advertise route"
 # One end of a link, the other, the color that it has as a value, and the one that it must have.
 WrongEnd = tuple["End", "End", str | None, str | None]
 
@@ -28,7 +29,8 @@ def _check_defined(context: Context, findings: Findings) -> None:
                 line = community.line if community is not None else 1
                 message = f"community {color.name} is {found or 'not defined'}; it must be {color.value}"
                 involves = (f"{switch.named} community {color.name}",)
-                findings.at(DEFINED, switch, message, line, color.value, found, involves)
+                statement = f"policy-options community {color.name} members"
+                findings.at(DEFINED, switch, message, line, color.value, found, involves, statement=statement)
         holders: dict[str, str] = {}
         for community in switch.communities.values():
             for value in members(community):
@@ -53,19 +55,22 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
         if route is None:
             message = f"{prefix} is not advertised; it must be, with color {color.name}"
             alike = "" if switch.routes else f"{switch.named} advertises nothing"
-            findings.at(ADVERTISED, switch, message, switch.bgp_line, color.name, alike=alike)
+            statement = f"{ROUTE} {prefix}"
+            findings.at(ADVERTISED, switch, message, switch.bgp_line, color.name, alike=alike, statement=statement)
             continue
         if route.color != color.name:
             message = f"{prefix} is advertised with color {route.color or 'none'}; it must be {color.name}"
             line = route.color_line or route.line
-            findings.at(ADVERTISED, switch, message, line, color.name, route.color or "none")
+            found_color, statement = route.color or "none", f"{ROUTE} {prefix} color"
+            findings.at(ADVERTISED, switch, message, line, color.name, found_color, statement=statement)
         if prefix not in direct:
             message = f"{prefix} is on no interface that is enabled: Junos silently does not advertise it"
             findings.at(ADVERTISED, switch, message, route.line, involves=(switch.named,))
         _check_backup(switch, route, color.backup or "none", findings)
     for prefix, route in found.items():
         message = f"{prefix} is advertised, but not in the address plan of {switch.named}"
-        findings.at(ADVERTISED, switch, message, route.line, "", prefix)
+        statement = f"{ROUTE} {prefix}"
+        findings.at(ADVERTISED, switch, message, route.line, "", prefix, statement=statement, instead=True)
     for name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
         if count > 1 and expected.prefixes:
             message = f"{count} prefixes have color {name}; each color takes one"
@@ -76,7 +81,8 @@ def _check_backup(switch: Switch, route: FabricRoute, expected: str, findings: F
     found = route.backup or "none"
     if found != expected:
         message = f"{route.prefix} has backup color {found}; the intent asks for {expected}"
-        findings.at(BACKED_UP, switch, message, route.backup_line or route.line, expected, found)
+        line, statement = route.backup_line or route.line, f"{ROUTE} {route.prefix} backup-color"
+        findings.at(BACKED_UP, switch, message, line, expected, found, statement=statement)
 
 
 def _check_links(context: Context, findings: Findings) -> None:
@@ -128,7 +134,32 @@ def _add_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of_th
         message = f"the link to {other} is {has} ({where}); it must be {expected}"
         involves = (f"{end.device} community {group.color}",) if group is not None and group.color else ()
         alike = f"{end.device} {where} {found}" if all_of_them else ""
-        findings.at(SAME_ENDS, switch, message, line, expected, has, involves, alike, end.port)
+        statement = _discovery(switch, f"{end.port}.0", expected)
+        if group is not None and found is not None and not all_of_them:
+            statement = " ".join((*statement.split()[:6], "peer-auto-discovery", "interface", f"{end.port}.0"))
+        elif group is not None:
+            defined = group.color is None or group.color in switch.communities
+            statement = f"protocols bgp group {group.name} fabric-color"
+            if defined and group.color is not None and found is None:
+                statement = f"policy-options community {group.color} members"
+        findings.at(SAME_ENDS, switch, message, line, expected, has, involves, alike, end.port, statement)
+
+
+def _discovery(switch: Switch, interface: str, color: str | None) -> str:
+    """Return the statement without which no group of a switch discovers neighbors on an interface.
+
+    Where groups discover on other interfaces, it belongs to the one of the color.
+    """
+    groups = [group for group in switch.groups if group.discoveries and color_value(switch, group.color) == color]
+    everywhere = all(discovery.interfaces for group in switch.groups for discovery in group.discoveries)
+    if len(groups) != 1 or not everywhere or any(interface in _interfaces(group) for group in switch.groups):
+        return discovery_of(switch, interface)
+    above = f"protocols bgp group {groups[0].name} dynamic-neighbor {groups[0].discoveries[0].name}"
+    return f"{above} peer-auto-discovery interface {interface}"
+
+
+def _interfaces(group: Group) -> set[str]:
+    return {name for discovery in group.discoveries for name, _ in discovery.interfaces}
 
 
 AGAIN = "Correct the intent and generate again."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
@@ -26,9 +27,10 @@ def _check_descriptions(context: Context, findings: Findings) -> None:
         _check_end(context, end, End(server, nic), findings)
     for name, switch in network.switches.items():
         cabled = context.cabled_ports(name)
+        missing = cabled.keys() - switch.ports.keys()
         for port in switch.ports.values():
             if port.name not in cabled:
-                _check_uncabled(switch, port, findings)
+                _check_uncabled(switch, port, missing, findings)
     for switch, expected in context.switches:
         _check_vlans(switch, expected, findings)
 
@@ -63,13 +65,27 @@ def names(description: str, there: End) -> bool:
     )
 
 
-def _check_uncabled(switch: Switch, port: Port, findings: Findings) -> None:
-    """Find ports without a cable that are described as if they had one, and split ports with another one's name."""
+def _check_uncabled(switch: Switch, port: Port, missing: Collection[str], findings: Findings) -> None:
+    """Find ports without a cable that are described as if they had one, and split ports with another one's name.
+
+    Where cabled ports are `missing`, the port may be one of them under a wrong name: then that is what is wrong.
+    """
     line = port.description_line
+    renamed = f"interfaces {port.name}" if missing else ""
     other = neighbor(port)
     if other is not None:
         message = f"described as cabled to {other}, but no cable ends here"
-        findings.at(DESCRIPTIONS, switch, message, line, "", port.description, part=port.name)
+        findings.at(
+            DESCRIPTIONS,
+            switch,
+            message,
+            line,
+            "",
+            port.description,
+            part=port.name,
+            statement=renamed,
+            instead=bool(renamed),
+        )
     elif port.sub_ports is not None:
         findings.look(DESCRIPTIONS)
         if not port.description:
@@ -78,7 +94,19 @@ def _check_uncabled(switch: Switch, port: Port, findings: Findings) -> None:
         strange = [found for found in PORT.findall(port.description) if found.partition(":")[0] != port.name]
         if strange:
             message = f"{port.name} is described as {strange[0]}"
-            findings.at(DESCRIPTIONS, switch, message, line, port.name, port.description, part=port.name)
+            statement = f"interfaces {port.name}" if strange[0] not in switch.ports else ""
+            part, instead = port.name, bool(statement)
+            findings.at(
+                DESCRIPTIONS,
+                switch,
+                message,
+                line,
+                part,
+                port.description,
+                part=part,
+                statement=statement,
+                instead=instead,
+            )
 
 
 def _check_vlans(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Severity
 
 REACHED = Check(
     "AILBD01",
@@ -20,10 +20,11 @@ DRIFT = Check(
 )
 STATE = Check(
     "AILBD03",
-    "sessions are up, prefixes sent with color and AIGP; servers have their addresses, rules, routes and gateways",
-    "a session, prefix, address, rule, route or gateway is missing or wrong",
-    "Traffic of a color without its session moves to the backups, or is lost.",
-    "Check the link, neighbor and group, or the NIC and table, that the message names.",
+    "sessions, advertised prefixes, MTUs, next hops and the network of servers are what the files bring about",
+    "a session, prefix, MTU, next hop, address, rule, route or gateway is missing or wrong",
+    "Traffic of a color without its session moves to the backups, or is lost; packets over the MTU of a link are lost, "
+    "and a next hop that is missing leaves its load to the others.",
+    "Check the link, neighbor and group, or the NIC and table, that the message names; `drift` shows the statements.",
 )
 FILES = Check(
     "AILBD04",
@@ -38,4 +39,12 @@ BESIDES = Check(
     "something besides its file changes what a switch does for the fabric",
     "A push leaves it alone, and the proof does not cover it: the files match, but the switch behaves differently.",
     "Delete it on the switch, or name it in the inventory: under 'own' to let a push remove it, or under 'keep'.",
+)
+NEXT_PUSH = Check(
+    "AILBD06",
+    "nothing on a switch keeps the next push from it: filters of logins, another port, ephemeral instances",
+    "something on a switch may keep the next push from it",
+    "The switch can be reached now, and perhaps not after the next change; an ephemeral instance acts unseen.",
+    "Accept SSH and NETCONF in the filter, give the inventory the port, or remove what the message names.",
+    severity=Severity.WARNING,
 )

@@ -19,7 +19,7 @@ def _check_extra(context: Context, findings: Findings) -> None:
             findings.look(EXTRA)
             if text not in switch.harmless:
                 message = f"extra_config asks for `{text}`, and the file has it not"
-                findings.at(EXTRA, switch, message, expected=text, part=text)
+                findings.at(EXTRA, switch, message, expected=text, part=text, statement=text)
 
 
 @lru_cache(maxsize=64)

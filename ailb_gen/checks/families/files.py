@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ailb_gen.checks import records
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
 from ailb_gen.checks.model import EVERYTHING, Check, Findings
 from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.errors import Place
@@ -56,6 +57,33 @@ def _check_host_names(context: Context, findings: Findings) -> None:
             found = f"is {switch.host_name!r}" if switch.host_name else "is missing"
             message = f"host-name {found}; it must be {name}"
             findings.at(HOST_NAME, switch, message, switch.host_name_line, name, switch.host_name)
+
+
+def _check_sections(context: Context, findings: Findings) -> None:
+    """Find switches that lack whole sections of what every switch of their role has."""
+    for switch, expected in context.switches:
+        needed = list(_sections(expected))
+        findings.look(SECTIONS, len(needed))
+        missing = [name for name in needed if name not in switch.sections]
+        whole = [name for name in missing if not {name.partition(" ")[0]} & {*missing} - {name}]
+        for name in whole:
+            message = f"there is no `{name}`"
+            if len(whole) > 1:
+                message = f"there is no {', '.join(f'`{one}`' for one in whole)}: the file may have been cut off"
+            alike = switch.named if len(whole) > 1 else ""
+            line = switch.last_line if alike else 1
+            findings.at(SECTIONS, switch, message, line, name, alike=alike, part=name, statement=name)
+
+
+def _sections(expected: ExpectedSwitch) -> Iterator[str]:
+    yield from ("system", "interfaces", "policy-options", "routing-options", "protocols")
+    yield from ("protocols bgp", "protocols router-advertisement", "protocols lldp")
+    if expected.role == LEAF:
+        yield "vlans"
+    if expected.roce is not None:
+        yield "class-of-service"
+    if expected.settings.load_balancing.dlb.mode != "off":
+        yield "forwarding-options"
 
 
 def _check_cables(context: Context, findings: Findings) -> None:
@@ -139,6 +167,14 @@ HOST_NAME = Check(
     "The switch would get the name of another, and LLDP would show wrong neighbors.",
     "Correct system host-name.",
     _check_host_names,
+)
+SECTIONS = Check(
+    "AILB011",
+    "every switch has all sections of the configuration that its role in the fabric needs",
+    "a switch lacks a whole section of its configuration",
+    "A file that was cut off, or lost a section, leaves a switch without sessions, ports or classes.",
+    AGAIN,
+    _check_sections,
 )
 CABLES = Check(
     "AILB006",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.network.model import Group, Switch
 
 # Junos CLI reference, bfd-liveness-detection.
 DEFAULT_MULTIPLIER = 3
+ABOVE = "protocols bgp group"
 
 
 def _groups(context: Context) -> Iterator[tuple[Switch, Group]]:
@@ -30,7 +32,11 @@ def _check_bfd(context: Context, findings: Findings) -> None:
         if found != expected:
             message = f"BFD of group {group.name} is {found}; the intent asks for {expected}"
             line = own.line if own is not None else group.line
-            findings.at(BFD, switch, message, line, expected, found, part=group.name)
+            bfd_below = "bfd-liveness-detection"
+            if own is not None and bfd.enabled:
+                bfd_below += " multiplier" if own.interval_ms == bfd.interval_ms else " minimum-interval"
+            statement = f"protocols bgp {bfd_below}{OR}{ABOVE} {group.name} {bfd_below}"
+            findings.at(BFD, switch, message, line, expected, found, part=group.name, statement=statement)
 
 
 def _check_multipath(context: Context, findings: Findings) -> None:
@@ -38,7 +44,9 @@ def _check_multipath(context: Context, findings: Findings) -> None:
         findings.look(MULTIPATH)
         if not (group.multipath and group.multiple_as):
             message = f"group {group.name} lacks multipath{' multiple-as' if group.multipath else ''}"
-            findings.at(MULTIPATH, switch, message, group.line, part=group.name)
+            statement = OR.join(f"{above} multipath disable" for above in ("protocols bgp", f"{ABOVE} {group.name}"))
+            statement += f"{OR}{ABOVE} {group.name} multipath multiple-as"
+            findings.at(MULTIPATH, switch, message, group.line, part=group.name, statement=statement)
 
 
 def _check_aigp(context: Context, findings: Findings) -> None:
@@ -48,7 +56,10 @@ def _check_aigp(context: Context, findings: Findings) -> None:
         # Without the family there is no session to carry it, which AILB201 says.
         if group.inet6 and group.aigp != context.fabric.aigp:
             message = f"the intent wants AIGP {state} in group {group.name}"
-            findings.at(AIGP, switch, message, group.line, state, part=group.name)
+            aigp = "family inet6 unicast aigp"
+            choices = (f"protocols bgp {aigp}", f"{ABOVE} {group.name} {aigp}")
+            statement = OR.join((*(f"{choice} disable" for choice in choices), *choices))
+            findings.at(AIGP, switch, message, group.line, state, part=group.name, statement=statement)
 
 
 def _check_discovery(context: Context, findings: Findings) -> None:
@@ -61,7 +72,8 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                     findings.at(DISCOVERY, switch, message, line, part=group.name)
             if group.discoveries and not group.typed:
                 message = f"group {group.name} does not say `type external`, which auto-discovery needs"
-                findings.at(DISCOVERY, switch, message, group.line, "external", part=group.name)
+                statement = f"{ABOVE} {group.name} type"
+                findings.at(DISCOVERY, switch, message, group.line, "external", part=group.name, statement=statement)
             for discovery in group.discoveries:
                 for word, line in (*group.forbidden, *discovery.forbidden):
                     message = f"{word} cannot stand together with auto-discovery in group {group.name}"
@@ -74,31 +86,32 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                     port, _, unit = interface.rpartition(".")
                     if unit != "0" or port not in context.link_ports.get(switch.named, ()):
                         message = f"group {group.name} discovers neighbors on {interface}, where no switch is cabled"
-                        findings.at(DISCOVERY, switch, message, line, part=interface)
+                        above = f"{ABOVE} {group.name} dynamic-neighbor {discovery.name} peer-auto-discovery"
+                        statement = f"{above} interface {interface}"
+                        findings.at(DISCOVERY, switch, message, line, part=interface, statement=statement, instead=True)
 
 
 def _check_lldp(context: Context, findings: Findings) -> None:
     for name, switch in context.network.switches.items():
         findings.look(LLDP)
-        without = [port for port in sorted(context.cabled_ports(name)) if not _runs_lldp(switch, port)]
+        without = [port for port in sorted(context.cabled_ports(name)) if not switch.runs_lldp(port)]
         if without:
             shown = f"{without[0]} and {len(without) - 1} more" if len(without) > 1 else without[0]
-            findings.at(LLDP, switch, f"no LLDP on {shown}")
-
-
-def _runs_lldp(switch: Switch, port: str) -> bool:
-    names = {port, f"{port}.0"}
-    return not names & switch.lldp_off and not {"all", *names}.isdisjoint(switch.lldp)
+            choices = ("all disable", f"{without[0]} disable", f"{without[0]}.0 disable", "all")
+            statement = OR.join(("protocols lldp disable", *(f"protocols lldp interface {one}" for one in choices)))
+            findings.at(LLDP, switch, f"no LLDP on {shown}", statement=statement)
 
 
 def _check_written(context: Context, findings: Findings) -> None:
     for switch, group in _groups(context):
         findings.look(WRITTEN)
         if group.local_as is None:
-            findings.at(WRITTEN, switch, f"group {group.name} has no local-as of its own", group.line, part=group.name)
+            message, statement = f"group {group.name} has no local-as of its own", f"{ABOVE} {group.name} local-as"
+            findings.at(WRITTEN, switch, message, group.line, part=group.name, statement=statement)
         if group.bfd is not None and group.bfd.multiplier is None:
             message = f"BFD of group {group.name} has no multiplier of its own"
-            findings.at(WRITTEN, switch, message, group.line, part=group.name)
+            statement = f"{ABOVE} {group.name} bfd-liveness-detection multiplier"
+            findings.at(WRITTEN, switch, message, group.line, part=group.name, statement=statement)
 
 
 BFD = Check(
@@ -106,7 +119,7 @@ BFD = Check(
     "every group runs BFD with the interval and multiplier that the intent asks for, or none if it asks for none",
     "BFD of a group differs from the intent",
     "Without BFD a link that fails silently is noticed after the hold time: seconds of lost packets.",
-    "Change the intent's `bfd:` and generate again.",
+    "Generate the file again, or correct the statement; if the file is right, change the intent's `bfd:`.",
     _check_bfd,
 )
 MULTIPATH = Check(

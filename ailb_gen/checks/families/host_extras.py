@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 
 from ailb_gen import layout as files
+from ailb_gen.checks.families.host_settings import is_of_another_nic
 from ailb_gen.checks.families.hosts import HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check
+from ailb_gen.hosts.harmless import (
+    ENVIRONMENT,
+    MANAGER_LIMITS,
+    SYSCTLS,
+    UNIT_LIMITS,
+    WATCHING,
+    file_is_harmless,
+    setting_is_harmless,
+)
 from ailb_gen.hosts.model import Extra
-from ailb_gen.hosts.text import ini, numbered, sysctls
+from ailb_gen.hosts.text import assignments, ini, numbered, sysctls
 
 # Folders that systemd and its relatives read, the first wins for files of one name (systemd.unit(5), sysctl.d(5)).
 _TREES = r"(?:etc|run|usr/local/lib|usr/lib|lib)"
+# A udev rule that is for other devices than NICs.
+NO_NIC = re.compile(
+    r'(?:SUBSYSTEM|SUBSYSTEMS)=="(?:block|nvme|scsi|usb|tty|drm|input|hwmon|sound|nvidia|memory|cpu|rtc|thermal)[\w-]*"'
+    r'|KERNEL=="(?:sd|nvme|dm-|md|loop|nvidia|tty|hid|hpet|rtc)[^"]*"'
+)
+NICS_OR_PROGRAMS = re.compile(r"RUN|PROGRAM|IMPORT|net|infiniband|rdma|mlx")
 # Returns whether a file is harmless for a group of servers.
-Test = Callable[["HostGroup", str], bool]
+Test = Callable[["HostGroup", str, str], bool]
 
 
-def _words(text: str) -> Iterable[list[str]]:
-    return (line.split() for _, line in numbered(text))
+def _words(text: str) -> Iterator[list[str]]:
+    """Yield the words of every line, without comments behind them."""
+    for _, line in numbered(text):
+        yield line.partition("#")[0].split()
 
 
 def _names(group: HostGroup) -> set[str]:
@@ -27,27 +45,31 @@ def _names(group: HostGroup) -> set[str]:
     return {name for nic in group.expected.nics for name in (nic.name, nic.rdma)}
 
 
-def _sysctls(group: HostGroup, text: str) -> bool:
-    """Memory and process settings, and buffers of sockets, say nothing about the fabric."""
+def touches(group: HostGroup, text: str) -> bool:
+    """Return whether a text names a GPU NIC, an RDMA device, a MAC address or a service of the fabric."""
+    named = any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) for name in _names(group))
+    macs = {nic.mac for nic in group.nics.values() if nic.mac}
+    return named or "ailb" in text or any(mac in text.lower() for mac in macs)
+
+
+def _sysctls(group: HostGroup, text: str, path: str) -> bool:
+    """Allow settings that are known to be harmless, and those of other NICs."""
     found = list(sysctls(text))
-    return all(
-        one.key and one.key.startswith(("kernel.", "vm.", "fs.", "user.", "net.core.", "net.ipv4.tcp_"))
-        for one in found
-    )
+    return all(one.key and (setting_is_harmless(SYSCTLS, one) or is_of_another_nic(group, one)) for one in found)
 
 
-def _modules(group: HostGroup, text: str) -> bool:
+def _modules(group: HostGroup, text: str, path: str) -> bool:
     """Other modules than those of the NICs, of RDMA and of the protocols."""
-    rows = [words for words in _words(text) if words[0] != ";"]
+    rows = [words for words in _words(text) if words and words[0] != ";"]
     return all(len(words) > 1 and not re.search(r"mlx|^ib_|rdma|bond|ipv6|8021q|^\*", words[1]) for words in rows)
 
 
-def _module_list(group: HostGroup, text: str) -> bool:
+def _module_list(group: HostGroup, text: str, path: str) -> bool:
     """Modules that are loaded besides; loading those of RDMA again changes nothing."""
     return all(len(words) == 1 for words in _words(text))
 
 
-def _networkd(group: HostGroup, text: str) -> bool:
+def _networkd(group: HostGroup, text: str, path: str) -> bool:
     """Files that match other interfaces by their whole names."""
     match = [one for one in ini(text) if one.section == "Match"]
     names = [word for one in match if one.key in ("Name", "OriginalName") for word in str(one.value).split()]
@@ -56,27 +78,94 @@ def _networkd(group: HostGroup, text: str) -> bool:
     return exact and _names(group).isdisjoint([*names, *given])
 
 
-def _tables(group: HostGroup, text: str) -> bool:
+def _tables(group: HostGroup, text: str, path: str) -> bool:
     """Tables of other numbers and names."""
     numbers = {str(name.table) for name in group.profile.names}
     names = {name.name for name in group.profile.names}
-    return all(len(words) == 2 and words[0] not in numbers and words[1] not in names for words in _words(text))
+    rows = [words for words in _words(text) if words]
+    return all(len(words) == 2 and words[0] not in numbers and words[1] not in names for words in rows)
 
 
-def _netplan(group: HostGroup, text: str) -> bool:
+def _netplan(group: HostGroup, text: str, path: str) -> bool:
     """Other NICs, each by its own name or MAC address, and nothing that holds for all or for a GPU NIC."""
     text = text.replace('"', "").replace("'", "")
     heads = re.findall(r"([a-z-]+)\s*:", text)
-    kinds = {"bonds", "bridges", "vlans", "tunnels", "vrfs", "openvswitch", "nm-devices", "dummy-devices", "modems"}
-    other = re.search(r"renderer\s*:\s*(?!networkd)|name\s*:[^\n]*[*?\[]|driver\s*:", text)
-    touched = any(re.search(rf"(?<![\w.-]){re.escape(nic)}(?![\w.-])", text) for nic in _names(group))
-    macs = {nic.mac for nic in group.nics.values() if nic.mac}
-    same = any(mac in text.lower() for mac in macs)
-    return "network" in heads and kinds.isdisjoint(heads) and not other and not touched and not same
+    kinds = {"tunnels", "vrfs", "openvswitch", "nm-devices", "dummy-devices", "modems"}
+    other = re.search(r"renderer\s*:(?!\s*networkd\b)|name\s*:[^\n]*[*?\[]|driver\s*:", text)
+    return "network" in heads and kinds.isdisjoint(heads) and not other and not touches(group, text)
 
 
+def _limits(group: HostGroup, text: str, path: str) -> bool:
+    """Limits of users (limits.conf(5)); RDMA pins the memory of GPUs, so that of `memlock` must not be small."""
+    rows = list(_words(text))
+    pinned = ("unlimited", "infinity", "-1")
+    return all(len(row) == 4 and (row[2] != "memlock" or row[3] in pinned) for row in rows if row)
+
+
+def _unit(group: HostGroup, text: str, path: str) -> bool:
+    """Services and timers of programs that only watch; drop-ins that limit a service of somebody else."""
+    rows = [one for one in ini(text) if one.key or one.value]
+    if touches(group, text) or any(
+        one.key in ("Conflicts", "Alias", "BindsTo", "OnFailure", "OnSuccess") for one in rows
+    ):
+        return False
+    programs = [one for one in rows if one.key.startswith("Exec")]
+    # A timer starts a service that has a file of its own.
+    if not programs and any(one.section == "Timer" for one in rows):
+        return all(one.key and one.section in ("Unit", "Timer", "Install") for one in rows)
+    if programs:
+        started = [str(one.value).lstrip("-@:+!").split()[:1] for one in programs]
+        return bool(programs) and all(path and WATCHING.fullmatch(path[0].rpartition("/")[2]) for path in started)
+    return bool(rows) and all(one.section in ("Unit", "Service") and UNIT_LIMITS.fullmatch(one.key) for one in rows)
+
+
+def _manager(group: HostGroup, text: str, path: str) -> bool:
+    """Limits that services have by default (systemd-system.conf(5))."""
+    return all(one.section == "Manager" and MANAGER_LIMITS.fullmatch(one.key) for one in ini(text))
+
+
+def _variables(group: HostGroup, text: str, path: str) -> bool:
+    """Variables that say nothing about the fabric."""
+    rows = list(assignments(re.sub(r"^\s*(?:readonly|export)\s+([A-Z_]+)\s*$", r"\1=", text, flags=re.MULTILINE)))
+    return all(setting_is_harmless(ENVIRONMENT, one) for one in rows if not _is_umask(str(one.value)))
+
+
+def _is_umask(line: str) -> bool:
+    return re.fullmatch(r"umask 0?[0-7]{3}", line) is not None
+
+
+def _defaults(group: HostGroup, text: str, path: str) -> bool:
+    """Arguments of programs and of the kernel that name neither IPv6, nor names of NICs, nor the NICs themselves."""
+    rows = list(assignments(text))
+    own = re.compile(r"(?:NCCL|UCX|LD|PATH|NETPLAN|IPV6)(?:_|$)")
+    words = re.search(r"ipv6|net\.ifnames|biosdevname|mlx|module_blacklist|systemd\.|rdma|\$\(|`", text)
+    return (
+        bool(rows)
+        and not words
+        and not touches(group, text)
+        and not any(own.match(one.key) or not one.key for one in rows)
+    )
+
+
+def _program(group: HostGroup, text: str, path: str) -> bool:
+    """Programs that no script of the fabric calls; what runs them is judged by itself."""
+    code = " ".join(line.text for script in (group.profile.script, group.profile.qos) if script for line in script.code)
+    name = path.rpartition("/")[2]
+    system = {"netplan", "networkctl", "sysctl", "systemctl", "udevadm", "modprobe", "env", "bash", "dash"}
+    return not name.startswith("ailb") and name not in system and name not in re.findall(r"[\w.-]+", f"{code} sh cat")
+
+
+def _udev(group: HostGroup, text: str, path: str) -> bool:
+    """Rules for disks and other devices that are no NICs, and that run nothing."""
+    rows = [line for _, line in numbered(text.replace("\\\n", " "))]
+    # An empty file switches off one of the same name elsewhere.
+    return bool(rows) and all(NO_NIC.search(row) and not NICS_OR_PROGRAMS.search(row) for row in rows)
+
+
+_SYSCTL = files.SYSCTL.rpartition("/")[2]
 # Paths that are known, what such a file changes of what was checked, and what makes it harmless; the first counts.
 OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
+    (rf"{_TREES}/sysctl\.d/{re.escape(_SYSCTL)}", f"takes the place of {files.SYSCTL}, or has it replaced", None),
     (
         rf"{_TREES}/sysctl\.d/.*|etc/sysctl\.conf",
         "sets kernel parameters beside etc/sysctl.d/99-accept-ra.conf",
@@ -88,8 +177,13 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (rf"{_TREES}/systemd/network/.*", "networkd reads it with the units that netplan makes", None),
     (rf"{_TREES}/systemd/networkd\.conf.*", "changes what networkd does with routes and rules of others", None),
     (rf"{_TREES}/systemd/system/ailb-.*", "overrides, masks or shadows a service of the fabric", None),
+    (rf"{_TREES}/systemd/system/systemd-(?:networkd|udevd|sysctl|modules-load).*", "changes how NICs are set up", None),
+    (rf"{_TREES}/systemd/system/[^/]+\.(?:service|timer)", "systemd reads it; what it starts is not checked", _unit),
+    (rf"{_TREES}/systemd/system/[^/]+\.d/[^/]+\.conf", "systemd reads it; what it starts is not checked", _unit),
+    (rf"{_TREES}/systemd/(?:system|user)\.conf(?:\.d/[^/]+\.conf)?", "changes the limits of all services", _manager),
     (rf"{_TREES}/systemd/.*", "systemd reads it; what it starts is not checked", None),
-    (rf"{_TREES}/udev/.*", "udev rules rename NICs and run programs", None),
+    (rf"{_TREES}/udev/.*(?:net|link|rdma|infiniband|mlx).*", "udev rules rename NICs and run programs", None),
+    (rf"{_TREES}/udev/.*", "udev rules rename NICs and run programs", _udev),
     (rf"{_TREES}/modprobe\.d/.*", "sets options of the drivers of NICs and of RDMA", _modules),
     (rf"{_TREES}/modules-load\.d/.*|etc/modules", "loads modules", _module_list),
     (
@@ -98,42 +192,28 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
         _tables,
     ),
     (r"(?:etc|usr/lib|usr/share)/iproute2/.*", "names what `ip` prints and takes", None),
-    (r"(?:.*/)?\.?nccl\.conf", "NCCL takes from it what etc/ailb/nccl.env leaves unset", None),
+    (r"(?:.*/)?\.?nccl\.conf", "NCCL takes from it what etc/ailb/nccl.env leaves unset", _variables),
     (r"etc/ailb/.*", "lies beside the environment of NCCL", None),
-    (r"etc/(?:environment|profile|bash\.bashrc)(?:\.d/.*)?|etc/default/.*", "sets variables of programs", None),
+    (r"etc/security/limits\.(?:conf|d/.*\.conf)", "limits what jobs may use, such as memory for RDMA", _limits),
+    (r"etc/(?:environment|profile|bash\.bashrc)(?:\.d/.*)?", "sets variables of programs", _variables),
+    (r"etc/default/.*", "sets arguments of programs or of the kernel", _defaults),
     (r"etc/(?:NetworkManager|network|sysconfig|wicked|ifplugd|connman)/.*", "belongs to another network manager", None),
     (r"etc/(?:networkd-dispatcher|dhcp|ppp)/.*", "runs when an interface changes", None),
     (r"etc/(?:nftables|iptables|ufw|firewalld|ipset)[./].*", "filters packets", None),
     (r"etc/(?:rdma|mlnx|mft|infiniband|libibverbs\.d|dat\.conf).*", "configures RDMA beside ailb-qos", None),
+    (r"usr/local/s?bin/[^/]+", "a program that may be run instead of the system's", _program),
     (r"(?:usr/local/)?s?bin/.*|usr/s?bin/.*", "a program that may be run instead of the system's", None),
     (r"etc/(?:cron.*|rc\.local|init\.d/.*|rc\d?\.d/.*)", "runs at boot or by the clock", None),
-)
-# Files that say nothing about the fabric, and why.
-HARMLESS: tuple[tuple[str, str], ...] = (
-    (
-        r"(?:.*/)?(?:README|LICENSE|NOTICE|CHANGELOG)(?:\.\w+)?|(?:.*/)?\.git(?:keep|ignore|attributes)",
-        "read by people",
-    ),
-    (r"usr/share/(?:doc|man)/.*", "read by people"),
-    (r"etc/(?:motd|issue|issue\.net|hostname|machine-info|timezone|localtime|locale\.\w+|adjtime)", "names the host"),
-    (r"etc/(?:update-motd\.d/.*\.txt|hosts|resolv\.conf)", "names of hosts; the fabric goes by addresses"),
-    (r"etc/(?:ssh|sudoers\.d|pam\.d|ssl|pki|ca-certificates)/.*|etc/(?:sudoers|passwd|group|nsswitch\.conf)", "logins"),
-    (r"etc/(?:chrony|ntp|rsyslog\.d|logrotate\.d|audit|apt|yum\.repos\.d|dnf)/.*", "time, logs and packages"),
-    (
-        r"etc/(?:chrony|ntp|rsyslog|logrotate|ntpsec)\.conf|etc/systemd/(?:timesyncd|journald|resolved)\.conf",
-        "the same",
-    ),
-    (r"etc/(?:prometheus|node_exporter|telegraf|collectd|snmp|zabbix|datadog-agent|dcgm-exporter)/.*", "monitoring"),
 )
 
 
 def judge(group: HostGroup, extra: Extra) -> str:
     """Return what a file changes, or empty for one that is harmless."""
-    if extra.text is not None and any(re.fullmatch(pattern, extra.path) for pattern, _ in HARMLESS):
+    if extra.text is not None and file_is_harmless(extra.path):
         return ""
     for pattern, what, test in OVERRIDES:
         if re.fullmatch(pattern, extra.path):
-            harmless = test is not None and extra.text is not None and test(group, extra.text)
+            harmless = test is not None and extra.text is not None and test(group, extra.text, extra.path)
             return "" if harmless else what
     return "it is none of the fabric's files, and what it does is not checked"
 

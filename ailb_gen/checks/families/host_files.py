@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from ailb_gen import layout as files
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.families.host_settings import NETPLAN_HEAD, own_sysctls, surplus
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Setting
+from ailb_gen.hosts.text import conf_nic
 from ailb_gen.layout import PLAIN_FILES, QOS_FILES, drop_in_file, server_folder
 
 
@@ -67,7 +68,7 @@ def _check_nics(context: Context, findings: Findings) -> None:
 def _check_named(group: HostGroup, findings: HostFindings) -> None:
     profile, nics = group.profile, group.expected.nics
     script, qos = profile.script, profile.qos
-    named = {files.NETPLAN: list(group.nics), files.SYSCTL: _sysctl_nics(profile.sysctls)}
+    named = {files.NETPLAN: list(group.nics), files.SYSCTL: _sysctl_nics(own_sysctls(group))}
     if script is not None:
         named[files.SCRIPT] = list(dict.fromkeys(row.nic for row in script.rows))
     if qos is not None and group.expected.roce:
@@ -85,21 +86,32 @@ def _compare_names(group: HostGroup, file: str, found: list[str], names: list[st
     """Compare the NICs that a file names with the intent's, and their order where it counts."""
     findings.look(NICS, len(names))
     alike = "" if set(found) & set(names) else f"{findings.place(file)}"
+    unknown, line = _unknown_key(group, file) if not found else ("", 1)
     for nic in [name for name in names if name not in found] if found or file in group.profile.files else []:
-        findings.add(NICS, f"{nic} is not in {file}", file, 1, nic, "", nic, alike)
+        findings.add(NICS, f"{nic} is not in {file}{unknown}", file, line, nic, "", nic, alike)
     for nic in [name for name in found if name not in names]:
         message = f"{nic} is in {file}, but the intent has no such GPU NIC"
         findings.add(NICS, message, file, _line_of(group, file, nic), "", nic, nic)
-    for nic, count in Counter(found).items():
-        if count > 1:
-            findings.add(NICS, f"{nic} is in {file} {count} times", file, _line_of(group, file, nic), 1, count, nic)
+    rows = group.profile.qos.nics if file == files.QOS and group.profile.qos is not None else ()
+    for number in sorted(surplus([row.nic for row in rows], names)):
+        # It stands where another one is missing.
+        nic, line = rows[number].nic, rows[number].line
+        findings.add(NICS, f"{nic} is in {file} {found.count(nic)} times", file, line, "", nic, nic)
     if sorted(found) == sorted(names) and file == files.QOS and found != names:
         findings.add(NICS, f"{file} has the NICs in another order", file, 1, " ".join(names))
 
 
+def _unknown_key(group: HostGroup, file: str) -> tuple[str, int]:
+    """Return what a netplan file without NICs has in place of their heading, as the end of a message, and its line."""
+    if file == files.NETPLAN:
+        for setting in group.profile.network:
+            if ("", setting.key) not in NETPLAN_HEAD:
+                return f": `{setting.key}` is no key of netplan", setting.line
+    return "", 1
+
+
 def _sysctl_nics(settings: Iterable[Setting]) -> list[str]:
-    parts = (setting.key.split(".") for setting in settings)
-    return list(dict.fromkeys(part[3] for part in parts if part[:3] == ["net", "ipv6", "conf"] and len(part) > 4))
+    return list(dict.fromkeys(nic for setting in settings if (nic := conf_nic(setting.key))))
 
 
 def _line_of(group: HostGroup, file: str, nic: str) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import address_text
@@ -13,6 +16,9 @@ from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.hosts.model import Code
+from ailb_gen.hosts.scripts import read_qos, read_tables
+from ailb_gen.hosts.text import Folder
+from ailb_gen.shipped import shipped_templates
 
 # Without these commands the scripts set nothing; the variables are those around them.
 COMMANDS = {
@@ -32,6 +38,10 @@ COMMANDS = {
     ),
     files.QOS: ("while read -r nic rdma; do", "set -eu", 'exit "$status"'),
 }
+TEMPLATES = {files.SCRIPT: "ailb-net.sh.j2", files.QOS: "ailb-qos.sh.j2"}
+# A value that a template sets; that of PFC is one number per priority.
+VALUE = re.compile(r"\{\{[^}]*\}\}")
+PFC = ("--pfc 0 ", "--pfc 0,0,0,0,0,0,0,0 ")
 # NIC, table, name, priority, prefix, gateway, as the script writes them.
 Row = tuple[str, str, str, str, str, str]
 
@@ -90,17 +100,20 @@ def _check_programs(context: Context, findings: Findings) -> None:
         codes = {group: code_of(group, file) for group in context.host_groups}
         texts = {group: tuple(line.text for line in code) for group, code in codes.items() if code}
         count = Counter(texts.values())
-        # Of two profiles that differ, the one with all commands is right.
-        rank = {text: (number, -len(_lacking(text, commands))) for text, number in count.items()}
+        # Of two profiles that differ, the one with all commands is right, or the one that is as it was shipped.
+        shipped = _shipped(file)
+        rank = {text: (number, -len(_lacking(text, commands)), text == shipped) for text, number in count.items()}
         usual = [text for text, own in rank.items() if own == max(rank.values())]
         findings.look(PROGRAMS, len(texts))
         for group, text in texts.items():
             of_group = HostFindings(group, findings)
-            for command in _lacking(text, commands):
-                of_group.add(PROGRAMS, f"the command is missing: {command}", file, 1, command)
             other = next((row for row in usual if row != text), None)
             if other is not None:
                 _add_difference(of_group, file, codes[group], other)
+            for command in _lacking(text, commands):
+                # Where a script differs from the others, that is why it lacks the command.
+                alike = f"{of_group.place(file)}" if other is not None else ""
+                of_group.add(PROGRAMS, f"the command is missing: {command}", file, 1, command, alike=alike)
 
 
 def _add_difference(findings: HostFindings, file: str, code: tuple[Code, ...], other: tuple[str, ...]) -> None:
@@ -109,7 +122,17 @@ def _add_difference(findings: HostFindings, file: str, code: tuple[Code, ...], o
     own = code[number] if number < len(code) else code[-1]
     expected = other[number] if number < len(other) else ""
     message = f"{file} is not the same on all servers; the first difference is {own.text!r}"
-    findings.add(PROGRAMS, message, file, own.line, expected, own.text)
+    findings.add(PROGRAMS, message, file, own.line, expected, own.text, alike=f"{findings.place(file)}")
+
+
+@cache
+def _shipped(file: str) -> tuple[str, ...]:
+    """Return the code of a script as it was shipped."""
+    text = (shipped_templates() / "host" / TEMPLATES[file]).read_text(encoding="utf-8")
+    text = VALUE.sub("0", "".join(line for line in text.splitlines(keepends=True) if not line.startswith("{%")))
+    unused = Folder(Path(), "")
+    read = read_tables(unused, text) if file == files.SCRIPT else read_qos(unused, file, text.replace(*PFC))
+    return tuple(line.text for line in read.code)
 
 
 @per_group

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
 
 from ailb_gen import layout as files
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check
+from ailb_gen.hosts import harmless
+from ailb_gen.hosts.harmless import setting_is_harmless
 from ailb_gen.hosts.model import Setting, Value
+from ailb_gen.hosts.text import conf_nic
+from ailb_gen.intent.nccl import Network, faults
 from ailb_gen.layout import drop_in_file
 
 # By section and key.
@@ -24,7 +30,7 @@ ADDRESSING_SETTINGS: Settings = {
     ("", "link-local"): ("ipv6",),
 }
 FINDING_SETTINGS = frozenset({"mtu", "set-name"})
-NETPLAN_HEAD: Settings = {("", "version"): 2, ("", "renderer"): "networkd"}
+NETPLAN_HEAD: Settings = {("", "version"): "2", ("", "renderer"): "networkd"}
 # Linux keeps 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
 DROP_IN: Settings = {("IPv6AcceptRA", "UseGateway"): "no", ("IPv6AcceptRA", "UseDNS"): "no"}
@@ -71,32 +77,66 @@ def _compare(
     found: Iterable[Setting],
     expected: Mapping[tuple[str, str], Value],
     nic: str = "",
+    reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Compare settings by (section, key): each expected one must be there once, and no others.
 
-    `line` is where a missing setting belongs.
+    `line` is where a missing setting belongs; `reasons` say why a value does not work, by key.
     """
     findings.look(check, len(expected))
-    seen: set[tuple[str, str]] = set()
-    for setting in found:
-        key, value = (setting.section, setting.key), text_of(setting.value)
+    found = list(found)
+    seen = {(setting.section, setting.key) for setting in found}
+    whole = f"{findings.place(file, line)} {nic}"
+    sections = {section for section, _ in expected}
+    again = surplus([(setting.section, setting.key) for setting in found], list(expected))
+    for number, setting in enumerate(found):
+        # With its heading gone or wrong, a whole section is: one thing.
+        stray = "" not in sections and setting.section not in sections
+        alike = whole if stray else ""
+        key, value, at = (setting.section, setting.key), text_of(setting.value), setting.line
         right = text_of(expected[key]) if key in expected else ""
-        if key not in expected:
+        if stray and setting.section:
+            message, at, value = f"[{setting.section}] is no section of this file", setting.heading, setting.section
+        elif key not in expected:
             message = f"{setting.key} does not belong here"
-        elif key in seen:
+        elif number in again:
             message, right = f"{setting.key} is written twice", ""
         elif value != right:
             message = f"{setting.key} must be {right}, not {value}"
         else:
             message = ""
         if message:
-            findings.add(check, message, file, setting.line, right, value, nic)
-        seen.add(key)
+            reason = f": {reasons[setting.key]}" if setting.key in reasons else ""
+            findings.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
-    alike = "" if expected.keys() & seen else f"{findings.place(file, line)} {nic}"
+    alike = "" if expected.keys() & seen else whole
     for key in expected.keys() - seen:
         right = text_of(expected[key])
         findings.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
+
+
+def surplus(found: Sequence[Hashable], expected: Sequence[Hashable]) -> set[int]:
+    """Return which of the items that are there too often are too much: those without their usual neighbors."""
+    places: dict[Hashable, list[int]] = {}
+    for number, item in enumerate(found):
+        places.setdefault(item, []).append(number)
+    wanted = Counter(expected)
+    before = dict(zip(expected[1:], expected, strict=False))
+    behind = dict(pairwise(expected))
+
+    def neighbors(number: int) -> int:
+        around = (found[number - 1] if number else None, found[number + 1] if number + 1 < len(found) else None)
+        usual = (before.get(found[number]), behind.get(found[number]))
+        in_place = number < len(expected) and expected[number] == found[number]
+        return in_place + sum(one is not None and one == two for one, two in zip(around, usual, strict=True))
+
+    return {
+        number
+        for item, numbers in places.items()
+        # Of those that are alike the first one counts.
+        for number in sorted(numbers, key=lambda number: (-neighbors(number), number))[wanted[item] :]
+        if item in wanted
+    }
 
 
 @per_group
@@ -109,9 +149,12 @@ def _check_settings(group: HostGroup, findings: HostFindings) -> None:
             found = [setting for key, setting in nic.settings.items() if key not in FINDING_SETTINGS]
             _compare(findings, ADDRESSING, nic.file, nic.line, found, ADDRESSING_SETTINGS, name)
     if files.SYSCTL in profile.files:
-        _compare(findings, SYSCTLS, files.SYSCTL, 1, profile.sysctls, _sysctls(group))
+        _compare(findings, SYSCTLS, files.SYSCTL, 1, own_sysctls(group), _sysctls(group))
     if files.ENVIRONMENT in profile.files:
-        _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, profile.environment, _environment(group))
+        found = own_settings(harmless.ENVIRONMENT, profile.environment, _environment(group))
+        reasons = _faults(group)
+        _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, found, _environment(group), reasons=reasons)
+        _check_asked(group, findings, reasons)
     for nic_name, settings in profile.drop_ins.items():
         file = drop_in_file(nic_name)
         if all(nic.name != nic_name for nic in nics):
@@ -137,12 +180,53 @@ def _sysctls(group: HostGroup) -> Settings:
     return expected
 
 
+def own_sysctls(group: HostGroup) -> list[Setting]:
+    """Return the kernel parameters of the fabric's file but for harmless ones and those of other NICs.
+
+    Where a parameter of a GPU NIC is missing, one of another NIC may be that one under a wrong name.
+    """
+    expected = _sysctls(group)
+    found = own_settings(harmless.SYSCTLS, group.profile.sysctls, expected)
+    if {key for _, key in expected} - {one.key for one in found}:
+        return found
+    return [one for one in found if not is_of_another_nic(group, one)]
+
+
+def is_of_another_nic(group: HostGroup, setting: Setting) -> bool:
+    """Return whether a kernel parameter is that of an interface that is no GPU NIC."""
+    nic = conf_nic(setting.key)
+    names = {"all", "default", *(own.name for own in group.expected.nics)}
+    return bool(nic) and nic not in names and not set("*?[") & set(nic)
+
+
+def own_settings(table: harmless.Settings, found: Iterable[Setting], expected: Settings) -> list[Setting]:
+    """Return the settings of a file but for harmless ones that nobody asked for."""
+    return [one for one in found if ("", one.key) in expected or not setting_is_harmless(table, one)]
+
+
 def _environment(group: HostGroup) -> Settings:
     expected: Settings = {("", key): value for key, value in group.expected.environment}
     path = ("", "LD_LIBRARY_PATH")
     if path in expected:
         expected[path] = f"${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{expected[path]}"
     return expected
+
+
+def _faults(group: HostGroup) -> dict[str, str]:
+    """Return why values in the file do not work, by the name of the variable."""
+    roce = group.expected.roce
+    network = Network([nic.rdma for nic in group.expected.nics], None if roce is None else roce.dscp)
+    own = {one.key: str(one.value) for one in group.profile.environment if one.key != "LD_LIBRARY_PATH"}
+    return {name: f"{why}; write {remedy}" for name, (why, remedy) in faults(own, network).items()}
+
+
+def _check_asked(group: HostGroup, findings: HostFindings, reasons: Mapping[str, str]) -> None:
+    """Find values that do not work although the intent asks for them."""
+    expected = _environment(group)
+    for one in group.profile.environment:
+        value = str(one.value)
+        if one.key in reasons and expected.get(("", one.key)) == value:
+            findings.add(ENVIRONMENT, f"{one.key}: {reasons[one.key]}", files.ENVIRONMENT, one.line, "", value)
 
 
 @per_group
@@ -154,17 +238,26 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
         devices = [device_unit(nic.name) for nic in group.expected.nics]
         expected = Counter([*plain, *(("Unit", key, device) for device in devices for key in ("Wants", "After"))])
         findings.look(UNITS, expected.total())
-        for setting in group.profile.units[file]:
-            key = (setting.section, setting.key, str(setting.value))
-            if expected[key]:
+        found = [setting for setting in group.profile.units[file] if setting.key not in UNIT_TEXTS]
+        keys = [(setting.section, setting.key, str(setting.value)) for setting in found]
+        again = surplus(keys, list(expected.elements()))
+        # With its heading gone or wrong, a whole section is: one thing.
+        sections = {section for section, _, _ in expected}
+        stray = any(setting.section not in sections for setting in group.profile.units[file])
+        alike = f"{findings.place(file)}" if stray else ""
+        for number, (setting, key) in enumerate(zip(found, keys, strict=True)):
+            text = f"{setting.key}={setting.value}"
+            if setting.section and setting.section not in sections:
+                message = f"[{setting.section}] is no section of this file"
+                findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", alike=alike)
+            elif expected[key] and number not in again:
                 expected[key] -= 1
-            elif setting.key not in UNIT_TEXTS:
-                text = f"{setting.key}={setting.value}"
+            else:
                 message = f"{text} does not belong into [{setting.section}], or is there twice"
-                findings.add(UNITS, message, file, setting.line, "", text)
+                findings.add(UNITS, message, file, setting.line, "", text, alike="" if setting.section else alike)
         for section, name, value in expected.elements():
             text = f"{name}={value}"
-            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text)
+            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text, alike=alike)
 
 
 ADDRESSING = Check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from ailb_gen import layout as files
@@ -54,7 +55,8 @@ def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> N
     for route in nic.routes:
         if route.table is None:
             message = f"the route to {route.text[0]} names no table: it is in the main table"
-            findings.at(ROUTES, nic, message, route.table_line, numbers, "main")
+            alike = _misplaced(nic, []) if route.to is not None and not route.to.length else ""
+            findings.at(ROUTES, nic, message, route.table_line, numbers, "main", alike=alike)
         elif route.table not in tables:
             why = "is the system's own" if route.table in SYSTEM_TABLES else f"does not belong to {nic.name}"
             findings.at(TABLES, nic, f"table {route.table} {why}", route.table_line, numbers, route.table)
@@ -89,34 +91,58 @@ def _check_routes(findings: HostFindings, nic: Nic, table: ExpectedTable, routes
     if prefix is None:
         findings.at(ROUTES, nic, f"{what} holds no prefix on the link", line, "a prefix")
     defaults = [route for route in routes if route.to is not None and not route.to.length]
+    # A route too many may be the one that another table lacks.
+    stray = _stray(routes, prefix) if len(routes) > 2 else 0
     for route in routes:
         _check_others(findings, ROUTES, nic, route, f"the route to {route.text[0]}")
         if route in defaults:
-            _check_default(findings, nic, route, prefix)
+            _check_default(findings, nic, route, prefix, stray)
         elif route.to != prefix or route.text[1]:
-            findings.at(ROUTES, nic, f"{what} has a route to {route.text[0]} beside its own", route.line)
+            findings.at(ROUTES, nic, f"{what} has a route to {route.text[0]} beside its own", stray or route.line)
         elif route.scope != "link" or route.on_link:
             found = f"scope {route.scope or 'global'}{', on-link' if route.on_link else ''}"
             message = f"the route to {route.text[0]} must have scope link: there is no gateway"
-            findings.at(ROUTES, nic, message, route.line, "scope link", found)
+            line = route.scope_line if route.scope != "link" else route.on_link_line
+            findings.at(ROUTES, nic, message, line, "scope link", found)
     if len(defaults) != 1:
-        findings.at(ROUTES, nic, f"{what} needs one default route, it has {len(defaults)}", line, 1, len(defaults))
+        message = f"{what} needs one default route, it has {len(defaults)}"
+        at = stray if stray and len(defaults) > 1 else line
+        findings.at(ROUTES, nic, message, at, 1, len(defaults) or "", alike=_misplaced(nic, defaults))
     if len(routes) > 2:
-        findings.at(ROUTES, nic, f"{what} needs two routes, it has {len(routes)}", line, 2, len(routes))
+        findings.at(ROUTES, nic, f"{what} needs two routes, it has {len(routes)}", stray or line, 2, len(routes))
 
 
-def _check_default(findings: HostFindings, nic: Nic, route: Route, prefix: Prefix | None) -> None:
+def _stray(routes: Iterable[Route], prefix: Prefix | None) -> int:
+    """Return the line of the table of a route that belongs to another prefix; 0 if none does."""
+    for route in routes:
+        is_default = route.to is not None and not route.to.length
+        foreign = route.to != prefix
+        if is_default:
+            foreign = prefix is not None and route.via is not None and not prefix.holds(route.via)
+        if foreign:
+            return route.table_line
+    return 0
+
+
+def _misplaced(nic: Nic, defaults: list[Route]) -> str:
+    """Return by what the default routes of a NIC belong together where one is in a table of another prefix."""
+    count = Counter(route.table for route in nic.routes if route.to is not None and not route.to.length)
+    twice, without = [one for one, many in count.items() if many > 1 or one is None], len(defaults) != 1
+    return f"{nic.file} {nic.name} default" if len(twice) == 1 and without else ""
+
+
+def _check_default(findings: HostFindings, nic: Nic, route: Route, prefix: Prefix | None, stray: int) -> None:
     what, gateway = f"the default route of table {route.table}", route.text[1]
     if route.via is None:
         findings.at(ROUTES, nic, f"{what} has no IPv6 gateway", route.via_line, "a gateway", gateway)
     elif prefix is not None and not prefix.holds(route.via):
         message = f"the gateway {gateway} of table {route.table} is not in {prefix}"
-        findings.at(ROUTES, nic, message, route.via_line, prefix, gateway)
+        findings.at(ROUTES, nic, message, stray or route.via_line, prefix, gateway)
     if not route.on_link:
         message = f"{what} must be on-link: the table has no other way to its gateway"
-        findings.at(ROUTES, nic, message, route.line, "on-link: true")
+        findings.at(ROUTES, nic, message, route.on_link_line, "on-link: true")
     if route.scope:
-        findings.at(ROUTES, nic, f"{what} must not have scope {route.scope}", route.line, "", route.scope)
+        findings.at(ROUTES, nic, f"{what} must not have scope {route.scope}", route.scope_line, "", route.scope)
 
 
 def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
@@ -140,9 +166,10 @@ def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
             message = f"priority {priority} is already that of the rule from {other.text}"
             findings.add(RULES, message, rule.file, rule.priority_line, "", priority, rule.nic)
     owner: dict[int, str] = {}
-    for nic in group.profile.nics.values():
+    # What a GPU NIC has of another one's is told where it stands.
+    for nic in sorted(group.profile.nics.values(), key=lambda nic: nic.name not in tables):
         for table in {route.table for route in nic.routes if route.table is not None}:
-            if owner.setdefault(table, nic.name) != nic.name:
+            if owner.setdefault(table, nic.name) != nic.name and nic.name not in tables:
                 findings.at(TABLES, nic, f"table {table} is used by {owner[table]} and {nic.name}", nic.line, "", table)
 
 
@@ -155,8 +182,12 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
     expected = {table.id: table.name for nic in group.expected.nics for table in nic.tables}
     findings.look(NAMES, len(expected))
     seen: set[int] = set()
+    # Where a name of the fabric is missing, one beside them may be that one under a wrong number.
+    complete = expected.items() <= {(entry.table, entry.name) for entry in group.profile.names}
     for entry in group.profile.names:
         number, name = entry.table, expected.get(entry.table)
+        if name is None and complete and number not in SYSTEM_TABLES and entry.name not in expected.values():
+            continue
         if name is None:
             findings.add(NAMES, f"table {number} ({entry.name}) is none of the fabric's", file, entry.line, "", number)
         elif number in seen:

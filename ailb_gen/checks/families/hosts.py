@@ -61,9 +61,10 @@ class HostFindings:
         expected: object = "",
         found: object = "",
         involves: tuple[str, ...] = (),
+        alike: str = "",
     ) -> None:
         """Add a finding about a NIC at a line of its netplan file."""
-        self.add(check, message, nic.file, line, expected, found, nic.name, involves=involves)
+        self.add(check, message, nic.file, line, expected, found, nic.name, alike, involves)
 
 
 def per_group(function: Callable[[HostGroup, HostFindings], None]) -> Callable[[Context, Findings], None]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Finding, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import CheckResult, Violation
+from ailb_gen.junos.walk import FEATURE_HINT
+from ailb_gen.network.supported_statements import is_read
 from ailb_gen.wording import plural
 
 NO_MODELS = "no YANG models were given (--yang DIR or AILB_YANG)"
+OWN = f"generated files have this statement, and these models are of a release without it: {FEATURE_HINT}"
 LONG = 80  # characters of a word; names are shorter, and what is not one need not be shown whole
 
 
@@ -43,8 +47,13 @@ def statement(path: tuple[str, ...]) -> str:
 def message_of(violation: Violation) -> str:
     """Return a violation as text: the statement, why, Juniper's words, the way out."""
     juniper = f" ({violation.juniper})" if violation.juniper else ""
-    hint = f"; {violation.hint}" if violation.hint else ""
+    hint = f"; {OWN if _is_own(violation) else violation.hint}".removesuffix("; ")
     return f"{statement(violation.path)}: {violation.message}{juniper}{hint}"
+
+
+def _is_own(violation: Violation) -> bool:
+    """Return whether the models lack a statement that generated files have."""
+    return violation.kind == kinds.UNKNOWN and is_read(violation.path)
 
 
 def of_all(found: list[Finding]) -> list[Finding]:
@@ -61,7 +70,11 @@ def of_all(found: list[Finding]) -> list[Finding]:
 def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding]:
     """Yield what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
     for violation in result.findings:
-        yield Finding(check_of(violation).id, device, message_of(violation), Place(file, violation.line or 1))
+        place, words = Place(file, violation.line or 1), " ".join(violation.path)
+        instead = violation.kind not in (kinds.MUST, kinds.RELEASE)
+        yield Finding(
+            check_of(violation).id, device, message_of(violation), place, statement=f"{words}{OR}", instead=instead
+        )
     for top, count in sorted(result.unmodelled.items()):
         message = f"no model for {top}: {count} {plural('statement', count)} not checked"
         yield Finding(UNCHECKED.id, device, message, Place(file, result.unmodelled_lines.get(top, 1) or 1))

@@ -1,6 +1,6 @@
 """The checks that `ailb-gen lab check` makes (AILBLxx): what real kernels and BIRD do with the files.
 
-Those up to AILBL12 compare with the intent, those from AILBL21 with this program's own model, and those from AILBL31
+Those up to AILBL14 compare with the intent, those from AILBL21 with this program's own model, and those from AILBL31
 look at what happens when links fail.
 """
 
@@ -82,6 +82,34 @@ NO_VALLEY = Check(
     "A leaf in the middle of a path takes capacity that belongs to its own servers.",
     "Correct the export policy of the leaf: it must reject the fabric's pool.",
 )
+MTUS = Check(
+    "AILBL11",
+    "every port, IRB and NIC has the MTU of the intent, and both ends of a link the same",
+    "a port, an IRB or a NIC has another MTU than the intent asks for, or than the other end of its link",
+    "A packet that is larger than the next link takes is lost, while small ones, such as those of BGP, arrive.",
+    "Correct the mtu statement of the switch, or `mtu:` of the server's netplan file.",
+)
+LARGE = Check(
+    "AILBL12",
+    "packets as large as the MTUs of both NICs allow arrive, in every color, without fragmentation",
+    "packets are lost that the MTUs of both NICs allow",
+    "RDMA stalls on the first full packet, although pings, sessions and traceroutes look right.",
+    "Correct the MTU of a link on the way, or that of the NIC: AILBL11 names those that are not the intent's.",
+)
+BFD = Check(
+    "AILBL13",
+    "every established session has BFD as the intent asks: up, with its interval and timeout",
+    "BFD of a session is missing, down, too many, or has another interval or timeout than the intent asks for",
+    "Without BFD, a link that loses packets silently stays in use until the hold time of BGP is over: 90 seconds.",
+    "Correct `bfd-liveness-detection` of the group at both ends.",
+)
+ONE_MULTIPATH = Check(
+    "AILBL14",
+    "all groups of a switch with links of the fabric have multipath, or none has",
+    "a group lacks multipath while other groups of the switch have it",
+    "BIRD merges the paths of all groups, a switch only those with multipath: the lab shows next hops that it lacks.",
+    "Add `multipath multiple-as` to the group, or remove it from the others.",
+)
 AGREE_SESSIONS = Check(
     "AILBL21",
     "BIRD and this program have the same sessions",
@@ -105,22 +133,36 @@ AGREE_HOPS = Check(
 )
 FAILED = Check(
     "AILBL31",
-    "while every leaf lacks one uplink, its packets take what is left of the color, else all of its backups",
-    "while an uplink is down, packets do not take what is left of the color, or all of its backups",
+    "while links or spines are down, packets take what is left of the color, else all of its backups",
+    "while links or spines are down, packets do not take what is left of the color, or all of its backups",
     "A failure that costs more than the failed link slows every job, or stops it.",
     LOOK,
 )
 AGREE_FAILED = Check(
     "AILBL32",
-    "while every leaf lacks one uplink, kernels and this program have the same next hops",
-    "while an uplink is down, a kernel and this program have different next hops",
+    "while links or spines are down, kernels and this program have the same next hops",
+    "while links or spines are down, a kernel and this program have different next hops",
     "Two programs computed the same failure and disagree: one is wrong about where packets will go.",
     BUG,
 )
 REPAIRED = Check(
     "AILBL33",
-    "after the repair every kernel has the next hops that it had before the failure",
-    "after the repair a kernel has other next hops than before the failure",
+    "after a failure is repaired, and after links flap, every kernel has the next hops that it had before",
+    "after a failure is repaired, or after links flap, a kernel has other next hops than before",
     "The behavior of the fabric must not depend on past failures.",
     "Check the sessions of the switch with `ailb-gen lab status`, then run the check again.",
+)
+ONE_WAY = Check(
+    "AILBL34",
+    "a link with BFD that loses packets in one direction is taken out of service, and packets take what is left",
+    "a link with BFD that loses packets in one direction stays in use",
+    "Without carrier loss only BFD notices: until BGP does, 90 seconds later, every packet in that direction is lost.",
+    "Check BFD at both ends (AILBL13): `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show bfd sessions`.",
+)
+RECOLORED = Check(
+    "AILBL35",
+    "while two prefixes of a leaf exchange their colors, other leaves follow, and flows go on",
+    "while two prefixes of a leaf exchange their colors, packets do not follow, or flows are interrupted",
+    "Colors change when spines are added or drained: jobs must not notice.",
+    LOOK,
 )

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.definitions import at_fault
 from ailb_gen.checks.expected_switches import LEAF, SPINE
+from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Dlb
 from ailb_gen.network.model import Switch
 
 GLB_ROLES = {LEAF: "load-balancer-only", SPINE: "helper-only"}
+POLICY = "policy-options policy-statement"
+ABOVE = "forwarding-options enhanced-hash-key ecmp-dlb"
 DLB_MODES = ("flowlet", "per-packet", "assigned-flow")
 
 
 def _check_tables(context: Context, findings: Findings) -> None:
     fabric = context.fabric
+    known = Counter(name for switch, _ in context.switches for name in switch.policies)
     for switch, asked in context.switches:
         findings.look(TABLES)
         balancing = switch.balancing
@@ -25,10 +31,12 @@ def _check_tables(context: Context, findings: Findings) -> None:
                 "the policies that the forwarding table exports do not balance every route per flow: such a route has "
                 "one next hop, and a rejected one is not installed"
             )
-            findings.at(TABLES, switch, message, balancing.table_line, alike=alike)
+            statement = _exported(switch, known)
+            findings.at(TABLES, switch, message, balancing.table_line, alike=alike, statement=statement)
         if not balancing.fast_reroute:
             message = "the forwarding table lacks ecmp-fast-reroute"
-            findings.at(TABLES, switch, message, balancing.table_line, alike=alike)
+            statement = "routing-options forwarding-table ecmp-fast-reroute"
+            findings.at(TABLES, switch, message, balancing.table_line, alike=alike, statement=statement)
         # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
         needed, found = (
             fabric.links_per_spine * (len(fabric.spines) if asked.role == LEAF else 1),
@@ -36,7 +44,32 @@ def _check_tables(context: Context, findings: Findings) -> None:
         )
         if found < needed:
             message = f"maximum-ecmp is {found}; routes can have {needed} next hops"
-            findings.at(TABLES, switch, message, balancing.ecmp_line, needed, found)
+            line = balancing.ecmp_line
+            findings.at(TABLES, switch, message, line, needed, found, statement="chassis maximum-ecmp")
+
+
+def _exported(switch: Switch, known: Mapping[str, int]) -> str:
+    """Return the statement that keeps the forwarding table from balancing every route.
+
+    `known` are the policies of all switches.
+    """
+    undefined = [name for name in sorted(switch.balancing.policies) if name not in switch.policies]
+    if undefined:
+        balancing = [one.name for one in switch.policies.values() if any(term.load_balance for term in one.terms)]
+        reference = f"routing-options forwarding-table export {undefined[0]}"
+        return at_fault(POLICY, undefined[0], reference, balancing, undefined[0] in known)
+    found = [switch.policies[name] for name in sorted(switch.balancing.policies) if name in switch.policies]
+    export = "routing-options forwarding-table export"
+    # A policy that does not balance at all may be the wrong one.
+    if not any(term.load_balance or term.unknown for policy in found for term in policy.terms):
+        off = [f"{POLICY} {policy.name} {ANY}" for policy in found]
+        bare = [f"{POLICY} {policy.name} then" for policy in found if not policy.terms]
+        return OR.join((*off, *(bare[:1] or [export])))
+    terms = [(policy, term) for policy in found for term in policy.terms]
+    first = next(((policy, term) for policy, term in terms if term.unknown or term.verdict == "reject"), terms[0])
+    above = f"{POLICY} {first[0].name}{f' term {first[1].name}' if first[1].name else ''}"
+    unknown = [f"{above} {text}" for text, _ in first[1].unknown]
+    return OR.join((*unknown, f"{above} then reject", f"{above} then"))
 
 
 def _check_dlb(context: Context, findings: Findings) -> None:
@@ -51,7 +84,9 @@ def _compare_dlb(switch: Switch, asked: Dlb, findings: Findings) -> None:
     mode = "+".join(mode for mode in DLB_MODES if any(text.split()[0] == mode for text in found)) or "off"
     if mode != asked.mode:
         message = f"dynamic load balancing is {mode}; the intent asks for {asked.mode}"
-        findings.at(DLB, switch, message, line, asked.mode, mode)
+        extra = next((word for word in DLB_MODES if word in mode.split("+") and word != asked.mode), asked.mode)
+        statement = f"{ABOVE} {extra}" if mode != "off" or found else ABOVE
+        findings.at(DLB, switch, message, line, asked.mode, mode, statement=statement)
         return
     missing = [text for text in _expected_dlb(asked) if found.pop(text, None) is None]
     for text, at in found.items():
@@ -60,9 +95,11 @@ def _compare_dlb(switch: Switch, asked: Dlb, findings: Findings) -> None:
         if instead:
             missing.remove(instead)
         message = f"ecmp-dlb has {text}; the intent asks for {instead.removeprefix(f'{setting} ') or 'nothing there'}"
-        findings.at(DLB, switch, message, at, instead, text)
+        # A setting that nobody asked for may be one that is missing, under a wrong name.
+        statement = f"{ABOVE} {text if instead or not setting else setting}"
+        findings.at(DLB, switch, message, at, instead, text, statement=statement, instead=not instead)
     for text in missing:
-        findings.at(DLB, switch, f"ecmp-dlb lacks {text}", line, text)
+        findings.at(DLB, switch, f"ecmp-dlb lacks {text}", line, text, statement=f"{ABOVE} {text}")
 
 
 def _expected_dlb(dlb: Dlb) -> Iterator[str]:
@@ -91,7 +128,9 @@ def _check_glb(context: Context, findings: Findings) -> None:
         found = switch.balancing.glb or "off"
         if found != expected:
             message = f"global load balancing is {found}; the intent asks for {expected}"
-            findings.at(GLB, switch, message, switch.balancing.glb_line or switch.bgp_line, expected, found)
+            line = switch.balancing.glb_line or switch.bgp_line
+            statement = "protocols bgp global-load-balancing"
+            findings.at(GLB, switch, message, line, expected, found, statement=statement)
 
 
 TABLES = Check(
@@ -99,7 +138,8 @@ TABLES = Check(
     "the FIB holds all paths of every route: load balancing per packet, a high enough maximum-ecmp, fast reroute",
     "the FIB does not hold all paths of every route",
     "Without the policy Junos installs a single path: when a color fails, all its traffic moves to one other uplink.",
-    "Add `routing-options forwarding-table export` with the policy, and `chassis maximum-ecmp`.",
+    "As the message says: export a policy that says `load-balance per-packet` of every route and rejects none, add "
+    "`ecmp-fast-reroute`, or raise `chassis maximum-ecmp`.",
     _check_tables,
 )
 DLB = Check(
@@ -107,7 +147,8 @@ DLB = Check(
     "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
     "dynamic load balancing differs from the intent",
     "Without it, only hashing spreads queue pairs after a failure, and some of them collide.",
-    "Change the intent's `load_balancing.dlb` and generate again.",
+    "Generate the file again, or correct the statement; if the file is right, change the intent's "
+    "`load_balancing.dlb`.",
     _check_dlb,
 )
 GLB = Check(
@@ -115,6 +156,7 @@ GLB = Check(
     "global load balancing is as the intent asks: leaves balance, spines help",
     "global load balancing differs from the intent",
     "Without reports from the spines, a leaf keeps sending to congested links behind them.",
-    "Change the intent's `load_balancing.glb` and generate again.",
+    "Generate the file again, or correct the statement; if the file is right, change the intent's "
+    "`load_balancing.glb`.",
     _check_glb,
 )

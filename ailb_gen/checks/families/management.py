@@ -1,4 +1,4 @@
-"""Check how switches themselves are reached: loopback, management port, SSH, logging (AILB110, AILB111)."""
+"""Check how switches themselves are reached: loopback, management port, SSH, logging (AILB110 to AILB112)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from ailb_gen.addresses import BITS, address_text
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import management_interface
 from ailb_gen.checks.families.addresses import AGAIN
-from ailb_gen.checks.model import Check, Findings
-from ailb_gen.network.model import Unit
-from ailb_gen.network.switch import OPERATING
+from ailb_gen.checks.model import Check, Findings, Severity
+from ailb_gen.forwarding.management import obstacles, ports_off
+from ailb_gen.network.model import Switch, Unit
+from ailb_gen.network.switch import MANAGEMENT_ROUTE, OPERATING
 
 
 def _check_operated(context: Context, findings: Findings) -> None:
@@ -21,7 +22,8 @@ def _check_operated(context: Context, findings: Findings) -> None:
                 # Where nothing of it is left, the whole block is missing.
                 block = " ".join(text.split()[:2])
                 alike = "" if any(other.startswith(block) for other in switch.operating) else f"{switch.named} {block}"
-                findings.at(OPERATED, switch, f"{text} is missing", expected=text, alike=alike)
+                message = f"{text} is missing"
+                findings.at(OPERATED, switch, message, expected=text, alike=alike, statement=text)
 
 
 def _check_reachable(context: Context, findings: Findings) -> None:
@@ -38,12 +40,34 @@ def _check_reachable(context: Context, findings: Findings) -> None:
             if off or address not in found:
                 message = f"{name} is not there, disabled, or lacks the address {address}"
                 line = unit.line if unit is not None else 1
-                findings.at(REACHABLE, switch, message, line, address, ", ".join(found), part=name)
+                statement = _statement(switch, name, address)
+                findings.at(REACHABLE, switch, message, line, address, ", ".join(found), part=name, statement=statement)
         given = context.fabric.management.gateway
         gateway = str(IPv4Address(given)) if given is not None and expected.management else ""
         if gateway and gateway != switch.management_gateway:
             message = f"the gateway of mgmt_junos is {switch.management_gateway or 'missing'}; it must be {gateway}"
-            findings.at(REACHABLE, switch, message, switch.management_line, gateway, switch.management_gateway)
+            line, found_gateway = switch.management_line, switch.management_gateway
+            statement = f"{' '.join(MANAGEMENT_ROUTE)} next-hop"
+            findings.at(REACHABLE, switch, message, line, gateway, found_gateway, statement=statement)
+
+
+def _statement(switch: Switch, name: str, address: str) -> str:
+    """Return the statement that gives an interface its address, or that disables it."""
+    port, _, number = name.rpartition(".")
+    family = "inet6" if ":" in address else "inet"
+    unit = switch.unit(name)
+    if unit is not None and address in _addresses(unit):
+        return f"interfaces {port} {f'unit {number} ' if unit.disabled else ''}disable"
+    return f"interfaces {port} unit {number} family {family} address {address}"
+
+
+def _check_pushable(context: Context, findings: Findings) -> None:
+    for switch, expected in context.switches:
+        findings.look(PUSHABLE)
+        # Where the intent has a management address, its port is looked at above.
+        off = () if expected.management else ports_off(switch)
+        for stop in (*obstacles(switch), *off):
+            findings.at(PUSHABLE, switch, stop.reason, stop.line, alike=f"{switch.named} {stop.line}")
 
 
 def _addresses(unit: Unit) -> list[str]:
@@ -66,4 +90,15 @@ OPERATED = Check(
     "Without SSH and NETCONF the next push cannot reach the switch; without the others a failed link is hard to find.",
     "Put the statement back, or accept another way with a waiver.",
     _check_operated,
+)
+PUSHABLE = Check(
+    "AILB112",
+    "nothing keeps the next push from a switch: filters of logins, another port, few sessions, ephemeral instances",
+    "a statement may keep the next push from the switch, or hide what acts on it",
+    "The push that loads it succeeds, and the next one cannot reach the switch, or does not see what an ephemeral "
+    "instance changes.",
+    "Accept SSH and NETCONF in a term before the one that the message names; name another port in the inventory, and "
+    "accept the finding with a waiver.",
+    _check_pushable,
+    Severity.WARNING,
 )

@@ -39,14 +39,14 @@ def _check_manifest(context: Context, findings: Findings) -> None:
     place, root = Place(MANIFEST), context.root
     try:
         text = read_text(root / MANIFEST, MANIFEST)
-        manifest = parse(text)
+        manifest = parse(text, root)
     except (IntentError, ValueError) as error:
         reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
         findings.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
         return
     _check_head(context, manifest.body, text, findings)
-    findings.look(UNCHANGED, len(manifest.files))
-    for name, digest in manifest.files.items():
+    findings.look(UNCHANGED, len(manifest.here))
+    for name, digest in manifest.here.items():
         try:
             found = found_entry(root / name)
         except OSError as error:
@@ -57,7 +57,7 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         elif not manifest.lists(name, found):
             findings.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
     for name in _generated(context.network, root):
-        if name not in manifest.files:
+        if name not in manifest.here:
             message = f"{MANIFEST} does not know {name}: nothing tells whether it was edited"
             findings.add(UNCHANGED, _owner(name), message, place)
 

@@ -6,7 +6,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.model import Port, Switch, Unit
 
 DEFAULT = "Junos's default"
 
@@ -28,12 +28,14 @@ def _check_port(switch: Switch, asked: ExpectedSwitch, port: Port, findings: Fin
     if port.mtu != expected:
         found = port.mtu if port.mtu is not None else DEFAULT
         message = f"the MTU of {port.name} must be {expected}, not {found}"
-        findings.at(MTUS, switch, message, port.mtu_line or port.line, expected, found, part=port.name)
+        line, statement = port.mtu_line or port.line, f"interfaces {port.name} mtu"
+        findings.at(MTUS, switch, message, line, expected, found, part=port.name, statement=statement)
     for unit in port.units:
         # Junos takes the port's without it; what an IRB may send must pass.
         if unit.inet6_mtu is not None and unit.inet6_mtu < least:
             message = f"the IPv6 MTU of {unit.name} is {unit.inet6_mtu}; packets of {least} must pass"
-            findings.at(MTUS, switch, message, unit.line, least, unit.inet6_mtu, part=unit.name)
+            statement = _mtu_of(unit)
+            findings.at(MTUS, switch, message, unit.line, least, unit.inet6_mtu, part=unit.name, statement=statement)
 
 
 def _check_irb(switch: Switch, asked: ExpectedSwitch, irb: Port, findings: Findings) -> None:
@@ -43,11 +45,18 @@ def _check_irb(switch: Switch, asked: ExpectedSwitch, irb: Port, findings: Findi
         if unit.inet6 and unit.inet6_mtu != mtu.irb:
             found = unit.inet6_mtu if unit.inet6_mtu is not None else DEFAULT
             message = f"the IPv6 MTU of {unit.name} must be {mtu.irb}, not {found}"
-            findings.at(MTUS, switch, message, unit.line, mtu.irb, found, part=unit.name)
+            statement = _mtu_of(unit)
+            findings.at(MTUS, switch, message, unit.line, mtu.irb, found, part=unit.name, statement=statement)
     if irb.mtu != mtu.port:
         found = irb.mtu if irb.mtu is not None else DEFAULT
         message = f"the MTU of irb must be {mtu.port}, not {found}"
-        findings.at(MTUS, switch, message, irb.mtu_line or irb.line, mtu.port, found)
+        line = irb.mtu_line or irb.line
+        findings.at(MTUS, switch, message, line, mtu.port, found, statement="interfaces irb mtu")
+
+
+def _mtu_of(unit: Unit) -> str:
+    port, _, number = unit.name.rpartition(".")
+    return f"interfaces {port} unit {number} family inet6 mtu"
 
 
 def _check_links(context: Context, findings: Findings) -> None:

@@ -10,8 +10,10 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
+from ailb_gen.checks.families.policy_blame import blamed
 from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, Term
@@ -145,6 +147,7 @@ def _check_chain(
     findings.look(check)
     if direction == "import" and facts.role == SPINE:
         findings.look(NOT_BACK)
+    other = "exports" if direction == "import" else "imports"
     key = (facts, direction, chain, referred(chain, lists))
     if key not in known:
         known[key] = list(_deviations(facts, direction, chain, lists))
@@ -160,7 +163,12 @@ def _check_chain(
         if len(routes) > 1:
             message += f"; {len(routes) - 1} other kinds of routes, too"
         part = chain[0].name if chain else groups[0]
-        findings.at(found, switch, message, line, expected, verb, part=part)
+        statement = OR.join(f"protocols bgp group {group} {direction}" for group in groups)
+        # A policy that is used in both directions is the wrong one in one of them.
+        others = {name for group in switch.groups if group.name in groups for name in getattr(group, other)}
+        if chain and not {policy.name for policy in chain} & others:
+            statement = blamed(chain, switch.prefix_lists, facts.pools[0], by, verb, expected)
+        findings.at(found, switch, message, line, expected, verb, part=part, statement=statement)
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:

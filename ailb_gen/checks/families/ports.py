@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -9,15 +10,19 @@ from functools import partial
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import native_speeds
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.speeds import GIGABIT, speed_text
 
 UNSPLIT: Mapping[str, int] = {}
-# A message and the line that it is about; 0 is that of the port.
-Defect = tuple[str, int]
+# A message, the line that it is about (0 is that of the port), and the statement below the port.
+Defect = tuple[str, int, str]
 Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[Defect]"]
+
+# A VLAN id.
+VLAN = re.compile(r"[0-9]{1,4}")
 
 
 def _check_fabric_ports(context: Context, findings: Findings) -> None:
@@ -59,55 +64,75 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
     involves = () if as_asked else (f"{end.device} {end.port}",)
     if port is None:
         message = "a cable ends here, but the port is not configured"
-        findings.at(check, switch, message, involves=involves, part=end.port)
+        statement = f"interfaces {end.port}"
+        findings.at(check, switch, message, involves=involves, part=end.port, statement=statement)
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     disabled = port_override(context.expected, end).disabled
-    for message, line in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
-        findings.at(check, switch, message, line or port.line, involves=involves, part=end.port)
+    for message, line, below in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
+        statement, instead = f"interfaces {port.name} {below}", "does not belong" in message
+        if below == "disable":
+            # What is split off a disabled port is disabled with it.
+            statement = f"interfaces {port.name.partition(':')[0]} disable{OR}{statement}"
+        findings.at(
+            check,
+            switch,
+            message,
+            line or port.line,
+            involves=involves,
+            part=end.port,
+            statement=statement,
+            instead=instead,
+        )
 
 
 def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Defect]:
     """Yield what is wrong with any cabled port; `disabled` is whether the intent disables it."""
     if (port.disabled or (unit is not None and unit.disabled)) and not disabled:
-        yield "the port is disabled", port.line
+        yield "the port is disabled", port.line, "disable" if port.disabled else "unit 0 disable"
     if disabled and not port.disabled:
-        yield "the intent disables this port, the file does not", port.line
+        yield "the intent disables this port, the file does not", port.line, "disable"
     for other in port.units:
         if other is not unit:
-            yield f"{other.name} does not belong there: a cabled port has unit 0 alone", other.line
+            below = f"unit {other.name.rpartition('.')[2]}"
+            yield f"{other.name} does not belong there: a cabled port has unit 0 alone", other.line, below
 
 
 def _link_defects(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
     if unit is None or not unit.inet6:
-        yield "unit 0 lacks family inet6", port.line
+        yield "unit 0 lacks family inet6", port.line, "unit 0 family inet6"
         return
     if port.native_vlan is not None:
-        yield f"native VLAN {port.native_vlan} does not belong on a fabric link", port.native_vlan_line
+        message = f"native VLAN {port.native_vlan} does not belong on a fabric link"
+        yield message, port.native_vlan_line, "native-vlan-id"
     if unit.addresses or unit.switching:
-        yield "a fabric link has link-local addresses only and no switching", unit.line
+        below = "family inet6 address" if unit.addresses else "family ethernet-switching"
+        yield "a fabric link has link-local addresses only and no switching", unit.line, f"unit 0 {below}"
     yield from _other_families(unit)
 
 
 def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
     if port.native_vlan != vlan:
-        yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line
+        yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line, "native-vlan-id"
+    switching = "unit 0 family ethernet-switching"
     if unit is None or not unit.switching or unit.mode != "trunk":
-        yield "unit 0 must be a trunk of family ethernet-switching", port.line
+        yield "unit 0 must be a trunk of family ethernet-switching", port.line, f"{switching} interface-mode"
         return
     ids = {found.name: found.vlan_id for found in switch.vlans}
     for member, line in unit.vlans:
-        if ids.get(member, int(member) if member.isdigit() else None) != vlan:
-            yield f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined", line
+        if ids.get(member, int(member) if VLAN.fullmatch(member) else None) != vlan:
+            message = f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined"
+            yield message, line, f"{switching} vlan members {member}"
     if not unit.vlans:
-        yield "the trunk carries no VLAN", unit.line
+        yield "the trunk carries no VLAN", unit.line, f"{switching} vlan members"
     if unit.inet6:
-        yield "family inet6 does not belong there: the IRB routes for servers", unit.line
+        message = "family inet6 does not belong there: the IRB routes for servers"
+        yield message, unit.line, "unit 0 family inet6"
     yield from _other_families(unit)
 
 
 def _other_families(unit: Unit) -> Iterator[Defect]:
-    return ((f"family {family} does not belong there", line) for family, line in unit.others)
+    return ((f"family {family} does not belong there", line, f"unit 0 family {family}") for family, line in unit.others)
 
 
 def _check_speeds(context: Context, findings: Findings) -> None:
@@ -131,11 +156,13 @@ def _check_speeds(context: Context, findings: Findings) -> None:
         line = parent.line if parent is not None else 1
         if split != asked:
             message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
-            findings.at(SPEEDS, switch, message, line, asked, split, part=end.port)
+            statement = f"interfaces {base} number-of-sub-ports"
+            findings.at(SPEEDS, switch, message, line, asked, split, part=end.port, statement=statement)
         elif found != speed:
             expected, seen = speed_text(speed), speed_text(found)
             message = f"the speed of {base} is {seen}; the intent asks for {expected}"
-            findings.at(SPEEDS, switch, message, line, expected, seen, part=end.port)
+            statement = f"interfaces {base} speed"
+            findings.at(SPEEDS, switch, message, line, expected, seen, part=end.port, statement=statement)
     _check_ethernet(context, findings)
 
 

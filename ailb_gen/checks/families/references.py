@@ -2,77 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.definitions import at_fault, known_names
 from ailb_gen.checks.expected_switches import ALL_COLORS
+from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.junos.regex import community_fault
 from ailb_gen.network.consequences import consequence
 from ailb_gen.network.model import Switch, Unmodelled
-from ailb_gen.network.policy import Term
+from ailb_gen.network.policy import Term, is_expression
 
-# Kind, name, what names it, line.
-Reference = tuple[str, str, str, int]
+# Kind, name, what names it, line, the statement that does.
+Reference = tuple[str, str, str, int, str]
+ABOVE = {kind: f"policy-options {kind}" for kind in ("community", "as-list", "prefix-list")}
+ABOVE["policy"] = "policy-options policy-statement"
 
 
 def _check_references(context: Context, findings: Findings) -> None:
+    known = known_names(_defined(switch) for switch in context.network.switches.values())
     for switch in context.network.switches.values():
         for name, line in switch.unknown_groups:
             message = f"apply-groups names group {name}, which is not defined"
             findings.at(REFERENCES, switch, message, line, part=name)
-        defined: dict[str, Container[str]] = {
-            "policy": switch.policies,
-            "community": switch.communities,
-            "as-list": switch.as_lists,
-            "prefix-list": switch.prefix_lists,
-            "interface": frozenset(unit.name for port in switch.ports.values() for unit in port.units),
-        }
-        for kind, name, by, line in (*_by_bgp(switch), *_by_policies(switch), *_interfaces(switch)):
+        interfaces = frozenset(unit.name for port in switch.ports.values() for unit in port.units)
+        defined = {**_defined(switch), "interface": interfaces}
+        references = (*_by_bgp(switch), *_by_policies(switch), *_interfaces(switch))
+        used = {(kind, name) for kind, name, *_ in references}
+        for kind, name, by, line, statement in references:
             findings.look(REFERENCES)
-            if name not in defined[kind]:
+            if name not in defined[kind] and not (kind == "policy" and is_expression(name)):
                 message = f"{by} names {kind} {name}, which is not defined"
-                findings.at(REFERENCES, switch, message, line, part=name)
+                where = _interface(name)
+                if kind in ABOVE:
+                    unused = [one for one in defined[kind] if (kind, one) not in used]
+                    where = at_fault(ABOVE[kind], name, statement, unused, name in known[kind])
+                findings.at(REFERENCES, switch, message, line, part=name, statement=where)
+
+
+def _defined(switch: Switch) -> dict[str, Collection[str]]:
+    """Return the names of what a switch defines, by kind."""
+    return {
+        "policy": switch.policies,
+        "community": switch.communities,
+        "as-list": switch.as_lists,
+        "prefix-list": switch.prefix_lists,
+    }
+
+
+def _interface(name: str) -> str:
+    port, _, unit = name.rpartition(".")
+    return f"interfaces {port} unit {unit} {ANY}{OR}"
 
 
 def _by_bgp(switch: Switch) -> Iterator[Reference]:
     for group in switch.groups:
         by = f"group {group.name}"
-        yield from (("policy", policy, by, group.line) for policy in (*group.imports, *group.exports))
+        for word, names in (("import", group.imports), ("export", group.exports)):
+            choices = (f"protocols bgp {word}", f"protocols bgp group {group.name} {word}")
+            for name in names:
+                statement = OR.join(f"{choice} {name}" for choice in choices)
+                yield "policy", name, by, group.line, statement
         if group.color is not None:
-            yield "community", group.color, by, group.color_line
+            yield "community", group.color, by, group.color_line, ""
         if group.peer_as_list is not None:
-            yield "as-list", group.peer_as_list, by, group.peer_as_line
+            yield "as-list", group.peer_as_list, by, group.peer_as_line, ""
     for route in switch.routes:
         for color, line in ((route.color, route.color_line), (route.backup, route.backup_line)):
             if color is not None and color != ALL_COLORS:
-                yield "community", color, f"fabric-advertise route {route.prefix}", line
+                yield "community", color, f"fabric-advertise route {route.prefix}", line, ""
 
 
 def _by_policies(switch: Switch) -> Iterator[Reference]:
     for policy in switch.policies.values():
         for term in policy.terms:
             by = f"policy {policy.name}" + (f" term {term.name}" if term.name else "")
+            above = f"{ABOVE['policy']} {by.removeprefix('policy ')}"
             for name in (*term.communities, *(name for _, name in term.changes)):
-                yield "community", name, by, term.line
+                words = (
+                    "from community",
+                    *(f"then community {how}" for how in ("add", "set", "delete", "+", "=", "-")),
+                )
+                yield "community", name, by, term.line, OR.join(f"{above} {word} {name}" for word in words)
             for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
-                yield "prefix-list", name, by, term.line
+                statement = f"{above} from prefix-list {name}{OR}{above} from prefix-list-filter {name}"
+                yield "prefix-list", name, by, term.line, statement
 
 
 def _interfaces(switch: Switch) -> Iterator[Reference]:
     for vlan in switch.vlans:
         if vlan.irb is not None:
-            yield "interface", vlan.irb, f"VLAN {vlan.name}", vlan.line
+            yield "interface", vlan.irb, f"VLAN {vlan.name}", vlan.line, ""
     for announced in switch.advertisements.values():
-        yield "interface", announced.interface, "router-advertisement", announced.line
+        yield "interface", announced.interface, "router-advertisement", announced.line, ""
 
 
 def _check_modelled(context: Context, findings: Findings) -> None:
     """Name every statement that is neither read nor harmless, with what it is known to do."""
     for switch in context.network.switches.values():
         findings.look(MODELLED)
-        for entry in (*switch.unmodelled, *_unknown_terms(switch)):
+        for entry in (*switch.unmodelled, *_unknown_terms(switch), *_expressions(switch)):
             message = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
-            findings.at(MODELLED, switch, message, entry.line, part=entry.statement)
+            statement = f"{entry.statement}{OR}"
+            findings.at(MODELLED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)
+
+
+def _expressions(switch: Switch) -> Iterator[Unmodelled]:
+    """Yield the expressions of policies, which are not evaluated."""
+    for group in switch.groups:
+        for word, names in (("import", group.imports), ("export", group.exports)):
+            for name in filter(is_expression, names):
+                whole = f"protocols bgp group {group.name} {word} {name}"
+                yield Unmodelled(f"protocols bgp group {group.name} {word}", whole, group.line)
+    for name in filter(is_expression, sorted(switch.balancing.policies)):
+        above = "routing-options forwarding-table export"
+        yield Unmodelled(above, f"{above} {name}", switch.balancing.table_line)
 
 
 def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:
@@ -81,7 +126,7 @@ def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:
     for policy in switch.policies.values():
         for term in policy.terms if policy.name in used else ():
             of_term = f" term {term.name}" if term.name else ""
-            for text, line in (*term.unknown, *_by_path(switch, term)):
+            for text, line in (*term.unknown, *_by_path(switch, term), *_no_expressions(switch, term)):
                 whole = f"policy-options policy-statement {policy.name}{of_term} {text}"
                 yield Unmodelled(whole, whole, line)
 
@@ -91,6 +136,18 @@ def _by_path(switch: Switch, term: Term) -> Iterator[tuple[str, int]]:
     for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
         if name in switch.prefix_lists and switch.prefix_lists[name].by_path:
             yield f"from prefix-list {name} apply-path", switch.prefix_lists[name].line
+
+
+def _no_expressions(switch: Switch, term: Term) -> Iterator[tuple[str, int]]:
+    """Yield the members of communities that a term matches which are patterns, and no regular expressions."""
+    for name in term.communities:
+        community = switch.communities.get(name)
+        if community is None:
+            continue
+        for member in community.members:
+            reason = community_fault(member)
+            if reason is not None:
+                yield f"from community {name} {member[:60]!r} ({reason})", community.line
 
 
 REFERENCES = Check(

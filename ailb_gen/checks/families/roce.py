@@ -6,14 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.intent.settings import Roce
 from ailb_gen.network.model import Switch
 from ailb_gen.network.port_qos import PortQos, Treatment
 
-# What is compared, its value in the intent and in the file, the line, and the part of a treatment that it belongs to.
-Row = tuple[str, object, object, int, str]
+ABOVE = "class-of-service"
+# What is compared, its value in the intent and in the file, the line, the part of a treatment that it belongs to, and
+# the statement below class-of-service.
+Row = tuple[str, object, object, int, str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,15 +38,50 @@ class Ports:
         expected: object = "",
         found: object = "",
         involves: tuple[str, ...] = (),
+        statement: str = "",
+        instead: bool = False,
     ) -> None:
-        """Add a finding about the switch, or about each of the ports."""
+        """Add a finding about the switch, or about each of the ports; `statement` is below class-of-service."""
+        where = OR.join(f"{ABOVE} {one}" if one else "" for one in statement.split(OR)) if statement else ""
         if self.all_of_them:
-            self.findings.at(check, self.switch, message, line, expected, found, involves)
+            self.findings.at(
+                check, self.switch, message, line, expected, found, involves, statement=where, instead=instead
+            )
             return
         # What holds on several ports is written once.
         alike = f"{Place(self.switch.file, line or 1)} {message}"
         for port in self.ports:
-            self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port)
+            self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port, where, instead)
+
+    def scheduling(self, name: str, below: str) -> str:
+        """Return the statement of a class's scheduler; where it serves two classes, that which gives it to this one."""
+        own = dict(self.qos.schedulers).get(name)
+        entry = self.qos.entry
+        given = f"scheduler-maps {entry.scheduler_map if entry is not None else ''} forwarding-class {name}"
+        if own is None:
+            return given
+        shared = sum(scheduler.name == own.name for _, scheduler in self.qos.schedulers) > 1
+        return f"{given} scheduler {own.name}" if shared else f"schedulers {own.name} {below}"
+
+    def drops(self, name: str, below: str) -> str:
+        """Return the statement of the drop profile of a class."""
+        own = dict(self.qos.schedulers).get(name)
+        if own is None or not own.drops:
+            return self.scheduling(name, "drop-profile-map")
+        profile = f"drop-profiles {own.drops[0].profile} interpolate {below}"
+        given = self.scheduling(name, "drop-profile-map")
+        return profile if given.startswith("schedulers") else given
+
+    def classifier(self) -> str:
+        """Return the classifier of the ports, as a statement."""
+        entry = self.qos.entry
+        named = [*entry.classifiers, *(row for unit in entry.units for row in unit.classifiers)] if entry else []
+        kind, name = named[0] if named else ("dscp", ANY)
+        return f"classifiers {kind} {name}"
+
+    def congestion(self) -> str:
+        """Return the congestion notification profile of the ports, as a statement."""
+        return f"congestion-notification-profile {self.qos.entry.congestion if self.qos.entry is not None else ANY}"
 
 
 def _check_qos(context: Context, findings: Findings) -> None:
@@ -71,7 +109,8 @@ def _check_ports(ports: Ports) -> None:
     for missing in ports.qos.missing:
         if " " not in missing.what.removeprefix("classifiers "):
             what = "an entry under class-of-service interfaces" if missing.what == "interfaces" else missing.what
-            ports.add(PORTS, f"{what} is missing on ports that carry RDMA", missing.line, what)
+            message = f"{what} is missing on ports that carry RDMA"
+            ports.add(PORTS, message, missing.line, what, statement=_entry(ports, missing.what))
     if not ports.switch.cos.written:
         return
     data = ports.qos.of(ports.roce.dscp)
@@ -79,9 +118,11 @@ def _check_ports(ports: Ports) -> None:
         _check_classes(ports, data)
         _check_pfc(ports, data)
         _check_ecn(ports, data)
-    elif ports.qos.treatments:
-        message = f"DSCP {ports.roce.dscp}, that of RDMA, is in no class"
-        ports.add(CLASSES, message, ports.qos.line, f"{ports.roce.dscp:06b}")
+    elif ports.qos.treatments or _by_default(ports):
+        message = f"DSCP {ports.roce.dscp}, that of RDMA, is in no class{_by_default(ports)}"
+        wrong = next((other for other in ports.qos.lossless), None)
+        line, statement = (wrong.line, "") if wrong is not None else (ports.qos.line, _unclassified(ports))
+        ports.add(CLASSES, message, line, f"{ports.roce.dscp:06b}", statement=statement)
     for other in ports.qos.lossless:
         if other.dscp != ports.roce.dscp:
             lossless, dscp = other.forwarding_class, ports.roce.dscp
@@ -112,11 +153,12 @@ def _check_other_classes(ports: Ports) -> None:
 
 def _compare(ports: Ports, check: Check, rows: Iterable[Row], lost: frozenset[str] = frozenset()) -> None:
     """Add a finding for every row whose values differ; a lost part is a finding of its own (AILB702, AILB703)."""
-    for what, expected, found, line, part in rows:
+    for what, expected, found, line, part, statement in rows:
         if expected != found:
             right, wrong = _shown(expected), _shown(found)
             involves = (ports.switch.named,) if part in lost else ()
-            ports.add(check, f"{what} must be {right}, not {wrong}", line, right, wrong, involves)
+            message = f"{what} must be {right}, not {wrong}"
+            ports.add(check, message, line, right, wrong, involves, statement)
 
 
 def _shown(value: object) -> str:
@@ -131,17 +173,24 @@ def _text(value: object) -> str:
 
 def _check_classes(ports: Ports, data: Treatment) -> None:
     roce, name = ports.roce, data.forwarding_class
+    of_class = f"forwarding-classes class {name}"
     twice = [other for other in ports.qos.treatments if other.dscp == data.dscp and other is not data]
     for other in twice:
         message = f"DSCP {data.dscp} is in two classes, {name} and {other.forwarding_class}"
         ports.add(CLASSES, message, other.line)
     rows: list[Row] = [
-        (f"no-loss of class {name}", True, data.no_loss, data.class_line, "class"),
-        (f"the queue of class {name}", roce.queue, data.queue, data.class_line, "class"),
-        (f"the PFC priority of class {name}", roce.pfc_priority, data.pfc_priority, data.class_line, "class"),
-        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line, ""),
-        (f"the transmit-rate of class {name}", (), data.rate, data.scheduler_line, "scheduler"),
-        (f"the priority of class {name}", "", data.priority, data.scheduler_line, "scheduler"),
+        (f"no-loss of class {name}", True, data.no_loss, data.class_line, "class", f"{of_class} no-loss"),
+        (f"the queue of class {name}", roce.queue, data.queue, data.class_line, "class", f"{of_class} queue-num"),
+        (
+            f"the PFC priority of class {name}",
+            roce.pfc_priority,
+            data.pfc_priority,
+            data.class_line,
+            "class",
+            f"{of_class} pfc-priority",
+        ),
+        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line, "", ""),
+        *_rate_and_priority(ports, data, (), ""),
     ]
     _compare(ports, CLASSES, rows, data.lost)
     for other_class in ports.switch.cos.classes:
@@ -153,6 +202,40 @@ def _check_classes(ports: Ports, data: Treatment) -> None:
             ports.add(CLASSES, message, other_class.line)
 
 
+def _rate_and_priority(ports: Ports, row: Treatment, rate: tuple[str, ...], priority: str) -> list[Row]:
+    name, line = row.forwarding_class, row.scheduler_line
+    at_rate, at_priority = ports.scheduling(name, "transmit-rate"), ports.scheduling(name, "priority")
+    return [
+        (f"the transmit-rate of class {name}", rate, row.rate, line, "scheduler", at_rate),
+        (f"the priority of class {name}", priority, row.priority, line, "scheduler", at_priority),
+    ]
+
+
+def _by_default(ports: Ports) -> str:
+    """Return why no class is the switch's own where the classifier is Junos's; empty for another."""
+    return " of classifier default" if ports.classifier().endswith(" default") else ""
+
+
+def _unclassified(ports: Ports) -> str:
+    """Return the statement to look at where a DSCP has no class."""
+    if not _by_default(ports):
+        return f"{ports.classifier()} {ANY}"
+    entry = ports.qos.entry
+    units = [f"unit {unit.pattern} " for unit in entry.units] if entry is not None else []
+    pattern = entry.pattern if entry is not None else ANY
+    return OR.join(f"interfaces {pattern} {unit}{ports.classifier()}" for unit in ("", *units))
+
+
+def _entry(ports: Ports, what: str) -> str:
+    """Return the statement that is missing below `interfaces`."""
+    entry = ports.qos.entry
+    if entry is None:
+        return f"interfaces {ANY}"
+    unit = f"unit {entry.units[0].pattern} " if entry.units and what.startswith("classifiers") else ""
+    unit = unit or ("unit * " if what.startswith("classifiers") else "")
+    return f"interfaces {entry.pattern} {unit}{what}"
+
+
 def _check_pfc(ports: Ports, data: Treatment) -> None:
     qos, roce = ports.qos, ports.roce
     if any(missing.what.startswith("congestion-notification-profile") for missing in qos.missing):
@@ -160,17 +243,24 @@ def _check_pfc(ports: Ports, data: Treatment) -> None:
     line = qos.congestion_line
     asked = tuple(point.dscp for point in qos.pfc)
     stopped = tuple((pause.priority, pause.queue) for pause in qos.pauses)
-    rows: list[Row] = [("pfc-watchdog", roce.pfc_watchdog, qos.watchdog, line, "")]
+    own = ports.congestion()
+    rows: list[Row] = [("pfc-watchdog", roce.pfc_watchdog, qos.watchdog, line, "", f"{own} pfc-watchdog")]
     if roce.dscp not in asked:
-        rows.append((f"PFC for DSCP {roce.dscp}", True, False, line, ""))
+        statement = f"{own} input dscp code-point {roce.dscp:06b} pfc"
+        rows.append((f"PFC for DSCP {roce.dscp}", True, False, line, "", statement))
     if (roce.pfc_priority, roce.queue) not in stopped:
         found = ", ".join(f"{priority} stops queue {queue}" for priority, queue in stopped)
-        rows.append(("what received PFC stops", f"{roce.pfc_priority} stops queue {roce.queue}", found, line, ""))
+        above = f"{own} output ieee-802.1 code-point"
+        asked_for = f"{above} {roce.pfc_priority:03b} flow-control-queue"
+        statement = OR.join((asked_for, *(f"{above} {pause.priority:03b}" for pause in qos.pauses), asked_for))
+        expected = f"{roce.pfc_priority} stops queue {roce.queue}"
+        rows.append(("what received PFC stops", expected, found, line, "", statement))
     _compare(ports, PFC, rows)
     for point in qos.pfc:
         if point.dscp != roce.dscp:
             message = f"PFC is sent for DSCP {point.dscp}, which is not RDMA's"
-            ports.add(PFC, message, point.line, roce.dscp, point.dscp)
+            statement = f"{own} input dscp code-point {point.dscp:06b}{OR}"
+            ports.add(PFC, message, point.line, roce.dscp, point.dscp, statement=statement, instead=True)
     right = (roce.pfc_priority, roce.queue)
     for pause in qos.pauses if right in stopped else ():
         if (pause.priority, pause.queue) != right:
@@ -184,15 +274,37 @@ def _check_ecn(ports: Ports, data: Treatment) -> None:
     fill = tuple(dict.fromkeys((str(ecn.min_fill), str(ecn.max_fill))))
     probability = ("0", str(ecn.max_probability))
     rows: list[Row] = [
-        (f"explicit-congestion-notification of class {name}", True, data.ecn, data.scheduler_line, "scheduler")
+        (
+            f"explicit-congestion-notification of class {name}",
+            True,
+            data.ecn,
+            data.scheduler_line,
+            "scheduler",
+            ports.scheduling(name, "explicit-congestion-notification"),
+        )
     ]
     if data.fill or data.probability:
         rows += [
-            (f"the fill levels of class {name}", fill, data.fill, data.drop_line, ""),
-            (f"the drop probabilities of class {name}", probability, data.probability, data.drop_line, ""),
+            (
+                f"the fill levels of class {name}",
+                fill,
+                data.fill,
+                data.drop_line,
+                "",
+                ports.drops(name, "fill-level"),
+            ),
+            (
+                f"the drop probabilities of class {name}",
+                probability,
+                data.probability,
+                data.drop_line,
+                "",
+                ports.drops(name, "drop-probability"),
+            ),
         ]
     else:
-        rows.append((f"the drop profile of class {name}", fill + probability, (), data.drop_line, "drop profile"))
+        what, statement = f"the drop profile of class {name}", ports.drops(name, "fill-level")
+        rows.append((what, fill + probability, (), data.drop_line, "drop profile", statement))
     _compare(ports, ECN, rows, data.lost)
 
 
@@ -202,18 +314,33 @@ def _check_cnp(ports: Ports) -> None:
     if cnp is None:
         if qos.treatments:
             message = f"DSCP {roce.cnp_dscp}, that of congestion notifications, is in no class"
-            ports.add(CNP, message, qos.line, f"{roce.cnp_dscp:06b}")
+            wrong = next((row for row in qos.treatments if row.dscp != roce.dscp and not row.no_loss), None)
+            line, statement = (wrong.line, "") if wrong is not None else (qos.line, _unclassified(ports))
+            ports.add(CNP, message, line, f"{roce.cnp_dscp:06b}", statement=statement)
     elif roce.cnp_dscp != roce.dscp:
         name = cnp.forwarding_class
-        rate = (f"percent {roce.cnp_percent}",)
+        rate, of_class = (f"percent {roce.cnp_percent}",), f"forwarding-classes class {name}"
         rows: list[Row] = [
-            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line, "class"),
-            (f"the priority of class {name}", "strict-high", cnp.priority, cnp.scheduler_line, "scheduler"),
-            (f"the transmit-rate of class {name}", rate, cnp.rate, cnp.scheduler_line, "scheduler"),
-            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line, ""),
-            (f"the PFC priority of class {name}", None, cnp.pfc_priority, cnp.class_line, "class"),
-            (f"explicit-congestion-notification of class {name}", False, cnp.ecn, cnp.scheduler_line, "scheduler"),
-            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line, ""),
+            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line, "class", f"{of_class} queue-num"),
+            *_rate_and_priority(ports, cnp, rate, "strict-high"),
+            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line, "", ""),
+            (
+                f"the PFC priority of class {name}",
+                None,
+                cnp.pfc_priority,
+                cnp.class_line,
+                "class",
+                f"{of_class} pfc-priority",
+            ),
+            (
+                f"explicit-congestion-notification of class {name}",
+                False,
+                cnp.ecn,
+                cnp.scheduler_line,
+                "scheduler",
+                ports.scheduling(name, "explicit-congestion-notification"),
+            ),
+            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line, "", ports.drops(name, "fill-level")),
         ]
         _compare(ports, CNP, rows, cnp.lost)
     for other in qos.treatments:

@@ -2,44 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.definitions import at_fault, known_names
 from ailb_gen.checks.families.roce import REPAIR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Buffers
 from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES, ClassOfService
 
+# What it is, its name, the line that refers to it, the statement below class-of-service (empty: the line).
+Reference = tuple[str, str, int, str]
+# Where what is referred to is defined, below class-of-service.
+ABOVE = {
+    "forwarding class": "forwarding-classes class",
+    "scheduler": "schedulers",
+    "drop profile": "drop-profiles",
+    "scheduler map": "scheduler-maps",
+    "congestion notification profile": "congestion-notification-profile",
+    **{f"{kind} classifier": f"classifiers {kind}" for kind in CLASSIFIERS},
+}
 
-def _references(cos: ClassOfService) -> Iterator[tuple[str, str, int]]:
-    """Iterate over (what, name, line) of everything that is referred to by name."""
+
+def _references(cos: ClassOfService) -> Iterator[Reference]:
+    """Iterate over (what, name, line, statement) of everything that is referred to by name."""
     for classifier in cos.classifiers:
-        yield from (("forwarding class", row.forwarding_class, row.line) for row in classifier.entries)
+        above = f"classifiers {classifier.kind} {classifier.name} forwarding-class"
+        for row in classifier.entries:
+            yield "forwarding class", row.forwarding_class, row.line, f"{above} {row.forwarding_class}"
     for table in cos.scheduler_maps:
-        yield from (("forwarding class", entry.forwarding_class, entry.line) for entry in table.entries)
-        yield from (("scheduler", entry.scheduler, entry.line) for entry in table.entries)
+        for entry in table.entries:
+            above = f"scheduler-maps {table.name} forwarding-class {entry.forwarding_class}"
+            yield "forwarding class", entry.forwarding_class, entry.line, above
+            yield "scheduler", entry.scheduler, entry.line, f"{above} scheduler {entry.scheduler}"
     for scheduler in cos.schedulers:
-        yield from (("drop profile", drop.profile, drop.line) for drop in scheduler.drops)
+        yield from (("drop profile", drop.profile, drop.line, "") for drop in scheduler.drops)
     for port in cos.ports:
-        yield "scheduler map", port.scheduler_map, port.line
-        yield "congestion notification profile", port.congestion, port.line
-        for kind, name in (*port.classifiers, *(row for unit in port.units for row in unit.classifiers)):
-            yield f"{kind} classifier", name, port.line
+        above = f"interfaces {port.pattern}"
+        yield "scheduler map", port.scheduler_map, port.line, f"{above} scheduler-map {port.scheduler_map}"
+        profile = f"{above} congestion-notification-profile {port.congestion}"
+        yield "congestion notification profile", port.congestion, port.line, profile
+        for kind, name in port.classifiers:
+            yield f"{kind} classifier", name, port.line, f"{above} classifiers {kind} {name}"
+        for unit in port.units:
+            for kind, name in unit.classifiers:
+                yield f"{kind} classifier", name, port.line, f"{above} unit {unit.pattern} classifiers {kind} {name}"
 
 
-def _dangling(cos: ClassOfService) -> Iterator[tuple[str, int]]:
-    """Iterate over what is referred to and not defined, with the line that refers to it."""
-    defined = {
-        "forwarding class": {row.name for row in cos.classes} | DEFAULT_CLASSES.keys(),
+def _dangling(cos: ClassOfService) -> Iterator[Reference]:
+    """Iterate over what is referred to and not defined, as `_references` does."""
+    defined = _defined(cos)
+    builtin = {
+        "forwarding class": DEFAULT_CLASSES.keys(),
+        **{f"{kind} classifier": {"default"} for kind in CLASSIFIERS},
+    }
+    for reference in _references(cos):
+        what, name = reference[:2]
+        if name and name not in defined[what] and name not in builtin.get(what, ()):
+            yield reference
+
+
+def _defined(cos: ClassOfService) -> dict[str, Collection[str]]:
+    """Return the names that are defined, by kind."""
+    return {
+        "forwarding class": {row.name for row in cos.classes},
         "scheduler": {row.name for row in cos.schedulers},
         "drop profile": {row.name for row in cos.drop_profiles},
         "scheduler map": {row.name for row in cos.scheduler_maps},
         "congestion notification profile": {row.name for row in cos.congestion},
-        **{f"{kind} classifier": {"default", *_named(cos, kind)} for kind in CLASSIFIERS},
+        **{f"{kind} classifier": set(_named(cos, kind)) for kind in CLASSIFIERS},
     }
-    for what, name, line in _references(cos):
-        if name and name not in defined[what]:
-            yield f"{what} {name}", line
 
 
 def _named(cos: ClassOfService, kind: str) -> Iterator[str]:
@@ -48,20 +80,29 @@ def _named(cos: ClassOfService, kind: str) -> Iterator[str]:
 
 def _check_references(context: Context, findings: Findings) -> None:
     """Find names that nothing defines, classes without a queue, and maps without a class that carries traffic."""
+    known = known_names(_defined(switch.cos) for switch, _ in context.switches)
     for switch, _ in context.switches:
         cos = switch.cos
         findings.look(REFERENCES, len(cos.ports) + len(cos.scheduler_maps) + len(cos.classifiers))
-        for what, line in _dangling(cos):
-            message = f"{what} is referred to, but not defined"
-            findings.at(REFERENCES, switch, message, line, what, alike=f"{switch.named} {what}")
+        defined, used_names = _defined(cos), {(what, name) for what, name, _, _ in _references(cos)}
+        for what, name, line, below in _dangling(cos):
+            message = f"{what} {name} is referred to, but not defined"
+            unused = [one for one in defined[what] if (what, one) not in used_names]
+            reference = f"class-of-service {below}" if below else ""
+            statement = at_fault(f"class-of-service {ABOVE[what]}", name, reference, unused, name in known[what])
+            alike = f"{switch.named} {what} {name}"
+            findings.at(REFERENCES, switch, message, line, f"{what} {name}", alike=alike, statement=statement)
         for row in cos.classes:
             if row.queue is None:
-                findings.at(REFERENCES, switch, f"class {row.name} has no queue-num", row.line, "queue-num")
+                statement = f"class-of-service forwarding-classes class {row.name} queue-num"
+                message = f"class {row.name} has no queue-num"
+                findings.at(REFERENCES, switch, message, row.line, "queue-num", statement=statement)
         used = {row.forwarding_class for classifier in cos.classifiers for row in classifier.entries}
         for table in cos.scheduler_maps:
             for name in sorted(used - {entry.forwarding_class for entry in table.entries}):
                 message = f"scheduler map {table.name} has no scheduler for class {name}"
-                findings.at(REFERENCES, switch, message, table.line, name)
+                statement = f"class-of-service scheduler-maps {table.name} forwarding-class {name}"
+                findings.at(REFERENCES, switch, message, table.line, name, statement=statement)
 
 
 def _statements(buffers: Buffers) -> set[str]:

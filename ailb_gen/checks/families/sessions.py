@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ALL_COLORS, LEAF
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import AsList, Group, Switch
 from ailb_gen.network.sessions import DISABLED, Sessions, local_as
 
+AS_LIST = "policy-options as-list"
 AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
 # By device and group: the devices of every AS number there.
 Neighbors = dict[tuple[str, int], dict[int, list[str]]]
@@ -44,7 +46,16 @@ def _check_up(context: Context, findings: Findings) -> None:
                 # A file that is missing and a wrong AS number concern the whole switch, at either end.
                 involves += [cable.a.device, cable.b.device]
             alike = f"{device} {reason}" if (device, reason) in everywhere else ""
-            findings.add(UP, device, message, place, involves=involves, alike=alike, part=obstacle.interface)
+            findings.add(
+                UP,
+                device,
+                message,
+                place,
+                involves=involves,
+                alike=alike,
+                part=obstacle.interface,
+                statement=obstacle.statement,
+            )
 
 
 def _on_all_cables(sessions: Sessions) -> set[tuple[str, str]]:
@@ -62,12 +73,15 @@ def _check_as_numbers(context: Context, findings: Findings) -> None:
         findings.look(AS_NUMBERS, 1 + len(switch.groups))
         if asn != expected.asn:
             message = f"the autonomous-system is {asn or 'missing'}; the plan says {expected.asn}"
-            findings.at(AS_NUMBERS, switch, message, line, expected.asn, asn)
+            statement = "routing-options autonomous-system"
+            findings.at(AS_NUMBERS, switch, message, line, expected.asn, asn, statement=statement)
         for group in switch.groups:
             own = group.local_as
             if own is not None and own != expected.asn:
                 message = f"local-as of group {group.name} is {own}; the plan says {expected.asn}"
-                findings.at(AS_NUMBERS, switch, message, group.local_as_line, expected.asn, own, part=group.name)
+                at = group.local_as_line
+                statement = f"protocols bgp local-as{OR}protocols bgp group {group.name} local-as"
+                findings.at(AS_NUMBERS, switch, message, at, expected.asn, own, part=group.name, statement=statement)
         if expected.role == LEAF and asn is not None and leaves.setdefault(asn, name) != name:
             message = f"AS {asn} is also that of {leaves[asn]}: they drop each other's routes"
             findings.at(AS_NUMBERS, switch, message, line)
@@ -103,10 +117,34 @@ def _check_as_lists(context: Context, findings: Findings) -> None:
             if wrong:
                 message = f"peer-as of group {group.name} is {group.peer_as}; its neighbor is in AS {wrong[0]}"
                 line = group.peer_as_line or group.line
-                findings.at(AS_LISTS, switch, message, line, wrong[0], group.peer_as, part=group.name)
+                statement = f"protocols bgp peer-as{OR}protocols bgp group {group.name} peer-as"
+                found = group.peer_as
+                findings.at(AS_LISTS, switch, message, line, wrong[0], found, part=group.name, statement=statement)
             listed = switch.as_lists.get(group.peer_as_list or "")
             if listed is not None:
-                _check_as_list(context.expected, switch, group, listed, known, findings)
+                others = [neighbors.get((name, one), {}) for one in range(len(switch.groups)) if one != index]
+                statement = _to_blame(switch, group, listed, known, others)
+                _check_as_list(context.expected, switch, group, listed, known, statement, findings)
+
+
+def _to_blame(
+    switch: Switch, group: Group, listed: AsList, known: Collection[int], others: Iterable[Collection[int]]
+) -> str:
+    """Return the members of a group's list, or the reference to it.
+
+    It is the reference where the list is that of the neighbors of one of the other groups, and another list is that of
+    its own neighbors.
+    """
+    lists = switch.as_lists.values()
+    right = any(known and _size(one) == len(known) and all(asn in one for asn in known) for one in lists)
+    foreign = any(found and _size(listed) == len(found) and all(asn in listed for asn in found) for found in others)
+    if right and foreign and not any(asn in listed for asn in known):
+        return f"protocols bgp peer-as-list{OR}protocols bgp group {group.name} peer-as-list"
+    return f"{AS_LIST} {listed.name} members"
+
+
+def _size(listed: AsList) -> int:
+    return sum(high - low + 1 for low, high in listed.ranges)
 
 
 def _check_as_list(
@@ -115,28 +153,30 @@ def _check_as_list(
     group: Group,
     listed: AsList,
     known: dict[int, list[str]],
+    statement: str,
     findings: Findings,
 ) -> None:
-    """Compare the list of a group with `known`, its neighbors by AS number."""
+    """Compare the list of a group with `known`, its neighbors by AS number; `statement` is what may be wrong."""
     findings.look(AS_LISTS)
     name, line = listed.name, listed.line
     for member, at in listed.bad:
         message = f"{member} in as-list {name} is neither an AS number nor a range of them"
-        findings.at(AS_LISTS, switch, message, at, part=name)
-    size = sum(high - low + 1 for low, high in listed.ranges)
+        of_member = f"{AS_LIST} {name} members {member}"
+        findings.at(AS_LISTS, switch, message, at, part=name, statement=of_member)
+    size = _size(listed)
     inside = sum(asn in listed for asn in known)
     absent = _absent(expected, switch.named, group, listed, known)
     # The list is right when all that it lacks are neighbors of the plan: these are the cause.
     missing = (switch.named, *absent) if len(absent) == size - inside else ()
     if inside < size:
         message = f"as-list {name} admits {size} AS numbers; group {group.name} has {inside} neighbors in it"
-        findings.at(AS_LISTS, switch, message, line, _ranges(set(known)), size, missing, part=name)
+        findings.at(AS_LISTS, switch, message, line, _ranges(set(known)), size, missing, part=name, statement=statement)
     for asn, devices in sorted(known.items()):
         if asn not in listed:
             message = f"as-list {name} of group {group.name} lacks its neighbor's AS {asn}"
             switches = expected.switches
             involves = [one for one in devices if one in switches and switches[one].asn != asn] or missing[:1]
-            findings.at(AS_LISTS, switch, message, line, asn, name, involves, part=name)
+            findings.at(AS_LISTS, switch, message, line, asn, name, involves, part=name, statement=statement)
 
 
 def _absent(expected: ExpectedFabric, name: str, group: Group, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:

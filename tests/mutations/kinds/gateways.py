@@ -120,6 +120,12 @@ IRBS = (
     ),
     kind("ssh-removed", "nobody can log in", delete(switch("system > services > ssh")), "AILB111"),
     kind("netconf-removed", "nothing can be pushed", delete(switch("system > services > netconf")), "AILB111"),
+    kind(
+        "netconf-port",
+        "NETCONF listens on another port",
+        insert(switch("system > services > netconf"), "            ssh { port 2222; }"),
+        "AILB112",
+    ),
     kind("services-removed", "a switch has no services", delete(switch("system > services")), "AILB111"),
     kind(
         "leaf-prefixes-swapped",

@@ -10,6 +10,8 @@ CONF = "switches/*.conf"
 GROUP = "protocols > bgp > group *"
 
 TEXT = (
+    kind("section-missing", "a section is missing", delete(switch("protocols")), "AILB011"),
+    kind("markers", "a merge is not resolved", insert(switch("protocols"), "<<<<<<< HEAD"), "AILB002"),
     kind("brace-missing", "a closing brace is missing", delete(text(CONF, r"^ +\}\n")), "AILB002"),
     kind(
         "brace-extra",

@@ -1,0 +1,32 @@
+"""Which statement is wrong where a name is used that nothing defines: the one that uses it, or the definition."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+
+from ailb_gen.checks.locate import ANY, OR
+
+
+def at_fault(above: str, name: str, reference: str, unused: Collection[str], is_known: bool) -> str:
+    """Return the statement to look at for a name that is used by `reference` and not defined below `above`.
+
+    It is the definition if that is inactive, or if other switches have it (`is_known`): then one of the `unused`
+    definitions, that is like it, has its name wrong, or it is missing. Else it is the reference; an empty one says that
+    the finding stays where it is.
+    """
+    choices = [f"{above} {name} {ANY}"]
+    if not is_known:
+        return OR.join((*choices, reference))
+    instead = get_close_matches(name, unused, 1, 0.5)
+    return OR.join((*choices, f"{above} {instead[0] if instead else name}"))
+
+
+def known_names(defined: Iterable[Mapping[str, Collection[str]]]) -> dict[str, frozenset[str]]:
+    """Return the names of every kind that more than one switch defines."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for kinds in defined:
+        for kind, names in kinds.items():
+            found[kind].update(iter(names))
+    return {kind: frozenset(name for name in names if names[name] > 1) for kind, names in found.items()}

@@ -1,0 +1,172 @@
+"""The first cause that a report names is the statement that was changed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ailb_gen.checks.catalogue import BY_ID
+from ailb_gen.checks.causes import causes
+from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.report.verdict import Verdict
+from tests.mutations.score import ALL, findings, golden
+from tests.mutations.tree import Changes, sealed, text_of
+
+EXAMPLE = "lab"
+# The commit check costs most of the time; what it finds has its line from the start.
+CHECKS = frozenset(check for check in ALL if not check.startswith("AILB9"))
+SPINE, LEAF = "switches/spine1.conf", "switches/stripe1-leaf1.conf"
+
+
+def headlines(changes: Changes) -> list[Finding]:
+    """The causes in the order of the report."""
+    found = findings(EXAMPLE, sealed(golden(EXAMPLE), changes), CHECKS)
+    results = tuple(Result(check, tuple(one for one in found if one.check == name)) for name, check in BY_ID.items())
+    verdict = Verdict(Run("", "", "", (), results), {}, causes=causes(results))
+    return [row.finding for _, rows in verdict.attention() for row in rows]
+
+
+def edited(file: str, old: str, new: str) -> Changes:
+    """A file with its first match of a regular expression replaced."""
+    text, count = re.subn(old, new, text_of(golden(EXAMPLE), file), count=1)
+    assert count
+    return {file: text.encode()}
+
+
+def pointed_at(finding: Finding, changes: Changes) -> str:
+    """The line that a finding points to."""
+    assert finding.place is not None
+    text = changes[finding.place.file]
+    assert isinstance(text, bytes)
+    return text.decode().split("\n")[finding.place.line - 1].strip()
+
+
+# What is replaced, by what, and the line of the only cause.
+SPINES = {
+    "port disabled": (r"( {8})mtu 9216;", r"\1disable;\n\1mtu 9216;", "disable;"),
+    "no IPv6": (r"            family inet6;\n", "", "unit 0 {"),
+    "another unit": (r"unit 0 \{\n( +)family inet6;", r"unit 8 {\n\1family inet6;", "unit 8 {"),
+    "bfd multiplier": ("multiplier 3", "multiplier 4", "multiplier 4;"),
+    "bfd interval": ("minimum-interval 300", "minimum-interval 30", "minimum-interval 30;"),
+    "no multipath": (r"                multiple-as;\n", "", "multipath {"),
+    "multipath off": ("multiple-as;", "disable;", "disable;"),
+    "aigp off": ("aigp;", "aigp disable;", "aigp disable;"),
+    "internal": ("type external", "type internal", "type internal;"),
+    "import of what is exported": ("import FABRIC-IN", "import FABRIC-OUT", "import FABRIC-OUT;"),
+    "export of nothing": ("export FABRIC-OUT", "export FABRIC-OT", "export FABRIC-OT;"),
+    "another list": ("peer-as-list leaves", "peer-as-list leves", "peer-as-list leves;"),
+    "list renamed": ("as-list leaves", "as-list leves", "as-list leves members 65101-65104;"),
+    "inactive group": (r"group fabric-green", "inactive: group fabric-green", "inactive: group fabric-green {"),
+    "no discovery": (r"family inet6 \{\n +ipv6-nd;\n +\}\n", "", "peer-auto-discovery {"),
+    "inactive discovery": (
+        r"family inet6 \{\n( +)ipv6-nd;",
+        r"inactive: family inet6 {\n\1ipv6-nd;",
+        "inactive: family inet6 {",
+    ),
+    "inactive action": (
+        r"then reject;\n        \}\n    \}\n    /\* Every",
+        "inactive: then reject;\n        }\n    }\n    /* Every",
+        "inactive: then reject;",
+    ),
+    "other pool": ("fc00::/16;", "fc05::/16;", "fc05::/16;"),
+    "condition": ("protocol bgp;", "protocol bgp;\n                as-path X;", "as-path X;"),
+    "expression": ("import FABRIC-IN", "import ( FABRIC-IN && FABRIC-OUT )", "import ( FABRIC-IN && FABRIC-OUT );"),
+    "consistent hash": ("load-balance per-packet", "load-balance consistent-hash", "load-balance consistent-hash;"),
+    "rejected by the forwarding table": (
+        r"( +)load-balance per-packet;",
+        r"\1load-balance per-packet;\n\1reject;",
+        "reject;",
+    ),
+    "pfc priority": (
+        "no-loss pfc-priority 3",
+        "no-loss pfc-priority 4",
+        "class NO-LOSS queue-num 4 no-loss pfc-priority 4;",
+    ),
+    "pfc watchdog": (r"            pfc-watchdog;\n", "", "cnp {"),
+    "pause": ("code-point 011 ", "code-point 100 ", "code-point 100 {"),
+    "pause for another": ("code-point 011010", "code-point 011011", "code-point 011011 {"),
+    "fill": (r"\[ 55 90 \]", "[ 55 95 ]", "fill-level [ 55 95 ];"),
+    "rate": ("percent 5;", "percent 50;", "transmit-rate percent 50;"),
+    "one scheduler for two": (
+        "NO-LOSS scheduler s1;",
+        "NO-LOSS scheduler s2-cnp;",
+        "forwarding-class NO-LOSS scheduler s2-cnp;",
+    ),
+    "inactive profile": ("    drop-profiles {", "    inactive: drop-profiles {", "inactive: drop-profiles {"),
+    "profile renamed": ("        dp1 {", "        dp2 {", "dp2 {"),
+    "default classifier": ("dscp mydscp;", "dscp default;", "dscp default;"),
+    "scheduler map": ("scheduler-map sm1", "scheduler-map sm9", "scheduler-map sm9;"),
+    "undiscovered port": (r" +interface et-0/0/3.0;\n( +\}\n +\}\n +peer)", r"\1", "peer-auto-discovery {"),
+    "empty policy": (r"then \{\n +load-balance per-packet;\n +\}\n", "", "policy-statement PFE-LB {"),
+    "policy renamed": ("policy-statement PFE-LB", "policy-statement PFE-LB-old", "policy-statement PFE-LB-old {"),
+    "unknown setting of DLB": ("sampling-rate", "sampling-rtae", "sampling-rtae 1000000;"),
+    "port renamed": (r"et-0/0/3 \{", "et-0/0/4 {", "et-0/0/4 {"),
+    "router-id": ("router-id 10.255.0.1", "router-id 10.255.0.9", "router-id 10.255.0.9;"),
+    "conflict": (
+        r"( +)peer-as-list leaves;\n",
+        r"<<<<<<< HEAD\n\1peer-as-list leaves;\n=======\n\1peer-as-list x;\n>>>>>>> b\n",
+        "<<<<<<< HEAD",
+    ),
+    "no sessions at all": (r"(?s)    bgp \{.*(?=    lldp \{)", "", "protocols {"),
+}
+# Each makes many findings, or depends on what another switch says.
+OFTEN = ("port disabled", "bfd multiplier", "inactive group", "condition", "default classifier", "no sessions at all")
+
+
+def check(name: str) -> None:
+    old, new, line = SPINES[name]
+    changes = edited(SPINE, old, new)
+    (cause,) = headlines(changes)
+    assert pointed_at(cause, changes) == line, cause
+
+
+@pytest.mark.parametrize("name", OFTEN)
+def test_one_change_is_one_cause_at_its_line(name: str) -> None:
+    check(name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in SPINES if name not in OFTEN])
+def test_every_change_is_one_cause_at_its_line(name: str) -> None:
+    check(name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (r" +prefix fc00:1:1:3::/64;\n", "", "interface irb.2 {"),
+        (r"forwarding-class CNP \{", "forwarding-class CNPx {", "forwarding-class CNPx {"),
+        ("spines-red members 65003", "spines-red members 65009", "as-list spines-red members 65009;"),
+        ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
+    ],
+)
+def test_what_is_wrong_on_a_leaf_is_told_first_at_its_line(old: str, new: str, line: str) -> None:
+    changes = edited(LEAF, old, new)
+    assert pointed_at(headlines(changes)[0], changes) == line
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", [SPINE, LEAF])
+def test_a_file_that_is_cut_at_the_top_level_is_one_cause(file: str) -> None:
+    text = text_of(golden(EXAMPLE), file)
+    starts = [found.start() for found in re.finditer(r"^[a-z-]+ \{$", text, re.MULTILINE)][2:]
+    assert len(starts) >= 5
+    for start in starts:
+        (cause,) = headlines({file: text[:start].encode()})
+        assert cause.check == "AILB011"
+
+
+@pytest.mark.parametrize(
+    ("body", "check"),
+    [
+        ("interfaces {\n<et-*> {\ndisable;\n}\n}\n", "AILB108"),
+        ("protocols {\nbgp {\ngroup <*> {\nmultipath {\ndisable;\n}\n}\n}\n}\n", "AILB205"),
+    ],
+)
+def test_what_a_group_says_of_many_is_one_cause_that_names_it(body: str, check: str) -> None:
+    text = f"{text_of(golden(EXAMPLE), SPINE)}groups {{\nREMOTE {{\n{body}}}\n}}\napply-groups REMOTE;\n"
+    changes: Changes = {SPINE: text.encode()}
+    (cause,) = headlines(changes)
+    assert (cause.check, pointed_at(cause, changes)) == (check, "disable;")
+    assert "inherited from group REMOTE" in cause.message
