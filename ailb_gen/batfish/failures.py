@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from ipaddress import IPv4Network
+from typing import TypeVar
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops
-from ailb_gen.batfish.model import Batfish, Row
+from ailb_gen.batfish.model import Answer, Batfish, Row
 from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
 from ailb_gen.batfish.places import UPDATE, address_of, interface, shadow_nodes
 from ailb_gen.batfish.routes import SNAPSHOT, disagreements, first_of
@@ -19,16 +20,21 @@ from ailb_gen.errors import BatfishError, Place
 from ailb_gen.layout import CABLING
 from ailb_gen.network.fabric import Cable
 from ailb_gen.routing.rib import Routing
+from ailb_gen.wording import plural
 
+T = TypeVar("T")
+U = TypeVar("U")
 # Packets of servers enter at the IRBs of the leaves.
 START = "@enter(/.*/[/irb/])"
 
 
-def failure_samples(routing: Routing, intent: ExpectedRoutes, seed: int) -> tuple[tuple[str, ...], Sample, Sample]:
-    """Return the spines that are there, which of them fail, and which links."""
+def failure_samples(
+    routing: Routing, intent: ExpectedRoutes, seed: int, most: int | None = None
+) -> tuple[tuple[str, ...], Sample, Sample]:
+    """Return the spines that are there, which of them fail, and which links; `most` as `sizes` has it."""
     graph = routing.graph
     spines = tuple(name for name in intent.spines() if name in graph.network.switches)
-    of_spines, of_links = sizes(graph, len(intent.owners), len(spines))
+    of_spines, of_links = sizes(graph, len(intent.owners), len(spines), most)
     return spines, spine_sample(graph, spines, of_spines, seed), link_sample(graph, of_links, seed)
 
 
@@ -43,24 +49,28 @@ def judge_spines(
 ) -> None:
     """Take spines down, one after the other, and add what is lost or disagreed on. Raises BatfishError."""
     graph, network = routing.graph, routing.graph.network
-    for number, spine in enumerate(spines):
-        fork = f"spine-{number + 1}"
+    there = network.switches.keys() - shadow.narrowed
+
+    def begin(number: int, spine: str) -> tuple[Answer, Answer]:
+        fork = f"spine-{number}"
         batfish.fork(SNAPSHOT, fork, nodes=[spine.lower()])
-        advance()
-        rows = batfish.ask("routes", fork, protocols="bgp")
-        advance()
+        routes = batfish.ask("routes", fork, protocols="bgp")
+        reach = batfish.ask("differentialReachability", fork, SNAPSHOT, dst_ips=str(PREFIXES), start=START)
+        return routes, reach
+
+    for spine, (routes, reach) in _ahead(spines, begin):
+        rows = routes()
         if any(str(row["Node"]) == spine.lower() for row in rows):
             raise _ignored(batfish, spine, "still computes routes for it")
         theirs = batfish_hops(network, shadow.numbering, rows)
         ours = own_hops(graph, routing.after(dead=frozenset({graph.index[spine]})))
-        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), findings)
-        changed = batfish.ask("differentialReachability", fork, SNAPSHOT, dst_ips=str(PREFIXES), start=START)
-        advance()
-        lost = _without_route(intent, theirs, network.switches) + _changed(shadow, intent, changed)
+        disagreements(network, theirs, ours, AGREE_SPINE, _fails(spine), findings, shadow.narrowed)
+        lost = _without_route(intent, theirs, network.switches) + _changed(shadow, intent, reach())
         cut = [pair for pair in dict.fromkeys(lost) if intent.reachable(*pair, spine=spine)]
         findings.look(SPINE_REACH)
-        if cut:
-            findings.add(SPINE_REACH, spine, _lost(spine, cut))
+        for message in (*_lost(cut), *_narrow(intent.widths(spine=spine), theirs, there)):
+            findings.add(SPINE_REACH, spine, f"{_fails(spine)}{message}")
+        advance()
 
 
 def judge_links(
@@ -77,29 +87,45 @@ def judge_links(
     Raises BatfishError.
     """
     graph, network = routing.graph, routing.graph.network
-    for number, at in enumerate(links):
-        cable = graph.sessions.up[at].cable
-        fork, gone = f"link-{number + 1}", frozenset({cable.a, cable.b})
-        ends = [(end.device.lower(), end.port) for end in (cable.a, cable.b)]
-        batfish.fork(SNAPSHOT, fork, interfaces=ends)
-        advance()
-        _check_down(batfish, cable, batfish.ask("interfaceProperties", fork, properties="Active"))
-        advance()
-        theirs = batfish_hops(network, shadow.numbering, batfish.ask("routes", fork, protocols="bgp"))
-        advance()
+    there = network.switches.keys() - shadow.narrowed
+
+    def begin(number: int, cable: Cable) -> tuple[Answer, Answer]:
+        fork = f"link-{number}"
+        batfish.fork(SNAPSHOT, fork, interfaces=[(end.device.lower(), end.port) for end in (cable.a, cable.b)])
+        state = batfish.ask("interfaceProperties", fork, properties="Active")
+        return state, batfish.ask("routes", fork, protocols="bgp")
+
+    for cable, (state, routes) in _ahead([graph.sessions.up[at].cable for at in links], begin):
+        gone = frozenset({cable.a, cable.b})
+        _check_down(batfish, cable, state())
+        theirs = batfish_hops(network, shadow.numbering, routes())
         # What shares a port with the cable, by mistake of the table, goes down with it.
         down = frozenset(
             other for other, up in enumerate(graph.sessions.up) if not {up.cable.a, up.cable.b}.isdisjoint(gone)
         )
         ours = own_hops(graph, routing.after(down))
         name = f"{cable.a} - {cable.b}"
-        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), findings)
+        disagreements(network, theirs, ours, AGREE_LINK, _fails(name), findings, shadow.narrowed)
         lost = _without_route(intent, theirs, network.switches)
         cut = [pair for pair in lost if intent.reachable(*pair, ends=gone)]
         findings.look(LINK_REACH)
-        if cut:
-            place = Place(CABLING, cable.line or 1)
-            findings.add(LINK_REACH, cable.a.device, _lost(name, cut), place, part=cable.a.port)
+        place = Place(CABLING, cable.line or 1)
+        for message in (*_lost(cut), *_narrow(intent.widths(ends=gone), theirs, there)):
+            findings.add(LINK_REACH, cable.a.device, f"{_fails(name)}{message}", place, part=cable.a.port)
+        advance()
+
+
+def _ahead(failures: Iterable[T], begin: Callable[[int, T], U]) -> Iterator[tuple[T, U]]:
+    """Yield every failure with what `begin`, given its number from 1, returns for it.
+
+    The next one is begun before: the service has work while we judge, and never more than two failures of it.
+    """
+    begun: list[tuple[T, U]] = []
+    for number, failure in enumerate(failures, start=1):
+        begun.append((failure, begin(number, failure)))
+        if len(begun) > 1:
+            yield begun.pop(0)
+    yield from begun
 
 
 def _fails(name: str) -> str:
@@ -142,5 +168,17 @@ def _changed(shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row]) -> lis
     return found
 
 
-def _lost(name: str, lost: list[tuple[str, Prefix]]) -> str:
-    return f"{_fails(name)}in Batfish {first_of([f'{leaf} loses {prefix}' for leaf, prefix in lost])}"
+def _lost(lost: list[tuple[str, Prefix]]) -> Iterator[str]:
+    if lost:
+        yield f"in Batfish {first_of([f'{leaf} loses {prefix}' for leaf, prefix in lost])}"
+
+
+def _narrow(widths: Iterable[tuple[str, Prefix, int]], found: Hops, there: Collection[str]) -> Iterator[str]:
+    """Yield where a switch of those that are there has a route with fewer next hops than it should."""
+    few = [
+        f"{name} has {count} {plural('next hop', count)} to {prefix}, not {width}"
+        for name, prefix, width in widths
+        if name in there and 0 < (count := len(found.get((name, prefix), ()))) < width
+    ]
+    if few:
+        yield f"in Batfish {first_of(few)}"

@@ -31,12 +31,15 @@ def judge_files(
     # A leaf without servers has a VLAN with nothing but its IRB.
     bare = {key for key, members in expected.vlans.items() if len(members) == 1}
     judges = dict(JUDGES) | {"unusedStructures": partial(judge_used, bare=bare)}
+    answers = {question: batfish.ask(question, SNAPSHOT) for question in judges}
+    ports = batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES)
+    vlans = batfish.ask("switchedVlanProperties", SNAPSHOT)
     for question, judge in judges.items():
-        judge(network, batfish.ask(question, SNAPSHOT), findings)
+        judge(network, answers[question](), findings)
         advance()
-    judge_ports(network, expected, batfish.ask("interfaceProperties", SNAPSHOT, properties=PROPERTIES), findings)
+    judge_ports(network, expected, ports(), findings)
     advance()
-    judge_vlans(network, expected, batfish.ask("switchedVlanProperties", SNAPSHOT), findings)
+    judge_vlans(network, expected, vlans(), findings)
     advance()
 
 

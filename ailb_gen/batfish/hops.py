@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -132,17 +133,46 @@ class ExpectedRoutes:
                 yield prefix, owner
 
     def reachable(self, leaf: str, prefix: Prefix, spine: str = "", ends: frozenset[End] = frozenset()) -> bool:
-        """Return whether a leaf may reach a prefix by links that are left without a spine or the cable with some ends.
+        """Return whether a leaf surely reaches a prefix by links left without a spine or the cable with some ends.
 
-        Up and down one spine in one color, over which the prefix may travel.
+        Up and down one spine in one color, over which the prefix may travel. A spine sends its active route alone: that
+        of the prefix's own color where it has it, because of AIGP, else any one of the backups.
         """
-        owner = self.owners[prefix][0]
+        owner, own = self.owners[prefix]
         ways: dict[str, set[tuple[str, str]]] = {leaf: set(), owner: set()}
         for cable in self.cables:
             gone = cable.b_device == spine or End(cable.a_device, cable.a_port) in ends
             if cable.a_device in ways and not gone and cable.color in self.allowed[prefix]:
                 ways[cable.a_device].add((cable.b_device, cable.color))
-        return not ways[leaf].isdisjoint(ways[owner])
+        for through in {name for name, _ in ways[owner]}:
+            received = {color for name, color in ways[owner] if name == through}
+            sent = {own} if own in received else received
+            if all((through, color) in ways[leaf] for color in sent):
+                return True
+        return False
+
+    def widths(self, spine: str = "", ends: frozenset[End] = frozenset()) -> Iterator[tuple[str, Prefix, int]]:
+        """Yield, for every switch and every prefix of another, the fewest next hops without a spine or a cable.
+
+        As many as links are left in the prefix's color: of a leaf to spines that the owner has, too, of a spine to the
+        owner. Where there are none: a spine sends its active route alone, and the intent does not say which of several
+        backups that is, so that the fewest count. A spine's own backups are of one color or of several.
+        """
+        left: dict[str, dict[str, Counter[str]]] = {leaf: {} for leaf in self.uplinks}
+        for cable in self.cables:
+            if cable.b_device != spine and End(cable.a_device, cable.a_port) not in ends:
+                left.setdefault(cable.a_device, {}).setdefault(cable.b_device, Counter())[cable.color] += 1
+        for prefix, (owner, color) in self.owners.items():
+            colors = {name: self.allowed[prefix] & found.keys() for name, found in left.get(owner, {}).items()}
+            heard = {name: found for name, found in colors.items() if found}
+            for spine_name, found in heard.items():
+                links = left[owner][spine_name]
+                yield spine_name, prefix, links[color] or min(links[name] for name in found)
+            for leaf, here in left.items():
+                if leaf != owner:
+                    both = [(here[name], found) for name, found in heard.items() if name in here]
+                    pinned = sum(links[color] for links, found in both if color in found)
+                    yield leaf, prefix, pinned or sum(min(links[name] for name in found) for links, found in both)
 
 
 def expected_routes(expected: ExpectedFabric, cables: ExpectedCabling) -> ExpectedRoutes:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 # One row of an answer, by column: str, int, bool, None, or a list of these.
 Row = dict[str, object]
+# Waits for the rows of an answer, and for all that was asked of the service before. Raises BatfishError.
+Answer = Callable[[], list[Row]]
 
 
 class Batfish(Protocol):
-    """A Batfish service with a network of its own; all methods raise BatfishError.
+    """A Batfish service with a network of its own.
+
+    Everything that it is asked for it does in the background, in that order. What fails is raised as BatfishError by
+    the first answer that is waited for, in the order of asking.
 
     `version` is the service's. `left_behind` is empty, or says, once everything is done, what could not be deleted.
     """
@@ -27,5 +32,5 @@ class Batfish(Protocol):
     ) -> None:
         """Copy a snapshot without some nodes and interfaces (node, name), which Batfish takes on trust."""
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> list[Row]:
-        """Return the rows of an answer. `dst_ips` and `start` constrain the header and the start of flows."""
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
+        """Ask; return what waits for the answer. `dst_ips` and `start` constrain the header and the start of flows."""

@@ -16,10 +16,11 @@ from ipaddress import IPv4Network
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.communities import Communities
 from ailb_gen.batfish.numbering import Numbering
+from ailb_gen.batfish.unsupported import SENT_ON
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.policy import Policy, Term
 from ailb_gen.routing.policy import matches
-from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, Route
+from ailb_gen.routing.route import DEFAULT_LOCAL_PREFERENCE, WELL_KNOWN, Route
 from ailb_gen.routing.speaker import Rules, lists_of, originated, rules
 
 # A route's local preference is doubled, so that AIGP fits in between.
@@ -34,10 +35,16 @@ Ranges = tuple["IPv4Network", ...]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something in a switch's file that the shadow cannot show, and its line."""
+    """Something in a routing policy that the shadow cannot show, and its line."""
 
-    message: str
+    policy: str
+    reason: str
     line: int
+
+    @property
+    def message(self) -> str:
+        """Say which policy, and why."""
+        return f"policy {self.policy}: {self.reason}"
 
 
 @dataclass(slots=True)
@@ -116,7 +123,7 @@ class Translator:
 
     def _term(self, term: Term, head: str, policy: Policy) -> Iterator[str]:
         for text, line in term.unknown:
-            self.gaps.append(Gap(f"policy {policy.name}: '{text}'", line))
+            self.gaps.append(Gap(policy.name, f"'{text}'", line))
         conditions = self._conditions(term, head, policy)
         if conditions is None:
             return
@@ -167,9 +174,7 @@ class Translator:
     def _matching(self, name: str, term: Term, policy: Policy) -> list[str]:
         combinations = self.communities.combinations(self.switch.communities.get(name))
         if combinations is None:
-            self.gaps.append(
-                Gap(f"policy {policy.name}: community {name} has wildcards for too many values", term.line)
-            )
+            self.gaps.append(Gap(policy.name, f"community {name} has wildcards for too many values", term.line))
             return []
         return [self._all(values) for values in combinations]
 
@@ -177,11 +182,11 @@ class Translator:
         for how, name in term.changes:
             yield from self._change(how, name, head, (term, policy))
         if term.local_preference is not None:
-            self.gaps.append(Gap(f"policy {policy.name}: AIGP beside a local preference of its own", term.line))
+            self.gaps.append(Gap(policy.name, "AIGP beside a local preference of its own", term.line))
             yield f"{head} then local-preference {SCALE * term.local_preference}"
         if term.metric is not None:
             reason = "Batfish compares the MED of all paths, Junos within one neighboring AS"
-            self.gaps.append(Gap(f"policy {policy.name}: {reason}", term.line))
+            self.gaps.append(Gap(policy.name, reason, term.line))
             yield f"{head} then metric {term.metric}"
         if term.verdict:
             yield f"{head} then {VERDICTS[term.verdict]}"
@@ -189,9 +194,12 @@ class Translator:
     def _change(self, how: str, name: str, head: str, at: tuple[Term, Policy]) -> Iterator[str]:
         community = self.switch.communities.get(name)
         values = self.communities.matching(community) if how == "delete" else self.communities.added(community)
+        term, policy = at
         if how == "set" or not set(values).isdisjoint(self.communities.colors):
-            term, policy = at
-            self.gaps.append(Gap(f"policy {policy.name}: it changes the colors of routes", term.line))
+            self.gaps.append(Gap(policy.name, "it changes the colors of routes", term.line))
+        for known in SENT_ON if how != "delete" else ():
+            if WELL_KNOWN[known] in values:
+                self.gaps.append(Gap(policy.name, f"Batfish sends on routes with {known}", term.line))
         for number, value in enumerate(values):
             word = "add" if how == "set" and number else how
             yield f"{head} then community {word} {self._one(self.communities.values[value])}"

@@ -1,8 +1,9 @@
-"""Which single failures Batfish is asked for: all in a small fabric, else some of every kind, in a few minutes."""
+"""Which single failures Batfish is asked for: all, or some of every kind."""
 
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ from ailb_gen.routing.graph import Graph
 # Routes (switches times prefixes) that Batfish computes in about four minutes: on 64 leaves, 16 spines and 16 colors a
 # single failure took 100 s.
 MOST_ROUTES = 200_000
+# Every failure there is.
+ALL = sys.maxsize
 # Links are many and mostly alike: more are no use even where they cost little.
 LINKS = 4
 
@@ -32,11 +35,17 @@ class Sample:
         return f"{len(self.chosen)} of {self.total}, which are of {kinds}: alike but for their color and neighbors"
 
 
-def sizes(graph: Graph, prefixes: int, spines: int) -> tuple[int, int]:
-    """Return how many spines and links fail, for a fabric with so many prefixes: at least one of each, if there are."""
-    affordable = max(2, MOST_ROUTES // max(len(graph.names) * prefixes, 1))
-    links = min(LINKS, len(graph.sessions.up), max(1, affordable // 5))
-    return min(spines, max(1, affordable - links)), links
+def sizes(graph: Graph, prefixes: int, spines: int, most: int | None = None) -> tuple[int, int]:
+    """Return how many spines and links fail, for a fabric with so many prefixes: at least one of each, if there are.
+
+    `most` is how many may fail, of both together: a fifth links, and more where there are not so many spines. Without
+    it as many as Batfish computes in a few minutes, and few links.
+    """
+    total = len(graph.sessions.up)
+    affordable = max(2, MOST_ROUTES // max(len(graph.names) * prefixes, 1)) if most is None else most
+    links = min(LINKS if most is None else total, total, max(1, affordable // 5))
+    down = min(spines, max(1, affordable - links))
+    return down, links if most is None else min(total, affordable - down)
 
 
 def picked(kinds: Sequence[object], size: int, seed: int) -> Sample:

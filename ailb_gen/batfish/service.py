@@ -6,42 +6,42 @@ Importing this module raises UsageError where pybatfish is not installed.
 from __future__ import annotations
 
 import io
-import ipaddress
 import logging
 import math
-import re
-import socket
-import uuid
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NoReturn, TypeVar, cast
 
-from ailb_gen.batfish.clock import Clock
+from ailb_gen.batfish.clock import nap_s
 from ailb_gen.batfish.deadline import within
-from ailb_gen.batfish.model import Batfish, Row
-from ailb_gen.errors import BatfishError, UsageError
+from ailb_gen.batfish.leftovers import OURS, RunNetwork, began_at, network_name
+from ailb_gen.batfish.model import Answer, Batfish, Row
+from ailb_gen.errors import BatfishError
+from ailb_gen.optional import without_extra
 
 try:
     import pybatfish
     import requests
-    from pybatfish.client import workhelper
-    from pybatfish.client.restv2helper import _requests_session, _requests_session_fail_fast
+    from pybatfish.client import restv2helper, workhelper
+    from pybatfish.client.consts import WorkStatusCode
     from pybatfish.client.session import Session
     from pybatfish.datamodel import HeaderConstraints, Interface, PathConstraints
     from pybatfish.datamodel.answer import TableAnswer
     from pybatfish.datamodel.flow import Flow
-    from pybatfish.exception import BatfishException, QuestionValidationException
-    from pybatfish.question.question import QuestionMeta
+    from pybatfish.exception import BatfishException
+    from pybatfish.question.question import QuestionBase, QuestionMeta
     from pybatfish.util import zip_dir
-    from requests.adapters import HTTPAdapter
-    from urllib3 import Retry
-    from urllib3 import exceptions as urllib3_errors
+
+    from ailb_gen.batfish.causes import FORESEEN, NO_MEMORY, VERSIONS, explain
+    from ailb_gen.batfish.http import proxies, retries
 except ImportError as error:
     found = "pybatfish is not installed" if error.name == "pybatfish" else f"pybatfish cannot be used ({error})"
-    raise UsageError(f"--batfish: {found}; pip install 'ailb-gen[batfish]'") from error
+    raise without_extra("--batfish", found, "batfish") from error
 
 T = TypeVar("T")
 
@@ -50,72 +50,6 @@ for _name in ("pybatfish", "urllib3.connectionpool"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 DELETE_LIMIT_S = 10.0
-CUT = 200
-
-_START = "start one with: docker run -d --name batfish -p 9996:9996 batfish/batfish"
-_OTHER = "is this Batfish? it listens on port 9996"
-_READY = f"{_OTHER}, and needs some seconds after its start"
-_MEMORY = "give the server more memory: its Java takes 80 % of what its container may use (docker run --memory)"
-_SLOW = f"raise --batfish-timeout, or {_MEMORY}"
-_DIED = "the server died in the middle: 'docker logs batfish' may say why, often a lack of memory (docker run --memory)"
-_LOGS = "'docker logs batfish' may say more"
-_VERSIONS = (
-    "the server is Batfish {server}, the client pybatfish {client}; "
-    "update both: docker pull batfish/batfish, pip install -U pybatfish"
-)
-
-
-class Cause(NamedTuple):
-    """A kind of failure: what raises it, why in words, what to do while connecting, what to do later."""
-
-    kinds: tuple[type[BaseException], ...]
-    why: str
-    early: str
-    late: str
-
-
-# The first row that fits any link of the chain of exceptions counts.
-CAUSES = (
-    Cause((requests.HTTPError,), "it answers {detail}", _OTHER, _LOGS),
-    Cause((requests.exceptions.ProxyError,), "the proxy of $http_proxy fails", "put the host into $no_proxy", _LOGS),
-    Cause((socket.gaierror,), "unknown host", _START, _DIED),
-    Cause((ConnectionRefusedError,), "connection refused", _START, _DIED),
-    Cause(
-        (TimeoutError, requests.Timeout, urllib3_errors.TimeoutError),
-        "no result within {limit:g} s",
-        f"{_READY}; if it is only slow, raise --batfish-timeout",
-        _SLOW,
-    ),
-    Cause((requests.exceptions.JSONDecodeError,), "the answer is not JSON", _OTHER, _VERSIONS),
-    Cause(
-        (
-            ConnectionError,
-            urllib3_errors.ProtocolError,
-            requests.exceptions.ChunkedEncodingError,
-            requests.exceptions.ContentDecodingError,
-        ),
-        "the connection was lost",
-        _READY,
-        _DIED,
-    ),
-    Cause(
-        (requests.TooManyRedirects, requests.exceptions.InvalidSchema), "it leads elsewhere: {detail}", _OTHER, _LOGS
-    ),
-    Cause((OSError, urllib3_errors.HTTPError), "{detail}", _START, _DIED),
-    Cause((QuestionValidationException,), "it does not take the question: {detail}", _VERSIONS, _VERSIONS),
-    Cause((BatfishException,), "{detail}", _OTHER, _LOGS),
-    Cause(
-        # What pybatfish raises over JSON of another shape than it knows.
-        (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError),
-        "the answer is not what pybatfish knows ({kind}: {detail})",
-        _OTHER,
-        _VERSIONS,
-    ),
-)
-# Java's error texts, also inside other exceptions, and the text of a server that canceled a task.
-NO_MEMORY = re.compile(r"OutOfMemoryError|Java heap space|GC overhead limit")
-GIVEN_UP = re.compile(r"Work finished with status (?:\w+\.)?(\w+)")
-FORESEEN = tuple(kind for cause in CAUSES for kind in cause.kinds)
 
 
 @contextmanager
@@ -125,14 +59,12 @@ def connect(host: str, port: int, timeout_s: float) -> Iterator[Batfish]:
     `timeout_s` (seconds) bounds every single piece of work: connecting, an upload, a fork, a question.
     Raises BatfishError, which names the network if it is left on the server.
     """
-    name = f"[{host}]" if ":" in host else host
-    session = Session(name, port, load_questions=False, timeout=timeout_s, proxies=_proxies(host))
-    service = _Service(f"{name}:{port}", timeout_s, session, f"ailb-gen-{uuid.uuid4().hex[:12]}")
-    with _retries(f"http://{name}:{port}/"), _polling():
-        service.greet()
+    with visit(host, port, timeout_s) as service:
+        service.network = network_name()
         try:
-            service.within("making a network", lambda: session.set_network(service.network))
+            service.within("making a network", lambda: service.session.set_network(service.network))
             yield service
+            service.settle()
         except BaseException as error:
             left = service.delete()
             if left and isinstance(error, BatfishError):
@@ -143,63 +75,161 @@ def connect(host: str, port: int, timeout_s: float) -> Iterator[Batfish]:
         service.left_behind = service.delete()
 
 
+@contextmanager
+def visit(host: str, port: int, timeout_s: float) -> Iterator[Service]:
+    """Open a Batfish service without a network of one's own. Raises BatfishError."""
+    name = f"[{host}]" if ":" in host else host
+    session = Session(name, port, load_questions=False, timeout=timeout_s, proxies=proxies(host))
+    with retries(f"http://{name}:{port}/"):
+        service = Service(f"{name}:{port}", timeout_s, session)
+        service.greet()
+        yield service
+
+
+@dataclass(slots=True, eq=False)
+class _Piece:
+    """A piece of work for the service: what it is in words, and what begins it and returns its id there.
+
+    `collect` fetches what came of it, into `result`. `trouble` is why it could not be begun.
+    """
+
+    doing: str
+    snapshot: str
+    send: Callable[[], str]
+    collect: Callable[[], object] = lambda: None
+    id: str = ""
+    trouble: BatfishError | None = None
+    ended: WorkStatusCode | None = None
+    result: object = None
+
+
 @dataclass(slots=True)
-class _Service:
-    """A session of pybatfish; see Batfish."""
+class Service:
+    """A session of pybatfish; see Batfish. `waiting` are the pieces of work that nobody has waited for yet, in order.
+
+    The service does one piece of work after the other, and hands the next one out every 100 ms (its default). So
+    several are begun at once: it would be idle between an answer and the next question.
+    """
 
     address: str
     limit_s: float
     session: Session
-    network: str
+    network: str = ""
     version: str = ""
     left_behind: str = ""
     snapshots: list[str] = field(default_factory=list)
+    waiting: list[_Piece] = field(default_factory=list)
 
     def greet(self) -> None:
         """Learn the version and the questions. Raises BatfishError."""
         self.version = self.within("connecting", partial(_greet, self.session))
         if not self.session.q.list():
-            raise self.error("connecting", "it has no questions that pybatfish knows", _VERSIONS)
+            raise self.error("connecting", "it has no questions that pybatfish knows", VERSIONS)
 
     def upload(self, snapshot: str, folder: Path) -> None:
+        """Upload a snapshot; see Batfish."""
         zipped = io.BytesIO()
         zip_dir(str(folder), zipped)
         zipped.seek(0)
-        self.snapshots.append(snapshot)
-        # pybatfish takes a file as well as a path, and leaves its own file behind when the upload fails.
-        work = partial(self.session.init_snapshot, zipped, name=snapshot)  # type: ignore[arg-type]
-        self.within(f"uploading snapshot {snapshot!r}", work)
+        send = partial(restv2helper.upload_snapshot, self.session, snapshot, zipped)
+        self.parse(f"uploading snapshot {snapshot!r}", snapshot, send)
 
     def fork(
         self, base: str, snapshot: str, nodes: Sequence[str] = (), interfaces: Sequence[tuple[str, str]] = ()
     ) -> None:
-        self.snapshots.append(snapshot)
-        work = partial(
-            self.session.fork_snapshot,
-            base,
-            name=snapshot,
-            deactivate_nodes=list(nodes),
-            deactivate_interfaces=[Interface(*interface) for interface in interfaces],
-        )
-        self.within(f"forking snapshot {snapshot!r} from {base!r}", work)
+        """Copy a snapshot without some nodes and interfaces; see Batfish."""
+        order = {
+            "snapshotBase": base,
+            "snapshotNew": snapshot,
+            "deactivateNodes": list(nodes),
+            "deactivateInterfaces": [Interface(*interface) for interface in interfaces],
+        }
+        send = partial(restv2helper.fork_snapshot, self.session, order)
+        self.parse(f"forking snapshot {snapshot!r} from {base!r}", snapshot, send)
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> list[Row]:
+    def parse(self, doing: str, snapshot: str, send: Callable[[], object]) -> None:
+        """Send a snapshot and begin parsing it."""
+        self.snapshots.append(snapshot)
+        self.begin(_Piece(doing, snapshot, partial(_parse, self.session, snapshot, send)))
+
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
+        """Ask; see Batfish."""
         against = f" against {reference!r}" if reference else ""
         doing = f"asking {question} of snapshot {snapshot!r}{against}"
         template = getattr(self.session.q, question, None)
-        if not isinstance(template, QuestionMeta):
-            raise self.error(doing, "it has no such question", _VERSIONS)
-        work = partial(_answer, template, snapshot, reference, _constraints(parameters))
-        rows = self.within(doing, work).frame().to_dict(orient="records")  # type: ignore[no-untyped-call]
-        return [_Row(_plain_row(row), partial(self.no_column, doing)) for row in rows]
+        piece = _Piece(doing, snapshot, str)
+        if isinstance(template, QuestionMeta):
+            asked = _Question(self.session, template, snapshot, reference, _constraints(parameters))
+            piece.send, piece.collect = asked.send, asked.collect
+        else:
+            piece.trouble = self.error(doing, "it has no such question", VERSIONS)
+        self.begin(piece)
+
+        def rows() -> list[Row]:
+            self.settle(piece)
+            found = cast("TableAnswer", piece.result).frame().to_dict(orient="records")  # type: ignore[no-untyped-call]
+            return [_Row(_plain_row(row), partial(self.no_column, doing)) for row in found]
+
+        return rows
+
+    def begin(self, piece: _Piece) -> None:
+        """Begin a piece of work. If that fails it is raised in its turn, and nothing more is begun."""
+        broken = any(other.trouble for other in self.waiting)
+        self.waiting.append(piece)
+        if piece.trouble is None and not broken:
+            try:
+                piece.id = within(self.limit_s, piece.send)
+            except FORESEEN as error:
+                piece.trouble = self.explained(piece.doing, error)
+
+    def settle(self, piece: _Piece | None = None) -> None:
+        """Wait for a piece of work and all that were begun before it, or for all there are. Raises BatfishError."""
+        while self.waiting and (piece is None or piece in self.waiting):
+            first = self.waiting.pop(0)
+            if first.trouble is not None:
+                raise first.trouble
+            try:
+                self.finish(first)
+                first.result = within(self.limit_s, first.collect)
+            except FORESEEN as error:
+                raise self.explained(first.doing, error) from error
+
+    def finish(self, piece: _Piece) -> None:
+        """Wait until a piece of work has ended well. Raises what is foreseen.
+
+        The time that one may take begins again when another one has ended: they are done one after the other.
+        """
+        began = since = time.monotonic()
+        while not self.looked(piece):
+            now = time.monotonic()
+            if now - since >= self.limit_s:
+                others = [self.looked(other) for other in self.waiting if other.id and other.ended is None]
+                if not any(others):
+                    raise TimeoutError
+                since = now
+            time.sleep(min(nap_s(now - began), self.limit_s))
+        within(self.limit_s, partial(_check_end, self.session, piece))
+
+    def looked(self, piece: _Piece) -> bool:
+        """Look whether a piece of work has ended. Raises what is foreseen."""
+        if piece.ended is None:
+            answer = within(self.limit_s, partial(workhelper.get_work_status, piece.id, self.session))
+            status = WorkStatusCode(answer["workstatus"])
+            piece.ended = status if WorkStatusCode.is_terminated(status) else None
+        return piece.ended is not None
 
     def within(self, doing: str, work: Callable[[], T]) -> T:
         """Do one piece of work in the time that one may take. Raises BatfishError."""
         try:
             return within(self.limit_s, work)
         except FORESEEN as error:
-            why, what_to_do = _explain(error, self.limit_s, connecting=not self.version)
-            raise self.error(doing, why, what_to_do) from error
+            raise self.explained(doing, error) from error
+
+    def explained(self, doing: str, error: BaseException) -> BatfishError:
+        """Return the error for something foreseen that happened while something was being done."""
+        found = self.error(doing, *explain(error, self.limit_s, connecting=not self.version))
+        found.__cause__ = error
+        return found
 
     def error(self, doing: str, why: str, what_to_do: str) -> BatfishError:
         """Return the error that says what was being done where, why it failed and what to do."""
@@ -208,7 +238,22 @@ class _Service:
 
     def no_column(self, doing: str, column: str) -> BatfishError:
         """Return the error for a column that an answer does not have."""
-        return self.error(doing, f"the answer has no column {column!r}", _VERSIONS)
+        return self.error(doing, f"the answer has no column {column!r}", VERSIONS)
+
+    def run_networks(self) -> list[RunNetwork]:
+        """Return the networks of runs, also of other programs of this kind, by name. Raises BatfishError."""
+        names = self.within("listing networks", self.session.list_networks)
+        ours = [name for name in sorted(names) if OURS.fullmatch(name)]
+        found = [self.within(f"looking at network {name}", partial(_run_network, self.session, name)) for name in ours]
+        return [network for network in found if network is not None]
+
+    def delete_network(self, name: str) -> str:
+        """Delete a network of another run; return why it is left, or nothing."""
+        try:
+            within(self.limit_s, partial(_delete, [partial(self.session.delete_network, name)]))
+        except FORESEEN as error:
+            return explain(error, self.limit_s, connecting=False)[0]
+        return ""
 
     def delete(self) -> str:
         """Delete the snapshots and the network; return what is left behind and why, or nothing."""
@@ -218,9 +263,53 @@ class _Service:
         try:
             within(limit, partial(_delete, [*gone, partial(self.session.delete_network, self.network)]))
         except FORESEEN as error:
-            why, _ = _explain(error, limit, connecting=False)
+            why, _ = explain(error, limit, connecting=False)
             return f"the network {self.network} is left on Batfish at {self.address} and takes space: {why}"
         return ""
+
+
+@dataclass(slots=True)
+class _Question:
+    """A question of a snapshot: `send` asks it and returns the id of the work, `collect` fetches the answer."""
+
+    session: Session
+    template: Callable[..., QuestionBase]
+    snapshot: str
+    reference: str | None
+    parameters: Row
+    name: str = ""
+
+    def send(self) -> str:
+        question = self.template(**self.parameters)
+        self.name = str(question.get_name())  # type: ignore[no-untyped-call]
+        return str(question.answer(self.snapshot, self.reference, background=True))
+
+    def collect(self) -> TableAnswer:
+        answer = self.session.get_answer(self.name, self.snapshot, self.reference)
+        if not isinstance(answer, TableAnswer):
+            memory = NO_MEMORY.search(str(answer))
+            raise BatfishException(memory[0] if memory else "the answer is not a table")
+        return answer
+
+
+def _parse(session: Session, snapshot: str, send: Callable[[], object]) -> str:
+    send()
+    item = workhelper.get_workitem_parse(session, snapshot)
+    workhelper.queue_work(session, item)
+    return str(item.id)
+
+
+def _check_end(session: Session, piece: _Piece) -> None:
+    """Raise BatfishException for a piece of work that did not end well, with the log of the service, if it has one."""
+    match piece.ended:
+        case WorkStatusCode.TERMINATEDNORMALLY:
+            return
+        case WorkStatusCode.ASSIGNMENTERROR | WorkStatusCode.REQUEUEFAILURE:
+            raise BatfishException(f"Work finished with status {piece.ended.value}")
+        case _:
+            how = "abnormally" if piece.ended is WorkStatusCode.TERMINATEDABNORMALLY else "by a user"
+            log = restv2helper.get_work_log(session, piece.snapshot, piece.id)
+            raise BatfishException(f"Work terminated {how}\n{log}")
 
 
 class _Row(Row):
@@ -234,61 +323,12 @@ class _Row(Row):
         raise self.error(column)
 
 
-@contextmanager
-def _retries(prefix: str) -> Iterator[None]:
-    """Set our time limits on pybatfish's HTTP sessions with the server whose URLs begin like this.
-
-    Its own is up to 204 s for a server that has gone away, and it swallows what a server says with status 500. Two
-    tries after the first, 0 s and 0.2 s later, are enough for a connection that was closed between two questions.
-    """
-    adapter = HTTPAdapter(
-        max_retries=Retry(2, status_forcelist=(), backoff_factor=0.1, respect_retry_after_header=False)
-    )
-    sessions = (_requests_session, _requests_session_fail_fast)
-    for http in sessions:
-        http.mount(prefix, adapter)
-    try:
-        yield
-    finally:
-        for http in sessions:
-            http.adapters.pop(prefix, None)
-        adapter.close()
-
-
-@contextmanager
-def _polling() -> Iterator[None]:
-    """Replace the clock of pybatfish with ours."""
-    names = vars(workhelper)
-    before, names["time"] = names["time"], Clock()
-    try:
-        yield
-    finally:
-        names["time"] = before
-
-
-def _proxies(host: str) -> dict[str, str] | None:
-    """Return what keeps a proxy away from a server on this machine; for all others the environment decides."""
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = host.lower().rstrip(".").endswith("localhost")
-    return {"no_proxy": host} if loopback else None
-
-
 def _greet(session: Session) -> str:
     version = session.get_component_versions().get("Batfish")
     if not version:
         raise BatfishException("it names no version of Batfish")
     session.q.load()
     return str(version)
-
-
-def _answer(template: Callable[..., object], snapshot: str, reference: str | None, parameters: Row) -> TableAnswer:
-    answer = template(**parameters).answer(snapshot, reference)  # type: ignore[attr-defined]
-    if not isinstance(answer, TableAnswer):
-        memory = NO_MEMORY.search(str(answer))
-        raise BatfishException(memory[0] if memory else "the answer is not a table")
-    return answer
 
 
 def _constraints(parameters: Row) -> Row:
@@ -320,6 +360,34 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int) else str(value)
 
 
+def _run_network(session: Session, name: str) -> RunNetwork | None:
+    """Return what there is of a network, or nothing if it is gone by now."""
+    # Not `set_network`, which makes what is not there.
+    session.network = name
+    try:
+        snapshots = restv2helper.list_snapshots(session, verbose=True)
+        unfinished = len(restv2helper.list_incomplete_work(session))
+    except requests.HTTPError as error:
+        if error.response is not None and error.response.status_code == requests.codes.not_found:
+            return None
+        raise
+    began = began_at(name)
+    signs = [] if began is None else [began]
+    return RunNetwork(name, len(snapshots), (*signs, *map(_made_at, snapshots)), unfinished)
+
+
+def _made_at(snapshot: object) -> float | None:
+    """Return when a snapshot was made (seconds since 1970), None where the service does not say it in a known form."""
+    metadata = snapshot.get("metadata") if isinstance(snapshot, dict) else None
+    made = metadata.get("creationTimestamp") if isinstance(metadata, dict) else None
+    if isinstance(made, int | float):
+        return float(made)
+    try:
+        return datetime.fromisoformat(str(made)).timestamp()
+    except ValueError:
+        return None
+
+
 def _delete(steps: Sequence[Callable[[], None]]) -> None:
     for step in steps:
         try:
@@ -328,64 +396,3 @@ def _delete(steps: Sequence[Callable[[], None]]) -> None:
             # What does not exist: making it was what failed.
             if error.response is None or error.response.status_code != requests.codes.not_found:
                 raise
-
-
-def _explain(error: BaseException, limit_s: float, *, connecting: bool) -> tuple[str, str]:
-    """Return why something foreseen happened and what to do."""
-    chain = list(_chain(error))
-    if any(NO_MEMORY.search(_said(link)) for link in chain):
-        return "it ran out of memory", _MEMORY
-    for cause in CAUSES:
-        for link in chain:
-            if isinstance(link, cause.kinds):
-                why = cause.why.format(detail=_detail(link, chain), kind=type(link).__name__, limit=limit_s)
-                if any(GIVEN_UP.match(_said(one)) for one in chain):
-                    return why, f"often it lacks memory: {_MEMORY}; {_LOGS}"
-                return why, cause.early if connecting else cause.late
-    raise AssertionError(error)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and all that it was made of: requests and urllib3 keep causes in three places."""
-    yield error
-    for cause in (*error.args, getattr(error, "reason", None), error.__cause__):
-        if isinstance(cause, BaseException):
-            yield from _chain(cause)
-
-
-def _said(link: BaseException) -> str:
-    """Return all that an exception says, with the body of an answer."""
-    body = link.response.text if isinstance(link, requests.HTTPError) and link.response is not None else ""
-    return f"{link} {body}"
-
-
-def _detail(link: BaseException, chain: Sequence[BaseException]) -> str:
-    """Return the short reason in what a server or a library says."""
-    if isinstance(link, requests.HTTPError) and link.response is not None:
-        body = _line(link.response.text)
-        words = f": {body}" if body and not body.startswith("<") else ""
-        return f"HTTP {link.response.status_code}{words}"
-    if isinstance(link, BatfishException):
-        return _log_line(str(link))
-    system = [cause.strerror for cause in chain if isinstance(cause, OSError) and cause.strerror]
-    return system[-1].lower() if system else _line(str(link))
-
-
-def _log_line(text: str) -> str:
-    """Return what failed and the root of it: the last cause in the log of the work, or the log's last line."""
-    given_up = GIVEN_UP.match(text)
-    if given_up is not None:
-        return f"the server gave the work up ({given_up[1]})"
-    head, *log = [line.strip() for line in text.splitlines() if line.strip()] or ["Batfish does not say why"]
-    words = [line.removeprefix("log: ") for line in log if not line.startswith(("work_item:", "at ", "... "))]
-    causes = [line for line in words if line.startswith("Caused by: ") or "exception:" in line]
-    reason = re.split(r"Caused by: |exception:", (causes or words or [""])[-1])[-1]
-    reason = re.sub(r"^(?:[a-z]\w*\.)+(?=[A-Z])", "", reason.strip())
-    return _line(f"{head}: {reason}" if reason else head)
-
-
-def _line(text: str) -> str:
-    """Return the first line that says something, printable and not too long."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    shown = "".join(letter if letter.isprintable() else "?" for letter in line)
-    return shown if len(shown) <= CUT else f"{shown[:CUT]}..."

@@ -37,11 +37,15 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True)
 class ShadowSwitch:
-    """A switch of the shadow: its `set` commands, and what of its file they do not show."""
+    """A switch of the shadow: its `set` commands, and what of its file they do not show.
+
+    `mixes_multipath` is whether its groups differ in multipath: Batfish then uses it for none of them, and warns.
+    """
 
     name: str
     lines: tuple[str, ...]
     gaps: tuple[Gap, ...]
+    mixes_multipath: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ class Shadow:
 
     switches: tuple[ShadowSwitch, ...]
     numbering: Numbering
+
+    @property
+    def narrowed(self) -> frozenset[str]:
+        """The switches on which Batfish has fewer next hops than their groups allow."""
+        return frozenset(switch.name for switch in self.switches if switch.mixes_multipath)
 
 
 def shadow(network: Network) -> Shadow:
@@ -119,7 +128,9 @@ def _switch(ports: Mapping[str, list[IPv4Address]], neighbors: list[Neighbor], t
         *(line for lines in own.values() for line in lines),
         *translator.definitions(),
     ]
-    return ShadowSwitch(switch.named, tuple(f"set {line}" for line in lines), tuple(translator.gaps))
+    used = {switch.groups[neighbor.group] for neighbor in neighbors}
+    kinds = {(group.multipath, group.multipath and group.multiple_as) for group in used}
+    return ShadowSwitch(switch.named, tuple(f"set {line}" for line in lines), tuple(translator.gaps), len(kinds) > 1)
 
 
 def _identity(switch: Switch) -> Iterator[str]:

@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ailb_gen.routing.route import WELL_KNOWN
+
 MEASURED = "measured"
+# The version of Batfish on which it was measured.
+MEASURED_ON = "0.36.0"
 WORD = r'(?:"[^"]*"|\S+)'
 BGP = rf"set (?:groups {WORD} )?protocols bgp (?:group {WORD} )?"
 
@@ -63,6 +67,22 @@ NOT_MODELLED = re.compile(
     r"Currently do not support mixed .*multipath.* bgp ?groups on Juniper"
     r"|Unimplemented: prepending both local-as and global-as"
 )
+# Batfish keeps routes with no-export and no-advertise back, and sends on those with other well-known communities.
+HONORED = ("no-export", "no-advertise")
+SENT_ON = tuple(name for name in WELL_KNOWN if name not in HONORED)
+
+
+def doubt(version: str) -> str:
+    """Return why what is known of Batfish may not hold for this version; nothing if it is that version or a later one.
+
+    Builds that are no release say 0.0.0.
+    """
+    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    if numbers is None or not any(map(int, numbers.groups())):
+        return f"cannot be compared with {MEASURED_ON}, for which docs/batfish.md holds: what it knows may differ"
+    if tuple(map(int, numbers.groups())) < tuple(map(int, MEASURED_ON.split("."))):
+        return f"is older than {MEASURED_ON}, for which docs/batfish.md holds: it may know less"
+    return ""
 
 
 def unrecognized(line: str) -> Unsupported | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ailb_gen.batfish.model import Row
+from ailb_gen.batfish.model import Answer, Row
 from ailb_gen.batfish.run import SecondOpinion, second_opinion
 from ailb_gen.checks.catalogue import BY_ID, WITH_BATFISH, checks_of
 from ailb_gen.checks.model import Finding, Result, RunOptions
@@ -48,10 +48,11 @@ class Near:
     ) -> None:
         self.snapshots[snapshot] = self.snapshots[base].without(nodes, interfaces)
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> list[Row]:
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
         self.asked.append((question, snapshot))
         rows = [_plain(row) for row in self._answer(question, snapshot, reference, parameters)]
-        return rows if self.edit is None else self.edit(question, snapshot, rows)
+        told = rows if self.edit is None else self.edit(question, snapshot, rows)
+        return lambda: told
 
     def _answer(
         self, question: str, snapshot: str, reference: str | None, parameters: Mapping[str, Any]
@@ -77,11 +78,26 @@ def _plain(row: Mapping[str, Any]) -> Row:
     return {**row, "Flow": str(flow), **parts}
 
 
+class Counted:
+    """Progress that is written down: the units of every stage, and how many of them were done."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int]] = []
+        self.done: list[int] = []
+
+    def __call__(self, count: int) -> None:
+        self.done[-1] += count
+
+    def stage(self, name: str, total: int) -> None:
+        self.stages.append((name, total))
+        self.done.append(0)
+
+
 def judged(
     intent: Intent, root: Path, chosen: frozenset[str] = ALL, batfish: Near | None = None, seed: int = 1
 ) -> tuple[list[Result], list[Finding]]:
     """Return Batfish's results for a tree, and what the other checks find in it."""
     ids = frozenset(name for name in BY_ID if name[:5] in FAMILIES)
     run, context = examine(intent, root, RunOptions(ids, seed=seed, executor="serial"))
-    results = list(second_opinion(batfish or Near(), SecondOpinion(context, chosen), lambda: None))
+    results = list(second_opinion(batfish or Near(), SecondOpinion(context, chosen), Counted()))
     return results, [finding for result in run.results for finding in result.findings]

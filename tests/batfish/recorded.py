@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.model import Row
+    from ailb_gen.batfish.model import Answer, Row
     from ailb_gen.checks.model import Finding
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
@@ -213,6 +213,6 @@ class Recording:
     def fork(self, base: str, snapshot: str, nodes: object = (), interfaces: object = ()) -> None:
         raise AssertionError(f"{snapshot} of {base} without {nodes} and {interfaces}")
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> list[Row]:
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
         self.asked.append((question, snapshot, reference, parameters))
-        return rows(self.name, AS_RECORDED.get(question, question))
+        return lambda: rows(self.name, AS_RECORDED.get(question, question))

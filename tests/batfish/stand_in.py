@@ -5,8 +5,10 @@ interpreter (`plain`), about real files by `stand_in_text`; both share nothing w
 with the recorded answers of a real service. A shadow with a statement that the plain interpreter does not know fails
 as a snapshot does that Batfish cannot read: with the line in the log.
 
-It differs from the real service where nothing was recorded, and in that its work is done at once. `faults` make it
-misbehave; a fault sees every request and may say what to do instead.
+It differs from the real service where nothing was recorded, and in its coordinator. The real one looks every 100 ms
+whether its only worker is done, and hands out one more piece of work. This one does both whenever somebody asks for the
+state of work that is not done: so ticks are counted, and nobody waits for them. `faults` make it misbehave; a fault
+sees every request and may say what to do instead.
 """
 
 from __future__ import annotations
@@ -92,8 +94,8 @@ def on(pattern: str, action: Action, times: int | None = None) -> Fault:
 class StandIn:
     """The service, from entering to leaving: `with StandIn() as server: Session(server.host, server.port)`.
 
-    `log` are the requests, `asked` the questions, `networks`, `created` and `deleted` what is and was there. Leaving
-    raises what went wrong inside the stand-in itself.
+    `log` are the requests, `asked` the questions, `networks`, `created` and `deleted` what is and was there, `ticks`
+    how often the coordinator looked for work. Leaving raises what went wrong inside the stand-in itself.
     """
 
     host = "127.0.0.1"
@@ -113,6 +115,11 @@ class StandIn:
         self.created = self.store.created
         self.deleted = self.store.deleted
         self.asked = self.store.asked
+
+    @property
+    def ticks(self) -> int:
+        """How often the coordinator looked for work."""
+        return self.store.ticks
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -251,8 +258,10 @@ def _network(server: StandIn, name: str, **_: Any) -> Mapping[str, str]:
 
 
 def _snapshots(server: StandIn, network: str, given: Mapping[str, str], **_: Any) -> list[Any]:
-    found = list(server.store.network(network).snapshots)
-    return [{"name": name, "metadata": {}} for name in found] if given.get("verbose") == "True" else found
+    found = server.store.network(network).snapshots
+    if given.get("verbose") == "True":
+        return [{"name": name, "metadata": {"creationTimestamp": kept.created}} for name, kept in found.items()]
+    return list(found)
 
 
 def _remove(server: StandIn, *names: str, **_: Any) -> str:
@@ -300,6 +309,7 @@ ROUTES: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("PUT", f"{NETWORK}/questions/([^/]+)", _question),
     ("GET", f"{NETWORK}/questions/([^/]+)/answer", _answer),
     ("POST", f"{NETWORK}/work", _work),
+    ("GET", f"{NETWORK}/work", lambda server, network, **_: server.store.incomplete(network)),
     ("GET", f"{NETWORK}/work/([^/]+)", lambda server, network, work, **_: server.store.status(network, work)),
     ("GET", f"{SNAPSHOT}/worklog/([^/]+)", lambda server, network, _, work, **__: server.store.log(network, work)),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.batfish import plain_rows, stand_in_text
@@ -17,6 +18,17 @@ from tests.batfish.stand_in_text import Texts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Questions that Batfish computes the routes of a snapshot for.
+WITH_ROUTES = (
+    "bgpRib",
+    "bgpSessionStatus",
+    "detectLoops",
+    "differentialReachability",
+    "multipathConsistency",
+    "reachability",
+    "routes",
+    "traceroute",
+)
 NORMALLY, ABNORMALLY = "TERMINATEDNORMALLY", "TERMINATEDABNORMALLY"
 
 
@@ -46,6 +58,8 @@ class Kept:
     nodes: tuple[str, ...] = ()
     interfaces: tuple[tuple[str, str], ...] = ()
     parsed: Snapshot | Texts | None = None
+    has_routes: bool = False
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat().replace("+00:00", "Z"))
 
     def parse(self) -> None:
         """Read the files. Raises PlainError."""
@@ -64,13 +78,14 @@ class Kept:
 class Network:
     """A network: its snapshots, the questions that were uploaded, their answers, and the logs of work by id.
 
-    A log is empty where the work went well.
+    A log is empty where the work went well. `queued` is work that is not done, in the order in which it is handed out.
     """
 
     snapshots: dict[str, Kept] = field(default_factory=dict)
     questions: dict[str, str] = field(default_factory=dict)
     answers: dict[tuple[str, str, str | None], dict[str, Any]] = field(default_factory=dict)
     work: dict[str, str] = field(default_factory=dict)
+    queued: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -81,6 +96,8 @@ class Store:
     created: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    ticks: int = 0
+    running: tuple[str, str, str] | None = None
 
     def network(self, name: str) -> Network:
         """Return a network. Raises RefusedError."""
@@ -128,8 +145,39 @@ class Store:
         self._keep(network, order["snapshotNew"], fork)
 
     def work(self, network: str, item: Mapping[str, Any]) -> None:
-        """Do a piece of work: parse a snapshot, compute its data plane, or answer a question. Raises RefusedError."""
-        parameters, log = item["requestParams"], ""
+        """Queue a piece of work: to parse a snapshot, or to answer a question. Raises RefusedError."""
+        self.kept(network, item["requestParams"]["testrig"])
+        self.network(network).queued.append(item)
+
+    def incomplete(self, network: str) -> list[dict[str, object]]:
+        """Return the work that is queued. Raises RefusedError."""
+        return [{"workItem": dict(item), "status": "UNASSIGNED"} for item in self.network(network).queued]
+
+    def tick(self) -> None:
+        """Note what the worker has done, and give it the next piece of work, of the first network that has any."""
+        self.ticks += 1
+        if self.running is not None:
+            name, done, log = self.running
+            if name in self.networks:
+                self.networks[name].work[done] = log
+            self.running = None
+        for name, network in self.networks.items():
+            if network.queued:
+                self._run(name, network.queued.pop(0))
+                return
+
+    def _run(self, network: str, item: Mapping[str, Any]) -> None:
+        """Do a piece of work, or compute the routes that it needs first: then it is queued again, behind all others."""
+        kept = self.networks[network].snapshots.get(item["requestParams"]["testrig"])
+        body = self.networks[network].questions.get(item["requestParams"].get("questionname", ""))
+        if body is not None and asked(body)[0] in WITH_ROUTES and kept is not None and not kept.has_routes:
+            kept.has_routes = True
+            self.networks[network].queued.append(item)
+        else:
+            self.running = (network, item["id"], self._done(network, item["requestParams"]))
+
+    def _done(self, network: str, parameters: Mapping[str, Any]) -> str:
+        """Do a piece of work; return its log, which is empty if it went well."""
         snapshot = parameters["testrig"]
         try:
             if "answer" in parameters:
@@ -137,12 +185,16 @@ class Store:
                 self.network(network).answers[key] = self._answer(network, *key)
             else:
                 self.kept(network, snapshot).parse()
-        except PlainError as error:
-            log = f"Loading snapshot {snapshot} of network {network}\norg.batfish.common.BatfishException: {error}\n"
-        self.network(network).work[item["id"]] = log
+        except (PlainError, RefusedError) as error:
+            return f"Loading snapshot {snapshot} of network {network}\norg.batfish.common.BatfishException: {error}\n"
+        return ""
 
     def status(self, network: str, work: str) -> dict[str, object]:
-        """Return how a piece of work went. Raises RefusedError."""
+        """Return how a piece of work goes; the coordinator ticks when it is not done. Raises RefusedError."""
+        if work not in self.network(network).work:
+            self.tick()
+        if work not in self.networks[network].work:
+            return {"task": {"status": "Unscheduled"}, "workstatuscode": "UNASSIGNED"}
         code = ABNORMALLY if self.log(network, work) else NORMALLY
         return {"task": {"status": code, "terminated": 0}, "workstatuscode": code}
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.batfish.causes import CAUSES
 from ailb_gen.batfish.communities import MOST
 from ailb_gen.batfish.numbering import HOSTS, LINKS, MOST_ADDRESSES, PREFIX_LENGTH, PREFIXES
-from ailb_gen.batfish.service import CAUSES
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_snapshots
-from ailb_gen.batfish.unsupported import UNRECOGNIZED
-from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
+from ailb_gen.batfish.unsupported import MEASURED_ON, UNRECOGNIZED
+from ailb_gen.checks.catalogue import BY_ID, WITH_BATFISH, checks_of
 from ailb_gen.checks.families.batfish import SHOWN
 from ailb_gen.intent.load import load
 from tests.batfish.near import Near, judged
@@ -72,6 +72,20 @@ def test_the_lines_that_are_not_recognized_are_those_of_the_program() -> None:
     for number, (line, _, _) in enumerate(rows):
         claimed = [at for at, row in enumerate(UNRECOGNIZED) if row.pattern.match(line.strip("`"))]
         assert claimed == [number], line
+
+
+def test_what_batfish_never_sees_other_checks_judge() -> None:
+    """Every row names checks that are there and are not Batfish's, or says that there are none."""
+    rows = table("What it never sees")
+    assert rows
+    for what, judges in rows:
+        ids = re.findall(r"AILB\w+", judges)
+        assert all(name in BY_ID and not name.startswith(WITH_BATFISH) for name in ids), what
+        assert ids or judges == "no check of the files", what
+
+
+def test_the_version_is_the_one_that_was_measured() -> None:
+    assert f"measured on Batfish {MEASURED_ON} " in section("Where these facts come from")
 
 
 def test_the_pools_are_those_of_the_program() -> None:

@@ -303,14 +303,14 @@ def test_a_spine_none_of_whose_cables_is_left() -> None:
 
 
 def test_up_in_one_color_is_not_down_in_another() -> None:
-    """A spine sends a route only over sessions of its color."""
+    """A spine sends its active route alone, green where it has that, and only over sessions of its color."""
     off = OFF.format("leaves", "stripe1-leaf1", "et-0/0/0")
     asks = small_asks(f"links_per_spine: 2\n{off}", 1)
     assert ports(asks) == {"blue": ["et-0/0/1"]}
     assert ports(asks, "stripe1-leaf2") == {"green": ["et-0/0/0"], "blue": ["et-0/0/1"]}
     far = prefix("fc00:1:2:1::/64")
     for ends, reached in (
-        (set(), True),
+        (set(), False),
         ({End("stripe1-leaf2", "et-0/0/0")}, True),
         ({End("stripe1-leaf2", "et-0/0/1")}, False),
         ({End("stripe1-leaf1", "et-0/0/1")}, False),

@@ -41,6 +41,9 @@ policy-options {
     community any-color members "color:*:*";
     community digits members "^0:[0-9]+$";
     community broken members "0:(";
+    community home members no-export-subconfed;
+    community number members 65535:65283;
+    community kept members [ no-export 65535:65282 ];
     as-list all members 1-65535;
 }
 """
@@ -190,31 +193,39 @@ def test_actions(actions: str, lines: list[str]) -> None:
 
 # Gaps
 
-COLORS = "policy P: it changes the colors of routes"
-MED = "policy P: Batfish compares the MED of all paths, Junos within one neighboring AS"
-TOO_MANY = "policy P: community many has wildcards for too many values"
+COLORS = "it changes the colors of routes"
+MED = "Batfish compares the MED of all paths, Junos within one neighboring AS"
+TOO_MANY = "community many has wildcards for too many values"
 
 
 @pytest.mark.parametrize(
     ("conditions", "actions", "lines", "gaps"),
     [
-        ("as-path long;", "accept;", [], [Gap("policy P: 'from as-path'", FROM)]),
+        ("as-path long;", "accept;", [], [Gap("P", "'from as-path'", FROM)]),
         ("protocol bgp; neighbor fe80::1; interface et-0/0/0.0;", "accept;", [],
-         [Gap("policy P: 'from neighbor'", FROM), Gap("policy P: 'from interface'", FROM)]),
-        ("route-filter 10.0.0.0/8 exact;", "accept;", [], [Gap("policy P: 'from route-filter 10.0.0.0/8'", FROM)]),
-        ("", "as-path-prepend 65001; accept;", ["then accept"], [Gap("policy P: 'then as-path-prepend'", THEN)]),
-        ("", "community frobnicate green;", [], [Gap("policy P: 'then community frobnicate'", THEN)]),
-        ("", "community add green;", ["then community add color-0-1"], [Gap(COLORS, IN_TERM)]),
+         [Gap("P", "'from neighbor'", FROM), Gap("P", "'from interface'", FROM)]),
+        ("route-filter 10.0.0.0/8 exact;", "accept;", [], [Gap("P", "'from route-filter 10.0.0.0/8'", FROM)]),
+        ("", "as-path-prepend 65001; accept;", ["then accept"], [Gap("P", "'then as-path-prepend'", THEN)]),
+        ("", "community frobnicate green;", [], [Gap("P", "'then community frobnicate'", THEN)]),
+        ("", "community add green;", ["then community add color-0-1"], [Gap("P", COLORS, IN_TERM)]),
         ("", "community delete any-color;",
-         ["then community delete color-0-1", "then community delete color-0-2"], [Gap(COLORS, IN_TERM)]),
-        ("", "community set local;", ["then community set value-0-15"], [Gap(COLORS, IN_TERM)]),
+         ["then community delete color-0-1", "then community delete color-0-2"], [Gap("P", COLORS, IN_TERM)]),
+        ("", "community set local;", ["then community set value-0-15"], [Gap("P", COLORS, IN_TERM)]),
         ("", "community set pair;",
-         ["then community set value-0-15", "then community add value-0-99"], [Gap(COLORS, IN_TERM)]),
-        ("", "community set nothing;", [], [Gap(COLORS, IN_TERM)]),
-        ("", "metric 7; accept;", ["then metric 7", "then accept"], [Gap(MED, IN_TERM)]),
-        ("", "metric 0; reject;", ["then metric 0", "then reject"], [Gap(MED, IN_TERM)]),
+         ["then community set value-0-15", "then community add value-0-99"], [Gap("P", COLORS, IN_TERM)]),
+        ("", "community set nothing;", [], [Gap("P", COLORS, IN_TERM)]),
+        ("", "metric 7; accept;", ["then metric 7", "then accept"], [Gap("P", MED, IN_TERM)]),
+        ("", "metric 0; reject;", ["then metric 0", "then reject"], [Gap("P", MED, IN_TERM)]),
+        # Batfish honors no-export and no-advertise alone.
+        ("", "community add home; accept;", ["then community add no-export-subconfed", "then accept"],
+         [Gap("P", "Batfish sends on routes with no-export-subconfed", IN_TERM)]),
+        ("", "community add number; accept;", ["then community add no-export-subconfed", "then accept"],
+         [Gap("P", "Batfish sends on routes with no-export-subconfed", IN_TERM)]),
+        ("", "community delete home; accept;", ["then community delete no-export-subconfed", "then accept"], []),
+        ("", "community add kept; accept;",
+         ["then community add no-export", "then community add no-advertise", "then accept"], []),
         ("", "local-preference 120; accept;", ["then local-preference 240", "then accept"],
-         [Gap("policy P: AIGP beside a local preference of its own", IN_TERM)]),
+         [Gap("P", "AIGP beside a local preference of its own", IN_TERM)]),
     ],
 )  # fmt: skip
 def test_gaps(conditions: str, actions: str, lines: list[str], gaps: list[Gap]) -> None:
@@ -224,15 +235,15 @@ def test_gaps(conditions: str, actions: str, lines: list[str], gaps: list[Gap]) 
 def test_traffic_to_somewhere_is_a_gap() -> None:
     text = TERM.format(conditions="to { rib inet6.0; }", actions="accept;")
     found = translator(alone(text))
-    assert (own_lines(found), found.gaps) == ([], [Gap("policy P: 'to'", FROM)])
+    assert (own_lines(found), found.gaps) == ([], [Gap("P", "'to'", FROM)])
 
 
 @pytest.mark.parametrize(
     ("count", "members", "written", "gaps"),
     [
         (64, '"9:[0-9]+"', 64, []),
-        (65, '"9:[0-9]+"', 0, [Gap(TOO_MANY, IN_TERM)]),
-        (9, '[ "9:[0-9]+" "[0-9]:.*" ]', 0, [Gap(TOO_MANY, IN_TERM)]),
+        (65, '"9:[0-9]+"', 0, [Gap("P", TOO_MANY, IN_TERM)]),
+        (9, '[ "9:[0-9]+" "[0-9]:.*" ]', 0, [Gap("P", TOO_MANY, IN_TERM)]),
     ],
 )  # fmt: skip
 def test_wildcards_for_too_many_values(count: int, members: str, written: int, gaps: list[Gap]) -> None:

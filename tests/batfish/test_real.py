@@ -19,7 +19,7 @@ from ailb_gen.batfish.service import connect
 from ailb_gen.checks.model import Result, RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.intent.load import load
-from tests.batfish.near import ALL, OF_SHADOW
+from tests.batfish.near import ALL, OF_SHADOW, Counted
 from tests.batfish.recorded import AS_RECORDED, FILES, SHADOWS, rows
 from tests.batfish.test_run import DAMAGE, found
 from tests.checks.trees import GOLDEN, shown
@@ -52,7 +52,7 @@ def batfish() -> Iterator[Batfish]:
 
 def judged(batfish: Batfish, name: str, root: Path, ids: frozenset[str]) -> list[Result]:
     _, context = examine(load(EXAMPLES / name / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
-    return list(second_opinion(batfish, SecondOpinion(context, ids), lambda: None))
+    return list(second_opinion(batfish, SecondOpinion(context, ids), Counted()))
 
 
 @pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
@@ -85,8 +85,8 @@ def test_recorded_answers_still_hold(batfish: Batfish, name: str) -> None:
     """What the tests take for Batfish's answers is what this service answers."""
     batfish.upload(name, need_shared(f"batfish-rows/snapshots/{name}"))
     for question in QUESTIONS:
-        assert comparable(batfish.ask(question, name)) == comparable(rows(name, question)), question
+        assert comparable(batfish.ask(question, name)()) == comparable(rows(name, question)), question
     owners = batfish.ask("ipOwners", name, duplicatesOnly=True)
-    assert comparable(owners) == comparable(rows(name, AS_RECORDED["ipOwners"]))
+    assert comparable(owners()) == comparable(rows(name, AS_RECORDED["ipOwners"]))
     routes = batfish.ask("routes", name, nodes="leaf2", protocols="bgp")
-    assert comparable(routes) == comparable(rows(name, AS_RECORDED["routes"]))
+    assert comparable(routes()) == comparable(rows(name, AS_RECORDED["routes"]))

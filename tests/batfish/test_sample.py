@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from ailb_gen.batfish.run import SecondOpinion, second_opinion
-from ailb_gen.batfish.sample import LINKS, MOST_ROUTES, link_sample, picked, sizes, spine_sample
+from ailb_gen.batfish.sample import ALL, LINKS, MOST_ROUTES, link_sample, picked, sizes, spine_sample
 from ailb_gen.checks.model import RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.intent.load import load
-from tests.batfish.near import Near
+from tests.batfish.near import Counted, Near
 from tests.conftest import EXAMPLES
 from tests.mutations.score import GOLDEN
 
@@ -35,6 +35,17 @@ def test_the_work_is_bounded(leaves: int, spines: int, colors: int, expected: tu
     found = sizes(fabric(leaves, spines), leaves * colors, spines)
     assert found == expected
     assert sum(found) <= max(2, MOST_ROUTES // ((leaves + spines) * leaves * colors))
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(2, (1, 1)), (5, (4, 1)), (10, (8, 2)), (40, (16, 24)), (1000, (16, 984)), (ALL, (16, 1024))],
+)
+def test_as_many_fail_as_are_asked_for(most: int, expected: tuple[int, int]) -> None:
+    """Both together; 64 leaves and 16 spines, of which one each fails by default."""
+    assert sizes(fabric(64, 16), 64 * 16, 16, most) == expected
+    assert sizes(fabric(0, 0), 0, 0, most) == (0, 0)
+    assert sizes(fabric(2, 1), 2, 1, most) == (1, min(2, most - 1))
 
 
 def test_nothing_to_fail_is_nothing() -> None:
@@ -72,7 +83,7 @@ def test_the_report_says_how_many_failed(monkeypatch: pytest.MonkeyPatch) -> Non
     _, context = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
     near = Near()
     chosen = frozenset({"AILB818", "AILB819", "AILB822"})
-    results = list(second_opinion(near, SecondOpinion(context, chosen), lambda: None))
+    results = list(second_opinion(near, SecondOpinion(context, chosen), Counted()))
     assert set(near.snapshots) == {"shadow", "spine-1", "link-1"}
     kind = "which are of 1 kind: alike but for their color and neighbors"
     assert {result.check.id: result.figures for result in results} == {

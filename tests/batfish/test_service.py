@@ -19,6 +19,7 @@ from ailb_gen.batfish.address import parse_address
 from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.batfish.service import connect
 from ailb_gen.errors import BatfishError, ExitCode, UsageError
+from ailb_gen.optional import how_to_install
 from tests.batfish.misbehaving import (
     Act,
     Handler,
@@ -71,11 +72,11 @@ def work(batfish: Batfish, files: Path) -> list[Row]:
     batfish.upload("files", files)
     batfish.fork("files", "spine-1", ["spine1"], [("leaf1", "et-0/0/0")])
     batfish.ask("reachability", "files", dst_ips="172.16.0.0/24", start="@enter(/leaf.*/[/irb/])")
-    return batfish.ask("ipOwners", "files", duplicatesOnly=True)
+    return batfish.ask("ipOwners", "files", duplicatesOnly=True)()
 
 
 def stable(text: str, server: Server) -> str:
-    return re.sub("ailb-gen-[0-9a-f]{12}", "NETWORK", text.replace(f":{server.port}", ":PORT"))
+    return re.sub("ailb-gen-[0-9a-f]{16}", "NETWORK", text.replace(f":{server.port}", ":PORT"))
 
 
 def failure(acts: Mapping[str, Act], files: Path, limit_s: float = 30) -> tuple[str, Server]:
@@ -142,7 +143,7 @@ def test_all_is_asked_in_one_network_and_deleted(files: Path) -> None:
             assert batfish.version == "0.36.0"
             assert work(batfish, files) == [{"Node": "leaf1", "IP": "10.0.0.1"}]
         assert batfish.left_behind == ""
-    networks = set(re.findall(r"ailb-gen-[0-9a-f]{12}", str(server.requests)))
+    networks = set(re.findall(r"ailb-gen-[0-9a-f]{16}", str(server.requests)))
     assert len(networks) == 1
     assert deleted(server) == ["NETWORK/snapshots/files", "NETWORK/snapshots/spine-1", "NETWORK"]
     bodies = {request.rpartition("/")[2]: body.decode("latin-1") for request, body in server.requests if body}
@@ -158,7 +159,7 @@ def test_all_is_asked_in_one_network_and_deleted(files: Path) -> None:
 def test_a_reference_is_asked_against(files: Path) -> None:
     with misbehaving({}) as server, connect("127.0.0.1", server.port, 30) as batfish:
         batfish.upload("files", files)
-        batfish.ask("differentialReachability", "spine-1", "files", start="@enter(/leaf.*/[/irb/])")
+        batfish.ask("differentialReachability", "spine-1", "files", start="@enter(/leaf.*/[/irb/])")()
         assert server.asked(r"/answer\?snapshot=spine-1&referenceSnapshot=files")
 
 
@@ -208,7 +209,7 @@ def test_rows_are_plain_values() -> None:
     }
     acts = {"/answer": says(table(columns, [row]))}
     with misbehaving(acts) as server, connect("127.0.0.1", server.port, 30) as batfish:
-        (answer,) = batfish.ask("ipOwners", "files")
+        (answer,) = batfish.ask("ipOwners", "files")()
     text = "start=leaf1 interface=irb.101 [172.16.1.1:49152->172.16.0.1:80 TCP (no flags set)]"
     assert answer == {
         "Flow": text,
@@ -234,7 +235,7 @@ def test_rows_are_plain_values() -> None:
 def test_no_rows_are_no_rows() -> None:
     acts = {"/answer": says(table({"Node": "Node"}, []))}
     with misbehaving(acts) as server, connect("127.0.0.1", server.port, 30) as batfish:
-        assert batfish.ask("ipOwners", "files") == []
+        assert batfish.ask("ipOwners", "files")() == []
 
 
 def test_what_pandas_puts_where_nothing_is_is_nothing() -> None:
@@ -244,7 +245,7 @@ def test_what_pandas_puts_where_nothing_is_is_nothing() -> None:
 def test_a_column_that_is_not_there_tells_of_versions() -> None:
     with misbehaving({}) as server:
         with pytest.raises(BatfishError) as caught, connect("127.0.0.1", server.port, 30) as batfish:
-            (row,) = batfish.ask("ipOwners", "files")
+            (row,) = batfish.ask("ipOwners", "files")()
             assert row["Node"] == "leaf1"
             assert row["VRF"]
         assert stable(str(caught.value), server) == (
@@ -394,12 +395,12 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "work fails without a log": (
         {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says("", kind="text/plain")},
         UPLOADING,
-        f"Work terminated abnormally: log:; {LOGS}",
+        f"Work terminated abnormally; {LOGS}",
     ),
     "work is stopped": (
         {"GET .*/work/": status("TERMINATEDBYUSER"), "worklog": says("stopped\n", kind="text/plain")},
         UPLOADING,
-        f"Initializing snapshot files failed with status WorkStatusCode.TERMINATEDBYUSER: stopped; {LOGS}",
+        f"Work terminated by a user: stopped; {LOGS}",
     ),
     "work is not begun": (
         {"GET .*/work/": status("REQUEUEFAILURE")},
@@ -446,7 +447,7 @@ def test_no_wait_is_endless(name: str, files: Path) -> None:
 def test_the_server_dies_in_the_middle(files: Path) -> None:
     said, _ = failure({"PUT": nth(2, dies, says(""))}, files)
     assert said == (
-        f"Batfish at 127.0.0.1:PORT: {OWNERS}: connection refused; {DIED}; "
+        f"Batfish at 127.0.0.1:PORT: {UPLOADING}: connection refused; {DIED}; "
         "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: connection refused"
     )
 
@@ -502,7 +503,7 @@ from ailb_gen.batfish.service import connect
 from ailb_gen.errors import BatfishError
 try:
     with connect("127.0.0.1", int(sys.argv[1]), 60) as batfish:
-        batfish.ask("ipOwners", "files")
+        batfish.ask("ipOwners", "files")()
 except KeyboardInterrupt:
     sys.exit(130)
 except BatfishError as error:
@@ -608,8 +609,9 @@ def with_another_pybatfish(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pybatfish_is_missing(
     change: Callable[[pytest.MonkeyPatch], None], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "ailb_gen.batfish.service")
+    for module in ("service", "http"):
+        monkeypatch.delitem(sys.modules, f"ailb_gen.batfish.{module}")
     change(monkeypatch)
     with pytest.raises(UsageError) as caught:
         importlib.import_module("ailb_gen.batfish.service")
-    assert str(caught.value) == f"--batfish: {reason}; pip install 'ailb-gen[batfish]'"
+    assert str(caught.value) == f"--batfish: {reason}; {how_to_install('batfish')}"

@@ -1,0 +1,128 @@
+"""How much of a run is waiting for the coordinator of the service, and what is begun before an answer is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.batfish.model import Answer, Batfish
+from ailb_gen.batfish.run import SecondOpinion, second_opinion
+from ailb_gen.batfish.service import connect
+from ailb_gen.checks.model import RunOptions
+from ailb_gen.checks.run import examine
+from ailb_gen.errors import BatfishError
+from ailb_gen.intent.load import load
+from tests.batfish.misbehaving import Handler, misbehaving, says
+from tests.batfish.near import ALL, Counted, judged
+from tests.batfish.stand_in import Reply, StandIn, on
+from tests.checks.trees import GOLDEN, shown
+from tests.conftest import EXAMPLES
+
+LAB = load(EXAMPLES / "lab" / "fabric.yaml")
+# Each begins with an empty queue: files, shadow, spines, links.
+STAGES = 4
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn() as found:
+        yield found
+
+
+def opinion() -> SecondOpinion:
+    _, context = examine(LAB, GOLDEN / "lab", RunOptions(frozenset(), executor="serial"))
+    return SecondOpinion(context, ALL)
+
+
+class OneByOne:
+    """Asks no question before the last one is answered, as a simple client does."""
+
+    left_behind = ""
+
+    def __init__(self, batfish: Batfish) -> None:
+        self.upload, self.fork, self.version, self.begin = batfish.upload, batfish.fork, batfish.version, batfish.ask
+
+    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
+        rows = self.begin(question, snapshot, reference, **parameters)()
+        return lambda: rows
+
+
+def test_the_service_is_never_idle_within_a_stage(server: StandIn) -> None:
+    """One tick for every piece of work, and one per stage to learn that the last is done."""
+    with connect(server.host, server.port, 60) as batfish:
+        results = list(second_opinion(batfish, opinion(), Counted()))
+    assert not shown(results)
+    snapshots = [name for name in server.created if "/" in name]
+    with_routes = len(snapshots) - 1
+    pieces = len(server.asked) + len(snapshots) + with_routes
+    assert pieces == 51
+    assert server.ticks <= pieces + STAGES
+    ticks = server.ticks
+    with connect(server.host, server.port, 60) as batfish:
+        assert list(second_opinion(OneByOne(batfish), opinion(), Counted())) == results
+    assert server.ticks - ticks > 1.5 * ticks
+
+
+def test_results_are_those_of_one_question_after_the_other(server: StandIn) -> None:
+    one_by_one, _ = judged(LAB, GOLDEN / "lab")
+    with connect(server.host, server.port, 60) as batfish:
+        assert list(second_opinion(batfish, opinion(), Counted())) == one_by_one
+
+
+def test_never_more_than_two_failures_are_begun(server: StandIn) -> None:
+    """The next snapshot is forked while the questions of this one are answered; a large fabric fits once more."""
+    second = opinion()
+    most = 0
+    with connect(server.host, server.port, 60) as batfish:
+        for _ in second_opinion(batfish, second, Counted()):
+            pass
+    forked = answered = 0
+    for request in server.log:
+        forked += "snapshots:fork" in request.line
+        answered += "/answer?snapshot=" in request.line and any(
+            f"={kind}-" in request.line for kind in ("spine", "link")
+        )
+        most = max(most, forked - answered // 2)
+    assert (forked, answered, most) == (8, 16, 2)
+
+
+def test_what_fails_is_told_in_the_order_of_asking(server: StandIn) -> None:
+    """The second question cannot even be asked, the first fails only when its answer is fetched: that one is told."""
+    server.faults += [on("GET .*/answer", Reply(500, b"late")), on("PUT .*parseWarning", Reply(500, b"early"))]
+    with (
+        pytest.raises(BatfishError, match="asking fileParseStatus of snapshot 'files': it answers HTTP 500: late"),
+        connect(server.host, server.port, 60) as batfish,
+    ):
+        list(second_opinion(batfish, opinion(), Counted()))
+    # Nothing was begun behind the one that failed.
+    assert [request.line for request in server.log if "PUT" in request.line and "initIssues" in request.line] == []
+    assert server.networks == {}
+
+
+def test_the_time_of_a_piece_of_work_begins_when_the_one_before_it_ends(tmp_path: Path) -> None:
+    """The first is done only after its limit, but another one was done within it: the service is busy, not stuck."""
+    (tmp_path / "configs").mkdir()
+    looked: list[str] = []
+
+    def status(handler: Handler) -> None:
+        looked.append(handler.path)
+        code = "ASSIGNED" if handler.path == looked[0] and len(set(looked)) == 1 else "TERMINATEDNORMALLY"
+        handler.reply(200, {"workstatuscode": code, "task": {}})
+
+    with misbehaving({"GET .*/work/": status}) as other, connect("127.0.0.1", other.port, 1) as batfish:
+        batfish.upload("files", tmp_path)
+        assert batfish.ask("ipOwners", "files")()
+    assert len(set(looked)) == 2
+
+
+def test_what_nobody_waits_for_may_not_fail_silently(tmp_path: Path) -> None:
+    (tmp_path / "configs").mkdir()
+    abnormal = says({"workstatuscode": "TERMINATEDABNORMALLY", "task": {}})
+    with (
+        misbehaving({"GET .*/work/": abnormal, "worklog": says("no", kind="text/plain")}) as other,
+        pytest.raises(BatfishError, match="uploading snapshot 'files': Work terminated abnormally: no"),
+        connect("127.0.0.1", other.port, 30) as batfish,
+    ):
+        batfish.upload("files", tmp_path)
