@@ -1,56 +1,172 @@
 """Statements on a switch besides its file: a push leaves them alone, but they may change the fabric.
 
 A push owns texts. Groups, interface ranges and other hierarchies reach into what these texts do without a word in them.
-So what the switch will do, groups inherited and ranges expanded, is compared with what its file alone would do.
+So what the switch will do, groups inherited and ranges expanded, is compared with what its file alone would do. Every
+statement that only the switch has is harmless by the lists that `validate` goes by, or its effect is judged here, or
+it is told.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 
+from ailb_gen.addresses import Prefix, interface_value
 from ailb_gen.deploy.ownership import Ownership, Pattern
 from ailb_gen.forwarding.filters import discovery_packets, session_packets, stopped
+from ailb_gen.junos.commands import commands
 from ailb_gen.junos.diff import diff
+from ailb_gen.junos.edit import unquoted
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.consequences import consequence
 from ailb_gen.network.filters import Attachment
-from ailb_gen.network.model import Switch, Unmodelled
+from ailb_gen.network.model import Switch, Vlan
+from ailb_gen.network.supported_statements import Standing, standing
+from ailb_gen.wording import some
 
 # What the file defines by name must be exactly as in the file, wherever else on the switch it is extended.
 NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))
 # Families that carry no traffic of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
+# Interfaces that have no cable.
+LOGICAL = ("irb", "lo0")
+# So many are told: a device may have any number.
+MOST = 1_000
+# Where the address stands in `interfaces NAME unit NUMBER family inet6 address ADDRESS`.
+ADDRESS = 7
+# Every address: where the fabric's own are not known.
+ANY = Prefix(0, 0)
+VLAN = re.compile(r"[0-9]{1,4}")
 
 
-def besides(own: Switch, acting: Node, alone: Callable[[], Switch], file: Node, rights: Ownership) -> tuple[str, ...]:
+@dataclass
+class Acting:
+    """What a switch does (`own`), what its file alone would do, and the prefix that holds the fabric's addresses."""
+
+    own: Switch
+    _alone: Callable[[], Switch]
+    pool: Prefix
+
+    @cached_property
+    def alone(self) -> Switch:
+        """What the file alone would do; computed only where it matters."""
+        return self._alone()
+
+
+def besides(
+    own: Switch, acting: Node, alone: Callable[[], Switch], file: Node, rights: Ownership, pool: Prefix = ANY
+) -> tuple[str, ...]:
     """Return what changes what the file says, in words; `acting` and `file` are effective trees, the file by itself.
 
     `own` and `alone` are what the two do; the second is computed only where it matters, and the file's lines with it.
+    `pool` holds the addresses of the fabric.
     """
-    found = [*_statements(acting, file, rights)]
-    # What is owned is compared word by word.
-    mine = (*rights.owned, *rights.kept)
-    unmodelled = [one for one in own.unmodelled if not _below(one.whole.split(), mine)]
+    both = Acting(own, alone, pool)
     attached = [one for one in own.filters.attached if one.family not in OTHER_FAMILIES]
-    if unmodelled or attached:
-        reference = alone()
-        found += [*_unmodelled(unmodelled, reference), *_filters(attached, own, reference)]
-    return tuple(dict.fromkeys(found))
+    found = dict.fromkeys(_filters(attached, both))
+    for count, text in enumerate(_statements(both, acting, file, rights)):
+        if len(found) >= MOST:
+            return (*found, f"more than {count:,} such statements; the others are not shown")
+        found[text] = None
+    return tuple(found)
 
 
-def _statements(acting: Node, file: Node, rights: Ownership) -> Iterator[str]:
-    """Compare the parts that are owned, and what the file defines by name."""
+def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> Iterator[str]:
+    """Compare what is owned and what the file defines by name word by word, of all else what it does."""
     meant = (*rights.owned, *_named(file))
+    others: list[str] = []
     for change in diff(file, acting):
         verb, _, path = change.command.partition(" ")
         words = path.split()
-        if not _below(words, meant) or _below(words, rights.kept):
+        if _below(words, rights.kept):
             continue
-        if verb == "set":
+        if verb == "delete":
+            yield f"{path}: is in the file and has no effect"
+        elif not _below(words, meant):
+            others += [path] if verb == "set" else []
+        elif verb == "set":
             yield f"{path}: takes effect on the switch and is not in the file; look for groups and interface ranges"
         elif verb == "insert":
             yield f"{path}: takes effect in another order than in the file"
-        else:
-            yield f"{path}: is in the file and has no effect"
+    yield from _judged(others, both)
+
+
+def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
+    """Judge statements that only the switch has, outside what is owned."""
+    unmodelled: dict[str, list[str]] = {}
+    for path in paths:
+        words = unquoted(next(commands(f"set {path}")).words)
+        known, count = standing(words)
+        if known is Standing.UNMODELLED:
+            unmodelled.setdefault(" ".join(words[:count]), []).append(path)
+        elif known is Standing.READ:
+            judge = next((judge for pattern, judge in JUDGES if _below(words, (pattern,))), None)
+            effect = judge(words, both) if judge is not None else "it takes effect on the switch"
+            if effect:
+                yield f"{path}: not in the file; {effect}"
+    for statement, (first, *more) in unmodelled.items():
+        which = f"{first} and {len(more)} more like it" if more else first
+        yield f"{which}: not in the file; {consequence(statement)}"
+
+
+def _lldp(words: Sequence[str], both: Acting) -> str:
+    ports = [port for port in both.alone.ports if port not in LOGICAL and both.alone.runs_lldp(port)]
+    silent = [port for port in ports if not both.own.runs_lldp(port)]
+    return f"LLDP is off on {some(silent)}: cables cannot be compared with the plan" if silent else ""
+
+
+def _ecmp(words: Sequence[str], both: Acting) -> str:
+    now, then = (one.balancing.maximum_ecmp for one in (both.own, both.alone))
+    return f"a route has up to {now} next hops, with the file alone {then}" if now != then else ""
+
+
+def _address(words: Sequence[str], both: Acting) -> str:
+    found = interface_value(words[ADDRESS]) if len(words) > ADDRESS else None
+    if found is None or not (both.pool.contains(found[1]) or found[1].contains(both.pool)):
+        return ""
+    return f"{found[1]} is among the fabric's addresses: the switch keeps the traffic to it"
+
+
+def _member(words: Sequence[str], both: Acting) -> str:
+    first, _, last = words[-1].partition("-")
+    known = VLAN.fullmatch(first) and VLAN.fullmatch(last or first)
+    ids = range(int(first), int(last or first) + 1) if known else ()
+    joined = [vlan.name for vlan in both.alone.vlans if words[-1] in (vlan.name, "all") or vlan.vlan_id in ids]
+    return f"{words[1]}.{words[3]} joins VLAN {some(joined)} of the fabric" if joined else ""
+
+
+def _vlan(words: Sequence[str], both: Acting) -> str:
+    """Compare a VLAN with those of the file: an id or an IRB has one VLAN."""
+
+    def uses(vlan: Vlan) -> set[object]:
+        return {value for value in (vlan.vlan_id, vlan.irb) if value is not None}
+
+    new = next((vlan for vlan in both.own.vlans if vlan.name == words[1]), None)
+    taken = [vlan.name for vlan in both.alone.vlans if new is not None and uses(vlan) & uses(new)]
+    return f"it takes the id or the IRB of VLAN {some(taken)}" if taken else ""
+
+
+def _elsewhere(words: Sequence[str], both: Acting) -> str:
+    """Judge what concerns no port, address or route of the fabric, or is only a definition."""
+    return ""
+
+
+Judge = Callable[[Sequence[str], Acting], str]
+# What is read and not owned; the first pattern counts. A statement without a row is told.
+JUDGES: tuple[tuple[Pattern, Judge], ...] = (
+    (("protocols", "lldp"), _lldp),
+    (("chassis", "maximum-ecmp"), _ecmp),
+    (("interfaces", "*", "unit", "*", "family", "inet6", "address"), _address),
+    (("interfaces", "*", "unit", "*", "family", "ethernet-switching", "vlan", "members"), _member),
+    # Filters are sent packets, wherever they are attached.
+    (("vlans", "*", "forwarding-options"), _elsewhere),
+    (("forwarding-options", "family", "inet6", "filter"), _elsewhere),
+    (("vlans",), _vlan),
+    (("interfaces",), _elsewhere),
+    (("policy-options", "prefix-list"), _elsewhere),
+    (("routing-instances", "mgmt_junos"), _elsewhere),
+)
 
 
 def _named(file: Node) -> Iterator[Pattern]:
@@ -69,39 +185,35 @@ def _below(words: Sequence[str], patterns: Iterable[Pattern]) -> bool:
     return any(len(words) >= len(pattern) and all(map(fnmatchcase, words, pattern)) for pattern in patterns)
 
 
-def _unmodelled(found: Iterable[Unmodelled], alone: Switch) -> Iterator[str]:
-    """Compare what is neither computed nor known to be harmless."""
-    known = {one.whole for one in alone.unmodelled}
-    for one in found:
-        if one.whole not in known:
-            yield f"{one.whole}: is not in the file; {consequence(one.statement)}"
-
-
-def _filters(attached: Iterable[Attachment], own: Switch, alone: Switch) -> Iterator[str]:
+def _filters(attached: Iterable[Attachment], both: Acting) -> Iterator[str]:
     """Send what sessions live on through filters that the file does not attach."""
     for attachment in attached:
-        if _same(attachment, own, alone):
+        if _same(attachment, both):
             continue
         where = f"{attachment.name} ({attachment.direction})"
-        chain = []
-        for name in attachment.filters:
-            found = own.filters.defined.get((attachment.family, name)) or own.filters.defined.get(("any", name))
-            if found is not None:
-                chain.append(found)
         if attachment.kind != "interface":
             names = " ".join(attachment.filters)
-            yield f"filter {names} on {where}: is not in the file, and all packets pass through it"
+            yield f"filter {names} on {where}: not in the file, and all packets pass through it"
             continue
+        # No packet of the fabric passes a management port, nor one that only the switch has.
+        if attachment.name.rpartition(".")[0] not in both.alone.ports:
+            continue
+        chain = []
+        for name in attachment.filters:
+            defined = both.own.filters.defined
+            found = defined.get((attachment.family, name)) or defined.get(("any", name))
+            if found is not None:
+                chain.append(found)
         packets = (*session_packets(True), *discovery_packets(links_only=attachment.name == "lo0.0"))
         for packet in packets if chain else ():
-            stop = stopped(tuple(chain), packet, own.filters)
+            stop = stopped(tuple(chain), packet, both.own.filters)
             if stop is not None:
                 yield f"on {where}: {stop.reason}"
 
 
-def _same(attachment: Attachment, own: Switch, alone: Switch) -> bool:
+def _same(attachment: Attachment, both: Acting) -> bool:
     """Return whether the file attaches the same filters there, with the same terms."""
     names = [(family, name) for name in attachment.filters for family in (attachment.family, "any")]
-    return attachment in alone.filters.attached and all(
-        own.filters.defined.get(name) == alone.filters.defined.get(name) for name in names
+    return attachment in both.alone.filters.attached and all(
+        both.own.filters.defined.get(name) == both.alone.filters.defined.get(name) for name in names
     )

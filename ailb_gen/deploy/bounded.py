@@ -12,13 +12,21 @@ import shlex
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any
 
+import paramiko
+
 # What may come before SSH's first line, and until the login is over: key exchange and banners take 10 KiB.
 GREETING_BYTES, LOGIN_BYTES = 32 << 10, 1 << 20
+# What may wait in memory until it is read, and how long to wait when that is full: twice a channel's window.
+UNREAD_BYTES, PAUSE_S = 4 << 20, 0.02
 SLICE_S = 0.2
+# The longest packet: OpenSSH's are 256 KiB, those of RFC 4253 a seventh of that.
+PACKET_BYTES = 512 << 10
+TOO_LARGE = "it sends packets that are too large for SSH"
 TOO_MUCH = "it sends too much before the login is over"
 LATE, STOPPED = "no answer in time", "stopped"
 # A host that dies sends nothing: it is gone when nothing is acknowledged any more (tcp(7)).
@@ -32,6 +40,8 @@ class BoundedSocket:
         self.connection, self.stop, self.process = connection, stop, process
         self.until: float | None = None
         self.ended = ""
+        # How much has come that nobody has taken yet: paramiko keeps all that comes, whatever its window says.
+        self._unread: Callable[[], int] = int
         self._head: bytearray | None = bytearray()
         self._received, self._trusted = 0, False
 
@@ -42,6 +52,10 @@ class BoundedSocket:
     def trust(self) -> None:
         """Let as much come as will: the login is over, and answers have limits of their own."""
         self._trusted = True
+
+    def watch(self, channel: paramiko.Channel) -> None:
+        """Stop receiving while too much waits to be read of a channel."""
+        self._unread = lambda: len(channel.in_buffer) + len(channel.in_stderr_buffer)
 
     def _check(self) -> None:
         if self.stop.is_set():
@@ -54,6 +68,13 @@ class BoundedSocket:
     def recv(self, size: int) -> bytes:
         """Receive. Raises TimeoutError as a socket does, OSError when it has been enough."""
         self._check()
+        if size > PACKET_BYTES:
+            # Paramiko asks for the rest of a packet at once, and would keep two gigabytes.
+            self.ended = TOO_MUCH if not self._trusted else TOO_LARGE
+            raise OSError(errno.ECONNABORTED, self.ended)
+        if self._unread() > UNREAD_BYTES:
+            time.sleep(PAUSE_S)
+            raise TimeoutError
         data = self.connection.recv(size)
         if not self._trusted:
             self._count(data)

@@ -14,9 +14,9 @@ from lxml import etree
 from ncclient.operations.errors import OperationError, TimeoutExpiredError
 from ncclient.transport.errors import SessionCloseError, TransportError
 
-from ailb_gen.deploy.netconf import AnswerError
+from ailb_gen.deploy.messages import AnswerError
 from ailb_gen.deploy.switch import NUMBER, Commit, DeviceError, Phase, RefusedError, UnknownOutcomeError, unreadable
-from ailb_gen.junos.redact import HASH, MARK, mask_urls, redact_config
+from ailb_gen.redact.text import redact
 
 # `commit confirmed, rollback in 10mins` in the commit history.
 PENDING = re.compile(r"commit confirmed, rollback in ([0-9]{1,6})\s*min")
@@ -57,9 +57,9 @@ def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
 
 
 def _why(error: Exception) -> str:
-    """Return what is wrong with an answer; of an error that is not about answers its type is enough."""
+    """Return what is wrong with an answer; of a library's other errors only the type says anything."""
     known = isinstance(error, AnswerError | OperationError | etree.LxmlError)
-    return str(error)[:200] if known else type(error).__name__
+    return str(error)[:200] if known else f"something is missing or too much ({type(error).__name__})"
 
 
 def messages_of(error: RpcError) -> str:
@@ -67,10 +67,10 @@ def messages_of(error: RpcError) -> str:
     messages = []
     for one in error.errs or ():
         text = " ".join(str(one.get("message") or "").split())
-        about = redact_config(" ".join(str(one.get("bad_element") or "").split()))
+        about = redact(" ".join(str(one.get("bad_element") or "").split()))
         messages.append(f"{text} ({about})" if about and about not in text else text)
     found = "; ".join(dict.fromkeys(filter(None, messages)))
-    return HASH.sub(MARK, mask_urls(found or " ".join(str(error.message or type(error).__name__).split())))
+    return found or " ".join(str(error.message or "an error without a message").split())
 
 
 def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:

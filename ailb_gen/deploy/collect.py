@@ -22,7 +22,6 @@ from ailb_gen.deploy.switch import Switch
 from ailb_gen.deploy.verify import alarms, announcing, peers
 from ailb_gen.design.model import Design, Link
 from ailb_gen.errors import OutputError
-from ailb_gen.junos.redact import redact_config
 from ailb_gen.layout import (
     CABLING,
     MANIFEST,
@@ -35,6 +34,7 @@ from ailb_gen.layout import (
     switch_file,
 )
 from ailb_gen.manifest import COLLECTED, Manifest, read_any
+from ailb_gen.redact.text import redact
 from ailb_gen.render.artifacts import LINK, RenderOptions, render
 from ailb_gen.render.fabric_files import cabling, manifest_of, topology
 from ailb_gen.wording import counted
@@ -72,12 +72,12 @@ def collect_switch(name: str, switch: Switch) -> Collected:
         "neighbors": [asdict(peer) for peer in peers(switch)],
         "router_advertisements": sorted(announcing(switch)),
         "lldp": [asdict(row) for row in heard],
-        "alarms": sorted(alarms(switch)),
-        "commits": [asdict(commit) for commit in switch.commits()[:10]],
+        "alarms": sorted(map(redact, alarms(switch))),
+        "commits": [asdict(replace(commit, log=redact(commit.log))) for commit in switch.commits()[:10]],
     }
     state = json.dumps(found, indent=1) + "\n"
     files = {
-        switch_file(name): redact_config(switch.running()).encode("utf-8", "backslashreplace"),
+        switch_file(name): redact(switch.running()).encode("utf-8", "backslashreplace"),
         f"{STATE}/{name}.json": state.encode(),
     }
     return Collected(files, heard=heard)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool
 from ailb_gen.deploy.fabric_model import read_fabric_model, switch_of
 from ailb_gen.deploy.fleet import Access, fleet
+from ailb_gen.deploy.forwarding_state import Forwarding, expected_forwarding, read_forwarding, sampled, without
 from ailb_gen.deploy.inputs import Inputs, Trust, read_inputs
-from ailb_gen.deploy.inventory import Inventory, Target, read_inventory
+from ailb_gen.deploy.inventory import Inventory, Target, need_inventory, read_inventory
 from ailb_gen.deploy.ownership import ownership
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.servers.transaction import ServerTransaction
@@ -24,6 +26,9 @@ from ailb_gen.deploy.verify import Expected
 from ailb_gen.errors import UsageError
 from ailb_gen.garbage import rare_garbage_collection
 from ailb_gen.intent.load import Intent, load
+from ailb_gen.redact.text import redact
+from ailb_gen.routing.graph import Graph
+from ailb_gen.routing.rib import Routing
 from ailb_gen.selection import pick_devices
 
 T = TypeVar("T")
@@ -57,23 +62,36 @@ class Context:
 
     def file_aim(self, name: str) -> FileAim:
         """Aim at the file of a switch."""
-        target = self.switches[name]
-        return FileAim(name, lambda: self.inputs.text(name), ownership(target.own, target.keep))
+        target, pool = self.switches[name], self.intent.fabric.addressing.pool
+        rights = ownership(target.own, target.keep)
+        return FileAim(name, lambda: self.inputs.text(name), rights, Prefix(pool.network, pool.length))
 
     def differences(self, advance: Callable[[int], None] = lambda number: None) -> ByDevice[tuple[str, ...]]:
         """Compare the state of the picked switches with what all files together must bring about."""
         models = {name: switch_of(name, tree_of(name, self.inputs.text(name))) for name in self.switches}
         fabric_model = read_fabric_model(self.inputs.artifacts, models)
+        graph = Graph(fabric_model.network)
+        routing = Routing(fabric_model.network, graph=graph)
+        prefixes = {name: sampled(routing, name) for name in self.switches if name in self.picked}
 
-        def look(name: str, switch: Switch) -> tuple[str, ...]:
+        def look(name: str, switch: Switch) -> tuple[frozenset[str], tuple[str, ...], Forwarding]:
             # No alarm is part of the design: all are shown.
-            return fabric_model.expected(name).differences(switch)
+            return *fabric_model.expected(name).seen(switch), read_forwarding(name, switch, prefixes[name])
 
         def look_at_host(name: str, server: Server) -> tuple[str, ...]:
             expected = expected_of(self.inputs.trees[name], self.inputs.hosts[name].profile)
             return tuple(map(str, verify_host(server, expected)))
 
-        return self.ask(look, look_at_host, Phase.VERIFY, advance)
+        seen = self.pool.run(prefixes, look, Phase.VERIFY, advance, keep=False)
+        # A session that is down is one finding, not one for each route that goes another way for it.
+        left = without(graph, ((name, one) for name, (down, _, _) in seen.good.items() for one in down))
+        found: ByDevice[tuple[str, ...]] = ByDevice(seen.bad)
+        for name, (_, wrong, forwarding) in seen.good.items():
+            expected = expected_forwarding(fabric_model, left, name, prefixes[name])
+            found[name] = (*wrong, *expected.differences(forwarding))
+        servers = [name for name in self.servers if name in self.picked]
+        found.update(self.pool.run(servers, look_at_host, Phase.VERIFY, advance, keep=False))
+        return found
 
     def ask(
         self,
@@ -132,6 +150,7 @@ def open_context(
     """
     intent = load(fabric)
     found = read_inventory(fabric, inventory or fabric.parent)
+    need_inventory(found, fabric, inventory)
     switches = {target.name: target for target in found.managed if target.kind == "switch"}
     if not switches:
         raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
@@ -147,5 +166,5 @@ def open_context(
             servers,
             frozenset(picked if picked is not None else (target.name for target in found.managed)),
             pool,
-            access.secrets.redactor,
+            lambda text: redact(access.secrets.redactor(text)),
         )

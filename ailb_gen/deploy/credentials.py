@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
-from ailb_gen.deploy.redact import Redactor
 from ailb_gen.errors import DeployError
-from ailb_gen.junos.redact import MARK
+from ailb_gen.redact.known import Redactor
+from ailb_gen.redact.names import MARK
 
 COMMAND_TIMEOUT_S = 30.0
 # What is read of a command's output; a secret is one line.

@@ -13,17 +13,22 @@ from typing import Any, Generic, TypeVar
 from nornir.core import Nornir
 from nornir.core.inventory import ConnectionOptions, Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
-from nornir.core.task import AggregatedResult, Result, Task
+from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
+from ailb_gen.deploy.bounded import STOPPED
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
-from ailb_gen.junos.redact import redact_config
+from ailb_gen.redact.text import redact
 
 T = TypeVar("T")
-PLUGIN = "ailb"
+PLUGIN, AT_ONCE = "ailb", "at_once"
+# The names of the threads that work on devices begin so.
+THREADS = "device"
 # Seconds between two attempts to reach a device that does not answer, growing.
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 # How long devices may take to answer after a signal, and how often signals are looked for, in seconds.
 PATIENCE_S, SLICE_S = 10.0, 0.2
+# The same where nothing has been changed; and how long what has no connection any more may go on computing.
+AT_ONCE_S, COMPUTING_S = 0.3, 0.3
 COMMITTING = frozenset({Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK})
 
 
@@ -67,7 +72,8 @@ class Runner:
 
     Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
     comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
-    never in a phase that commits, which on a large switch takes longer.
+    never in a phase that commits, which on a large switch takes longer. A task that is named as ended `at_once` has
+    changed nothing: what is left of it is not waited for.
     """
 
     def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = no_signals) -> None:
@@ -76,32 +82,46 @@ class Runner:
     def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
         """Run a task with every host."""
         result, signals = AggregatedResult(task.name), self.signals()
-        pool = ThreadPoolExecutor(self.jobs)
+        pool = ThreadPoolExecutor(self.jobs, THREADS)
         try:
-            futures = [pool.submit(task.copy().start, host) for host in hosts]
+            futures = {pool.submit(task.copy().start, host): host for host in hosts}
+            left = frozenset[Future[Any]]()
             if task.name not in COMMITTING:
-                self._wait(futures, signals)
-            for done in futures:
-                one = done.result()
+                left = self._wait(futures, signals, bool(task.params.get(AT_ONCE)))
+            for future, host in futures.items():
+                one = _stopped(task, host) if future in left else future.result()
                 result[one.host.name] = one
         except BaseException:
             self.stop.set()
+            # What only computes may take long; the program ends without it.
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
-        finally:
-            pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=not left, cancel_futures=True)
         return result
 
-    def _wait(self, futures: Iterable[Future[Any]], before: int) -> None:
-        """Wait for all; end their connections some time after another signal than those before."""
+    def _wait(self, futures: Iterable[Future[Any]], before: int, at_once: bool) -> frozenset[Future[Any]]:
+        """Wait for all; end their connections some time after another signal than those before.
+
+        Returns those that are left to themselves, which only compute.
+        """
         until = math.inf
         while futures := wait(futures, SLICE_S).not_done:
             if self.signals() > before:
-                until = min(until, time.monotonic() + PATIENCE_S)
+                until = min(until, time.monotonic() + (AT_ONCE_S if at_once else PATIENCE_S))
             if time.monotonic() >= until:
                 self.stop.set()
+            if at_once and time.monotonic() >= until + COMPUTING_S:
+                break
         if until < math.inf:
             # The next connections are those of the way back.
             self.stop.clear()
+        return frozenset(futures)
+
+
+def _stopped(task: Task, host: Host) -> MultiResult:
+    found = MultiResult(task.name)
+    found.append(Result(host=host, result=UnknownOutcomeError(host.name, Phase(task.name), STOPPED)))
+    return found
 
 
 class DevicePool:
@@ -129,17 +149,19 @@ class DevicePool:
         advance: Callable[[int], None] = lambda number: None,
         connect: bool = True,
         keep: bool = True,
+        at_once: bool = False,
     ) -> ByDevice[T]:
         """Do `work(name, connection)` with every device, as many at once as Nornir has workers.
 
         Without `connect`, only with those that are connected; without `keep`, every connection is closed at once, which
         saves two threads each. One whose session gave no answer is closed always; the next work opens a new one. An
-        unforeseen error counts as a device's, so that what was begun elsewhere is brought to its end.
+        unforeseen error counts as a device's, so that what was begun elsewhere is brought to its end. A signal ends the
+        work `at_once` where nothing was changed before it.
         """
         hosts = self.nornir.inventory.hosts
         chosen = {name for name in names if connect or PLUGIN in hosts[name].connections}
 
-        def task(task: Task) -> Result:
+        def task(task: Task, **_: object) -> Result:
             name = task.host.name
             try:
                 value: T | DeviceError = work(name, task.host.get_connection(PLUGIN, task.nornir.config))
@@ -155,7 +177,7 @@ class DevicePool:
         picked = self.nornir.filter(filter_func=lambda host: host.name in chosen)
         if not picked.inventory.hosts:
             return ByDevice()
-        done = picked.run(task=task, name=str(phase), on_failed=True)
+        done = picked.run(task=task, name=str(phase), on_failed=True, **{AT_ONCE: at_once})
         return ByDevice((name, found[0].result) for name, found in done.items())
 
     def persist(
@@ -196,7 +218,7 @@ class UnforeseenError(DeviceError):
     @property
     def traceback(self) -> str:
         """The place of the error, with secrets of configurations replaced."""
-        return redact_config("".join(format_exception(self.cause)))
+        return redact("".join(format_exception(self.cause)))
 
 
 def unreachable(error: DeviceError) -> bool:

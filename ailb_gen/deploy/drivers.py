@@ -8,10 +8,12 @@ waits without end for some answers.
 """
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from jnpr.junos import jxml
@@ -23,11 +25,16 @@ from napalm.junos.junos import JunOSDriver
 
 from ailb_gen.deploy.calls import ask, history, translated
 from ailb_gen.deploy.login import AFTER, SshReach, log_in
-from ailb_gen.deploy.netconf import AnswerError, open_netconf
+from ailb_gen.deploy.messages import AnswerError
+from ailb_gen.deploy.netconf import open_netconf
 from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Switch, unreadable
 
 # It warns of errors that it passes on, such as that of a connection that Ctrl-C ends; they are reported by device.
 warnings.filterwarnings("ignore", "An unknown exception occurred", RuntimeWarning, r"jnpr\.junos")
+# Words, quotes, comments, braces and semicolons of a configuration: ten times those of a spine with 512 leaves. All
+# that is computed of it takes time and memory by their number.
+TOKEN = re.compile(r'[^\s;{}\[\]"]+|[;{}\[\]"]')
+MAX_TOKENS = 150_000
 # What PyEZ is given as host: it does not connect by itself.
 PLACEHOLDER = "device"
 NO_SESSION, NO_HELLO = "no NETCONF session", "the device closed the connection before it said hello"
@@ -50,7 +57,7 @@ class _Session:
         reach = self.reach
         client, connection = log_in(reach)
         try:
-            device._conn = open_netconf(client, AFTER * reach.connect_s)
+            device._conn = open_netconf(client, AFTER * reach.connect_s, reach.timeout_s, connection.watch)
         except Exception as error:
             reason = "no answer in time: it hangs before its NETCONF hello" if connection.ended else _no_hello(error)
             text = f"{reach.address}: {reason}"
@@ -59,7 +66,6 @@ class _Session:
             raise DeviceError(self.name, Phase.CONNECT, text, NO_HELLO if reason == NO_SESSION else "") from error
         # From here on every answer has a time of its own.
         connection.limit(None)
-        device._conn.huge_tree = True
         device._conn._session.add_listener(DeviceSessionListener(device))
         device._conn._session.transport.set_keepalive(reach.keepalive_s)
         device.connected = True
@@ -108,10 +114,8 @@ class _Session:
 
     def before(self, number: int) -> str:
         reply = ask(self._open, self.name, Phase.READ, "get-rollback-information", rollback=str(number), format="text")
-        found = list(reply.iter("configuration-output", "configuration-text"))
-        if not found:
-            raise unreadable(self.name, Phase.READ, "get-rollback-information", "there is no configuration in it")
-        return "".join(one.text or "" for one in found)
+        found = reply.iter("configuration-output", "configuration-text")
+        return text_of(self.name, "".join(one.text or "" for one in found), "get-rollback-information")
 
     def check(self) -> None:
         device = self._open
@@ -132,7 +136,7 @@ class PyezSwitch(_Session):
     """A Switch on PyEZ alone."""
 
     def open(self) -> None:
-        device: Any = Device(host=PLACEHOLDER, gather_facts=False, huge_tree=True, ssh_config=os.devnull)
+        device: Any = Device(host=PLACEHOLDER, gather_facts=False, ssh_config=os.devnull)
         self._connect(device)
         device.timeout = self.reach.timeout_s
         device.bind(cu=Config)
@@ -180,7 +184,6 @@ class NapalmSwitch(_Session):
                 "ssh_config_file": os.devnull,
                 "lock_disable": True,
                 "ignore_warning": True,
-                "huge_tree": True,
                 "keepalive": reach.keepalive_s,
             },
         )
@@ -229,7 +232,7 @@ class NapalmSwitch(_Session):
 def _no_hello(error: Exception) -> str:
     """Return why there is a login and no NETCONF session."""
     if isinstance(error, AnswerError):
-        return f"{NO_SESSION}: {error}"
+        return f"{NO_SESSION}: its hello cannot be read: {error}"
     return f"{NO_SESSION}: its hello cannot be read" if isinstance(error, LxmlError) else NO_SESSION
 
 
@@ -239,14 +242,16 @@ def _merge_errors(error: MergeConfigException) -> str:
     return "; ".join(dict.fromkeys(filter(None, texts))) or " ".join(str(error).split())
 
 
-def text_of(name: str, reply: object) -> str:
+def text_of(name: str, reply: object, rpc: str = "get-configuration") -> str:
     """Return the configuration that a reply in format text holds. Raises DeviceError when there is none.
 
     No device has an empty configuration: without one no login would be possible.
     """
     text = reply if isinstance(reply, str) else getattr(reply, "text", None)
     if not isinstance(text, str) or not text.strip():
-        raise unreadable(name, Phase.READ, "get-configuration", "there is no configuration in it")
+        raise unreadable(name, Phase.READ, rpc, "there is no configuration in it")
+    if next(islice(TOKEN.finditer(text), max(0, MAX_TOKENS - text.count("/*")), None), None) is not None:
+        raise unreadable(name, Phase.READ, rpc, f"its configuration has more than {MAX_TOKENS:,} words")
     return text
 
 

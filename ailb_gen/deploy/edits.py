@@ -7,9 +7,9 @@ from ailb_gen.junos.commands import commands
 from ailb_gen.junos.diff import Change
 from ailb_gen.junos.edit import unquoted
 from ailb_gen.junos.grammar import step
-from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import set_lines
+from ailb_gen.redact.text import redact
 
 ADD, REMOVE, REPLACE, OTHER = "add", "remove", "replace", "other"
 
@@ -48,7 +48,7 @@ def edits_of(running: Node, changes: Sequence[Change], shown: Sequence[str]) -> 
     """
     if len(shown) != len(changes):
         # A value has several lines.
-        shown = [redact_config(change.command) for change in changes]
+        shown = [redact(change.command) for change in changes]
     texts = dict(zip((change.command for change in changes), shown, strict=True))
     values = _values(changes)
     taken: set[str] = set()
@@ -81,7 +81,7 @@ def edit_of(change: Edit | str) -> Edit:
 
 
 def _without_secrets(path: str, value: str) -> str:
-    return redact_config(f"set {path} {value}").removeprefix(f"set {path} ")
+    return redact(f"set {path} {value}").removeprefix(f"set {path} ")
 
 
 def _values(changes: Sequence[Change]) -> dict[str, list[str]]:
@@ -102,14 +102,14 @@ def _removed(path: str, words: Sequence[str], node: Node) -> Edit:
     lines = [line for line in set_lines([node], above) if line.startswith("set ")]
     # Most have no secret, and looking at each by itself takes long.
     text = "\n".join(lines)
-    shown = redact_config(text).split("\n") if text.count("\n") < len(lines) else list(map(redact_config, lines))
+    shown = redact(text).split("\n") if text.count("\n") < len(lines) else list(map(redact, lines))
     held = tuple(line.removeprefix("set ") for line in shown if line)
     parent, before, keys = "", 0, 0
     for word in words:
         before = keys
         parent, keys = step(parent, keys, word)
     entry = before > 0 and keys == 0
-    statement = redact_config(f"delete {path}").removeprefix("delete ")
+    statement = redact(f"delete {path}").removeprefix("delete ")
     return Edit(
         REMOVE, statement, held=held if node.children else (), block=entry or any(child.children for child in node)
     )

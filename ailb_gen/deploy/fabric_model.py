@@ -127,12 +127,15 @@ def switch_of(name: str, tree: Node) -> Switch:
 
 
 def model_of(name: str, root: Node) -> Switch:
-    """Read what a switch does from its effective tree, whose lines are lost for it."""
+    """Read what a switch does from its effective tree, whose lines are lost for it.
+
+    Without the statements that are not read: nothing here asks for them, and a device may have any number.
+    """
     stack = list(root)
     for node in stack:
         node.line = 1
         stack += node
-    return switch(name, switch_file(name), root)
+    return replace(switch(name, switch_file(name), root), unmodelled=(), harmless=frozenset())
 
 
 def read_fabric_model(artifacts: Path, switches: Mapping[str, Switch]) -> FabricModel:

@@ -1,12 +1,12 @@
 """Drift and state as findings, so that every report that `validate` can write can be written of them too."""
 
-from collections.abc import Iterable, Mapping
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Mapping
 
-from ailb_gen.checks.families.devices import BESIDES, DRIFT, FILES, REACHED, STATE
-from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.checks.families.devices import BESIDES, DRIFT, FILES, NEXT_PUSH, REACHED, STATE
+from ailb_gen.checks.model import Check, Finding, Result, Run
+from ailb_gen.deploy.edits import ADD, REMOVE, REPLACE, Edit
 from ailb_gen.deploy.inputs import Inputs
-from ailb_gen.deploy.planning import Plan
+from ailb_gen.deploy.planning import Look, Plan
 from ailb_gen.deploy.switch import DeviceError
 from ailb_gen.errors import Place
 
@@ -18,35 +18,47 @@ def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
 
 
 def drifted(plan: Plan, inputs: Inputs) -> Result:
-    """Report every command that would bring a switch to what its file says."""
-    findings = [
-        Finding(DRIFT.id, name, message, Place(inputs.files[name], line or 1), expected, found)
-        for name, look in sorted(plan.looks.items())
-        for command, line in zip_longest(look.commands, look.lines[: len(look.commands)], fillvalue=0)
-        for message, expected, found in [_drift(str(command))]
-    ]
+    """Report every change that would bring a switch to what its file says; a value that differs is one finding."""
+    findings = []
+    for name, look in sorted(plan.looks.items()):
+        lines = dict(zip(look.commands, look.lines, strict=False))
+        for edit in look.edits:
+            command, message, expected, found = _drift(edit)
+            place = Place(inputs.files[name], lines.get(command) or 1)
+            findings.append(Finding(DRIFT.id, name, message, place, expected, found))
     return Result(DRIFT, tuple(findings), len(plan.looks))
 
 
-def _drift(command: str) -> tuple[str, str, str]:
-    """Return what a command shows: the message, what the file has, and what the switch has."""
-    verb, _, rest = command.partition(" ")
-    known = {
-        "set": (f"{rest}: is missing", rest, ""),
-        "delete": (f"{rest}: is not in the file", "", rest),
-        "insert": (f"{rest}: is in another order", command, ""),
-    }
-    return known.get(verb, (f"{rest}: needs {verb}", command, ""))
+def _drift(edit: Edit) -> tuple[str, str, str, str]:
+    """Return what an edit shows: a command of it, the message, what the file has, and what the switch has."""
+    text = edit.statement
+    if edit.kind == REPLACE:
+        return f"set {text} {edit.new}", f"{text} {edit.old}: expected {edit.new}", edit.new, edit.old
+    if edit.kind == ADD:
+        return f"set {text}", f"{text}: is missing", text, ""
+    if edit.kind == REMOVE:
+        return f"delete {text}", f"{text}: is not in the file", "", text
+    verb, _, rest = text.partition(" ")
+    return text, f"{rest}: is in another order" if verb == "insert" else f"{rest}: needs {verb}", text, ""
 
 
 def beside(plan: Plan, inputs: Inputs) -> Result:
     """Report what acts on a switch besides its file."""
+    return _notices(BESIDES, plan, inputs, lambda look: look.besides)
+
+
+def shut_out(plan: Plan, inputs: Inputs) -> Result:
+    """Report what may keep the next push from a switch."""
+    return _notices(NEXT_PUSH, plan, inputs, lambda look: look.warnings)
+
+
+def _notices(check: Check, plan: Plan, inputs: Inputs, texts: Callable[[Look], Iterable[str]]) -> Result:
     findings = [
-        Finding(BESIDES.id, name, text, Place(inputs.files[name]))
+        Finding(check.id, name, text, Place(inputs.files[name]))
         for name, look in sorted(plan.looks.items())
-        for text in look.besides
+        for text in texts(look)
     ]
-    return Result(BESIDES, tuple(findings), len(plan.looks))
+    return Result(check, tuple(findings), len(plan.looks))
 
 
 def edited(plan: Plan) -> Result:
@@ -65,6 +77,13 @@ def state(differences: Mapping[str, tuple[str, ...]]) -> Result:
     return Result(STATE, tuple(findings), len(differences))
 
 
-def run_of(fabric: str, intent: str, artifacts: str, roles: Mapping[str, str], results: Iterable[Result]) -> Run:
-    """Return the results as what the reports are made from."""
-    return Run(fabric, intent, artifacts, tuple(sorted(roles.items())), tuple(results))
+def run_of(
+    fabric: str,
+    intent: str,
+    artifacts: str,
+    roles: Mapping[str, str],
+    results: Iterable[Result],
+    notes: tuple[str, ...] = (),
+) -> Run:
+    """Return the results as what the reports are made from; `notes` stand beside the verdict."""
+    return Run(fabric, intent, artifacts, tuple(sorted(roles.items())), tuple(results), notes=notes)

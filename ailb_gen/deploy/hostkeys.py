@@ -21,8 +21,8 @@ from ailb_gen.deploy.bounded import connect
 from ailb_gen.deploy.devices import Kind
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.known_hosts import SSH_PORT, HostKey, HostKeyError, Known, KnownHosts, add
-from ailb_gen.deploy.redact import causes
 from ailb_gen.deploy.ssh_config import SshRoute, read_ssh_config, route
+from ailb_gen.redact.known import causes
 
 ED25519_AND_ECDSA = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521")
 # Types of keys that can be checked, the preferred first.

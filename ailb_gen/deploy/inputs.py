@@ -49,7 +49,7 @@ class Inputs:
         if switch not in self.texts:
             raise UsageError(f"{self.artifacts}: there is no file for {switch}; {AGAIN}")
         try:
-            return text_of(zlib.decompress(self.texts[switch]), str(self.artifacts / self.files[switch]))
+            return text_of(zlib.decompress(self.texts[switch]), str(self.artifacts / self.files[switch]), "utf-8")
         except IntentError as error:
             raise UsageError(str(error)) from error
 
@@ -65,7 +65,7 @@ def read_inputs(
     if not (artifacts / SWITCHES).is_dir():
         raise UsageError(f"{artifacts}: there is no {SWITCHES}/ in it; name the directory that 'generate -o' wrote")
     manifest = read_generated(artifacts)
-    known = manifest.files if manifest is not None else {}
+    known = manifest.here if manifest is not None else {}
     doubts = _doubts_of_manifest(intent, artifacts, manifest, trust)
     digests: list[str] = [intent.digest or ""]
     files: dict[str, str] = {}

@@ -20,12 +20,12 @@ from pydantic_core import ErrorDetails
 
 from ailb_gen.deploy.credentials import Login
 from ailb_gen.deploy.devices import FabricDevice, Kind, devices
-from ailb_gen.deploy.inventory_models import SECRET_KEYS, Defaults, Entry, Group, Groups, Host, Hosts
-from ailb_gen.errors import IntentError, Place, Problem
+from ailb_gen.deploy.inventory_models import SECRET_KEYS, Defaults, Entry, FabricDefaults, Group, Groups, Host, Hosts
+from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.textio import read_text
 from ailb_gen.validation import distinct, merged, problem
-from ailb_gen.wording import did_you_mean
+from ailb_gen.wording import SHOWN, did_you_mean, some
 from ailb_gen.yamlio import Path as YamlPath
 from ailb_gen.yamlio import Source, dotted, read_yaml
 
@@ -70,10 +70,14 @@ class Target(FabricDevice):
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All devices by name, in the order leaves, spines, servers."""
+    """All devices by name, in the order leaves, spines, servers.
+
+    `allowed_signers` says who may sign plans; None: a push needs no signed plan.
+    """
 
     targets: Mapping[str, Target]
     groups: tuple[str, ...]
+    allowed_signers: Path | None = None
 
     @property
     def managed(self) -> tuple[Target, ...]:
@@ -86,8 +90,10 @@ def read_inventory(fabric: Path, directory: Path) -> Inventory:
 
     Raises IntentError with everything that is wrong in them: file, line, column, reason and the likely spelling.
     """
-    given = devices(load(fabric))
+    intent = load(fabric)
+    given = devices(intent)
     files = _Files(directory)
+    files.check_fabric(given, intent.fabric.name)
     files.check_names(given)
     files.stop_on_problems()
     shared: dict[tuple[str, ...], tuple[tuple[str, ...], Entry]] = {}
@@ -102,7 +108,32 @@ def read_inventory(fabric: Path, directory: Path) -> Inventory:
     _check_addresses(targets, given, files)
     files.stop_on_problems()
     known = dict.fromkeys(name for names, _ in shared.values() for name in names)
-    return Inventory(targets, tuple(known))
+    approval = files.defaults.approval
+    signers = _path(directory, approval.allowed_signers) if approval is not None else None
+    return Inventory(targets, tuple(known), signers)
+
+
+def need_inventory(inventory: Inventory, fabric: Path, directory: Path | None) -> None:
+    """Make sure that somebody said where the devices are: a file of an inventory, or addresses in the intent.
+
+    `directory` is the one that was asked for, None for that of the fabric file. Raises UsageError.
+    """
+    folder = directory if directory is not None else fabric.parent
+    if any((folder / name).is_file() for name in FILES):
+        return
+    addressed = any(target.address for target in inventory.managed)
+    if addressed and directory is None:
+        return
+    unknown = "" if addressed else f", and {fabric.name} gives no management addresses"
+    first = inventory.managed[0].name
+    raise UsageError(
+        f"{folder}: there is no inventory here: no {FILES[2]}, {FILES[1]} or {FILES[0]}{unknown}; name the folder that "
+        f"has one with -i, or write a minimal one:\n"
+        f"  {folder / FILES[0]}: 'username: NAME'\n"
+        f"  {folder / FILES[2]}: a line such as '{first}: {{hostname: ADDRESS}}' for every device, or 'management:' in "
+        f"{fabric.name}\n"
+        f"where a device is reached by its own name in DNS, {FILES[0]} is enough"
+    )
 
 
 def _automatic(device: FabricDevice) -> tuple[str, ...]:
@@ -160,7 +191,7 @@ class _Files:
             self.read(directory / name, model) for name, model in zip(FILES, models, strict=True)
         )
         self.stop_on_problems()
-        self.defaults: Entry = defaults.root if isinstance(defaults, Defaults) else Entry()
+        self.defaults = defaults.root if isinstance(defaults, Defaults) else FabricDefaults()
         self.groups: dict[str, Group] = groups.root if isinstance(groups, Groups) else {}
         self.hosts: dict[str, Host] = hosts.root if isinstance(hosts, Hosts) else {}
 
@@ -196,6 +227,21 @@ class _Files:
         """Return a hint at the closest of the known names, while hints are left."""
         self.hints -= 1
         return did_you_mean(name, known) if self.hints >= 0 else ""
+
+    def check_fabric(self, given: tuple[FabricDevice, ...], fabric: str) -> None:
+        """Raise IntentError with one problem where many hosts are not in the fabric: all else follows from that."""
+        names = {device.name for device in given}
+        strange = [name for name in self.hosts if name not in names]
+        if len(strange) > SHOWN:
+            reason = (
+                f"{len(strange)} of its {len(self.hosts)} devices, {some(strange)}, are not in the fabric {fabric}: "
+                f"this is the inventory of another fabric, or of another version of it"
+            )
+            place = self.sources["hosts"].locate((strange[0],))
+            self.problems.append(
+                Problem("unknown-device", place, "", reason, "name the right folder with -i, or omit them")
+            )
+            self.stop_on_problems()
 
     def check_names(self, given: tuple[FabricDevice, ...]) -> None:
         """Note hosts that are not in the fabric, groups without devices or that do not exist, and circles."""
@@ -247,7 +293,7 @@ class _Files:
     def resolved(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], Entry]:
         """Return all groups of a device, and what they and the defaults say."""
         chain = self.chain(names)
-        entry = self.defaults
+        entry: Entry = self.defaults
         for name in reversed(chain):
             if name in self.groups:
                 entry = merged(entry, self.groups[name])

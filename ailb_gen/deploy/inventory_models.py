@@ -140,7 +140,7 @@ class Data(Model):
 
 
 class Entry(Model):
-    """The settings of every level; `defaults.yaml` is one of these."""
+    """The settings of every level."""
 
     port: Int | None = Field(None, ge=1, le=65535)
     username: Username | None = None
@@ -165,7 +165,19 @@ class Host(Group):
     hostname: Hostname | None = None
 
 
-class Defaults(RootModel[Annotated[Entry, BeforeValidator(_empty)]]):
+class Approval(Model):
+    """Who approves plans: a push then needs one that a person in `allowed_signers` has signed (ssh-keygen(1))."""
+
+    allowed_signers: FilePath
+
+
+class FabricDefaults(Entry):
+    """The settings of `defaults.yaml`: those of every device, and those of the fabric."""
+
+    approval: Approval | None = None
+
+
+class Defaults(RootModel[Annotated[FabricDefaults, BeforeValidator(_empty)]]):
     """The whole of `defaults.yaml`."""
 
 

@@ -6,7 +6,6 @@ refused, silent, hung up, a key that cannot be used. No text of a library about 
 
 import socket
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,13 +14,13 @@ import paramiko
 from paramiko.ssh_exception import (
     AuthenticationException,
     BadHostKeyException,
-    PasswordRequiredException,
     SSHException,
 )
 
 from ailb_gen.deploy.bounded import STOPPED, TOO_MUCH, BoundedSocket, connect
-from ailb_gen.deploy.credentials import Credentials, Secret
+from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.devices import Kind
+from ailb_gen.deploy.key_files import KeyFileError, open_key
 from ailb_gen.deploy.switch import DeviceError, Phase
 
 # Interval of keepalives on a silent connection.
@@ -110,33 +109,11 @@ def _keys(reach: SshReach) -> list[paramiko.PKey]:
     login = reach.credentials
     if login.key_file is None:
         return []
-    path = login.key_file
-    passphrase = login.passphrase or login.password
     try:
-        stamp = path.stat()
-        return [_open_key(path, (stamp.st_mtime_ns, stamp.st_size), passphrase)]
-    except (PasswordRequiredException, TypeError):
-        reason, hint = "needs a passphrase", "give a passphrase in the inventory, or add the key to the SSH agent"
-    except OSError as error:
-        reason, hint = f"cannot be read: {error.strerror}", "check key_file"
-    # Paramiko and cryptography say it in many ways when a passphrase is wrong or a file is no key.
-    except Exception:  # noqa: BLE001
-        reason = "cannot be opened with this passphrase" if passphrase else "is not a private key that can be used"
-        hint = "check key_file and passphrase"
-    raise DeviceError(reach.name, Phase.CONNECT, f"the key file {path} {reason}", hint)
-
-
-@lru_cache(maxsize=64)
-def _open_key(path: Path, stamp: tuple[int, int], passphrase: Secret | None) -> paramiko.PKey:
-    """Open a key file; once for all devices, because a passphrase costs a tenth of a second."""
-    try:
-        return paramiko.PKey.from_path(path)
-    except (PasswordRequiredException, TypeError):
-        if passphrase is None:
-            raise
-    # The stubs want text, the library bytes.
-    secret: Any = passphrase.reveal().encode()
-    return paramiko.PKey.from_path(path, secret)
+        return [open_key(login.key_file, login.passphrase or login.password)]
+    except KeyFileError as error:
+        reason = f"the key file {login.key_file} {error.reason}"
+        raise DeviceError(reach.name, Phase.CONNECT, reason, error.hint) from error
 
 
 def _named(reach: SshReach) -> list[str]:

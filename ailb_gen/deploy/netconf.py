@@ -1,61 +1,118 @@
 """NETCONF over a login that is there already, for ncclient and so for PyEZ and NAPALM.
 
 What ncclient lacks and a hostile or broken device needs: framing that does not trip over text cut in the middle of a
-character (RFC 6242), a limit of what comes as an answer, no DTD (RFC 6241, section 3.2), and an error instead of
+character (RFC 6242), answers that are parsed once and while they come in (`messages.py`), and an error instead of
 silence for what cannot be read.
 """
 
 import re
+import time
+from collections.abc import Callable
 from typing import Any
 
 import paramiko
-from ncclient import NCClientError, manager
+from lxml import etree
+from ncclient import manager
+from ncclient.devices.junos import JunosDeviceHandler
+from ncclient.operations.errors import TimeoutExpiredError
+from ncclient.operations.third_party.juniper.rpc import ExecuteRpc
 from ncclient.transport import SSHSession
 from ncclient.transport.session import NetconfBase
-from ncclient.xml_ import parse_root
+from ncclient.xml_ import NCElement
 from paramiko.ssh_exception import SSHException
 
-# What is read of one answer; the configuration of the largest switch is a tenth of this.
-MAX_ANSWER_BYTES = 64 << 20
+from ailb_gen.deploy.messages import SHORT, AnswerError, Limit, Message, Share, limit_of
+
 END = b"]]>]]>"
-# A chunk's header and the end of chunks (RFC 6242, section 4.2); no chunk is larger than an answer may be.
+# A chunk's header and the end of chunks (RFC 6242, section 4.2).
 CHUNK = re.compile(rb"\n#(?:([1-9][0-9]{0,9})|(#))\n")
 LONGEST_HEADER = len(b"\n#4294967295\n")
-# All routes of the largest fabric are a third of this.
-MAX_TAGS = 3_000_000
-# An element with 64 attributes; Junos has four. Parsers compare each with each.
-MANY_ATTRIBUTES = re.compile(r"""<[^<>"']*(?:(?:"[^"<]*"|'[^'<]*')[^<>"']*){64}""")
-# What may stand before the root element.
-PROLOG = re.compile(r"\s+|<\?(?:[^?]|\?(?!>))*\?>|<!--(?:[^-]|-(?!->))*-->")
+# What is read at once.
+PIECE = 64 << 10
+# All that is read over a session takes at most so many times as long as one answer may.
+READINGS = 3
+Watch = Callable[[paramiko.Channel], None]
+PARAMETERS = {"name": "junos", "local": False, "use_filter": False}
 
 
-class AnswerError(NCClientError):
-    """An answer that is too long, or that is no answer; the session is of no use any more."""
+def open_netconf(client: paramiko.SSHClient, timeout_s: float, answer_s: float, watch: Watch) -> manager.Manager:
+    """Start NETCONF on a login. Returns ncclient's Manager; raises what ncclient and paramiko do.
 
-
-def open_netconf(client: paramiko.SSHClient, timeout_s: float) -> manager.Manager:
-    """Start NETCONF on a login. Returns ncclient's Manager; raises what ncclient and paramiko do."""
-    handler = manager.make_device_handler({"name": "junos", "local": False, "use_filter": False})
-    session = _Session(handler)
-    session.start_on(client, timeout_s)
+    `watch` gets the channel before anything is read of it; `answer_s` is what one answer may take.
+    """
+    handler = _Handler(PARAMETERS)  # type: ignore[no-untyped-call]
+    session = _Session(handler, READINGS * answer_s)
+    session.start_on(client, timeout_s, watch)
     return manager.Manager(session, handler)
+
+
+class _Handler(JunosDeviceHandler):
+    """ncclient's handler of Junos, with requests whose answers are trees already."""
+
+    def add_additional_operations(self) -> dict[str, type]:
+        return {"rpc": _Rpc}
+
+
+class _NoTransformation(_Handler):
+    """What an answer is handled by: nothing is left that would have to be taken out of it."""
+
+    def transform_reply(self) -> None:
+        return None
+
+
+class _Rpc(ExecuteRpc):
+    """A request, and a limit for its answer."""
+
+    _session: "_Session"
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - ncclient's own
+        super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
+        self._device_handler = _NoTransformation(PARAMETERS)  # type: ignore[no-untyped-call]
+
+    def request(self, rpc: etree._Element, filter_xml: str | None = None) -> NCElement:  # type: ignore[override]
+        name, session, begun = etree.QName(rpc).localname, self._session, time.monotonic()
+        session.expect(limit_of(name))
+        reading = name.startswith("get-")
+        if reading and session.left_s <= 0:
+            raise TimeoutExpiredError("all answers together take too long")
+        if reading:
+            self._timeout = min(self._timeout, session.left_s)
+        reply = super().request(rpc, filter_xml)  # type: ignore[no-untyped-call]
+        if reading:
+            session.left_s -= time.monotonic() - begun
+        if name == "get-configuration":
+            _check_configuration(reply._root, compared=rpc.get("compare") is not None)
+        return NCElement(reply, lambda root: root)
+
+
+def _check_configuration(root: etree._Element, compared: bool) -> None:
+    """Make sure that an answer holds a configuration, or differences. Raises AnswerError."""
+    if compared and not len(root) and not (root.text or "").strip():
+        # Some releases of Junos say nothing where nothing differs (PR 1564189).
+        return
+    if next(root.iter("configuration-text", "configuration-output"), None) is None:
+        raise AnswerError("there is no configuration in it")
 
 
 class _Session(SSHSession):  # type: ignore[misc]
     """ncclient's session on a transport that is logged in."""
 
-    def __init__(self, handler: object) -> None:
+    def __init__(self, handler: object, left_s: float) -> None:
         super().__init__(handler)
+        # Seconds that are left for answers to questions: a device that answers each at the last moment would keep a run
+        # for hours. What changes something has a time of its own each.
+        self.left_s = left_s
         self.parser: Any = _Framing(self)
-        self.received = 0
+        self.limit, self.received, self.share = SHORT, 0, Share()
 
-    def start_on(self, client: paramiko.SSHClient, timeout_s: float) -> None:
+    def start_on(self, client: paramiko.SSHClient, timeout_s: float, watch: Watch) -> None:
         """Open the subsystem and exchange hellos."""
         transport = client.get_transport()
         if transport is None:
             raise AnswerError("the connection was closed")
         self._transport, self._connected = transport, True
         self._channel = transport.open_session(timeout=timeout_s)
+        watch(self._channel)
         self._channel_id = self._channel.get_id()
         try:
             self._channel.invoke_subsystem("netconf")
@@ -64,109 +121,103 @@ class _Session(SSHSession):  # type: ignore[misc]
                 raise
             # Junos without the service has it as a command, for those who may.
             self._channel = transport.open_session(timeout=timeout_s)
+            watch(self._channel)
             self._channel.exec_command("xml-mode netconf need-trailer")
         self._post_connect(timeout_s)
 
-    def send(self, message: str) -> None:
-        """Send a request; what comes from here on is its answer."""
-        self.received = 0
-        super().send(message)
+    def expect(self, limit: Limit) -> None:
+        """Set what the next answer may have; that of the last one is let go."""
+        self.limit, self.received = limit, 0
+        self.share.done()
 
     def close(self) -> None:
         """End the session; never waits for its thread, which ends with the connection."""
         self._closing.set()
         self._transport.close()
         self._connected = False
+        self.share.done()
+
+    def message(self) -> Message:
+        """Return a message that is yet to come."""
+        return Message(self.limit, self.share)
+
+    def arrived(self, message: Message) -> None:
+        """Hand a message over to whoever waits for it."""
+        root = message.root()
+        if root.tag not in ("hello", "rpc-reply"):
+            raise AnswerError(f"a message that is no answer: <{root.tag[:40]}>")
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            listener.callback((root.tag, root.attrib), root)
 
     def _transport_read(self) -> bytes:
-        data: bytes = super()._transport_read()
+        data: bytes = self._channel.recv(PIECE)
+        # Of all messages together: a device may send any number of them.
         self.received += len(data)
-        if self.received > MAX_ANSWER_BYTES:
-            raise AnswerError(f"its answer is longer than {MAX_ANSWER_BYTES >> 20} MiB")
+        if self.received > self.limit.size + PIECE:
+            raise AnswerError(f"it is longer than {self.limit.size >> 20} MiB")
         return data
-
-    def _dispatch_message(self, raw: str) -> None:
-        refuse_dtd(raw)
-        refuse_bulk(raw)
-        try:
-            parse_root(raw)
-        except Exception as error:
-            # The handler repairs what some releases of Junos send; for anything else ncclient would go on waiting.
-            if not self._device_handler.handle_raw_dispatch(raw):
-                raise AnswerError("its answer is not XML") from error
-        super()._dispatch_message(raw)
-
-
-def refuse_bulk(text: str) -> None:
-    """Refuse what takes a parser more memory or time than it is long. Raises AnswerError."""
-    if text.count("<") > MAX_TAGS:
-        raise AnswerError(f"its answer has more than {MAX_TAGS} tags")
-    if MANY_ATTRIBUTES.search(text):
-        raise AnswerError("its answer has an element with too many attributes")
-
-
-def refuse_dtd(text: str) -> None:
-    """Refuse a document type declaration in any form. Raises AnswerError."""
-    at = 0
-    while found := PROLOG.match(text, at):
-        at = found.end()
-    if text[at : at + 1] != "<" or text[at + 1 : at + 2] in ("!", "?", ""):
-        raise AnswerError("its answer is not a plain XML document: a DTD, or no element at all")
 
 
 class _Framing:
     """Cuts what comes into messages: end-of-message framing, or chunks once both ends have agreed (RFC 6242)."""
 
-    def __init__(self, session: _Session) -> None:
+    def __init__(self, session: "_Session") -> None:
         self.session = session
         self.buffer = bytearray()
-        self.chunks: list[bytes] = []
-        self.searched = 0
+        self.message: Message | None = None
+        # What is still to come of the chunk.
+        self.left = 0
 
     def parse(self, data: bytes) -> None:
-        """Buffer data, and dispatch the messages that are whole."""
+        """Take in data, and hand over the messages that are whole."""
         self.buffer += data
-        while self._chunk() if self.session._base == NetconfBase.BASE_11 else self._message():
+        while self._chunk() if self.session._base == NetconfBase.BASE_11 else self._until_end():
             pass
 
-    def _message(self) -> bool:
-        at = self.buffer.find(END, max(0, self.searched - len(END)))
+    def _take(self, size: int) -> Message:
+        """Move some of the buffer to the message."""
+        if self.message is None:
+            self.message = self.session.message()
+        self.message.feed(bytes(self.buffer[:size]))
+        del self.buffer[:size]
+        return self.message
+
+    def _over(self, size: int, trailer: int) -> None:
+        """End the message with so many bytes of the buffer, and with what stands behind it."""
+        message, self.message = self._take(size), None
+        del self.buffer[:trailer]
+        self.session.arrived(message)
+
+    def _until_end(self) -> bool:
+        at = self.buffer.find(END)
         if at < 0:
-            self.searched = len(self.buffer)
+            # The end may be cut in two. Before anything is there, nothing is known of the next message's limit.
+            if len(self.buffer) >= len(END):
+                self._take(len(self.buffer) - len(END) + 1)
             return False
-        message = bytes(self.buffer[:at])
-        del self.buffer[: at + len(END)]
-        self.searched = 0
-        self._dispatch(message)
+        self._over(at, len(END))
         return True
 
     def _chunk(self) -> bool:
-        found = CHUNK.match(self.buffer)
+        if self.left:
+            size = min(self.left, len(self.buffer))
+            self._take(size)
+            self.left -= size
+            return not self.left
+        found = CHUNK.match(bytes(self.buffer[:LONGEST_HEADER]))
         if found is None:
             # After the hello's end some devices send line breaks of their own.
-            if not self.chunks and bytes(self.buffer[:2]) in (b"\n\n", b"\r\n", b"\n\r"):
+            if self.message is None and bytes(self.buffer[:2]) in (b"\n\n", b"\r\n", b"\n\r"):
                 del self.buffer[:1]
                 return True
             if len(self.buffer) >= LONGEST_HEADER or not b"\n#".startswith(bytes(self.buffer[:2])):
-                raise AnswerError("its answer is not in chunks")
+                raise AnswerError("it is not in chunks")
             return False
         if found[2]:
-            message, self.chunks = b"".join(self.chunks), []
-            del self.buffer[: found.end()]
-            self._dispatch(message)
+            self._over(0, found.end())
             return True
-        size = int(found[1])
-        if size > MAX_ANSWER_BYTES:
-            raise AnswerError(f"its answer is longer than {MAX_ANSWER_BYTES >> 20} MiB")
-        if len(self.buffer) < found.end() + size:
-            return False
-        self.chunks.append(bytes(self.buffer[found.end() : found.end() + size]))
-        del self.buffer[: found.end() + size]
+        del self.buffer[: found.end()]
+        self.left = int(found[1])
         return True
-
-    def _dispatch(self, message: bytes) -> None:
-        try:
-            text = message.decode().strip()
-        except UnicodeDecodeError as error:
-            raise AnswerError("its answer is not UTF-8 text") from error
-        self.session._dispatch_message(text)

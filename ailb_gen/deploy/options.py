@@ -62,9 +62,10 @@ class RunOptions:
     """Options of a run.
 
     `show` prints the plan; `approve` asks a person a question and returns how it was approved, empty for no. `tell`
-    prints a line. `plan` (file and digest) and `recorded` are written to the record. `as_is` are unsettled devices that
-    a person has looked at: they stay as they are. `watch` shows what the devices of a wave do while it is pushed.
-    `compare`: the plan has the changes side by side. `begun` is called with the name of a run when its record is open.
+    prints a line. `plan` (file, digest, signer), `recorded` and the files `kept` go to the record. `as_is` are
+    unsettled devices that a person has looked at: they stay as they are. `watch` shows what the devices of a wave do
+    while it is pushed. `compare`: the plan has the changes side by side. `begun` is called with the name of a run when
+    its record is open.
     """
 
     limits: Limits = Limits()
@@ -78,6 +79,7 @@ class RunOptions:
     watch: Callable[[str], AbstractContextManager[Watch]] = unwatched
     plan: Mapping[str, str] = field(default_factory=dict)
     recorded: Mapping[str, object] = field(default_factory=dict)
+    kept: Mapping[str, bytes] = field(default_factory=dict)
     as_is: tuple[str, ...] = ()
     compare: bool = False
     begun: Callable[[str], None] = lambda run: None

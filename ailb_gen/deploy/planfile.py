@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,18 +16,24 @@ from ailb_gen.deploy.impact import Impact
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planning import HostLook, Look, Plan
 from ailb_gen.deploy.wave_order import Wave
-from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.errors import OutputError, PlanError
 
 # Of the file, and of what other programs get.
-FORMAT, JSON_FORMAT = 2, 1
+FORMAT, JSON_FORMAT = 3, 1
+# The keys of the file that hold digests of the rest: one for each part, one for all.
+PARTS, WHOLE = "digests", "digest"
+# More parts of a plan that was edited are counted.
+SHOWN = 9
+# Older programs may have shown the same.
+FREE = "version"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovedPlan:
     """Data that must not change between plan and push: inputs, configurations and changes of devices, waves.
 
-    `changes` are the digests of what is changed on every device; `version` is that of the program, `digest` identifies
-    the file.
+    `changes` are the digests of what is changed on every device, `parts` those of everything that the file shows;
+    `version` is that of the program, `digest` identifies the file, `content` is all of it.
     """
 
     limit: tuple[str, ...]
@@ -38,12 +44,25 @@ class ApprovedPlan:
     waves: tuple[Wave, ...]
     version: str
     digest: str
+    parts: Mapping[str, str]
+    content: bytes
+    file: Path
 
 
-def plan_text(inputs: Inputs, plan: Plan, limit: tuple[str, ...], min_paths: int, impact: Impact) -> str:
-    """Return a plan for approval as JSON; secrets are replaced, and `change` is the digest of the real commands."""
+def plan_text(inputs: Inputs, plan: Plan, limit: Sequence[str], min_paths: int, impact: Impact) -> str:
+    """Return a plan for approval as JSON, bound to what it shows by digests of every part and of all.
+
+    Secrets are replaced; `change` is the digest of the real commands.
+    """
+    body = _body(inputs, plan, limit, min_paths, impact)
+    whole = body | {PARTS: _parts(body)}
+    return _json(whole | {WHOLE: _digest(whole)}) + "\n"
+
+
+def _body(inputs: Inputs, plan: Plan, limit: Sequence[str], min_paths: int, impact: Impact) -> dict[str, Any]:
+    """Return all that a plan shows."""
     traffic = impact.traffic
-    body = {
+    return {
         "format": FORMAT,
         "version": __version__,
         "limit": list(limit),
@@ -54,19 +73,33 @@ def plan_text(inputs: Inputs, plan: Plan, limit: tuple[str, ...], min_paths: int
             "arriving": list(traffic.arriving),
             "pairs": list(traffic.pairs),
             "sessions": list(traffic.up),
-            "waves": {name: list(row) for name, row in traffic.waves.items()},
+            # Rounded: two computations may differ in the last digit.
+            "waves": {name: [lost, round(load, 3)] for name, (lost, load) in traffic.waves.items()},
         },
         "devices": {
             name: {
                 "fingerprint": look.fingerprint,
                 "change": look.digest,
                 "commands": list(look.commands),
+                **({"files": dict(look.files)} if isinstance(look, HostLook) else {}),
                 **_touched(impact, name),
             }
             for name, look in plan.changed.items()
         },
     }
-    return _json(body) + "\n"
+
+
+def _parts(body: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digest of every part of a plan: of every key, and of every key of every device."""
+    rows = body["devices"].items()
+    found = {key: _digest(value) for key, value in body.items() if key != "devices"}
+    return found | {f"{key} of {name}": _digest(value) for name, row in rows for key, value in row.items()}
+
+
+def _digest(value: object) -> str:
+    """Return the SHA-256 of the canonical form of a JSON value: sorted keys, ASCII, no blanks."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(text.encode()).hexdigest()
 
 
 def plan_json(plan: Plan, impact: Impact) -> str:
@@ -75,10 +108,11 @@ def plan_json(plan: Plan, impact: Impact) -> str:
     body = {
         "format": JSON_FORMAT,
         "changes": bool(plan.changed),
+        "besides": bool(plan.affected),
         "devices": {
             name: _device(look) | _touched(impact, name)
             for name, look in plan.found.items()
-            if name in plan.changed or (isinstance(look, Look) and look.besides)
+            if name in plan.changed or (isinstance(look, Look) and (look.besides or look.warnings))
         },
         "unchanged": [name for name in plan.found if name not in plan.changed],
         "errors": {name: str(error) for name, error in plan.errors.items()},
@@ -109,6 +143,7 @@ def _device(look: Look | HostLook) -> dict[str, Any]:
         "edits": [_edit(edit) for edit in look.edits],
         "foreign_deletes": [edit.statement for edit in look.foreign],
         "besides": list(look.besides),
+        "warnings": list(look.warnings),
     }
 
 
@@ -135,12 +170,30 @@ def write_plan(path: Path, text: str) -> None:
 
 
 def read_plan(path: Path) -> ApprovedPlan:
-    """Read a plan. Raises UsageError."""
+    """Read a plan; make sure that every part is what its digests say. Raises PlanError with the parts that are not."""
     try:
-        data = path.read_bytes()
-        body: dict[str, Any] = json.loads(data.decode())
+        return parse_plan(path.read_bytes(), path)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}; 'ailb-gen plan -o FILE' writes a plan"
+        raise PlanError("plan-unreadable", path, reason) from error
+
+
+def parse_plan(data: bytes, path: Path) -> ApprovedPlan:
+    """Read a plan that came from a file, as `read_plan` does. Raises PlanError."""
+    try:
+        body: dict[str, Any] = json.loads(data.decode(), object_pairs_hook=_unique)
         if body["format"] != FORMAT:
-            raise UsageError(f"{path}: a plan of another version of this program; plan again")
+            raise PlanError("plan-unreadable", path, "a plan of another version of this program; plan again")
+        digest, parts = body.pop(WHOLE), body.pop(PARTS)
+        found = _parts(body)
+        wrong = [part for part in {**found, **parts} if found.get(part) != parts.get(part)]
+        if not wrong and digest != _digest(body | {PARTS: parts}):
+            wrong = ["the digest of the whole file"]
+        if wrong:
+            listed = wrong if len(wrong) <= SHOWN else [*wrong[:SHOWN], f"and {len(wrong) - SHOWN} more"]
+            shown = "".join(f"\n  {part}" for part in listed)
+            reason = f"edited since it was planned, plan again; what differs from its digest:{shown}"
+            raise PlanError("plan-edited", path, reason)
         return ApprovedPlan(
             tuple(map(str, body["limit"])),
             int(body["min_paths"]),
@@ -150,11 +203,20 @@ def read_plan(path: Path) -> ApprovedPlan:
             tuple(Wave(str(name), tuple(map(str, names))) for name, names in body["waves"]),
             str(body["version"]),
             sha256(data).hexdigest(),
+            found,
+            data,
+            path,
         )
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}; 'ailb-gen plan -o FILE' writes a plan") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError(f"{path}: not a plan; 'ailb-gen plan -o FILE' writes one") from error
+        raise PlanError("plan-unreadable", path, "not a plan; 'ailb-gen plan -o FILE' writes one") from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; one with a key twice shows people something else than programs. Raises ValueError."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key twice")
+    return found
 
 
 def _cause(plan: ApprovedPlan) -> str:
@@ -164,8 +226,11 @@ def _cause(plan: ApprovedPlan) -> str:
     return "'own' or 'keep' in the inventory has changed"
 
 
-def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan) -> None:
-    """Make sure that everything is as it was planned. Raises UsageError with everything that is not."""
+def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Callable[[], Impact]) -> None:
+    """Make sure that everything is as it was planned, and that the plan shows what would be pushed.
+
+    Raises PlanError with everything that is not. `impact` is computed when all else holds.
+    """
     wrong = []
     if approved.inputs != inputs.digest:
         wrong.append("the fabric file or the generated files have changed")
@@ -184,5 +249,17 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan) -> None:
     ]
     if not wrong and approved.waves != plan.waves:
         wrong.append("the order of the devices has changed, because other sessions are up now")
+    if not wrong:
+        now = _parts(_body(inputs, plan, approved.limit, approved.min_paths, impact()))
+        differing = [part for part in {**now, **approved.parts} if now.get(part) != approved.parts.get(part)]
+        wrong += [_unlike(part) for part in differing if part != FREE]
     if wrong:
-        raise UsageError("\n".join(["the plan does not hold any more, plan again:", *(f"  {text}" for text in wrong)]))
+        reason = "\n".join(["the plan does not hold any more, plan again:", *(f"  {text}" for text in wrong)])
+        raise PlanError("plan-outdated", approved.file, reason)
+
+
+def _unlike(part: str) -> str:
+    """Return what it means that a part of a plan is not what would be shown now."""
+    if part == "traffic":
+        return "traffic: the push would affect it in another way than the plan shows, because other switches changed"
+    return f"{part}: the plan shows something else than would be pushed"

@@ -6,7 +6,7 @@ a laptop.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from ailb_gen.deploy.besides import besides
@@ -14,23 +14,23 @@ from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
-from ailb_gen.deploy.ownership import Ownership, digest, fingerprint, wanted
+from ailb_gen.deploy.ownership import digest, fingerprint, wanted
+from ailb_gen.deploy.reach import warnings
 from ailb_gen.deploy.servers.calls import look as host_state
 from ailb_gen.deploy.servers.model import Tree
 from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.sides import files_side_by_side, packed, side_by_side
 from ailb_gen.deploy.switch import DeviceError, Phase, Switch, once
-from ailb_gen.deploy.transaction import MARK, Aim, FileAim, tree_of
+from ailb_gen.deploy.transaction import MARK, Aim, FileAim, acting_of, tree_of
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.diff import Change, diff
-from ailb_gen.junos.interface_ranges import effective
-from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Switch as SwitchModel
 from ailb_gen.network.sessions import Session, sessions
+from ailb_gen.redact.text import redact
 
 # Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
 ONE_AT_A_TIME = Lock()
@@ -42,9 +42,9 @@ class Look:
 
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
     is what it will do then. `up` are the logical interfaces with an established session. `besides` is what acts on it
-    besides its file, also after a push; `lines` are those of the file that the commands come from, 0 for none. `first`:
-    whole entries go, and no commit in its history is this program's. `sides` are the rows of the comparison, packed.
-    The fingerprint and the rows are empty where nothing needs them.
+    besides its file, also after a push, `warnings` what may keep the next push from it; `lines` are those of the file
+    that the commands come from, 0 for none. `first`: whole entries go, and no commit in its history is this program's.
+    `sides` are the rows of the comparison, packed. The fingerprint and the rows are empty where nothing needs them.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Look:
     alarms: frozenset[str]
     digest: str
     besides: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
     compact_edits: tuple[Edit | str, ...] = ()
     first: bool = False
@@ -67,11 +68,14 @@ class Look:
         return tuple(map(edit_of, self.compact_edits))
 
     @property
-    def besides_lines(self) -> Iterator[str]:
-        """Statements besides the file that change the fabric, as lines to print."""
+    def notices(self) -> Iterator[str]:
+        """Statements besides the file that change the fabric, and what may shut out the next push, as lines."""
         if self.besides:
             yield f"Besides its file, and left alone by a push, {self.name} has what changes the fabric:"
             yield from (f"  ! {text}" for text in self.besides)
+        if self.warnings:
+            yield f"The next push may not reach {self.name}:"
+            yield from (f"  ! {text}" for text in self.warnings)
 
     @property
     def foreign(self) -> tuple[Edit, ...]:
@@ -91,7 +95,7 @@ class Look:
 class HostLook:
     """A server as it was found: the fingerprint of its files, and what a push does with them.
 
-    `digest` identifies the files that it is to have.
+    `digest` identifies all files that it is to have, `files` are the digests of those that are put there, by path.
     """
 
     name: str
@@ -99,6 +103,7 @@ class HostLook:
     commands: tuple[str, ...]
     digest: str
     sides: bytes = b""
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,11 @@ class Plan:
     def found(self) -> dict[str, Look | HostLook]:
         """All devices that could be looked at."""
         return {**self.looks, **self.hosts}
+
+    @property
+    def affected(self) -> tuple[str, ...]:
+        """The switches on which something besides their files changes the fabric, after a push as well."""
+        return tuple(name for name, look in self.looks.items() if look.besides)
 
     @property
     def changed(self) -> dict[str, Look | HostLook]:
@@ -141,18 +151,22 @@ def look(name: str, aim: Aim, switch: Switch, identify: bool = False, compare: b
     Its fingerprint takes as long as all comparing: without anything to change it is computed only to `identify` it.
     With `compare`, the changes are also kept side by side.
     """
-    text, found, wrong = switch.running(), peers(switch), alarms(switch)
+    # The configuration last: of each device the last answer is what memory is kept for.
+    found, wrong = peers(switch), alarms(switch)
+    up = frozenset(peer.interface for peer in found if peer.up)
+    del found
+    text = switch.running()
     if isinstance(aim, FileAim):
         with ONE_AT_A_TIME:
             running, file = tree_of(name, text), aim.file()
-            seen = _compared(name, running, wanted(running, file, aim.rights), identify, compare, file, aim.rights)
+            seen = _compared(name, running, wanted(running, file, aim.rights), identify, compare, file, aim)
     else:
         running = tree_of(name, text)
         seen = _compared(name, running, aim(switch, running), identify, compare)
     # Only where it matters: it is one question more to every switch.
     blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.compact_edits)
     first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
-    return replace(seen, up=frozenset(peer.interface for peer in found if peer.up), alarms=wrong, first=first)
+    return replace(seen, up=up, alarms=wrong, first=first)
 
 
 def _compared(
@@ -162,23 +176,23 @@ def _compared(
     identify: bool,
     compare: bool,
     file: Node | None = None,
-    rights: Ownership | None = None,
+    aim: FileAim | None = None,
 ) -> Look:
     """Compare what a switch has with what it is to have, and what it then does with what the file says."""
     changes = tuple(diff(running, target))
     commands = "".join(f"{change}\n" for change in changes)
     lines = tuple(line for change in changes for line in _lines(change, target))
     sides = packed(side_by_side(running, target)) if changes and compare else b""
-    acting = effective(running)
+    acting = acting_of(name, running)
     before = after = model_of(name, acting)
     if changes:
-        acting = effective(target)
+        acting = acting_of(name, target)
         after = model_of(name, acting)
     others: tuple[str, ...] = ()
-    if file is not None and rights is not None:
-        alone = effective(file)
-        others = besides(after, acting, lambda: model_of(name, alone), alone, rights)
-    shown = tuple(redact_config(commands).splitlines())
+    if file is not None and aim is not None:
+        alone = acting_of(name, file)
+        others = besides(after, acting, lambda: model_of(name, alone), alone, aim.rights, aim.pool)
+    shown = tuple(redact(commands).splitlines())
     return Look(
         name=name,
         fingerprint=fingerprint(running) if changes or identify else "",
@@ -191,7 +205,7 @@ def _compared(
         lines=lines,
         compact_edits=edits_of(running, changes, shown),
         sides=sides,
-        besides=tuple(redact_config(f"set {text}").removeprefix("set ") for text in others),
+        besides=tuple(redact(f"set {text}").removeprefix("set ") for text in others),
     )
 
 
@@ -213,7 +227,8 @@ def look_at_host(files: Tree, server: Server, compare: bool = False) -> HostLook
     found = host_state(server, files)
     commands = tuple(f"{found.changes[path]} /{path}" for path in found.changed)
     sides = packed(files_side_by_side(found.found, files)) if commands and compare else b""
-    return HostLook(server.name, found.fingerprint, commands, files_digest(files), sides)
+    put = {path: files[path].digest for path in found.changed if path in files}
+    return HostLook(server.name, found.fingerprint, commands, files_digest(files), sides, put)
 
 
 def plan_of(
@@ -232,14 +247,15 @@ def plan_of(
 
     def look_at(name: str, switch: Switch) -> Look:
         # What others than the picked ones would change is of no interest.
-        return look(name, aim(name), switch, identify, compare and name in on.picked)
+        found = look(name, aim(name), switch, identify, compare and name in on.picked)
+        return replace(found, warnings=warnings(found.before, found.after, on.switches[name]))
 
     def look_at_server(name: str, server: Server) -> HostLook:
         return look_at_host(on.inputs.trees[name], server, compare)
 
-    seen = on.pool.run(on.switches, look_at, Phase.READ, advance, keep=False)
+    seen = on.pool.run(on.switches, look_at, Phase.READ, advance, keep=False, at_once=True)
     servers = [name for name in on.servers if name in on.picked]
-    hosts = on.pool.run(servers, look_at_server, Phase.READ, advance, keep=False)
+    hosts = on.pool.run(servers, look_at_server, Phase.READ, advance, keep=False, at_once=True)
     looks = seen.good
     fabric_model = read_fabric_model(on.inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}

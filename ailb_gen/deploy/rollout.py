@@ -19,7 +19,8 @@ INTERRUPTED = "it was interrupted"
 class Report:
     """The final state of every device of a run, in the order of the waves; `refused` are those of the first check.
 
-    `about` is the run that was taken back, where that is another one.
+    `about` is the run that was taken back, where that is another one; `unrecorded` is why the record could not be
+    written to its end.
     """
 
     run: str
@@ -27,6 +28,7 @@ class Report:
     refused: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
     about: str = ""
+    unrecorded: str = ""
 
     def names(self, *outcomes: Outcome) -> list[str]:
         """Return the devices that ended so."""
@@ -49,7 +51,7 @@ class Rollout:
     def run(self, old: Mapping[str, str], leg: int = 0) -> Report:
         """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
 
-        `leg` counts how often it was resumed. Raises OutputError, after undoing the wave.
+        `leg` counts how often it was resumed. Raises OutputError when nothing can be recorded, before any change.
         """
         report = Report(self.push.log.run)
         waves = self.plan.waves
@@ -91,9 +93,11 @@ class Rollout:
             if self.push.going_on() or (number == len(waves) and len(confirmed) == len(wave.devices)):
                 continue
             report.stopped = INTERRUPTED if self.push.stopped() else f"wave {number} failed"
-            if self.push.options.on_failure == "rollback-all":
+            # What cannot be recorded is not begun: what earlier waves did stays until there is space again.
+            if self.push.options.on_failure == "rollback-all" and not self.push.unrecorded:
                 self._back(fabric, waves[: number - 1], report)
             break
+        report.unrecorded = self.push.unrecorded
         for wave in waves:
             for name in wave.devices:
                 report.results.setdefault(name, Result(Outcome.UNTOUCHED))
@@ -114,9 +118,11 @@ class Rollout:
             (wave, tuple(n for n in wave.devices if report.results[n].outcome is Outcome.CONFIRMED)) for wave in waves
         ]
         # All of them at once, so that what a crash leaves is known.
-        self.push.log.write("reverting", devices=[name for _, names in kept for name in names])
+        if not self.push.record("reverting", devices=[name for _, names in kept for name in names]):
+            return
         for wave, names in reversed(kept):
             if names:
                 self.push.options.tell(f"rolling back {wave.name}: {some(names)}")
                 back = Wave(wave.name, names)
-                report.results.update(WaveRun(self.push, back, self._transactions(fabric, wave)).settle(frozenset()))
+                undoing = WaveRun(self.push, back, self._transactions(fabric, wave))
+                report.results.update(undoing.settle(frozenset(), announced=True))

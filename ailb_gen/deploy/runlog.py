@@ -4,6 +4,8 @@ A line is on the disk before what it announces is done, so that after a crash no
 not know of. One run at a time uses a state directory. Runs are numbered, and ordered by their numbers: clocks go wrong.
 """
 
+import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -15,8 +17,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any, TextIO
+from typing import Any
 
+from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError, UsageError
 
 # Where older versions kept the runs within a state directory.
@@ -27,6 +30,11 @@ IGNORE = ".gitignore"
 Event = dict[str, Any]
 # Kinds of runs.
 DEPLOY, ROLLBACK = "deploy", "rollback"
+# Bytes of a record: of its head and tail, and of all that may be said about a device, its errors included.
+HEAD_BYTES, DEVICE_BYTES = 64 << 10, 8 << 10
+# linux/falloc.h: space for a file that stays as long as it is. What answers when a file system has no such thing.
+KEEP_SIZE = 1
+UNSUPPORTED = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ class StateDirectory:
         runs = self.runs()
         if given in runs:
             return given
-        found = [run for run in runs if given.isdecimal() and _order(run)[0] == int(given)]
+        found = [run for run in runs if given.isdecimal() and len(given) <= 18 and _order(run)[0] == int(given)]
         found = found or [run for run in runs if given and run.startswith(given)]
         if len(found) > 1:
             raise UsageError(f"{given}: several runs start with this; name one of them: {', '.join(found)}")
@@ -174,30 +182,39 @@ class RunLog:
     def __init__(self, state: StateDirectory, run: str, mask: Callable[[str], str]) -> None:
         self.run, self.mask, self.path = run, mask, state.log(run)
         self._lock = Lock()
-        try:
+        with self._recording(self.path):
             state.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _cut_torn_line(self.path)
-            self._file = _open_private(self.path)
-        except OSError as error:
-            raise OutputError(f"{self.path}: the run cannot be recorded: {error.strerror}") from error
+            self._descriptor = _open_private(self.path)
+
+    def reserve(self, devices: int) -> None:
+        """Take the space on the disk that the record of so many devices needs, as far as the file system can.
+
+        Raises OutputError when there is not as much: then nothing may be done.
+        """
+        with self._recording(self.path):
+            _reserve(self._descriptor, HEAD_BYTES + devices * DEVICE_BYTES)
 
     def write(self, event: str, **fields: object) -> None:
-        """Record an event; it is on the disk when this returns. Raises OutputError: then nothing may be done."""
+        """Record an event; it is on the disk when this returns. Raises OutputError: then nothing may be done.
+
+        A line that cannot be written leaves no part of it behind.
+        """
         record = {
             "time": _utc("%Y-%m-%dT%H:%M:%S"),
             "run": self.run,
             "event": event,
             **{key: self._masked(fields[key]) for key in fields},
         }
-        line = json.dumps(record, ensure_ascii=False)
-        with self._lock:
+        line = f"{json.dumps(record, ensure_ascii=False)}\n".encode(errors="backslashreplace")
+        with self._lock, self._recording(self.path):
+            before = os.fstat(self._descriptor).st_size
             try:
-                self._file.write(f"{line}\n")
-                self._file.flush()
-                os.fsync(self._file.fileno())
-            except OSError as error:
-                raise OutputError(f"{self.path}: the run cannot be recorded: {error.strerror}") from error
+                _write_all(self._descriptor, line)
+            except OSError:
+                os.ftruncate(self._descriptor, before)
+                raise
 
     def write_changes(self, changes: Mapping[str, tuple[str, Sequence[str]]]) -> None:
         """Record what is to be done with every device, beside the log: the digest, and the commands without secrets.
@@ -205,16 +222,32 @@ class RunLog:
         Raises OutputError: then nothing may be done.
         """
         path = self.path.with_name(CHANGES)
-        try:
+        with self._recording(path):
             _cut_torn_line(path)
-            with _open_private(path) as file:
+            descriptor = _open_private(path)
+            try:
                 for name, (digest, commands) in changes.items():
                     # All at once: there may be thousands.
                     shown = self.mask("\n".join(commands)).split("\n") if commands else []
                     row = {"device": name, "digest": digest, "commands": shown}
-                    file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
-                file.flush()
-                os.fsync(file.fileno())
+                    line = f"{json.dumps(row, ensure_ascii=False)}\n"
+                    _write_all(descriptor, line.encode(errors="backslashreplace"), sync=False)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def keep(self, files: Mapping[str, bytes]) -> None:
+        """Keep files beside the log, by name. Raises OutputError."""
+        for name, content in files.items():
+            path = self.path.with_name(name)
+            with self._recording(path):
+                replace_file(path, content, 0o600)
+
+    @contextmanager
+    def _recording(self, path: Path) -> Iterator[None]:
+        """Turn errors of the operating system into OutputErrors that name the file."""
+        try:
+            yield
         except OSError as error:
             raise OutputError(f"{path}: the run cannot be recorded: {error.strerror}") from error
 
@@ -228,26 +261,44 @@ class RunLog:
         return value
 
     def close(self) -> None:
-        """Close the record."""
+        """Close the record, and give back the space that it did not need."""
         # An error of writing was raised when it happened.
         with suppress(OSError):
-            self._file.close()
+            os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size)
+        with suppress(OSError):
+            os.close(self._descriptor)
 
 
-def _open_private(path: Path) -> TextIO:
+def _open_private(path: Path) -> int:
     """Open a file that only its owner reads, to append to it. Raises OSError."""
-
-    def opener(name: str, flags: int) -> int:
-        return os.open(name, flags, 0o600)
-
-    file = open(path, "a", encoding="utf-8", errors="backslashreplace", opener=opener)  # noqa: SIM115
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         # One of an older version may be there.
-        os.fchmod(file.fileno(), 0o600)
+        os.fchmod(descriptor, 0o600)
     except BaseException:
-        file.close()
+        os.close(descriptor)
         raise
-    return file
+    return descriptor
+
+
+def _write_all(descriptor: int, data: bytes, sync: bool = True) -> None:
+    """Write all of it; with `sync` it is on the disk then. Raises OSError."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+    if sync:
+        os.fsync(descriptor)
+
+
+def _reserve(descriptor: int, size: int) -> None:
+    """Take space behind the end of a file, which readers do not see (Linux fallocate). Raises OSError if it is full."""
+    fallocate = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
+    if fallocate is None:
+        return
+    end = os.fstat(descriptor).st_size
+    if fallocate(descriptor, KEEP_SIZE, ctypes.c_long(end), ctypes.c_long(size)):
+        number = ctypes.get_errno()
+        if number not in UNSUPPORTED:
+            raise OSError(number, os.strerror(number))
 
 
 def _cut_torn_line(path: Path) -> None:

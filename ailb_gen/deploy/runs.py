@@ -19,8 +19,12 @@ from ailb_gen.deploy.transaction import Aim, history_aim, unchanged
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.deploy.wave import Outcome, Push, Result, WaveRun
 from ailb_gen.deploy.wave_order import Wave
-from ailb_gen.errors import DeployError, UsageError
+from ailb_gen.errors import DeployError, OutputError, UsageError
 from ailb_gen.wording import some
+
+# What is said where a run cannot even begin to be recorded, and where it cannot go on.
+NOTHING = "nothing was changed; free space there, or name another --state"
+NOTHING_MORE = "nothing more was changed; free space there first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +58,25 @@ class Runs:
         check(found)
         return self._carry_out(found, Job(self.state.new_run(), DEPLOY, self.on.file_aim))
 
-    def resume(self, given: str = "") -> Report:
-        """Settle a run and continue it, deploy or rollback. Raises UsageError when there is nothing to continue."""
+    def resume(self, given: str = "", check: Callable[[Past], None] = lambda past: None) -> Report:
+        """Settle a run and continue it, deploy or rollback. Raises UsageError when there is nothing to continue.
+
+        `check` raises if that run may not be continued.
+        """
         past = past_run(self.state, given, lambda past: not past.dry and not (past.over and past.idle))
         none_unsettled(self.state, but=past.run)
         if not past.resumable:
             why = "came to its end" if past.over else "was a dry run" if past.dry else "was cut off before it began"
             raise UsageError(f"{past} {why}; there is nothing to resume")
+        check(past)
         doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
         self.options.tell(f"going on with {past} ({doing})")
         report = self._settle(past, past.left.to_new)
         stuck = report.names(Outcome.ATTENTION)
         if stuck:
             return replace(report, stopped=f"{some(stuck)} cannot be settled: nothing else was gone on with")
+        if report.unrecorded:
+            return report
         ended = f"{past} is settled: {counted(report.results)}. It cannot go on, because"
         if not past.is_rollback and past.digest != self.on.inputs.digest:
             reason = "the fabric file or the generated files have changed since; start another one"
@@ -79,7 +89,7 @@ class Runs:
                 raise UsageError(f"{ended} what would be changed on {name} is not what was approved; start another one")
         left = past.left
         done = only._carry_out(found, Job(past.run, past.kind, aim, past.undoes, left.old, left.leg + 1))
-        return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped)
+        return replace(done, results={**report.results, **done.results})
 
     def confirm(self, given: str = "") -> Report:
         """Confirm what a run that was cut off left pending. Raises UsageError when there is nothing."""
@@ -121,6 +131,9 @@ class Runs:
             stays = f"what {past} confirmed on {', '.join(sorted(changed))} stays until then"
             now = f"{stays}: --max-failures {len(stuck)} takes it back now"
             return replace(report, stopped=now) if changed else report
+        if report.unrecorded:
+            report.results.update({name: Result(Outcome.CONFIRMED) for name in sorted(changed)})
+            return report
         return self._take_back(past, changed, report) if changed else report
 
     def _take_back(self, past: Past, changed: frozenset[str], report: Report) -> Report:
@@ -131,7 +144,7 @@ class Runs:
         still = {*found.changed, *found.errors} & changed - set(done.names(Outcome.CONFIRMED))
         if still:
             self.options.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
-        return Report(done.run, {**report.results, **done.results}, done.refused, done.stopped, past.run)
+        return replace(done, results={**report.results, **done.results}, about=past.run)
 
     def _limited(self, picked: frozenset[str], failed: int = 0) -> Runs:
         """Return the same for some devices; `failed` counts the failures so far."""
@@ -154,11 +167,11 @@ class Runs:
         return _way_back_of(Past(past.undoes, self.state.events(past.undoes)), past.devices)
 
     def _plan(self, aim: Callable[[str], Aim]) -> Plan:
-        """Look at the devices; print what acts on them besides their files, and which of the others are unknown."""
+        """Look at the devices; print what acts on them besides their files, and which others are unknown."""
         with self.options.progress("looking", len(self.on.roles)) as advance:
             found = plan_of(self.on, aim, self.options.min_paths, advance, True, self.options.compare)
         for look in found.looks.values():
-            for line in look.besides_lines:
+            for line in look.notices:
                 self.options.tell(line)
         for error in once(error for name, error in found.errors.items() if name not in self.on.picked):
             self.options.tell(f"nothing is expected of sessions with {error}")
@@ -180,18 +193,26 @@ class Runs:
         if not approved:
             return Report(job.run, stopped=INTERRUPTED if self.on.pool.signals() else "it was not approved")
         with closing(self._log(job.run)) as log:
-            log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
-            log.write("begin", **self._begun(job, approved), digests=found.digests)
-            old = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
-            make = self.on.transactions(job.run, job.aim, old, dict.fromkeys(old, job.leg), found.digests)
-            report = Rollout(Push(self.on.pool, log, self.options, len(lost)), make, found).run(old, job.leg)
+            try:
+                log.reserve(len(found.changed))
+                log.write_changes({name: (one.digest, one.commands) for name, one in found.changed.items()})
+                log.keep(self.options.kept)
+                log.write("begin", **self._begun(job, approved), digests=found.digests)
+                old = {**{name: look.fingerprint for name, look in found.found.items()}, **job.old}
+                make = self.on.transactions(job.run, job.aim, old, dict.fromkeys(old, job.leg), found.digests)
+                report = Rollout(Push(self.on.pool, log, self.options, len(lost)), make, found).run(old, job.leg)
+            except OutputError as error:
+                raise OutputError(f"{error}; {NOTHING_MORE if job.leg else NOTHING}") from error
             report.refused.update({name: str(found.errors[name]) for name in lost})
             _write_done(log, report)
         return report
 
     def _log(self, run: str) -> RunLog:
         """Open the record of a run. Raises OutputError."""
-        log = RunLog(self.state, run, self.on.mask)
+        try:
+            log = RunLog(self.state, run, self.on.mask)
+        except OutputError as error:
+            raise OutputError(f"{error}; {NOTHING}") from error
         self.options.begun(run)
         return log
 
@@ -229,9 +250,14 @@ class Runs:
                 f"--as-is {missing[0]} when a person has looked at it"
             )
         with closing(self._log(past.run)) as log:
+            try:
+                log.reserve(len(wave.devices))
+                if as_is:
+                    rows = {name: [str(Outcome.AS_IS), f"{self.on.user} has looked at it"] for name in as_is}
+                    log.write("results", devices=rows)
+            except OutputError as error:
+                raise OutputError(f"{error}; {NOTHING_MORE}") from error
             if as_is:
-                rows = {name: [str(Outcome.AS_IS), f"{self.on.user} has looked at it"] for name in as_is}
-                log.write("results", devices=rows)
                 report.results.update({name: Result(Outcome.AS_IS) for name in as_is})
             if wave.devices:
                 self.options.tell(f"settling {some(wave.devices)}")
@@ -239,13 +265,20 @@ class Runs:
                 transactions = {name: make(name, Expected(name)) for name in wave.devices}
                 push = Push(self.on.pool, log, self.options)
                 report.results.update(WaveRun(push, wave, transactions).settle(frozenset(keep)))
+                report.unrecorded = push.unrecorded
             if done and not report.names(Outcome.ATTENTION):
                 _write_done(log, report)
         return report
 
 
 def _write_done(log: RunLog, report: Report) -> None:
-    log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
+    """Record the end of a run whose record is whole."""
+    if report.unrecorded:
+        return
+    try:
+        log.write("done", outcomes={name: str(result.outcome) for name, result in report.results.items()})
+    except OutputError as error:
+        report.unrecorded = str(error)
 
 
 def _ambiguous(state: StateDirectory, past: Past) -> str:

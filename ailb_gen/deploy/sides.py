@@ -14,18 +14,19 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ailb_gen.deploy.servers.model import HostFile
-from ailb_gen.hosts.redact import redact_lines
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.diff import rising, unlike_nodes
-from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import MARK, statements, tags_of
+from ailb_gen.redact.text import redact, redact_lines
 
 # Kinds of rows: the same on both sides, added, removed, replaced, moved away from and to a place, left out.
 SAME, ADDED, REMOVED, REPLACED, MOVED_AWAY, MOVED_HERE, HIDDEN = " ", "+", "-", "~", "<", ">", "…"
 CHANGES = frozenset({ADDED, REMOVED, REPLACED, MOVED_AWAY, MOVED_HERE})
 # So many statements are shown around a change.
 AROUND = 3
+# Files of more lines are not compared line by line: no push has written one, and equal lines take their square.
+MOST_LINES = 5_000
 # Deeper blocks are shown folded: a text of a thousand levels is valid.
 DEEPEST = 60
 FOLDED = "{ … }"
@@ -255,9 +256,9 @@ def _redacted(rows: Sequence[Row]) -> tuple[Row, ...]:
 def _side_redacted(texts: Sequence[str]) -> list[str]:
     # A value may have several lines.
     heights = [text.count("\n") + 1 for text in texts]
-    lines = redact_config("\n".join(texts)).split("\n")
+    lines = redact("\n".join(texts)).split("\n")
     if len(lines) != sum(heights):
-        lines, heights = [redact_config(text) for text in texts], [1] * len(texts)
+        lines, heights = [redact(text) for text in texts], [1] * len(texts)
     found, at = [], 0
     for height in heights:
         found.append("\n".join(lines[at : at + height]).removesuffix(f" {MARK}"))
@@ -279,6 +280,9 @@ def _lines(file: HostFile | None) -> list[str]:
 
 def _lines_compared(before: Sequence[str], after: Sequence[str]) -> Iterator[Row]:
     ours, theirs = redact_lines(before), redact_lines(after)
+    if len(before) > MOST_LINES:
+        yield Row(REPLACED, 1, f"{len(before):,} lines", f"{len(after):,} lines")
+        return
     for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(AROUND):
         for verb, start, stop, begin, end in group:
             if verb == "equal":

@@ -5,7 +5,7 @@ something can go wrong; reports and the log name them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -13,8 +13,11 @@ from typing import Protocol
 from lxml.etree import _Element
 
 from ailb_gen.errors import DeployError
+from ailb_gen.redact.text import redact
 from ailb_gen.wording import some
 
+# Letters of a reason: a device may send any number of them.
+LONGEST = 2000
 # Counters, times and the like in an answer: ASCII, and no more digits than 64 bits have.
 NUMBER = re.compile(r"[0-9]{1,20}")
 
@@ -37,12 +40,19 @@ class Phase(StrEnum):
 class DeviceError(DeployError):
     """A device cannot be reached, or refuses a request: device, phase, reason and remedy.
 
-    `shared` replaces reason and way out when many devices have the same error: one text that fits all.
+    `shared` replaces reason and way out when many devices have the same error: one text that fits all. Secrets in what
+    the device said are replaced.
     """
 
     def __init__(self, device: str, phase: Phase, reason: str, hint: str = "", shared: str = "") -> None:
-        self.device, self.phase, self.reason, self.hint, self.shared = device, phase, reason, hint, shared
-        super().__init__(f"{device}: {phase}: {reason}{f'; {hint}' if hint else ''}")
+        self.device, self.phase, self.hint, self.shared = device, phase, hint, shared
+        more = f" … ({len(reason) - LONGEST:,} letters more)" if len(reason) > LONGEST else ""
+        self.reason = redact(reason[:LONGEST]) + more
+        super().__init__(f"{device}: {phase}: {self.reason}{f'; {hint}' if hint else ''}")
+
+    def mask(self, mask: Callable[[str], str]) -> None:
+        """Take more secrets out of what the device said."""
+        self.reason, self.args = mask(self.reason), (mask(str(self)),)
 
 
 def once(errors: Iterable[DeviceError]) -> list[str]:

@@ -11,12 +11,17 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Protocol, TypeVar
 
+from ailb_gen.addresses import Prefix
+from ailb_gen.deploy.besides import ANY
 from ailb_gen.deploy.ownership import Ownership, commands, digest, fingerprint, wanted
 from ailb_gen.deploy.switch import Commit, DeviceError, ForeignError, Phase, RefusedError, Switch
 from ailb_gen.deploy.verify import Expected
-from ailb_gen.errors import JunosSyntaxError
-from ailb_gen.junos.reader import read
+from ailb_gen.errors import JunosSyntaxError, UsageError
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.reader import read_whole
 from ailb_gen.junos.tree import Node
+from ailb_gen.redact.known import Redactor
+from ailb_gen.redact.statements import secrets_of
 
 # What the program's commits begin with in the history of a device.
 MARK = "ailb-gen "
@@ -96,7 +101,12 @@ class SwitchTransaction:
         change = commands(running, target)
         if digest(change) != self.approved:
             raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was loaded; plan again")
-        connection.load(change)
+        try:
+            connection.load(change)
+        except DeviceError as error:
+            # A device may repeat a value without the statement that says that it is a secret.
+            error.mask(Redactor(*secrets_of(change)))
+            raise
         candidate = tree_of(self.name, connection.candidate())
         strange = commands(target, candidate).splitlines()
         if strange:
@@ -183,11 +193,15 @@ class SwitchTransaction:
 
 @dataclass(frozen=True, slots=True)
 class FileAim:
-    """Aim at what a switch's file says; `text` reads the file, `rights` are what is owned of the switch."""
+    """Aim at what a switch's file says; `text` reads the file, `rights` are what is owned of the switch.
+
+    `pool` holds the addresses of the fabric.
+    """
 
     name: str
     text: Callable[[], str]
     rights: Ownership
+    pool: Prefix = ANY
 
     def __call__(self, switch: Switch, running: Node) -> Node:
         """Return what the switch is to have. Raises DeviceError, UsageError."""
@@ -233,9 +247,18 @@ def _as(phase: Phase) -> Iterator[None]:
         raise type(error)(error.device, phase, error.reason, error.hint) from error
 
 
+def acting_of(name: str, tree: Node) -> Node:
+    """Return what of a device's configuration acts: groups and interface ranges applied. Raises DeviceError."""
+    try:
+        return effective(tree)
+    except UsageError as error:
+        hint = "repair it on the device, or in the file that is pushed to it"
+        raise DeviceError(name, Phase.READ, f"what its configuration does is not clear: {error}", hint) from error
+
+
 def tree_of(name: str, text: str) -> Node:
     """Read a device's configuration. Raises DeviceError."""
     try:
-        return read(text, name)
+        return read_whole(text, name)
     except JunosSyntaxError as error:
         raise DeviceError(name, Phase.READ, f"its configuration cannot be read: {error}") from error

@@ -5,13 +5,17 @@ Every question is one RPC; names of replies and elements are those of Junos's XM
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml.etree import _Element
 
-from ailb_gen.deploy.switch import NUMBER, Phase, Switch, unreadable
+from ailb_gen.deploy.switch import LONGEST, NUMBER, Phase, Switch, unreadable
 
 ESTABLISHED = "Established"
 COLOR = "color:"
+MOST_ALARMS = 100
+# Rows of an answer: twenty times the sessions of a spine with 512 leaves, and more alarms than a device has parts.
+MOST_ROWS = 10_000
 SUMMARY, ROUTES = "get-bgp-summary-information", "get-route-information"
 
 
@@ -66,6 +70,13 @@ class Expected:
 
     def differences(self, switch: Switch) -> tuple[str, ...]:
         """Return what is not as expected, in words. Raises DeviceError."""
+        return self.seen(switch)[1]
+
+    def seen(self, switch: Switch) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Return the interfaces whose session is not up though it must be, and what is not as expected, in words.
+
+        Raises DeviceError.
+        """
         found = {peer.interface: peer for peer in peers(switch)}
         wrong = list(self._sessions(found))
         if not wrong:
@@ -73,8 +84,12 @@ class Expected:
         if self.announcing:
             silent = self.announcing - announcing(switch)
             wrong += (f"no router advertisements are sent on {interface}" for interface in sorted(silent))
-        wrong += (f"new alarm: {alarm}" for alarm in sorted(alarms(switch) - self.alarms))
-        return tuple(wrong)
+        new = sorted(alarms(switch) - self.alarms)
+        wrong += (f"new alarm: {alarm}" for alarm in new[:MOST_ALARMS])
+        if len(new) > MOST_ALARMS:
+            wrong.append(f"{len(new) - MOST_ALARMS} new alarms more")
+        down = (row.interface for row in self.neighbors if row.interface not in found or not found[row.interface].up)
+        return frozenset(down), tuple(wrong)
 
     def _sessions(self, found: Mapping[str, Peer]) -> Iterator[str]:
         for neighbor in self.neighbors:
@@ -109,8 +124,7 @@ def _attributes(color: str | None, aigp: int | None) -> str:
 
 def peers(switch: Switch) -> tuple[Peer, ...]:
     """Read `show bgp summary` (get-bgp-summary-information)."""
-    reply = switch.ask(SUMMARY)
-    return tuple(_peer(switch, entry) for entry in reply.iter("bgp-peer"))
+    return tuple(_peer(switch, entry) for entry in _rows(switch, SUMMARY, "bgp-peer"))
 
 
 def _peer(switch: Switch, entry: _Element) -> Peer:
@@ -161,13 +175,21 @@ def alarms(switch: Switch) -> frozenset[str]:
     return frozenset(
         _text(entry, "alarm-description")
         for rpc in ("get-alarm-information", "get-system-alarm-information")
-        for entry in switch.ask(rpc).iter("alarm-detail")
+        for entry in _rows(switch, rpc, "alarm-detail")
     )
+
+
+def _rows(switch: Switch, rpc: str, name: str) -> list[_Element]:
+    """Ask for state, and return the elements of a name. Raises DeviceError, also for more than any device has."""
+    found = list(islice(switch.ask(rpc).iter(name), MOST_ROWS + 1))
+    if len(found) > MOST_ROWS:
+        raise unreadable(switch.name, Phase.VERIFY, rpc, f"it has more than {MOST_ROWS:,} times {name}")
+    return found
 
 
 def _text(entry: _Element, name: str) -> str:
     found = entry.find(name)
-    return (found.text or "").strip() if found is not None else ""
+    return (found.text or "").strip()[:LONGEST] if found is not None else ""
 
 
 def _number(switch: Switch, rpc: str, name: str, text: str) -> int:

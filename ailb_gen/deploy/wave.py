@@ -20,6 +20,7 @@ from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedErro
 from ailb_gen.deploy.transaction import CommitState, Transaction
 from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError
+from ailb_gen.redact.text import redact
 from ailb_gen.wording import some
 
 T = TypeVar("T")
@@ -46,20 +47,35 @@ class Result:
 
 @dataclass(slots=True)
 class Push:
-    """Data shared by the waves of a run: devices, record, options; `failed` counts the devices that failed so far."""
+    """Data shared by the waves of a run: devices, record, options; `failed` counts the devices that failed so far.
+
+    `unrecorded` is why the record cannot be written any more, empty while it can.
+    """
 
     pool: DevicePool
     log: RunLog
     options: RunOptions
     failed: int = 0
+    unrecorded: str = ""
 
     def stopped(self) -> bool:
         """Return whether a signal asked for the end of the run."""
         return bool(self.pool.signals())
 
     def going_on(self) -> bool:
-        """Return whether the next step may be done: not stopped, and no more failures than allowed."""
-        return self.failed <= self.options.limits.failures and not self.stopped()
+        """Return whether the next step may be done: not stopped, recorded so far, no more failures than allowed."""
+        return self.failed <= self.options.limits.failures and not self.stopped() and not self.unrecorded
+
+    def record(self, event: str, **fields: object) -> bool:
+        """Record an event; return whether it is recorded. If not, nothing new may be begun."""
+        try:
+            self.log.write(event, **fields)
+        except OutputError as error:
+            if not self.unrecorded:
+                self.unrecorded = str(error)
+                self.options.tell(f"  {error}")
+            return False
+        return True
 
     def check(
         self, transactions: Mapping[str, Transaction[Any]], advance: Callable[[int], None] = lambda number: None
@@ -128,11 +144,10 @@ class WaveRun:
     results: dict[str, Result] = field(default_factory=dict)
     # When the devices began to wait for a confirmation (monotonic seconds).
     since: float = 0.0
-    aborting: bool = False
     clock: StepClock = field(default_factory=lambda: StepClock(time.monotonic()))
 
     def run(self) -> dict[str, Result]:
-        """Push the wave. Raises OutputError, after undoing it."""
+        """Push the wave; it is undone where its record cannot be written."""
         with self.push.options.watch(self.wave.name) as self.clock.watch:
             try:
                 self._record("wave", devices=list(self.wave.devices))
@@ -140,18 +155,18 @@ class WaveRun:
                 if good:
                     self._finish(self._verify(self._apply(good)))
             except BaseException:
-                # The record cannot be written, or an unforeseen error: nothing of this wave may stay.
-                self.aborting = True
+                # An unforeseen error: nothing of this wave may stay.
                 self._undo(self.touched)
                 raise
             finally:
                 self._release()
         return self._end()
 
-    def settle(self, keep: Collection[str]) -> dict[str, Result]:
+    def settle(self, keep: Collection[str], announced: bool = False) -> dict[str, Result]:
         """Finish devices that a change was begun on: those of `keep` with the new, all others with the old one.
 
-        After a signal no device is waited for any more: those that did not answer need attention.
+        After a signal no device is waited for any more: those that did not answer need attention. Nothing is done that
+        cannot be recorded, unless its `announced` record is on the disk already.
         """
         self.touched, self.since = set(self.wave.devices), time.monotonic()
         signals = self.push.pool.signals()
@@ -162,7 +177,11 @@ class WaveRun:
                 if self.push.pool.signals() > signals:
                     # What was to be confirmed is not taken back only because it is not waited for.
                     self.results.update({n: _result(Outcome.ATTENTION, self.errors.get(n)) for n in left & set(keep)})
-                self._undo(left)
+                if announced or not self.push.unrecorded:
+                    self._undo(left, recorded=not announced)
+                if self.push.unrecorded:
+                    reason = Result(Outcome.ATTENTION, self.push.unrecorded)
+                    self.results.update({name: reason for name in left if name not in self.results})
             finally:
                 self._release()
         return self._end()
@@ -185,12 +204,13 @@ class WaveRun:
     def _apply(self, names: list[str]) -> list[str]:
         """Commit with a way back; return the devices that have the new configuration now."""
         minutes = self.push.options.limits.minutes
-        self._record("committing", devices=names, minutes=minutes)
+        if not self._record("committing", devices=names, minutes=minutes):
+            return []
         self.touched.update(names)
         self.since = time.monotonic()
         found = self._step(names, Phase.COMMIT, lambda name, c: self.transactions[name].apply(c, minutes))
         for name, warnings in found.good.items():
-            for text in warnings:
+            for text in map(redact, warnings):
                 self._record("warning", device=name, text=text)
                 self.push.options.tell(f"  {name}: warning: {text}")
         refused = {name: error for name, error in found.bad.items() if isinstance(error, RefusedError)}
@@ -233,21 +253,24 @@ class WaveRun:
         self._undo([name for name in self.touched if name in self.errors] if self.push.going_on() else self.touched)
 
     def _confirm(self, names: Sequence[str]) -> None:
-        if not names:
+        if not names or not self._record("confirming", devices=list(names)):
             return
-        self._record("confirming", devices=list(names))
         found = self._persist(
             names, lambda name, c: self.transactions[name].confirm(c), Phase.CONFIRM, self._half_time()
         )
         self._fail(found.bad)
         self.results.update({name: Result(Outcome.CONFIRMED) for name in found.good})
 
-    def _undo(self, names: Iterable[str]) -> None:
-        """Bring the old configuration back, at the latest when the device's own timer has done it."""
+    def _undo(self, names: Iterable[str], recorded: bool = False) -> None:
+        """Bring the old configuration back, at the latest when the device's own timer has done it.
+
+        Undoing what this wave began goes before recording, unless it must be `recorded`.
+        """
         left = sorted(name for name in names if name not in self.results or not _is_final(self.results[name]))
         if not left:
             return
-        self._record("reverting", devices=left)
+        if not self._record("reverting", devices=left) and recorded:
+            return
         self.push.options.tell(f"  rolling back {some(left)}")
         limits = self.push.options.limits
         until = self.since + limits.minutes * limits.minute_s + limits.grace_s
@@ -287,13 +310,8 @@ class WaveRun:
         for name, error in found.bad.items():
             self._record("error", device=name, **_recorded(error))
 
-    def _record(self, event: str, **fields: object) -> None:
-        try:
-            self.push.log.write(event, wave=self.wave.name, **fields)
-        except OutputError:
-            # While a wave is undone, undoing goes before recording.
-            if not self.aborting:
-                raise
+    def _record(self, event: str, **fields: object) -> bool:
+        return self.push.record(event, wave=self.wave.name, **fields)
 
     def _half_time(self) -> float:
         return self.since + self.push.options.limits.minutes * self.push.options.limits.minute_s / 2

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+from ailb_gen.deploy.edits import edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, read_fabric_model, switch_of
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.planning import Look, Plan
 from ailb_gen.deploy.wave_order import Wave
+from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
 from ailb_gen.network.model import Switch
 from tests.network.lab import LAB, TEXTS
@@ -54,6 +56,7 @@ def look(name: str, before: str = "", after: str = "") -> Look:
         frozenset(f"et-0/0/{port}.0" for port in range(4)),
         frozenset(),
         digest(change),
+        compact_edits=edits_of(trees[0], tuple(diff(*trees)), change.splitlines()),
     )
 
 

@@ -209,6 +209,7 @@ class FakePool(DevicePool):
         advance: Callable[[int], None] = lambda number: None,
         connect: bool = True,
         keep: bool = True,
+        at_once: bool = False,
     ) -> ByDevice[Any]:
         outcomes: ByDevice[Any] = ByDevice()
         for name in list(names):

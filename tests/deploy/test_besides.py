@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.deploy import planning as module
 from ailb_gen.deploy.fabric_model import model_of
 from ailb_gen.deploy.ownership import ownership
@@ -20,6 +21,7 @@ from tests.deploy.test_planning import Fake
 
 LEAF = "stripe1-leaf1"
 UPLINK = "et-0/0/0"
+POOL = Prefix(0xFC << 120, 16)
 
 
 def found(
@@ -30,7 +32,7 @@ def found(
     running, warnings = load_set(running, commands)
     assert not warnings
     switch: Any = Fake(to_curly(running))
-    seen = look(LEAF, FileAim(LEAF, lambda: lab.text_of(LEAF), ownership(own, keep)), switch)
+    seen = look(LEAF, FileAim(LEAF, lambda: lab.text_of(LEAF), ownership(own, keep), POOL), switch)
     return seen.commands, seen.besides
 
 
@@ -73,6 +75,37 @@ def found(
         ("set system processes routing disable", "system processes routing"),
         ("set routing-options static route fc00::/16 discard", "routing-options"),
         ("set switch-options interface-mac-limit 1", "switch-options"),
+        (
+            f"set groups OFF interfaces {UPLINK} unused\nset apply-groups OFF",
+            f"interfaces {UPLINK} unused: takes effect",
+        ),
+        (
+            "set event-options policy P events UI_COMMIT\n"
+            'set event-options policy P then change-configuration commands "set interfaces et-0/0/0 disable"',
+            "event-options policy P then change-configuration",
+        ),
+        ("set protocols lldp interface all disable", "protocols lldp interface all disable: not in the file; LLDP"),
+        ("set protocols lldp disable", "protocols lldp disable: not in the file; LLDP is off on"),
+        (f"set protocols lldp interface {UPLINK} disable", f"LLDP is off on {UPLINK}: cables cannot be compared"),
+        ("set groups G protocols lldp interface all disable\nset apply-groups G", "LLDP is off on"),
+        ("set chassis maximum-ecmp 8", "chassis maximum-ecmp 8: not in the file; a route has up to 8 next hops"),
+        ("set groups G chassis maximum-ecmp 8\nset apply-groups G", "chassis maximum-ecmp 8"),
+        ("set interfaces lo0 unit 0 family inet6 address fc00:1:2:1::1/128", "among the fabric's addresses"),
+        ("set interfaces ae0 unit 0 family inet6 address fc00:1:2:1::1/64", "among the fabric's addresses"),
+        ("set interfaces ae0 unit 0 family inet6 address ::/0", "among the fabric's addresses"),
+        (
+            "set interfaces ae0 unit 0 family ethernet-switching vlan members vn2",
+            "ae0.0 joins VLAN vn2 of the fabric",
+        ),
+        ("set interfaces ae0 unit 0 family ethernet-switching vlan members 1-5", "ae0.0 joins VLAN vn2"),
+        ("set interfaces ae0 unit 0 family ethernet-switching vlan members all", "ae0.0 joins VLAN vn2"),
+        (
+            "set vlans other vlan-id 2",
+            "vlans other vlan-id 2: not in the file; it takes the id or the IRB of VLAN vn2",
+        ),
+        ("set vlans other l3-interface irb.2", "it takes the id or the IRB of VLAN vn2"),
+        ("set routing-options static route 10.0.0.0/8 discard", "routing-options static"),
+        ("set protocols ospf3 area 0 interface all\nset protocols ospf3 area 1 interface all", "protocols ospf3"),
     ],
 )
 def test_what_acts_besides_the_file(commands: str, told: str) -> None:
@@ -102,6 +135,18 @@ def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
         "set firewall family inet filter RE4 term a then accept\n"
         "set interfaces re0:mgmt-0 unit 0 family inet filter input RE4",
         f"set groups OFF interfaces {UPLINK} disable",
+        f"set protocols lldp interface {UPLINK}\nset protocols lldp interface all",
+        "set protocols lldp interface re0:mgmt-0 disable",
+        "set chassis maximum-ecmp 16",
+        "set interfaces lo0 unit 0 family inet address 10.9.9.9/32",
+        "set interfaces lo0 unit 0 family inet6 address 2001:db8::9/128",
+        "set interfaces lo0 unit 0 family inet6 address 2001:db8::9/128 preferred",
+        "set interfaces ae0 unit 0 family ethernet-switching vlan members [ 100-200 other ]",
+        "set interfaces xe-0/0/60 disable\nset interfaces xe-0/0/60 description spare",
+        "set vlans other vlan-id 999\nset vlans other l3-interface irb.999",
+        "set firewall family inet6 filter M term a then discard\n"
+        "set interfaces re0:mgmt-0 unit 0 family inet6 filter input M",
+        "set system syslog file all any any\nprotect system syslog",
     ],
 )
 def test_what_an_operator_has_is_quiet(commands: str) -> None:
@@ -130,3 +175,15 @@ def test_a_file_is_computed_only_where_something_besides_it_has_to_be_judged(mon
         "set firewall family inet6 filter F term t then discard\nset interfaces lo0 unit 0 family inet6 filter input F"
     )[1]
     assert len(computed) > 1
+
+
+def test_more_of_what_the_file_has_already() -> None:
+    """A statement that is not modelled, in the file by intent, does not hide others beside it."""
+    areas = "set protocols ospf3 area 0 interface a\nset protocols ospf3 area 1 interface b\n"
+    text = to_curly(load_set(read(lab.text_of(LEAF)), areas)[0])
+    running = load(factory(LEAF, "admin"), read(text), "merge")
+    aim = FileAim(LEAF, lambda: text, ownership(), POOL)
+    assert look(LEAF, aim, Fake(to_curly(running))).besides == ()  # type: ignore[arg-type]
+    more, _ = load_set(running, "set protocols ospf3 area 2 interface c")
+    told = look(LEAF, aim, Fake(to_curly(more))).besides  # type: ignore[arg-type]
+    assert [one.split(":")[0] for one in told] == ["protocols ospf3 area 2 interface c"]

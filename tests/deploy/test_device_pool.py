@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event, Thread
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
@@ -185,6 +185,7 @@ class Waiting:
     """A task of Nornir's that waits until every connection is ended."""
 
     name = "waiting"
+    params: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self, stop: Event, begun: Event) -> None:
         self.stop, self.begun = stop, begun
@@ -232,6 +233,30 @@ def test_after_a_signal_devices_may_still_answer_and_later_connections_stay_open
     hosts: Any = ["a", "b"]
     done: Any = Runner(2, stop, Signals(begun)).run(task, hosts)
     assert {name: one.ended for name, one in done.items()} == {"a": False, "b": False}
+    assert not stop.is_set()
+
+
+def test_what_only_computes_is_left_where_nothing_was_changed() -> None:
+    stop, begun, over = Event(), Event(), Event()
+
+    class Computing(Waiting):
+        """Does not notice that its connection has been ended."""
+
+        name = str(Phase.READ)
+        params: ClassVar[Mapping[str, object]] = {"at_once": True}
+
+        def start(self, host: object) -> object:
+            self.begun.set()
+            assert over.wait(60)
+            return None
+
+    task: Any = Computing(stop, begun)
+    hosts: Any = [SimpleNamespace(name="a"), SimpleNamespace(name="b")]
+    try:
+        done: Any = Runner(1, stop, Signals(begun)).run(task, hosts)
+    finally:
+        over.set()
+    assert {name: str(one.result) for name, one in done.items()} == {"a": "a: read: stopped", "b": "b: read: stopped"}
     assert not stop.is_set()
 
 

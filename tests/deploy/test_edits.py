@@ -10,8 +10,8 @@ from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
-from ailb_gen.junos.redact import redact_config
 from ailb_gen.junos.writer import to_curly
+from ailb_gen.redact.text import redact
 from tests.deploy import lab
 from tests.deploy.test_planning import LEAF, Fake, aim
 
@@ -19,7 +19,7 @@ from tests.deploy.test_planning import LEAF, Fake, aim
 def told(first: str, second: str) -> tuple[Edit, ...]:
     running = read(first)
     changes = tuple(diff(running, read(second)))
-    shown = redact_config("".join(f"{change}\n" for change in changes)).splitlines()
+    shown = redact("".join(f"{change}\n" for change in changes)).splitlines()
     return tuple(map(edit_of, edits_of(running, changes, shown)))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ailb_gen.checks.families.devices import DRIFT, FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding
+from ailb_gen.deploy.edits import Edit
 from ailb_gen.deploy.findings import drifted, edited, run_of, state, unreached
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planning import HostLook
@@ -31,14 +32,14 @@ def test_drift_names_every_statement() -> None:
     mtu, place = "interfaces irb unit 2 family inet6 mtu", Place(f"switches/{LEAF}.conf")
     red = "policy-options as-list spines-red members 65003"
     assert set(result.findings) == {
-        Finding("AILBD02", LEAF, f"{mtu}: is not in the file", place, "", mtu),
-        Finding("AILBD02", LEAF, f"{mtu} 9170: is missing", place, f"{mtu} 9170", ""),
+        Finding("AILBD02", LEAF, f"{mtu} 9000: expected 9170", place, "9170", "9000"),
         Finding("AILBD02", LEAF, f"{red}: is missing", place, red, ""),
     }
 
 
 def test_drift_of_order_and_of_marks() -> None:
-    look = replace(lab.look(LEAF), commands=("insert a term x before term y", "activate a b", "unprotect a"))
+    others = ("insert a term x before term y", "activate a b", "unprotect a")
+    look = replace(lab.look(LEAF), compact_edits=tuple(Edit("other", one) for one in others))
     messages = [finding.message for finding in drifted(lab.plan_of(look), INPUTS).findings]
     assert messages == ["a term x before term y: is in another order", "a b: needs activate", "a: needs unprotect"]
     assert drifted(lab.plan_of(look), INPUTS).findings[1].expected == "activate a b"

@@ -11,7 +11,6 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from ailb_gen.deploy import netconf as netconf_module
 from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.drivers import DRIVERS
 from ailb_gen.deploy.hostkeys import Endpoint, presented
@@ -156,7 +155,7 @@ def test_a_server_that_never_stops(talk: Callable[[paramiko.Channel, threading.E
         error = failing(lambda: one.run("true\n", Phase.READ, 60))
         one.close()
     assert isinstance(error, RefusedError)
-    assert "the answer is longer than 32 MiB" in error.reason
+    assert "its answer is longer than 64 KiB" in error.reason
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -165,9 +164,9 @@ def test_a_server_that_never_stops(talk: Callable[[paramiko.Channel, threading.E
     [
         (netconf(hello=b"<hello" * 9), "no answer in time: it hangs before its NETCONF hello"),
         (netconf(hello=b"<hello>]]>]]>"), "no NETCONF session: its hello cannot be read"),
-        (netconf(hello=b"\xff\xfe]]>]]>"), "no NETCONF session: its answer is not UTF-8 text"),
-        (netconf(hello=b"<!DOCTYPE hello [<!ENTITY a 'b'>]><hello/>]]>]]>"), "not a plain XML document"),
-        (netconf(hello=b"login: ]]>]]>"), "no NETCONF session: its answer is not a plain XML document"),
+        (netconf(hello=b"<hello>\xff\xfe]]>]]>"), "its hello cannot be read: it is not UTF-8 text"),
+        (netconf(hello=b"<!DOCTYPE hello [<!ENTITY a 'b'>]><hello/>]]>]]>"), "its hello cannot be read: it has a DTD"),
+        (netconf(hello=b"login: ]]>]]>"), "its hello cannot be read: it is not XML: Start tag"),
     ],
 )  # fmt: skip
 def test_a_hello_that_is_none(behave: Behave, reason: str, driver: str) -> None:
@@ -177,16 +176,14 @@ def test_a_hello_that_is_none(behave: Behave, reason: str, driver: str) -> None:
     assert reason in error.reason
 
 
-def test_an_endless_hello(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(netconf_module, "MAX_ANSWER_BYTES", 1 << 20)
-
+def test_an_endless_hello() -> None:
     def talk(channel: paramiko.Channel, stop: threading.Event) -> None:
         while not stop.is_set():
             channel.sendall(b"<hello>" * 1000)
 
     with serving(ssh(talk=talk)) as port:
         error = failing(switch(port).open)
-    assert "no NETCONF session: its answer is longer than 1 MiB" in error.reason
+    assert "no NETCONF session: its hello cannot be read: it is longer than 2 MiB" in error.reason
 
 
 BOMB = (
@@ -195,17 +192,19 @@ BOMB = (
 )
 ANSWERS: dict[str, tuple[bytes, str]] = {
     "a DTD": (BOMB, "a DTD"),
-    "a DTD behind a comment": (b"<?xml version='1.0'?><!-- <a> -- >--><?p?>\n" + BOMB, "a DTD"),
+    "a DTD behind a comment": (b"<?xml version='1.0'?><!-- <a> - >--><?p?>\n" + BOMB, "a DTD"),
     "another message-id": (CONFIG.replace(b"%ID%", b"mine"), "Unknown 'message-id'"),
     "no message-id": (CONFIG.replace(b' message-id="%ID%"', b""), "message-id"),
-    "no XML": (b"error: unknown command\n]]>]]>", "not a plain XML document"),
+    "no XML": (b"error: unknown command\n]]>]]>", "it is not XML: Start tag expected"),
     "cut XML": (CONFIG.replace(b"</configuration-text>", b""), "mismatch"),
     "no UTF-8": (CONFIG.replace(b"system", b"\xff\xfe"), "not UTF-8"),
     "control characters": (CONFIG.replace(b"system", b"\x1b[2J"), "PCDATA"),
-    "no configuration": (b'<rpc-reply message-id="%ID%"/>]]>]]>', "no configuration in it|TypeError|AttributeError"),
+    "no configuration": (b'<rpc-reply message-id="%ID%"/>]]>]]>', "there is no configuration in it"),
+    "a comment": (b'<rpc-reply message-id="%ID%">\n<!-- --> </rpc-reply>]]>]]>', "there is no configuration in it"),
+    "success": (b'<rpc-reply message-id="%ID%"><ok/></rpc-reply>]]>]]>', "there is no configuration in it"),
     "an empty configuration": (CONFIG.replace(b"system {}\n", b""), "there is no configuration in it"),
     "another element": (b'<rpc-reply message-id="%ID%"><x/></rpc-reply>]]>]]>', "there is no configuration in it"),
-    "nothing": (b"]]>]]>", "not a plain XML document"),
+    "nothing": (b"]]>]]>", "it is empty"),
 }  # fmt: skip
 
 
@@ -224,8 +223,7 @@ def test_an_answer_that_is_none(what: str, driver: str) -> None:
 
 
 @pytest.mark.parametrize("forever", [b"x" * 65536, b"<a/>]]>]]>" * 1000, b"<notification/>]]>]]>" * 1000])
-def test_an_endless_answer(forever: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(netconf_module, "MAX_ANSWER_BYTES", 4 << 20)
+def test_an_endless_answer(forever: bytes) -> None:
     with serving(netconf(forever=forever)) as port:
         one = switch(port)
         one.open()
@@ -281,4 +279,60 @@ def test_an_encrypted_key_is_no_refused_login(tmp_path: Path, passphrase: Secret
         error = failing(one.open)
         assert f"the key file {key} {reason}" in str(error)
     (tmp_path / "key").write_text("not a key")
-    assert "private key" in str(failing(SshServer(way).open)) or passphrase
+    assert f"the key file {key} is not a private key; check key_file" in str(failing(SshServer(way).open))
+
+
+def test_the_limit_is_that_of_the_request() -> None:
+    with serving(
+        netconf(CONFIG, b'<rpc-reply message-id="%ID%"><x>' + b"<y/>" * 2000 + b"</x></rpc-reply>]]>]]>")
+    ) as port:
+        one = switch(port)
+        one.open()
+        one.running()
+        error = failing(one.running)
+        one.close()
+    assert "its answer to get-configuration cannot be read: it has more than 1000 elements" in error.reason
+
+
+EMPTY = b'<rpc-reply message-id="%ID%"/>]]>]]>'
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (
+            EMPTY.replace(b"/>", b"><ok/></rpc-reply>"),
+            "its answer to get-configuration cannot be read: there is no conf",
+        ),
+        (EMPTY.replace(b"/>", b"><rpc-error/></rpc-reply>"), "an error without a message"),
+    ],
+)
+def test_differences_that_are_none(answer: bytes, reason: str, driver: str) -> None:
+    with serving(netconf(answer)) as port:
+        one = switch(port, driver=driver)
+        one.open()
+        error = failing(one.compare)
+        one.close()
+    assert reason in error.reason
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_no_differences(driver: str) -> None:
+    """Some releases of Junos say nothing at all."""
+    with serving(netconf(EMPTY)) as port:
+        one = switch(port, driver=driver)
+        one.open()
+        assert one.compare() == ""
+        one.close()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_configuration_of_too_many_words(driver: str) -> None:
+    text = b"a;\n" * 80_000
+    with serving(netconf(CONFIG.replace(b"system {}", text))) as port:
+        one = switch(port, driver=driver)
+        one.open()
+        error = failing(one.running)
+        one.close()
+    assert "its configuration has more than 150,000 words" in error.reason

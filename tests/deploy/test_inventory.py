@@ -9,11 +9,12 @@ from nornir.core.inventory import Inventory as NornirInventory
 
 from ailb_gen.deploy.credentials import Command, Environment, Keyring, Login
 from ailb_gen.deploy.devices import devices
-from ailb_gen.deploy.inventory import AilbInventory, Inventory, Options, Target, read_inventory
+from ailb_gen.deploy.inventory import AilbInventory, Inventory, Options, Target, need_inventory, read_inventory
 from ailb_gen.design.build import build
-from ailb_gen.errors import IntentError
+from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
 from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of
+from tests.deploy.fabric import run
 
 
 def read(folder: Path, fabric: str = SMALL, **files: str) -> Inventory:
@@ -207,8 +208,68 @@ def test_the_work_grows_with_the_devices_and_no_faster(tmp_path: Path) -> None:
 
 
 def test_thousands_of_wrong_names_are_told_without_looking_for_thousands_of_likely_ones(tmp_path: Path) -> None:
-    hosts = "".join(f"spine-of-elsewhere{n}: {{}}\n" for n in range(2000))
+    names = ", ".join(f"spine-of-elsewhere{n}" for n in range(2000))
     with pytest.raises(IntentError) as caught:
-        read(tmp_path, hosts=hosts)
-    assert len(caught.value.problems) == 2000
-    assert sum(bool(problem.hint) for problem in caught.value.problems) <= 20
+        read(tmp_path, hosts=f"spine1: {{groups: [{names}]}}", groups="spine-of-elsewhere: {}")
+    assert len(caught.value.problems) == 2001
+    # The group that nobody is in has its own.
+    assert 1 < sum(bool(problem.hint) for problem in caught.value.problems) <= 21
+
+
+def test_who_may_sign_plans_is_said_once_for_the_fabric(tmp_path: Path) -> None:
+    assert read(tmp_path).allowed_signers is None
+    found = read(tmp_path, defaults="approval: {allowed_signers: approvers}\nport: 1\n")
+    assert found.allowed_signers == tmp_path / "approvers"
+    assert found.targets["spine1"].port == 1
+    with pytest.raises(IntentError, match=r"groups.yaml:1:9: error\[unknown-key\]: spine.approval: unknown key"):
+        read(tmp_path, groups="spine: {approval: {allowed_signers: mine}}")
+    with pytest.raises(IntentError, match=r"error\[missing-key\]"):
+        read(tmp_path, defaults="approval: {}", groups="")
+
+
+def refusal(fabric: Path, directory: Path | None = None) -> str:
+    """Return why what is there does not do as an inventory; empty where it does."""
+    try:
+        need_inventory(read_inventory(fabric, directory or fabric.parent), fabric, directory)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def test_without_any_inventory_devices_are_not_tried_by_name(tmp_path: Path) -> None:
+    fabric = tmp_path / "fabric.yaml"
+    fabric.write_text(SMALL, encoding="utf-8")
+    told = refusal(fabric)
+    assert told.startswith(
+        f"{tmp_path}: there is no inventory here: no hosts.yaml, groups.yaml or defaults.yaml, and fabric.yaml gives "
+        f"no management addresses; name the folder that has one with -i, or write a minimal one:\n"
+    )
+    assert "stripe1-leaf1: {hostname: ADDRESS}" in told
+
+
+@pytest.mark.parametrize("name", ["defaults", "groups", "hosts"])
+def test_any_inventory_file_is_an_inventory(name: str, tmp_path: Path) -> None:
+    fabric = tmp_path / "fabric.yaml"
+    fabric.write_text(SMALL, encoding="utf-8")
+    (tmp_path / f"{name}.yaml").touch()
+    assert refusal(fabric) == refusal(fabric, tmp_path) == ""
+
+
+def test_management_addresses_are_an_inventory_unless_another_folder_was_named(tmp_path: Path) -> None:
+    fabric, other = tmp_path / "fabric.yaml", tmp_path / "other"
+    fabric.write_text(f"{SMALL}management: {{leaves: 192.0.2.11/24}}\n", encoding="utf-8")
+    other.mkdir()
+    assert refusal(fabric) == ""
+    assert refusal(fabric, other).startswith(f"{other}: there is no inventory here: no hosts.yaml, groups.yaml or")
+    assert "and fabric.yaml gives" not in refusal(fabric, other)
+
+
+@pytest.mark.parametrize("verb", ["plan", "drift", "verify", "deploy", "rollback", "confirm"])
+def test_every_verb_says_that_there_is_no_inventory(verb: str, tmp_path: Path) -> None:
+    fabric, artifacts = tmp_path / "fabric.yaml", tmp_path / "artifacts"
+    fabric.write_text((EXAMPLES / "lab" / "fabric.yaml").read_text())
+    assert run("generate", str(fabric), "-o", str(artifacts)).code == 0
+    done = run(verb, str(fabric), str(artifacts))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"ailb-gen: {tmp_path}: there is no inventory here: ")
+    assert "hostkey" not in done.err

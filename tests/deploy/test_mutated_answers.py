@@ -7,6 +7,7 @@ import string
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,12 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 from ncclient.transport.session import NetconfBase
+from ncclient.xml_ import qualify
 
-from ailb_gen.deploy import netconf as netconf_module
+from ailb_gen.deploy import messages
 from ailb_gen.deploy.calls import ask, commit_of, history
 from ailb_gen.deploy.collect import lldp
 from ailb_gen.deploy.drivers import text_of
-from ailb_gen.deploy.netconf import AnswerError, _Framing, refuse_bulk, refuse_dtd
+from ailb_gen.deploy.messages import CONFIGURATION, LONG, ROUTES, SHORT, AnswerError, Limit, Message, Share, Shared
+from ailb_gen.deploy.netconf import _Framing
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor, advertised, alarms, announcing, peers
 
@@ -154,14 +157,27 @@ def test_a_configuration_that_is_none(reply: object) -> None:
         text_of(NAME, reply)
 
 
+class Text:
+    """A message that keeps its bytes."""
+
+    def __init__(self) -> None:
+        self.size, self.text = 0, bytearray()
+
+    def feed(self, data: bytes) -> None:
+        self.text += data
+
+
 class Heard:
     """A session that keeps the messages it is given."""
 
     def __init__(self, base: object) -> None:
         self._base, self.messages = base, list[str]()
 
-    def _dispatch_message(self, raw: str) -> None:
-        self.messages.append(raw)
+    def message(self) -> Text:
+        return Text()
+
+    def arrived(self, message: Text) -> None:
+        self.messages.append(message.text.decode().strip())
 
 
 def heard(base: object, pieces: list[bytes]) -> list[str]:
@@ -195,14 +211,26 @@ def test_messages_in_any_pieces(messages: list[str], at: list[int], size: int) -
     assert heard(NetconfBase.BASE_11, cut(new, at)) == wanted
 
 
-@given(st.lists(st.binary(max_size=40) | st.sampled_from([b"\n#", b"\n##\n", b"\n#3\nabc", b"]]>]]>", b"\xff"])))
+@given(
+    st.lists(st.binary(max_size=40) | st.sampled_from([b"\n#", b"\n##\n", b"\n#3\nabc", b"]]>]]>", b"<a>", b"\xff"]))
+)
 def test_any_bytes_are_messages_or_told(pieces: list[bytes]) -> None:
+    class Parsing(Heard):
+        def message(self) -> Any:
+            return Message(LONG, Share())
+
+        def arrived(self, message: Any) -> None:
+            message.root()
+
     for base in (NetconfBase.BASE_10, NetconfBase.BASE_11):
+        session: Any = Parsing(base)
+        framing = _Framing(session)
         with suppress(AnswerError):
-            heard(base, pieces)
+            for piece in pieces:
+                framing.parse(piece)
 
 
-HEADERS = (b"\n#99999999999\n", b"\n#0\n", b"\n#4294967295\n", b"\n#-1\n", b"\n# 1\n", b"hello there")
+HEADERS = (b"\n#99999999999\n", b"\n#0\n", b"\n#-1\n", b"\n# 1\n", b"hello there")
 
 
 @pytest.mark.parametrize("header", HEADERS)
@@ -211,31 +239,102 @@ def test_chunks_that_are_none(header: bytes) -> None:
         heard(NetconfBase.BASE_11, [header, b"x" * 20])
 
 
-def test_nothing_is_kept_of_what_is_too_long() -> None:
-    with pytest.raises(AnswerError, match="longer than 64 MiB"):
-        heard(NetconfBase.BASE_11, [b"\n#%d\n" % (netconf_module.MAX_ANSWER_BYTES + 1)])
+def parsed(text: str, limit: Limit = LONG, share: Share | None = None) -> Any:
+    """Return the tree of a message that comes in pieces."""
+    data = text.encode()
+    message = Message(limit, share or Share())
+    for start in range(0, len(data), 7 if len(data) < 1000 else 5000):
+        message.feed(data[start : start + (7 if len(data) < 1000 else 5000)])
+    return message.root()
 
 
+@pytest.mark.parametrize("limit", [SHORT, LONG])
 @pytest.mark.parametrize(
     "text",
     ["<!DOCTYPE a>", "<?xml version='1.0'?><!DOCTYPE a><a/>", "<!-- <a> --><!DOCTYPE a><a/>", "<?a?>", "", "x<a/>",
-     "+ADw-", "<?a <!-- ?><!DOCTYPE a []><a/>", "<!-- -- - --><!ENTITY", "\ufeff<!DOCTYPE a><a/>"],
+     "+ADw-", "<?a <!-- ?><!DOCTYPE a []><a/>", "<!-- -- - --><!ENTITY", "\ufeff<!DOCTYPE a><a/>", "<a>&b;</a>",
+     "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "<a/><b/>", "<a", "<a><b></a>"],
 )  # fmt: skip
-def test_no_dtd_in_any_guise(text: str) -> None:
+def test_what_is_no_plain_document(text: str, limit: Limit) -> None:
     with pytest.raises(AnswerError):
-        refuse_dtd(text)
+        parsed(text, limit)
 
 
-def test_no_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
-    attributes = " ".join(f"a{number}='>'" for number in range(70))
-    with pytest.raises(AnswerError, match="too many attributes"):
-        refuse_bulk(f"<x><a {attributes}/></x>")
-    refuse_bulk(f"<x><a b='1'/>{attributes}</x>")
-    monkeypatch.setattr(netconf_module, "MAX_TAGS", 10)
-    with pytest.raises(AnswerError, match="more than 10 tags"):
-        refuse_bulk("<a/>" * 11)
+PLAIN = "<?xml version='1.0'?>\n<!-- - <!DOCTYPE --><a><![CDATA[<!DOCTYPE]]></a>"
+REPLY = """
+<rpc-reply xmlns="urn:ietf:params:xml:ns:netconf:base:1.0" xmlns:junos="http://x" message-id="7">
+  <?p i?><x xmlns="http://y" junos:style="brief">
+    <y> 1 </y><!-- c --><y>2&lt;<![CDATA[<3]]></y> tail <z> </z>
+  </x>
+</rpc-reply>"""
 
 
-@pytest.mark.parametrize("text", ["<a/>", "<?xml version='1.0'?>\n<!-- - <!DOCTYPE --><a><![CDATA[<!DOCTYPE]]></a>"])
-def test_a_plain_document(text: str) -> None:
-    refuse_dtd(text)
+@pytest.mark.parametrize("limit", [SHORT, LONG, CONFIGURATION])
+def test_a_plain_document(limit: Limit) -> None:
+    assert parsed(PLAIN, limit).text == "<!DOCTYPE"
+    told = etree.tostring(parsed(REPLY, limit)).decode()
+    assert (
+        told == '<rpc-reply message-id="7"><x style="brief"><y> 1 </y><y>2&lt;&lt;3</y> tail <z> </z></x></rpc-reply>'
+    )
+
+
+def test_an_error_is_one_in_any_namespace() -> None:
+    for space in ("", ' xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"', ' xmlns="http://xml.juniper.net/x"'):
+        found = parsed(
+            f"<rpc-reply><a/><rpc-error{space}><error-message>no</error-message></rpc-error><b/></rpc-reply>"
+        )
+        assert [one.tag for one in found] == ["a", qualify("rpc-error"), "b"]
+        assert found[1].findtext(qualify("error-message")) == "no"
+
+
+def test_only_what_matters_of_routes_is_kept() -> None:
+    text = f"<rpc-reply>{ANSWERS['get-route-information'].replace('<rt-entry>', '<rt-entry><as-path>x<b/></as-path>')}"
+    assert "as-path" not in etree.tostring(parsed(f"{text}</rpc-reply>", ROUTES)).decode()
+    good: Any = etree.tostring(parsed(f"{text}</rpc-reply>", ROUTES)[0])
+    assert b"color:0:1" in good and b"bgp-aigp" in good and b"rt-prefix-length" in good
+
+
+REFUSED = {
+    "elements": ("<a>" + "<b/>" * 30_000, SHORT, "more than 20000 elements"),
+    "elements of routes": ("<a>" + "<b/>" * 3000, replace(ROUTES, elements=2000), "more than 2000 elements"),
+    "text": ("<a>" + "x" * (5 << 20), CONFIGURATION, "more than 4 MiB"),
+    "wide text": ("<a>" + "\U0001f600x" * (1 << 20), CONFIGURATION, "more than 4 MiB"),
+    "length": ("<a>" + "<!-- x -->" * (2 << 20), LONG, "longer than 12 MiB"),
+    "a comment": (f"<a><!--{'x' * 1_200_000}--></a>", LONG, "tag or comment in it is longer than 1 MiB"),
+    "a comment before": (f"<!--{'x' * 1_200_000}--><a></a>", LONG, "tag or comment in it is longer than 1 MiB"),
+    "an instruction": (f"<a><?x {'x' * 1_200_000}?></a>", LONG, "tag or comment in it is longer than 1 MiB"),
+    "a name": (f"<a><{'x' * 1_200_000}/></a>", LONG, "tag or comment in it is longer than 1 MiB"),
+    "an attribute": (f"<a><b c='{'x' * 1_200_000}'/></a>", LONG, "tag or comment in it is longer than 1 MiB"),
+    "blanks before": (f"<!-- -->{' ' * 1_200_000}<a></a>", LONG, "tag or comment in it is longer than 1 MiB"),
+    "attributes": ("<a><b " + " ".join(f"c{n}='x'" for n in range(70)) + "/></a>", LONG, "too many attributes"),
+    "namespaces": ("<a><b " + " ".join(f"xmlns:c{n}='x'" for n in range(70)) + "/></a>", LONG, "too many attributes"),
+    "depth": ("<a>" * 70, LONG, "too deep"),
+    "errors in errors": ("<a>" + "<rpc-error>" * 2, LONG, "an error lies in an error"),
+    "a long error": (f"<a><rpc-error/><b>{'x' * (9 << 20)}</b></a>", LONG, "more than 8 MiB"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_too_much(what: str) -> None:
+    text, limit, reason = REFUSED[what]
+    with pytest.raises(AnswerError, match=reason):
+        parsed(text, limit)
+
+
+def test_devices_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short answers always fit; a long one waits for room, and is refused when there is none."""
+    monkeypatch.setattr(messages, "PATIENCE_S", 0.01)
+    shared = Shared(6 << 20)
+    text = f"<a>{'x' * 4_000_000}</a>"
+    first, second, third = (Share(shared) for _ in range(3))
+    parsed(text, CONFIGURATION, first)
+    parsed(text, CONFIGURATION, second)
+    parsed(text, CONFIGURATION, third)
+    last = Share(shared)
+    with pytest.raises(AnswerError, match="use fewer at once"):
+        parsed(text, CONFIGURATION, last)
+    parsed(f"<a>{'x' * (1 << 20)}</a>", CONFIGURATION, last)
+    for share in (first, second, third, last):
+        share.done()
+    assert shared.left == 6 << 20
+    parsed(text, CONFIGURATION, last)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from select import select
+from select import POLLIN, poll
 
 import pytest
 
@@ -190,9 +190,12 @@ def at_terminal(*words: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
 def seen(master: int, text: str) -> str:
     """Read from a terminal until a text is there."""
     found, end = "", time.monotonic() + HANGS_S
+    # select(2) takes no descriptor above 1023, and a process of many tests may have so many.
+    ready = poll()
+    ready.register(master, POLLIN)
     while text not in found:
         assert time.monotonic() < end, found
-        if select([master], [], [], 0.2)[0]:
+        if ready.poll(200):
             try:
                 found += os.read(master, 65536).decode()
             except OSError:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ailb_gen import __version__
+from ailb_gen.deploy import planfile
 from ailb_gen.deploy.impact import impact_of
 from ailb_gen.deploy.inputs import Inputs
-from ailb_gen.deploy.planfile import check_plan, plan_text, read_plan, write_plan
+from ailb_gen.deploy.plan_signature import read_signature
+from ailb_gen.deploy.planfile import ApprovedPlan, plan_text, read_plan, write_plan
 from ailb_gen.deploy.planning import HostLook, Plan
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.wave_order import Wave
-from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.errors import OutputError, PlanError, UsageError
+from tests.conftest import ROOT
 from tests.deploy.lab import edited, look, plan_of
 from tests.network.lab import LAB
 
@@ -31,6 +37,11 @@ def written(path: Path, found: Plan = FOUND, limit: tuple[str, ...] = ("leaf", "
     """Write a plan."""
     write_plan(path, plan_text(INPUTS, found, limit, 2, impact_of(found)))
     return path
+
+
+def check_plan(approved: ApprovedPlan, inputs: Inputs, found: Plan) -> None:
+    """Compare a plan with what is found now."""
+    planfile.check_plan(approved, inputs, found, lambda: impact_of(found))
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -115,7 +126,7 @@ def test_a_plan_that_does_not_hold_any_more(tmp_path: Path, found: Plan, inputs:
     with pytest.raises(UsageError) as error:
         check_plan(plan, inputs, found)
     assert str(error.value).split("\n") == [
-        "the plan does not hold any more, plan again:",
+        f"{plan.file}: error[plan-outdated]: the plan does not hold any more, plan again:",
         *(f"  {text}" for text in wrong),
     ]
 
@@ -130,19 +141,24 @@ def test_a_plan_that_does_not_hold_any_more(tmp_path: Path, found: Plan, inputs:
         "7",
         '"text"',
         "{}",
-        '{"format": 2}',
-        '{"format": 2, "limit": [], "inputs": "", "devices": [], "waves": []}',
-        '{"format": 2, "limit": [], "inputs": "", "devices": {"a": {}}, "waves": []}',
-        '{"format": 2, "limit": 5, "inputs": "", "devices": {}, "waves": []}',
-        '{"format": 2, "limit": [], "inputs": "", "devices": {}, "waves": [["a"]]}',
-        '{"format": 2, "limit": [], "inputs": "", "devices": {}, "waves": [5]}',
+        '{"format": 3}',
+        '{"format": 3, "limit": [], "inputs": "", "devices": [], "waves": []}',
+        '{"format": 3, "limit": [], "inputs": "", "devices": {"a": {}}, "waves": []}',
+        '{"format": 3, "limit": 5, "inputs": "", "devices": {}, "waves": []}',
+        '{"format": 3, "limit": [], "inputs": "", "devices": {}, "waves": [["a"]]}',
+        '{"format": 3, "limit": [], "inputs": "", "devices": {}, "waves": [5]}',
+        '{"format": 3, "devices": {}, "digests": [], "digest": ""}',
+        '{"format": 3, "devices": {}, "digests": {}, "digest": "", "limit": NaN}',
+        '{"format": 3, "format": 3, "devices": {}, "digests": {}, "digest": ""}',
         "[" * 100_000,
     ],
 )
 def test_what_is_not_a_plan(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text)
-    with pytest.raises(UsageError, match=r"plan\.json: not a plan; 'ailb-gen plan -o FILE' writes one$"):
+    with pytest.raises(
+        UsageError, match=r"plan\.json: error\[plan-unreadable\]: not a plan; 'ailb-gen plan -o FILE' writes one$"
+    ):
         read_plan(path)
 
 
@@ -169,6 +185,140 @@ def test_another_change_of_the_same_files_and_configuration(tmp_path: Path) -> N
     older = replace(read_plan(path), version="0.0.1")
     with pytest.raises(UsageError, match=r"it was planned with version 0\.0\.1 of this program, this is "):
         check_plan(older, INPUTS, found)
+
+
+def at(body: dict[str, Any], *keys: str | int) -> Any:
+    """Return what is deep inside a plan."""
+    for key in keys:
+        body = body[key]  # type: ignore[index]
+    return body
+
+
+# Everything that a plan shows, edited; and the parts of it that are named then.
+EDITS: dict[str, tuple[Callable[[dict[str, Any]], object], list[str]]] = {
+    "other commands": (
+        lambda body: [row.update(commands=["set system host-name owned"]) for row in body["devices"].values()],
+        [f"commands of {SPINE}", f"commands of {LEAF}"],
+    ),
+    "one command less": (lambda body: at(body, "devices", LEAF, "commands").pop(), [f"commands of {LEAF}"]),
+    "commands in another order": (
+        lambda body: at(body, "devices", LEAF, "commands").reverse(),
+        [f"commands of {LEAF}"],
+    ),
+    "no sessions": (lambda body: at(body, "devices", SPINE).update(sessions=[]), [f"sessions of {SPINE}"]),
+    "no key for sessions": (lambda body: at(body, "devices", SPINE).pop("sessions"), [f"sessions of {SPINE}"]),
+    "no colors": (lambda body: at(body, "devices", SPINE).update(colors=[]), [f"colors of {SPINE}"]),
+    "other servers": (lambda body: at(body, "devices", SPINE).update(servers=["x"]), [f"servers of {SPINE}"]),
+    "harmless traffic": (lambda body: body.update(traffic={}), ["traffic"]),
+    "less load": (lambda body: at(body, "traffic", "waves").update({SPINE: [0, 1.0]}), ["traffic"]),
+    "other waves": (lambda body: body["waves"].reverse(), ["waves"]),
+    "another canary": (lambda body: body["waves"].insert(0, ["canary", ["x"]]), ["waves"]),
+    "a device less": (
+        lambda body: body["devices"].pop(LEAF),
+        [f"{key} of {LEAF}" for key in ("fingerprint", "change", "commands", "sessions", "colors", "servers")],
+    ),
+    "another device": (lambda body: body["devices"].update(x={"commands": []}), ["commands of x"]),
+    "another limit": (lambda body: body.update(limit=["all"]), ["limit"]),
+    "fewer paths": (lambda body: body.update(min_paths=0), ["min_paths"]),
+    "truth as a number": (lambda body: body.update(min_paths=2.0), ["min_paths"]),
+    "other files": (lambda body: body.update(inputs="0" * 64), ["inputs"]),
+    "another version": (lambda body: body.update(version="0.0.1"), ["version"]),
+    "another fingerprint": (
+        lambda body: at(body, "devices", LEAF).update(fingerprint="0" * 64),
+        [f"fingerprint of {LEAF}"],
+    ),
+    "something to read": (lambda body: body.update(note="all is well"), ["note"]),
+    "another digest": (lambda body: body["digests"].update(traffic="0" * 64), ["traffic"]),
+    "no digest": (lambda body: body["digests"].pop("traffic"), ["traffic"]),
+    "one digest more": (lambda body: body["digests"].update({"commands of x": "0" * 64}), ["commands of x"]),
+    "another digest of all": (lambda body: body.update(digest="0" * 64), ["the digest of the whole file"]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_plan_that_was_edited_is_refused_with_the_part(tmp_path: Path, name: str) -> None:
+    edit, parts = EDITS[name]
+    path = written(tmp_path / "plan.json")
+    body = json.loads(path.read_text())
+    edit(body)
+    path.write_text(json.dumps(body, indent=1))
+    with pytest.raises(UsageError) as error:
+        read_plan(path)
+    first, *named = str(error.value).split("\n")
+    assert (
+        first == f"{path}: error[plan-edited]: edited since it was planned, plan again; what differs from its digest:"
+    )
+    assert named == [f"  {part}" for part in parts]
+
+
+# With new digests, nothing is left of the first four; the last two ask for another push, which is then compared.
+ABOUT_DIGESTS = {"another digest", "no digest", "one digest more", "another digest of all"}
+ASKING = {"another limit", "fewer paths"}
+
+
+@pytest.mark.parametrize("name", sorted(EDITS.keys() - ABOUT_DIGESTS - ASKING))
+def test_a_plan_whose_digests_were_computed_again_is_compared_with_what_is_pushed(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path / "plan.json")
+    body = json.loads(path.read_text())
+    EDITS[name][0](body)
+    del body["digest"], body["digests"]
+    body["digests"] = planfile._parts(body)
+    body["digest"] = planfile._digest(body)
+    path.write_text(json.dumps(body))
+    if name == "another version":
+        # Nothing of what is pushed depends on it.
+        check_plan(read_plan(path), INPUTS, FOUND)
+        return
+    with pytest.raises(UsageError):
+        check_plan(read_plan(path), INPUTS, FOUND)
+
+
+def test_what_a_plan_shows_is_what_is_pushed(tmp_path: Path) -> None:
+    path = written(tmp_path / "plan.json")
+    plan = read_plan(path)
+    shown = replace(plan, parts={**plan.parts, f"commands of {LEAF}": "0" * 64, "traffic": "0" * 64})
+    with pytest.raises(UsageError) as error:
+        check_plan(shown, INPUTS, FOUND)
+    assert str(error.value).split("\n") == [
+        f"{path}: error[plan-outdated]: the plan does not hold any more, plan again:",
+        "  traffic: the push would affect it in another way than the plan shows, because other switches changed",
+        f"  commands of {LEAF}: the plan shows something else than would be pushed",
+    ]
+
+
+def test_another_layout_of_the_same_plan_is_the_same_plan(tmp_path: Path) -> None:
+    path = written(tmp_path / "plan.json")
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=4, sort_keys=True, ensure_ascii=True))
+    check_plan(read_plan(path), INPUTS, FOUND)
+
+
+def test_every_way_in_which_a_plan_cannot_be_used_has_a_code(tmp_path: Path) -> None:
+    """What is printed, with the names of folders left out; `tests/errors/plan/` has it."""
+    path = written(tmp_path / "plan.json")
+    edited = tmp_path / "edited.json"
+    edited.write_text(json.dumps(json.loads(path.read_text()) | {"limit": ["spine2"]}))
+    none = tmp_path / "none.json"
+    none.write_text("{}")
+    with pytest.raises(PlanError) as outdated:
+        check_plan(read_plan(path), replace(INPUTS, digest="other"), FOUND)
+    found = {"plan-outdated": outdated.value}
+    ways: dict[str, Callable[[], object]] = {
+        "plan-edited": lambda: read_plan(edited),
+        "plan-unreadable": lambda: read_plan(none),
+        "plan-unsigned": lambda: read_signature(tmp_path / "plan.json.sig"),
+    }
+    for code, act in ways.items():
+        with pytest.raises(PlanError) as error:
+            act()
+        found[code] = error.value
+    for code, one in found.items():
+        assert one.problem.code == code
+        golden = ROOT / "tests" / "errors" / "plan" / f"{code.removeprefix('plan-')}.txt"
+        text = f"{one}\n".replace(f"{tmp_path}/", "")
+        if os.environ.get("AILB_UPDATE_GOLDEN"):
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text(text)
+        assert text == golden.read_text()
 
 
 def test_nobody_else_can_read_a_plan(tmp_path: Path) -> None:

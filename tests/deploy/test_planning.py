@@ -117,6 +117,20 @@ def test_a_configuration_that_cannot_be_read() -> None:
         seen(LEAF, Fake("system {"))
 
 
+def test_groups_of_a_switch() -> None:
+    """A chain is no circle; a circle is an error of the switch, not of the program."""
+    chain = "".join(f"g{n} {{ apply-groups g{n + 1}; }}\n" for n in range(24))
+    found = seen(
+        LEAF, Fake(f"groups {{ {chain} g24 {{ system {{ host-name x; }} }} }} apply-groups g0; system {{ services; }}")
+    )
+    assert found.name == LEAF
+    circle = "groups { a { apply-groups b; } b { apply-groups a; } } apply-groups a; system { services; }"
+    with pytest.raises(
+        DeviceError, match=f"^{LEAF}: read: what its configuration does is not clear: groups .line 1.: a, b"
+    ):
+        seen(LEAF, Fake(circle))
+
+
 class FakePool(DevicePool):
     """A pool of fakes."""
 
@@ -124,10 +138,12 @@ class FakePool(DevicePool):
         self.fakes = fakes
 
     def run(
-        self, names: Any, work: Any, phase: Phase, advance: Any = None, connect: bool = True, keep: bool = True
-    ) -> Any:
-        # Hundreds of connections that are not needed any more would be hundreds of threads.
+        self, names: Any, work: Any, phase: Phase, advance: Any = None, connect: bool = True, keep: bool = True,
+        at_once: bool = False,
+    ) -> Any:  # fmt: skip
+        # Hundreds of connections that are not needed any more would be hundreds of threads; nothing is changed yet.
         assert not keep
+        assert at_once
         found: ByDevice[Any] = ByDevice()
         for name in names:
             fake = self.fakes[name]

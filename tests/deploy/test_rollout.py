@@ -196,12 +196,39 @@ def test_settling_says_which_devices_could_not_be_brought_to_an_end() -> None:
     }
 
 
-def test_a_record_that_cannot_be_written_ends_the_run() -> None:
+@pytest.mark.parametrize("full_after", [0, 1])
+def test_nothing_is_begun_that_cannot_be_recorded(full_after: int) -> None:
     devices = machine()
-    devices.full_after = 5
+    devices.full_after = full_after
     with devices.running(), pytest.raises(OutputError):
         rollout(devices).run(OLD)
     assert set(devices.final_states().values()) == {CommitState.OLD}
+
+
+@pytest.mark.parametrize("on_failure", ["stop", "rollback-all"])
+@pytest.mark.parametrize("full_after", range(2, 30))
+@pytest.mark.parametrize("fails", [{}, {"spine1": {"verify": ["bad"] * 9999}}])
+def test_a_record_that_cannot_be_written_ends_the_run(
+    full_after: int, on_failure: Literal["stop", "rollback-all"], fails: Scripts
+) -> None:
+    def push(full_after: int) -> tuple[Machine, Report]:
+        devices = machine_of({name: fails.get(name, {}) for name in PUSHED})
+        devices.full_after = full_after
+        with devices.running():
+            return devices, rollout(devices, on_failure=on_failure).run(OLD)
+
+    whole, _ = push(10**9)
+    devices, report = push(full_after)
+    assert report.unrecorded == ("the disk is full" if full_after < len(whole.events) else "")
+    for name, result in report.results.items():
+        assert result.outcome in COMMIT_STATES
+        assert devices.devices[name].commit_state is COMMIT_STATES[result.outcome], name
+    # What the record calls settled ended as the record says.
+    left = unfinished(devices.events).devices
+    said = {name: row[0] for one in devices.events if one["event"] == "results" for name, row in one["devices"].items()}
+    assert {name: said.get(name, "untouched") for name in PUSHED if name not in left} == {
+        name: str(result.outcome) for name, result in report.results.items() if name not in left
+    }
 
 
 def event(kind: str, *names: str) -> dict[str, Any]:

@@ -3,15 +3,19 @@
 import json
 import os
 import re
+import resource
+import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy.redact import Redactor
 from ailb_gen.deploy.runlog import RunLog, StateDirectory
 from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.redact.known import Redactor
 
 
 def same(text: str) -> str:
@@ -161,6 +165,8 @@ def test_which_run_is_meant(state: StateDirectory) -> None:
         assert state.find(run) == state.find(str(number)) == state.find(run[:-2]) == run
     with pytest.raises(UsageError, match=r"^13: there is no such run in "):
         state.find("13")
+    with pytest.raises(UsageError):
+        state.find("9" * 5000)
     with pytest.raises(UsageError, match=r"there is no such run in .*; the last ones are: "):
         state.find("")
     twin = f"{started[0]}x"
@@ -231,13 +237,41 @@ def test_a_state_directory_that_cannot_be(tmp_path: Path) -> None:
         RunLog(state, "r", same)
 
 
-def test_a_full_disk(state: StateDirectory) -> None:
+@contextmanager
+def at_most(size: int) -> Iterator[None]:
+    """Let no file of this process become larger than so many bytes: a disk that is full there."""
+    ignored, before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_a_line_that_cannot_be_written_leaves_nothing_of_it(state: StateDirectory) -> None:
     log = RunLog(state, "r", same)
-    log._file.close()
-    log._file = Path("/dev/full").open("a", encoding="utf-8")  # noqa: SIM115 - `close` of the record is what is tested
-    with pytest.raises(OutputError, match="the run cannot be recorded: No space left on device"):
-        log.write("committing", devices=["a"])
+    log.write("one")
+    whole = log.path.read_bytes()
+    for room in range(0, 40, 7):
+        with at_most(len(whole) + room), pytest.raises(OutputError, match="the run cannot be recorded: File too large"):
+            log.write("committing", devices=["a"])
+        assert log.path.read_bytes() == whole
+    log.write("two")
     log.close()
+    assert kinds(state) == ["one", "two"]
+
+
+def test_reserved_space_is_no_part_of_the_record_and_is_given_back(state: StateDirectory) -> None:
+    log = RunLog(state, "r", same)
+    log.reserve(100)
+    taken = log.path.stat().st_blocks * 512
+    log.write("one")
+    assert kinds(state) == ["one"]
+    assert log.path.stat().st_size < 200
+    log.close()
+    assert taken > 800_000
+    assert log.path.stat().st_blocks * 512 < 50_000
 
 
 def test_no_such_run(state: StateDirectory) -> None:

@@ -178,11 +178,23 @@ def test_a_refused_login(guarded: Generated, tmp_path: Path) -> None:
     assert_folder_free(tmp_path, secrets_of(guarded, *PASSWORDS.values()))
 
 
+# A message and its bad element.
+REPEATED = [
+    (f"could not decrypt {KEY}", f"set protocols bgp group old authentication-key {PLAIN}"),
+    (f"could not decrypt: syntax error: 'authentication-key \"{PLAIN}\"'", "authentication-key"),
+    (f"could not decrypt (authentication-key {PLAIN}), near (community {COMMUNITY})", f"snmp community {COMMUNITY}"),
+    (f"could not decrypt: [edit snmp]\n  'community {COMMUNITY}'\n    snmp: invalid", f"secret {PLAIN};"),
+]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("message", "element"), REPEATED)
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_an_error_of_a_device_that_repeats_a_secret(guarded: Generated, tmp_path: Path, driver: str) -> None:
+def test_an_error_of_a_device_that_repeats_a_secret(
+    guarded: Generated, tmp_path: Path, driver: str, message: str, element: str
+) -> None:
     def refuse(database: ConfigDatabase, session: Session) -> None:
-        line = f"set protocols bgp group old authentication-key {PLAIN}"
-        raise RefusedError(RpcError(f"could not decrypt {KEY}", path="[edit]", element=line))
+        raise RefusedError(RpcError(message, path="[edit]", element=element))
 
     secrets = secrets_of(guarded, PASSWORDS["plain"])
     with site(guarded, tmp_path, login=Login(USER, PASSWORDS["plain"])) as on, logging_everything() as log:

@@ -30,3 +30,10 @@ def test_what_names_the_device_in_its_words_is_said_once_for_all() -> None:
 def test_one_error_is_told_as_it_is() -> None:
     assert once([failed("leaf1")]) == ["leaf1: connect: no answer; is it up?"]
     assert once([]) == []
+
+
+def test_a_reason_has_an_end() -> None:
+    """A device may send messages of any length."""
+    error = failed("leaf1", "x" * 1_000_000)
+    assert len(str(error)) < 2100
+    assert "(998,000 letters more)" in str(error)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.ownership import digest, fingerprint
-from ailb_gen.deploy.switch import Commit, ForeignError
+from ailb_gen.deploy.ownership import commands, digest, fingerprint
+from ailb_gen.deploy.switch import Commit, ForeignError, Phase, RefusedError, once
 from ailb_gen.deploy.transaction import CommitState, SwitchTransaction
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.emulator.config_database import ConfigDatabase, Session
@@ -157,3 +157,26 @@ def test_what_somebody_committed_since_is_not_taken_back() -> None:
         TRANSACTION.revert(switch)
     assert TRANSACTION.commit_state(switch) is CommitState.FOREIGN
     assert not switch.database.modified
+
+
+class _Strict(_Switch):
+    """A switch that refuses what is loaded, and repeats a value of it without its statement."""
+
+    def load(self, commands: str) -> None:
+        self._request("load")
+        raise RefusedError(
+            NAME, Phase.LOAD, f"'hunter2' is too short, '{commands.rsplit(maxsplit=1)[-1]}' as well; not example.net"
+        )
+
+
+def test_a_device_that_repeats_a_value_without_its_statement() -> None:
+    new = f'{NEW}radius-server {{\n    192.0.2.1 secret "hunter2";\n}}\n'
+    running, target = read(OLD), read(new)
+    switch = _Strict(ConfigDatabase(running), lambda: None)
+    approved = digest(commands(running, target))
+    transaction = SwitchTransaction(NAME, lambda *_: target, fingerprint(running), MARK, Expected(NAME), approved)
+    with pytest.raises(RefusedError) as error:
+        transaction.stage(switch)
+    assert "hunter2" not in f"{error.value} {error.value.reason} {once([error.value])}"
+    assert "is too short" in str(error.value)
+    assert "example.net" in str(error.value)

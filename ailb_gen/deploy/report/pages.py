@@ -96,6 +96,11 @@ def _plan_verdict(plan: Plan, impact: Impact) -> tuple[Status, str]:
     unread = f"{counted(len(plan.errors), 'device')} could not be read" if plan.errors else ""
     if not plan.changed:
         same = f"{counted(len(plan.found), 'device')} have what their files say"
+        if plan.affected and not unread:
+            return (
+                "warn",
+                f"Nothing to push: {same}; besides their files, {len(plan.affected)} have what changes the fabric",
+            )
         return ("fail", f"{unread}; {same}") if unread else ("pass", f"Nothing to do: {same}")
     counts = [look.counts for look in plan.changes.values()]
     added, removed = (sum(row[at] for row in counts) for at in (0, 1))

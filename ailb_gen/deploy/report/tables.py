@@ -47,12 +47,14 @@ def notices_section(plan: Plan, mask: Callable[[str], str], drawn: bool) -> Sect
     """Return the section of what needs a look first; None if nothing does. `drawn` is whether the page has devices."""
     errors = {name: (str(error).removeprefix(f"{name}: "),) for name, error in plan.errors.items()}
     besides = {name: look.besides for name, look in plan.looks.items() if look.besides}
+    warned = {name: look.warnings for name, look in plan.looks.items() if look.warnings}
     notices = [
         Notice("These devices could not be read", _rows(errors, mask), "fail"),
         Notice("These switches have no commit of this program, and would lose what others configured",
                _rows(foreign_of(plan), mask)),
         Notice("These switches have, besides their files, what changes the fabric; a push leaves it alone",
                _rows(besides, mask)),
+        Notice("The next push may not reach these switches", _rows(warned, mask)),
     ]  # fmt: skip
     found = [notice for notice in notices if notice.rows]
     return (

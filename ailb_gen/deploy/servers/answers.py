@@ -5,15 +5,12 @@ is used before it is one that a push can have written.
 """
 
 import base64
-import binascii
-import io
 import json
-import os
 import re
-import tarfile
 from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
-from stat import S_IFLNK, S_IFREG
+from stat import S_IFLNK, S_ISLNK, S_ISREG
+from typing import Any
 
 from ailb_gen.deploy.servers.agent import RUN
 from ailb_gen.deploy.servers.files import PATH, permissions
@@ -22,8 +19,11 @@ from ailb_gen.deploy.servers.ssh import Answer
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
 
-# What a host may answer with: a hundred times the files of a push, names as long as Linux has them.
-MAX_FILES, MAX_NAME = 2000, 255
+# What a host may answer with: a hundred times the files of a push, names as long as Linux has them; 16,000 routes.
+MAX_FILES, MAX_NAME, MAX_PATH = 2000, 255, 1024
+MAX_LINES, MAX_SECTIONS, MAX_JSON = 10_000, 16, 2 << 20
+# The first line of a file: its kind and mode (st_mode, hexadecimal), its owner and group, its name.
+RECORD = re.compile(r"(?P<mode>[0-9a-f]{4}) (?P<uid>[0-9]{1,10}) (?P<gid>[0-9]{1,10}) (?P<path>.*)")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 HOSTILE = "its answers may have been tampered with: look at it before you go on"
 WAYS = ("netplan", "ailb-net")
@@ -31,34 +31,53 @@ WAYS = ("netplan", "ailb-net")
 
 def sections(name: str, answer: Answer, titles: Iterable[str]) -> dict[str, str]:
     """Split an answer at its lines `== TITLE`. Raises DeviceError when it is not text, or lacks a section."""
+    parts = (b"\n" + answer.out).split(b"\n== ", MAX_SECTIONS)[1:]
     try:
-        text = answer.out.decode()
+        found = {title.decode(): body.decode() for title, _, body in (part.partition(b"\n") for part in parts)}
     except UnicodeDecodeError as error:
         raise DeviceError(name, Phase.READ, "the host's answer is not text") from error
-    parts = ("\n" + text).split("\n== ")[1:]
-    found = {title: body for title, _, body in (part.partition("\n") for part in parts)}
     missing = [title for title in titles if title not in found]
     if missing:
         raise DeviceError(name, Phase.READ, f"the host's answer is not complete: {', '.join(missing)} missing")
     return found
 
 
+def lines_of(name: str, text: str) -> list[str]:
+    """Split a section into lines. Raises DeviceError for more than any host has to say."""
+    if text.count("\n") > MAX_LINES:
+        raise DeviceError(name, Phase.READ, f"the host's answer has more than {MAX_LINES} lines", HOSTILE)
+    return text.splitlines()
+
+
 def unpack(name: str, text: str) -> dict[str, HostFile]:
-    """Read an archive that the host made. Raises DeviceError.
+    """Read files as the script on the host sends them (`contents` in probe.sh). Raises DeviceError.
 
     The host may be in an attacker's hands: names must be those of places that a push writes to (`check_paths`).
     """
+    # One record more than there may be: the rest stays in one piece, and the number is told.
+    first, *records = ("\n" + text).split("\n= ", MAX_FILES + 1)
+    heads = [RECORD.fullmatch(record.partition("\n")[0]) for record in records]
+    found = [head for head in heads if head is not None]
+    if first.strip() or len(found) < len(heads):
+        raise DeviceError(name, Phase.READ, "the files of the host cannot be read: no list of files", HOSTILE)
+    check_paths(name, [head["path"] for head in found])
+    return {
+        head["path"]: _file(name, head, record.partition("\n")[2]) for head, record in zip(found, records, strict=True)
+    }
+
+
+def _file(name: str, head: re.Match[str], body: str) -> HostFile:
+    path, mode, owner = head["path"], int(head["mode"], 16), (int(head["uid"]), int(head["gid"]))
     try:
-        data = io.BytesIO(base64.b64decode(text))
-        with tarfile.open(fileobj=data, mode="r:") as archive:
-            members = archive.getmembers()
-            check_paths(name, [member.name for member in members])
-            return {member.name: _member(archive, member) for member in members}
-    except DeviceError:
-        raise
-    # Its headers come from the host, too, and tarfile does not catch what reading them raises.
-    except (tarfile.TarError, binascii.Error, OSError, EOFError, ValueError, ArithmeticError, LookupError) as error:
-        raise DeviceError(name, Phase.READ, f"the files of the host cannot be read: {type(error).__name__}") from error
+        content = base64.b64decode(body.replace("\n", ""), validate=True)
+    except ValueError as error:
+        raise DeviceError(name, Phase.READ, f"/{path} cannot be read: it is not in base64", HOSTILE) from error
+    if len(content) > MAX_BYTES:
+        reason = f"/{path} is larger there than {MAX_BYTES >> 20} MiB"
+        raise DeviceError(name, Phase.READ, reason, "no push has written such a file; look at it, and move it away")
+    if S_ISLNK(mode):
+        return HostFile(content, S_IFLNK | 0o777, owner)
+    return HostFile(content if S_ISREG(mode) else b"", mode, owner)
 
 
 def check_paths(name: str, paths: Collection[str]) -> None:
@@ -71,6 +90,10 @@ def check_paths(name: str, paths: Collection[str]) -> None:
         raise DeviceError(
             name, Phase.READ, f"the host's answer names {len(paths)} files, more than {MAX_FILES}", HOSTILE
         )
+    long = next((path for path in paths if len(path) > MAX_PATH), "")
+    if long:
+        reason = f"the host's answer names a file of {len(long)} letters: {long[:40]!a}…"
+        raise DeviceError(name, Phase.READ, reason, HOSTILE)
     folded = {path.casefold() for path in paths}
     if len(folded) < len(paths):
         raise DeviceError(name, Phase.READ, "the host's answer names a file twice", HOSTILE)
@@ -82,22 +105,9 @@ def check_paths(name: str, paths: Collection[str]) -> None:
             raise DeviceError(name, Phase.READ, reason, HOSTILE)
 
 
-def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> HostFile:
-    owner = (member.uid, member.gid)
-    if member.issym():
-        return HostFile(os.fsencode(member.linkname), S_IFLNK | 0o777, owner)
-    # A sparse file could be larger than any memory.
-    if member.issparse() or member.size > MAX_BYTES:
-        raise tarfile.ReadError
-    file = archive.extractfile(member) if member.isreg() else None
-    if file is None:
-        return HostFile(b"", member.mode, owner)
-    return HostFile(file.read(), S_IFREG | member.mode, owner)
-
-
 def listing(name: str, text: str) -> dict[str, str]:
     """Read what earlier pushes put on a host: digests by path. Raises DeviceError."""
-    rows = [line.split(" ", 1) for line in text.splitlines()]
+    rows = [line.split(" ", 1) for line in lines_of(name, text)]
     if not all(len(row) == 2 and DIGEST.fullmatch(row[0]) for row in rows):
         raise DeviceError(name, Phase.READ, "its list of files is not one of digests and names")
     found = {path: digest for digest, path in rows}
@@ -135,7 +145,18 @@ def _run(value: object) -> str:
 
 
 def whole(value: object) -> int:
-    """Return a whole number of JSON. Raises TypeError."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    """Return a whole number of JSON that 64 bits hold. Raises TypeError."""
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >> 63:
         raise TypeError
     return value
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    """Read a list of objects in JSON. Raises ValueError, TypeError, RecursionError."""
+    # Values take up to thirty times the memory of their text.
+    if len(text) > MAX_JSON:
+        raise ValueError(f"a list of more than {MAX_JSON >> 20} MiB")
+    rows = json.loads(text)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError("not a list of objects")
+    return rows

@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from ailb_gen.deploy.servers import agent
 from ailb_gen.deploy.servers.answers import listing, sections, status_of, unpack
 from ailb_gen.deploy.servers.model import Change, HostFile, HostState, HostStatus, Tree, fingerprint
-from ailb_gen.deploy.servers.ssh import Answer, Server
+from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.hosts.text import MAX_BYTES
 
 # Seconds for one answer. `netplan apply` and the services may take two minutes each, see attempt in network.sh.
 LOOK_S, CHANGE_S = 60.0, 600.0
+# Bytes of the longest answer to verbs that read files: a hundred times that of a large server.
+MOST_BYTES: Mapping[str, int] = {"look": 8 << 20, "probe": 8 << 20}
+# Bytes that the script sends of a file: one more than are accepted.
+FILE_BYTES = str(MAX_BYTES + 1)
 # The prefixes of the script's own errors, and of its warnings.
 SAYS, WARNS = "ailb-stage: ", "warning: "
 # Exit code of the script for what it refuses -> phase, and what to do. See common.sh. After any other code the host
@@ -30,8 +35,8 @@ REFUSALS: Mapping[int, tuple[Phase, str]] = {
 
 def look(server: Server, files: Tree) -> HostState:
     """Compare the files on a server with those that it is to have; changes nothing there. Raises DeviceError."""
-    answer = ask(server, Phase.READ, LOOK_S, "look", data="\n".join(files))
-    parts = sections(server.name, answer, ("before", "files"))
+    answer = ask(server, Phase.READ, LOOK_S, "look", FILE_BYTES, data="\n".join(files))
+    parts = sections(server.name, answer, ("before", "files", "end"))
     return state_of(files, unpack(server.name, parts["files"]), listing(server.name, parts["before"]))
 
 
@@ -90,7 +95,7 @@ def _named(server: Server, run: str) -> str:
 
 def ask(server: Server, phase: Phase, timeout_s: float, verb: str, *words: str, data: str = "") -> Answer:
     """Call the script, and return its answer. Raises DeviceError."""
-    answer = server.run(agent.call(verb, *words, data=data), phase, timeout_s)
+    answer = server.run(agent.call(verb, *words, data=data), phase, timeout_s, MOST_BYTES.get(verb, SHORT_ANSWER))
     if answer.code == 0:
         return answer
     if answer.code in REFUSALS:

@@ -18,8 +18,11 @@ from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import KEEPALIVE_S, SshReach, log_in
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 
-# What is read of one answer, in bytes; that of the largest server is a tenth of this.
-MAX_BYTES = 32 << 20
+# What may come, in bytes, before the shell is there: greetings, and what start-up files print.
+BEFORE_READY = 64 << 10
+PIECE = 1 << 16
+# Bytes of an answer that is only a few lines.
+SHORT_ANSWER = 256 << 10
 READY, PROMPT = b"ailb-ready\n", b"ailb-sudo-password:"
 START = f"sh -c 'echo {READY.decode().strip()}; exec sh -s'"
 
@@ -49,8 +52,8 @@ class Server(Protocol):
     def close(self) -> None:
         """End the connection; never raises."""
 
-    def run(self, script: str, phase: Phase, timeout_s: float) -> Answer:
-        """Run a shell script as root, given on the standard input of the shell."""
+    def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
+        """Run a shell script as root, given on the standard input of the shell; `most` bytes are an answer's."""
 
 
 class SshServer:
@@ -81,7 +84,7 @@ class SshServer:
             client.close()
             self._connection.close()
 
-    def run(self, script: str, phase: Phase, timeout_s: float) -> Answer:
+    def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
         """Run a shell script as root. Raises DeviceError, before the script or without knowing what it did."""
         transport = self._client.get_transport() if self._client is not None else None
         if transport is None or self._connection is None:
@@ -95,8 +98,10 @@ class SshServer:
             raise UnknownOutcomeError(
                 self.name, phase, f"the session was lost ({type(error).__name__})", hint
             ) from error
+        self._connection.watch(channel)
         with channel:
-            answer = _Talk(self.name, phase, channel, time.monotonic() + timeout_s).run(script, self.reach.credentials)
+            talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most)
+            answer = talk.run(script, self.reach.credentials)
         self._connection.limit(None)
         return answer
 
@@ -104,8 +109,8 @@ class SshServer:
 class _Talk:
     """One command: its output so far, and its deadline."""
 
-    def __init__(self, name: str, phase: Phase, channel: paramiko.Channel, until: float) -> None:
-        self.name, self.phase, self.channel, self.until = name, phase, channel, until
+    def __init__(self, name: str, phase: Phase, channel: paramiko.Channel, until: float, most: int) -> None:
+        self.name, self.phase, self.channel, self.until, self.most = name, phase, channel, until, most
         self.out, self.err = bytearray(), bytearray()
         self.poll = select.poll()
 
@@ -116,25 +121,25 @@ class _Talk:
             self.channel.settimeout(self._left())
             self.channel.sendall(script.encode())
             self.channel.shutdown_write()
-            self._listen(lambda: False)
+            self._listen(lambda: False, self.most)
             self.channel.status_event.wait(self._left())
             code = self.channel.exit_status if self.channel.status_event.is_set() else -1
         except (SSHException, OSError, EOFError) as error:
             raise self._unknown(f"the session was lost ({type(error).__name__})") from error
         if code < 0:
             raise self._unknown("the session was lost before the end of the answer")
-        _, _, out = self.out.partition(READY)
-        return Answer(code, bytes(out), self.err.decode("utf-8", "replace"))
+        del self.out[: self.out.index(READY) + len(READY)]
+        return Answer(code, bytes(self.out), self.err.decode("utf-8", "replace"))
 
     def _start(self, login: Credentials) -> None:
         self.poll.register(self.channel.fileno(), select.POLLIN)
         root = login.user() == "root"
         sudo = f"sudo -S -p {PROMPT.decode()} --" if login.sudo_password else "sudo -n --"
         self.channel.exec_command(START if root else f"{sudo} {START}")
-        self._listen(lambda: READY in self.out or PROMPT in self.err)
+        self._listen(lambda: READY in self.out or PROMPT in self.err, BEFORE_READY)
         if PROMPT in self.err and login.sudo_password and READY not in self.out:
             self.channel.sendall(f"{login.sudo_password.reveal()}\n".encode())
-            self._listen(lambda: READY in self.out or self.err.count(PROMPT) > 1)
+            self._listen(lambda: READY in self.out or self.err.count(PROMPT) > 1, BEFORE_READY)
             if READY not in self.out and self.err.count(PROMPT) > 1:
                 raise RefusedError(self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password")
         if READY not in self.out:
@@ -144,17 +149,19 @@ class _Talk:
             hint = "log in as root, allow sudo without a password, or give sudo_password"
             raise RefusedError(self.name, Phase.CONNECT, f"no root shell: {output}", hint)
 
-    def _listen(self, enough: Callable[[], bool]) -> None:
-        """Collect output until it is enough, or the end."""
+    def _listen(self, enough: Callable[[], bool], most: int) -> None:
+        """Collect output until it is enough, or the end; `most` bytes are kept."""
         channel = self.channel
         while True:
             ended = channel.eof_received or channel.closed
-            while channel.recv_ready():
-                self.out += channel.recv(1 << 16)
-            while channel.recv_stderr_ready():
-                self.err += channel.recv_stderr(1 << 16)
-            if len(self.out) + len(self.err) > MAX_BYTES:
-                raise RefusedError(self.name, self.phase, f"the answer is longer than {MAX_BYTES >> 20} MiB")
+            while channel.recv_ready() or channel.recv_stderr_ready():
+                if channel.recv_ready():
+                    self.out += channel.recv(PIECE)
+                if channel.recv_stderr_ready():
+                    self.err += channel.recv_stderr(PIECE)
+                if len(self.out) + len(self.err) > most:
+                    raise self._too_long(most)
+                self._left()
             if ended or enough():
                 return
             self.poll.poll(self._left() * 1000)
@@ -165,6 +172,13 @@ class _Talk:
         if left <= 0:
             raise self._unknown("no answer in time")
         return left
+
+    def _too_long(self, most: int) -> DeviceError:
+        reason = f"its answer is longer than {most >> 10} KiB"
+        # Where something was to be done, it may have been done all the same.
+        if self.phase in (Phase.READ, Phase.VERIFY):
+            return RefusedError(self.name, self.phase, reason)
+        return self._unknown(reason)
 
     def _unknown(self, reason: str) -> UnknownOutcomeError:
         return UnknownOutcomeError(self.name, self.phase, reason, "its state is read again")

@@ -3,20 +3,23 @@
 NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are judged here.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
-from ailb_gen.deploy.servers.answers import sections, unpack, whole
-from ailb_gen.deploy.servers.calls import ask
+from ailb_gen.deploy.servers.answers import lines_of, objects, sections, unpack, whole
+from ailb_gen.deploy.servers.calls import FILE_BYTES, ask
 from ailb_gen.deploy.servers.model import Finding, HostFile, Tree
 from ailb_gen.deploy.servers.ssh import Answer, Server
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.hosts.model import Profile
 
 PROBE_S = 120.0
+MOST_FINDINGS = 1000
+# Letters of an IPv6 prefix, and some more.
+LONGEST = 64
 # The sections of an answer; the last one says that nothing was cut off.
 PARTS = ("way", "files", "link", "rule", "route", "sysctl", "ping", "end")
 EVERYWHERE = Prefix(0, 0)
@@ -52,6 +55,11 @@ class ExpectedGateway:
     nic: str
     prefix: Prefix
     gateway: int
+
+    @property
+    def words(self) -> str:
+        """The words in which the host is asked, and which it repeats."""
+        return f"{self.nic} {self.prefix} {address_text(self.gateway)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +108,26 @@ def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Ite
 class Seen:
     """The state of a server: MTU and link state by NIC, rules, routes of tables, sysctls, answers of gateways.
 
-    An answer is the address that asked, empty when there is none, and whether the gateway replied.
+    An answer is the address that asked, empty when there is none, and whether the gateway replied; answers are found
+    by the words of the question. Rules and routes are tuples: numbers that a host chooses can all have one hash.
     """
 
     way: str
     tree: Mapping[str, HostFile]
     nics: Mapping[str, tuple[int, bool]]
-    rules: frozenset[ExpectedRule]
-    routes: frozenset[ExpectedRoute]
+    rules: tuple[ExpectedRule, ...]
+    routes: tuple[ExpectedRoute, ...]
     sysctls: Mapping[str, str]
-    answers: Mapping[ExpectedGateway, tuple[str, bool]]
+    answers: Mapping[str, tuple[str, bool]]
 
 
 def verify(server: Server, expected: Expected) -> tuple[Finding, ...]:
     """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
     lines = [f"file {path}" for path in expected.tree]
     lines += [f"sysctl {key}" for key in expected.sysctls]
-    lines += [f"ping {one.nic} {one.prefix} {address_text(one.gateway)}" for one in expected.gateways]
-    seen = seen_of(server.name, ask(server, Phase.VERIFY, PROBE_S, "probe", data="\n".join(lines)))
-    return judge(expected, seen)
+    lines += [f"ping {one.words}" for one in expected.gateways]
+    answer = ask(server, Phase.VERIFY, PROBE_S, "probe", FILE_BYTES, data="\n".join(lines))
+    return judge(expected, seen_of(server.name, answer))
 
 
 def seen_of(name: str, answer: Answer) -> Seen:
@@ -129,41 +138,44 @@ def seen_of(name: str, answer: Answer) -> Seen:
             way=parts["way"].strip(),
             tree=unpack(name, parts["files"]),
             nics={
-                str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] != "DOWN") for nic in _objects(parts["link"])
+                str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] != "DOWN") for nic in objects(parts["link"])
             },
-            rules=frozenset(_rules(_objects(parts["rule"]))),
-            routes=frozenset(_routes(_objects(parts["route"]))),
-            sysctls=dict(_sysctl(line) for line in parts["sysctl"].splitlines()),
-            answers=dict(_answer(line) for line in parts["ping"].splitlines()),
+            rules=tuple(_rules(objects(parts["rule"]))),
+            routes=tuple(_routes(objects(parts["route"]))),
+            sysctls=dict(_sysctl(line) for line in lines_of(name, parts["sysctl"])),
+            answers=dict(_answer(line) for line in lines_of(name, parts["ping"])),
         )
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         reason = f"the host's answer cannot be read: {str(error)[:200]!a} ({type(error).__name__})"
         raise DeviceError(name, Phase.VERIFY, reason) from error
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
-    """Read a list of objects. Raises ValueError, TypeError."""
-    rows = json.loads(text)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise TypeError("not a list of objects")
-    return rows
-
-
 def _rules(rows: list[dict[str, Any]]) -> Iterator[ExpectedRule]:
     for row in rows:
-        source = EVERYWHERE if row["src"] == "all" else prefix_value(f"{row['src']}/{row.get('srclen', 128)}")
+        source = EVERYWHERE if row["src"] == "all" else _prefix(f"{row['src']}/{row.get('srclen', 128)}")
         if source is not None and "table" in row:
-            yield ExpectedRule(whole(row["priority"]), source, int(row["table"]))
+            yield ExpectedRule(whole(row["priority"]), source, _table(row["table"]))
 
 
 def _routes(rows: list[dict[str, Any]]) -> Iterator[ExpectedRoute]:
     for row in rows:
         target = str(row["dst"])
-        to = EVERYWHERE if target == "default" else prefix_value(target + "/128" * ("/" not in target))
+        to = EVERYWHERE if target == "default" else _prefix(target + "/128" * ("/" not in target))
         if to is None or "dev" not in row or str(row.get("protocol", "")) == KERNEL:
             continue
         # The main table has no number in the output.
-        yield ExpectedRoute(int(row.get("table", 254)), to, str(row["dev"]), address_value(str(row.get("gateway", ""))))
+        gateway = str(row.get("gateway", ""))[:LONGEST]
+        yield ExpectedRoute(_table(row.get("table", 254)), to, str(row["dev"]), address_value(gateway))
+
+
+def _prefix(text: str) -> Prefix | None:
+    # What is too long is none, and is not kept in the cache of prefixes.
+    return prefix_value(text) if len(text) <= LONGEST else None
+
+
+def _table(value: object) -> int:
+    """Return the number of a table. Raises ValueError, TypeError."""
+    return whole(int(value) if isinstance(value, str) else value)
 
 
 def _sysctl(line: str) -> tuple[str, str]:
@@ -171,18 +183,25 @@ def _sysctl(line: str) -> tuple[str, str]:
     return key, value
 
 
-def _answer(line: str) -> tuple[ExpectedGateway, tuple[str, bool]]:
-    nic, prefix, gateway, source, answer = line.split()
-    around, at = prefix_value(prefix), address_value(gateway)
-    if around is None or at is None:
+def _answer(line: str) -> tuple[str, tuple[str, bool]]:
+    *asked, source, answer = line.split()
+    if len(asked) != 3:
         raise ValueError(line)
-    return ExpectedGateway(nic, around, at), (source.strip("-"), answer == "yes")
+    return " ".join(asked), (source.strip("-"), answer == "yes")
 
 
 def judge(expected: Expected, seen: Seen) -> tuple[Finding, ...]:
     """Compare what a server has with what it must have."""
     checks = (_files, _nics, _missing_rules, _strange_rules, _tables, _sysctls, _gateways)
-    return tuple(finding for check in checks for finding in check(expected, seen))
+    return tuple(finding for check in checks for finding in _first(check(expected, seen)))
+
+
+def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings of one check, and of very many only how many there are: a host can have any number of routes."""
+    yield from islice(findings, MOST_FINDINGS)
+    last = next(findings, None)
+    if last is not None:
+        yield Finding(last.kind, last.item, f"{last.reason}; {sum(1 for _ in findings)} findings more")
 
 
 def _files(expected: Expected, seen: Seen) -> Iterator[Finding]:
@@ -209,8 +228,9 @@ def _nics(expected: Expected, seen: Seen) -> Iterator[Finding]:
 
 
 def _missing_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
+    missing = set(expected.rules).difference(seen.rules)
     for rule in expected.rules:
-        if rule not in seen.rules:
+        if rule in missing:
             yield Finding("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there")
 
 
@@ -218,17 +238,19 @@ def _strange_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
     """Yield the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
     priorities = {rule.priority for rule in expected.rules}
     tables = {rule.table for rule in expected.rules}
-    for rule in sorted(seen.rules - set(expected.rules)):
+    own = set(expected.rules)
+    for rule in sorted(rule for rule in seen.rules if rule not in own):
         if rule.priority in priorities or rule.table in tables:
             yield Finding("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' does not belong")
 
 
 def _tables(expected: Expected, seen: Seen) -> Iterator[Finding]:
     tables = {route.table for route in expected.routes}
-    found = {route for route in seen.routes if route.table in tables}
-    for route in sorted(set(expected.routes) - found, key=repr):
+    own = set(expected.routes)
+    for route in sorted(own.difference(seen.routes), key=repr):
         yield Finding("route", f"table {route.table}", f"'{_text(route)}' is not there")
-    for route in sorted(found - set(expected.routes), key=repr):
+    strange = {repr(route): route for route in seen.routes if route.table in tables and route not in own}
+    for _, route in sorted(strange.items()):
         yield Finding("route", f"table {route.table}", f"'{_text(route)}' does not belong")
 
 
@@ -250,7 +272,7 @@ def _sysctls(expected: Expected, seen: Seen) -> Iterator[Finding]:
 
 def _gateways(expected: Expected, seen: Seen) -> Iterator[Finding]:
     for one in expected.gateways:
-        source, answered = seen.answers.get(one, ("", False))
+        source, answered = seen.answers.get(one.words, ("", False))
         gateway = address_text(one.gateway)
         if not source:
             reason = f"no usable address in {one.prefix}; does the leaf advertise it?"

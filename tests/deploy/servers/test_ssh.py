@@ -9,7 +9,6 @@ import pytest
 
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import SshReach
-from ailb_gen.deploy.servers import ssh as ssh_module
 from ailb_gen.deploy.servers.ssh import SshServer
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, host_at, run
@@ -122,7 +121,7 @@ def test_exit_codes_and_both_streams(shared: Host) -> None:
     server.open()
     answer = server.run("echo out\necho err >&2\nexit 7\n", Phase.READ, 30)
     assert (answer.code, answer.out, answer.err) == (7, b"out\n", "err\n")
-    many = server.run("seq 200000\nseq 200000 >&2\n", Phase.READ, 60)
+    many = server.run("seq 200000\nseq 200000 >&2\n", Phase.READ, 60, 4 << 20)
     assert many.out.decode() == many.err == "".join(f"{n}\n" for n in range(1, 200001))
     long = "# " + "x" * 3_000_000 + "\necho end\n"
     assert server.run(long, Phase.READ, 60).out == b"end\n"
@@ -163,13 +162,13 @@ def test_a_shell_that_is_killed(shared: Host) -> None:
     server.close()
 
 
-def test_an_answer_without_end(shared: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh_module, "MAX_BYTES", 2 << 20)
-    server = shared.server()
-    server.open()
-    with pytest.raises(RefusedError, match="the answer is longer than 2 MiB"):
-        server.run("exec cat /dev/zero\n", Phase.READ, 60)
-    server.close()
+def test_an_answer_without_end(shared: Host) -> None:
+    for phase, kind in ((Phase.READ, RefusedError), (Phase.COMMIT, UnknownOutcomeError)):
+        server = shared.server()
+        server.open()
+        with pytest.raises(kind, match="its answer is longer than 2048 KiB"):
+            server.run("exec cat /dev/zero\n", phase, 60, 2 << 20)
+        server.close()
 
 
 def test_the_library_logs_no_password(shared: Host, caplog: pytest.LogCaptureFixture) -> None:

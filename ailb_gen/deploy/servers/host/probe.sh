@@ -1,13 +1,20 @@
 # What is there: nothing here changes anything.
 
-archive() { # names of files on standard input: those that are there, as they are
+contents() { # names of files on standard input: of those that are there kind and mode, owner, name; then the content
     while read -r path; do
-        ! there "/$path" || printf '%s\n' "$path"
-    done | tar -cf - -C / --no-recursion --hard-dereference -T - | base64
+        there "/$path" || continue
+        printf '= %s %s\n' "$(stat -c '%f %u %g' -- "/$path")" "$path"
+        # Of a file that is too large one byte more than is accepted, and nothing of a device or a pipe.
+        if [ -L "/$path" ]; then
+            readlink -n -- "/$path"
+        elif [ -f "/$path" ]; then
+            head -c "$1" -- "/$path"
+        fi | base64
+    done
 }
 
-look() { # names of files on standard input; changes nothing
-    need base64 tar
+look() { # most bytes of a file; names of files on standard input; changes nothing
+    need base64 head readlink stat
     wanted=$(cat)
     echo '== before'
     [ ! -L "$base/current" ] || cat "$base/current/wanted"
@@ -15,7 +22,8 @@ look() { # names of files on standard input; changes nothing
     {
         printf '%s\n' "$wanted"
         [ ! -L "$base/current" ] || cut -d' ' -f2 "$base/current/wanted"
-    } | sort -u | sed '/^$/d' | archive
+    } | sort -u | sed '/^$/d' | contents "$1"
+    echo '== end'
 }
 
 reach() { # NIC, prefix, gateway: from the host's own address in the prefix
@@ -26,13 +34,13 @@ reach() { # NIC, prefix, gateway: from the host's own address in the prefix
     printf '%s %s %s %s %s\n' "$1" "$2" "$3" "${source:--}" "$answer"
 }
 
-probe() { # on standard input: file PATH, sysctl KEY, ping NIC PREFIX GATEWAY; changes nothing
-    need base64 ip ping sysctl tar
+probe() { # most bytes of a file; on standard input: file PATH, sysctl KEY, ping NIC PREFIX GATEWAY; changes nothing
+    need base64 head ip ping readlink stat sysctl
     asked=$(cat)
     echo "== way"
     way
     echo '== files'
-    printf '%s\n' "$asked" | sed -n 's/^file //p' | archive
+    printf '%s\n' "$asked" | sed -n 's/^file //p' | contents "$1"
     for what in link addr rule route; do
         echo "== $what"
         case $what in

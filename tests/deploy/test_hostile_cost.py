@@ -1,0 +1,225 @@
+"""What a hostile switch or server costs a run: its own device, a bounded amount of memory and time, and no signal."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ailb_gen.render.artifacts import RenderOptions
+from ailb_gen.render.generate import rendering, write_rendering
+from tests.conftest import ROOT, example
+from tests.deploy.attacks import LOOKS, OF_STATE, PROBES, SWITCH
+
+SWITCHES = [*(f"spine{n}" for n in range(1, 5)), *(f"stripe{s}-leaf{n}" for s in (1, 2) for n in (1, 2))]
+SERVERS = [f"gpu-s{s}-{n}" for s in (1, 2) for n in (1, 2)]
+DEVICES = {"switch": SWITCHES, "server": SERVERS}
+TARGETS = {"switch": "stripe1-leaf1", "server": "gpu-s1-1"}
+# The whole program's, and a third of it is what the program is without any answer.
+MEMORY_MIB, CPU_S = 256, 60
+CONFIG = "get-configuration"
+BUG = re.compile(r"Traceback|this is a bug")
+
+
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The artifact directory of the lab."""
+    root: Path = tmp_path_factory.mktemp("hostile") / "lab"
+    write_rendering(rendering(example("lab"), root, RenderOptions()))
+    return root
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How a run ended: exit code, output, memory in MiB, CPU seconds."""
+
+    code: int
+    out: str
+    memory: int
+    cpu: float
+
+
+@contextmanager
+def attacked(
+    kind: str, attack: str, request: str, folder: Path, timeout_s: int = 60, everywhere: bool = False
+) -> Iterator[subprocess.Popen[str]]:
+    """Serve an attack, write the inventory that leads to it; gives the process, which prints a line when it begins.
+
+    `everywhere`: from all devices of the kind.
+    """
+    hostile = DEVICES[kind] if everywhere else [TARGETS[kind]]
+    words = [sys.executable, "-m", "tests.deploy.attacks", kind, attack, request, str(len(hostile))]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        sort, key, *ports = process.stdout.readline().split()
+        port_of = dict(zip(hostile, map(int, ports), strict=True))
+        hosts: dict[str, dict[str, object]] = {
+            name: {"hostname": "127.0.0.1", "port": port_of.get(name, closed)}
+            for closed, name in enumerate([*SWITCHES, *SERVERS], 9)
+        }
+        defaults = {
+            "username": "root", "password": {"env": "AILB_TEST"}, "agent": False,
+            "data": {"known_hosts": "known_hosts", "ssh_config": "none"},
+            "options": {"timeout_s": timeout_s, "connect_timeout_s": 60},
+        }  # fmt: skip
+        folder.joinpath("hosts.yaml").write_text(yaml.safe_dump(hosts))
+        folder.joinpath("defaults.yaml").write_text(yaml.safe_dump(defaults))
+        folder.joinpath("known_hosts").write_text("".join(f"[127.0.0.1]:{port} {sort} {key}\n" for port in ports))
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+
+
+def _peak_mib(pid: int) -> int:
+    """Return the most memory that a process has had since it was started; 0 once it is gone."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace"))
+    return int(found[1]) >> 10 if found else 0
+
+
+def start(kind: str, verb: str, artifacts: Path, folder: Path, everywhere: bool = False) -> subprocess.Popen[str]:
+    """Start the program on the device that is attacked with, or everywhere."""
+    words = [sys.executable, "-m", "ailb_gen", verb, str(ROOT / "examples/lab/fabric.yaml")]
+    words += [] if verb == "collect" else [str(artifacts)]
+    words += ["-i", str(folder), *([] if everywhere else ["--limit", TARGETS[kind]])]
+    more = {"collect": ["-o", str(folder / "out")], "deploy": ["--state", str(folder / "state"), "--yes"]}
+    words += more.get(verb, [])
+    environment = {**os.environ, "AILB_TEST": "secret"}
+    with (folder / "told").open("w") as out:
+        process = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT, text=True)
+    # A run that takes too much fails instead of the machine.
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    resource.prlimit(process.pid, resource.RLIMIT_CPU, (2 * CPU_S, 2 * CPU_S))
+    return process
+
+
+def ended(process: subprocess.Popen[str], folder: Path) -> Cost:
+    """Wait for the end of a run."""
+    # What the kernel reports at the end counts the memory of the test's own process at the fork, too.
+    memory, gone = 0, 0
+    while not gone:
+        memory = max(memory, _peak_mib(process.pid))
+        time.sleep(0.01)
+        gone, status, used = os.wait4(process.pid, os.WNOHANG)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(process.returncode, (folder / "told").read_text(), memory, used.ru_utime + used.ru_stime)
+
+
+CASES = [
+    *(
+        ("switch", attack, CONFIG, verb)
+        for attack in SWITCH
+        if attack not in ("silence", "drip", "slow")
+        for verb in ("plan", "drift", "collect")
+    ),
+    *(
+        ("switch", attack, rpc, "collect")
+        for attack in ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
+        for rpc in ("get-bgp-summary-information", "get-alarm-information", "get-commit-information")
+    ),
+    *(("server", attack, "look", verb) for attack in LOOKS if attack != "silence" for verb in ("drift", "collect")),
+    *(("server", attack, "probe", "verify") for attack in PROBES),
+]
+
+
+@pytest.mark.sampled(40)
+@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), CASES)
+def test_an_attack_costs_its_own_device_only(
+    kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
+) -> None:
+    with attacked(kind, attack, request_, tmp_path):
+        cost = ended(start(kind, verb, artifacts, tmp_path), tmp_path)
+    assert cost.code in (0, 1, 2, 3), cost
+    assert TARGETS[kind] in cost.out or verb == "collect"
+    assert not BUG.search(cost.out), cost.out
+    assert cost.memory <= MEMORY_MIB, cost
+    assert cost.cpu <= CPU_S, cost
+
+
+STATE = {
+    "get-bgp-summary-information": ("collect", "verify", "plan"),
+    "get-alarm-information": ("collect", "drift", "deploy"),
+    "get-commit-information": ("collect",),
+    "get-route-information": ("verify",),
+    "get-interface-information": ("verify",),
+    "get-forwarding-table-information": ("verify",),
+    "get-ipv6-ra-information": ("collect", "verify"),
+    "get-lldp-neighbors-information": ("collect",),
+}
+STATE_CASES = [("switch", one, rpc, verb) for rpc, verbs in STATE.items() for verb in verbs for one in OF_STATE]
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), STATE_CASES)
+def test_an_answer_about_state_costs_its_own_device_only(
+    kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
+) -> None:
+    with attacked(kind, attack, request_, tmp_path) as device:
+        cost = ended(start(kind, verb, artifacts, tmp_path), tmp_path)
+        # A device that nobody asked tells nothing, and ends.
+        told, _ = device.communicate()
+        assert told.startswith("asked\n")
+    assert cost.code in (0, 1, 3), cost
+    assert not BUG.search(cost.out), cost.out
+    assert cost.memory <= MEMORY_MIB, cost
+    assert cost.cpu <= CPU_S, cost
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("attack", ["settings", "lines of words"])
+def test_many_hostile_devices_share_the_memory(attack: str, artifacts: Path, tmp_path: Path) -> None:
+    with attacked("switch", attack, CONFIG, tmp_path, everywhere=True):
+        cost = ended(start("switch", "plan", artifacts, tmp_path, everywhere=True), tmp_path)
+    # What cannot be planned, or no answer in time: they share the processor, too.
+    assert cost.code in (2, 3), cost
+    assert not BUG.search(cost.out), cost.out
+    assert cost.memory <= MEMORY_MIB, cost
+
+
+@pytest.mark.parametrize(("attack", "request_"), [("drip", CONFIG), ("slow", "any")])
+def test_all_answers_together_have_a_deadline(attack: str, request_: str, artifacts: Path, tmp_path: Path) -> None:
+    """A byte per second; and answers of which each comes in time."""
+    with attacked("switch", attack, request_, tmp_path, timeout_s=3):
+        cost = ended(start("switch", "collect", artifacts, tmp_path), tmp_path)
+    assert cost.code == 3, cost
+    assert f"{TARGETS['switch']}: " in cost.out
+    assert "no answer in time" in cost.out
+
+
+SIGNALLED = [
+    ("switch", "entities", CONFIG, "plan"), ("switch", "entities", CONFIG, "deploy"),
+    ("switch", "settings", CONFIG, "plan"), ("switch", "settings", CONFIG, "deploy"),
+    ("switch", "comments", CONFIG, "drift"), ("switch", "silence", CONFIG, "collect"),
+    ("server", "silence", "look", "drift"), ("server", "silence", "probe", "verify"),
+]  # fmt: skip
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), SIGNALLED)
+def test_a_signal_ends_the_run(
+    kind: str, attack: str, request_: str, verb: str, number: int, artifacts: Path, tmp_path: Path
+) -> None:
+    """Long before the deadline of an answer; what was seen of the device is not compared to the end."""
+    with attacked(kind, attack, request_, tmp_path, timeout_s=600) as device:
+        process = start(kind, verb, artifacts, tmp_path)
+        assert device.stdout is not None
+        assert device.stdout.readline() == "asked\n"
+        process.send_signal(number)
+        cost = ended(process, tmp_path)
+    # What is over already when the signal comes has an end of its own.
+    assert cost.code in (128 + number, -number, 1, 3), cost
+    assert not BUG.search(cost.out), cost.out
+    assert cost.cpu <= CPU_S / 4, cost
