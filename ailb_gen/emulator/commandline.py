@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from lxml import etree
 
 from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.configmode import ConfigMode
+from ailb_gen.emulator.configuration import rollback_words
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, Device
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
+from ailb_gen.emulator.operations import OPERATIONS, as_text, check_named, declared, rpc_of
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.operations.commands import NAMES, resolve
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.emulator.pipes import Line, filtered, read_line
+from ailb_gen.emulator.pipes import Line, check_displays, filtered, read_line
 from ailb_gen.emulator.shell import Shell
+from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import show_tree, wrapped
+from ailb_gen.junos.tokens import MAX_DIGITS, long_number
 from ailb_gen.junos.writer import to_curly
 
 # Also within the quotes of `cli -c '...'`.
@@ -126,6 +130,8 @@ class CommandLine:
 
     def run(self, text: str) -> str:
         """Carry out a line and return what it shows. Raises RefusedError."""
+        if long_number(text) >= 0:
+            raise refusal(f"syntax error, a number of more than {MAX_DIGITS:,} digits")
         if self._asked is not None:
             asked, self._asked = self._asked, None
             return asked(text)
@@ -163,23 +169,26 @@ class CommandLine:
         if not names:
             raise refusal("unknown command", element=line.words[0])
         for size in range(len(names), 0, -1):
-            act = BUILT_IN.get(tuple(names[:size]))
-            if act is not None:
-                return act(self, line, (*names[size:], *rest))
+            found = BUILT_IN.get(tuple(names[:size]))
+            if found is not None:
+                words = (*names[size:], *rest)
+                if found.most is not None and len(words) > found.most:
+                    raise refusal("syntax error", element=words[found.most])
+                return found.act(self, line, words)
         return self._operation(line)
 
     def _operation(self, line: Line) -> str:
         """Run a command that stands for an rpc. Raises RefusedError."""
         rpc = rpc_of(line.text)
         if line.display("xml") and any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
+            check_named(rpc)
             return filtered(wrapped(self._device.version, f"<rpc>\n    {_pretty(rpc)}</rpc>"), line.pipes)
-        if line.display("set"):
-            raise refusal("syntax error, only a configuration is shown as set commands", element="set")
+        check_displays(line)
         reply = OPERATIONS[str(rpc.tag)](self._device, rpc)
         if line.display("json"):
-            shown = f"{to_json(reply)}\n"
+            shown = f"{to_json(declared(reply))}\n"
         elif line.display("xml"):
-            shown = wrapped(self._device.version, _pretty(reply))
+            shown = wrapped(self._device.version, _pretty(declared(reply)))
         else:
             shown = (as_text(rpc, reply).text or "").removeprefix("\n")
         return filtered(shown, line.pipes)
@@ -243,8 +252,10 @@ class CommandLine:
         return ""
 
     def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
-        number = int(rest[0]) if rest and rest[0].isdecimal() else 0
-        return show_tree(self._device, self._device.database.rollback_tree(number), (), line)
+        database, (number, base) = self._device.database, rollback_words(rest)
+        if base is not None:
+            return filtered(patch(database.rollback_tree(base), database.rollback_tree(number)), line.pipes)
+        return show_tree(self._device, database.rollback_tree(number), (), line)
 
     def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
         number = rest[1] if rest[:1] == ("pid",) and len(rest) > 1 else ""
@@ -262,8 +273,11 @@ class CommandLine:
         self._host.reboot(REBOOT_S, REBOOT_SOON_S)
         return "Shutdown NOW!\n"
 
-    def _no_output(self, line: Line, rest: tuple[str, ...]) -> str:
-        return ""
+    def _help(self, line: Line, rest: tuple[str, ...]) -> str:
+        if rest[:1] != ("apropos",) or len(rest) < 2:
+            raise refusal("this emulator has no help pages; 'help apropos WORD' and '?' name commands", element="help")
+        rows = sorted(" ".join(name) for name in {*NAMES, *BUILT_IN} if any(rest[1] in word for word in name))
+        return filtered("".join(f"{row}\n" for row in rows), line.pipes)
 
 
 def _pretty(element: etree._Element) -> str:
@@ -275,22 +289,27 @@ def _when(device: Device) -> str:
     return f"{date(newest.when)} by {newest.user}"
 
 
-Act = Callable[[CommandLine, Line, tuple[str, ...]], str]
-BUILT_IN: dict[tuple[str, ...], Act] = {
-    ("clear", "bgp", "neighbor"): CommandLine._no_output,
-    ("clear", "interfaces", "statistics"): CommandLine._no_output,
-    ("configure",): CommandLine._configure,
-    ("edit",): CommandLine._configure,
-    ("exit",): CommandLine._exit,
-    ("quit",): CommandLine._exit,
-    ("request", "system", "configuration", "rescue", "delete"): CommandLine._delete_rescue,
-    ("request", "system", "configuration", "rescue", "save"): CommandLine._save_rescue,
-    ("request", "system", "logout"): CommandLine._log_out,
-    ("request", "system", "reboot"): CommandLine._reboot,
-    ("set", "cli"): CommandLine._set_cli,
-    ("show", "cli"): CommandLine._show_cli,
-    ("show", "configuration"): CommandLine._show_configuration,
-    ("show", "system", "configuration", "rescue"): CommandLine._rescue,
-    ("show", "system", "rollback"): CommandLine._rollback_shown,
-    ("start", "shell"): CommandLine._start_shell,
+class BuiltIn(NamedTuple):
+    """A command that is no RPC, and how many words may follow its name; None if it looks at them itself."""
+
+    act: Callable[[CommandLine, Line, tuple[str, ...]], str]
+    most: int | None = 0
+
+
+BUILT_IN: dict[tuple[str, ...], BuiltIn] = {
+    ("configure",): BuiltIn(CommandLine._configure, 1),
+    ("edit",): BuiltIn(CommandLine._configure, 1),
+    ("exit",): BuiltIn(CommandLine._exit),
+    ("help",): BuiltIn(CommandLine._help, None),
+    ("quit",): BuiltIn(CommandLine._exit),
+    ("request", "system", "configuration", "rescue", "delete"): BuiltIn(CommandLine._delete_rescue),
+    ("request", "system", "configuration", "rescue", "save"): BuiltIn(CommandLine._save_rescue),
+    ("request", "system", "logout"): BuiltIn(CommandLine._log_out, 2),
+    ("request", "system", "reboot"): BuiltIn(CommandLine._reboot),
+    ("set", "cli"): BuiltIn(CommandLine._set_cli, None),
+    ("show", "cli"): BuiltIn(CommandLine._show_cli),
+    ("show", "configuration"): BuiltIn(CommandLine._show_configuration, None),
+    ("show", "system", "configuration", "rescue"): BuiltIn(CommandLine._rescue),
+    ("show", "system", "rollback"): BuiltIn(CommandLine._rollback_shown, None),
+    ("start", "shell"): BuiltIn(CommandLine._start_shell, 2),
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from xml.sax.saxutils import escape
+from collections.abc import Mapping, Sequence
+from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
@@ -31,6 +32,8 @@ ATTRIBUTES = {
 # Becomes `junos:changed`.
 CHANGED = "junos-changed"
 FORMATS = ("text", "set", "xml", "json")
+# The default namespace of `<configuration>` over NETCONF, unless a device is `rfc-compliant`.
+SPACE = "http://xml.juniper.net/xnm/1.1/xnm"
 
 
 def get_configuration(device: Device, session: Session, operation: etree._Element) -> str:
@@ -89,7 +92,8 @@ def _filtered(device: Device, tree: Node, operation: etree._Element) -> str:
     if found is not None and selection is None:
         # A filter that names no part of the configuration selects none (RFC 6241 section 6.4.2).
         return ""
-    return shown(device, tree, form, from_xml(selection, top(device.schema), True) if selection is not None else None)
+    part = from_xml(selection, top(device.schema), True) if selection is not None else None
+    return shown(device, tree, form, part)
 
 
 def _filter(operation: etree._Element) -> etree._Element | None:
@@ -143,12 +147,12 @@ def shown(
         known = top(device.schema)
         element = to_xml(whole, known)
         if form == "json":
-            return escape(to_json(element, known))
+            return escape(to_json(element, known, attributes(device, tree)))
         if before is not None:
             old = with_version(device, before)
             _mark_changed(element, to_xml(select(old, selection) if selection is not None else old, known))
         made = etree.tostring(element, encoding="unicode").replace(f"{CHANGED}=", "junos:changed=")
-        return made.replace("<configuration", f"<configuration{attributes(device, tree)}", 1)
+        return with_attributes(made, {"xmlns": SPACE, **attributes(device, tree)})
     text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
     return f"<configuration-{form}>\n{escape(text)}</configuration-{form}>\n"
 
@@ -197,16 +201,23 @@ def _head(device: Device, tree: Node) -> str:
     return f"## Last commit: {date(newest.when)} by {newest.user}\n"
 
 
-def attributes(device: Device, tree: Node) -> str:
+def attributes(device: Device, tree: Node) -> dict[str, str]:
     """Return the attributes of `<configuration>`: the time of the change, or time and user of the commit."""
     newest = device.commits()[0]
     if tree is not device.database.active:
         now = device.now()
-        return f' junos:changed-seconds="{int(now)}" junos:changed-localtime="{date(now)}"'
-    return (
-        f' junos:commit-seconds="{int(newest.when)}" junos:commit-localtime="{date(newest.when)}"'
-        f' junos:commit-user="{escape(newest.user)}"'
-    )
+        return {"junos:changed-seconds": str(int(now)), "junos:changed-localtime": date(now)}
+    return {
+        "junos:commit-seconds": str(int(newest.when)),
+        "junos:commit-localtime": date(newest.when),
+        "junos:commit-user": newest.user,
+    }
+
+
+def with_attributes(text: str, found: Mapping[str, str]) -> str:
+    """Return the text of `<configuration>` with attributes."""
+    written = "".join(f" {name}={quoteattr(value)}" for name, value in found.items())
+    return text.replace("<configuration", f"<configuration{written}", 1)
 
 
 def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
@@ -234,6 +245,21 @@ def _inherited(tree: Node) -> Node:
         return effective(tree)
     except UsageError as error:
         raise refusal(str(error)) from error
+
+
+def rollback_words(words: Sequence[str]) -> tuple[int, int | None]:
+    """Read what follows `show system rollback`: a number, or `compare` and two; the second is what is shown.
+
+    Returns the number of what is shown, and of what it is compared with. Raises RefusedError.
+    """
+    first, *others = words or ("0",)
+    if len(first) > 1 and "compare".startswith(first):
+        if len(others) != 2:
+            raise refusal("syntax error, compare takes the numbers of two rollbacks", element=first)
+        return rollback_number(others[1]), rollback_number(others[0])
+    if others:
+        raise refusal("syntax error", element=others[0])
+    return rollback_number(first), None
 
 
 def rollback_number(text: str) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ailb_gen.emulator.config_database import ConfigDatabase, Session
 from ailb_gen.emulator.disk import Commit, Disk
-from ailb_gen.emulator.fabric_state import FabricState
+from ailb_gen.emulator.fabric_state import Counters, FabricState
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError
 from ailb_gen.errors import UsageError
@@ -19,9 +19,12 @@ from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import DELETE, Node
+from ailb_gen.network.speeds import GIGABIT
 
 VERSION = "25.4R1.12-EVO"
 MODEL = "QFX5240-64OD"
+# The speed of its ports without a statement, a cable or a split.
+NATIVE_BPS = 800 * GIGABIT
 # The sessions of a device are numbered as Junos numbers its processes.
 FIRST_SESSION = 20000
 # Seconds that a reboot on request takes, and after which it begins: after the answer.
@@ -30,12 +33,16 @@ REBOOT_S, REBOOT_SOON_S = 5.0, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A device to emulate: its name, its configuration if the state directory is empty, its model and version."""
+    """A device to emulate: its name, its configuration if the state directory is empty, its model and version.
+
+    `native_bps` is the speed of the model's ports where nothing else says one.
+    """
 
     name: str
     factory: Node = field(repr=False)
     model: str = MODEL
     version: str = VERSION
+    native_bps: int = NATIVE_BPS
 
 
 class Device:
@@ -54,6 +61,7 @@ class Device:
     ) -> None:
         """Open the state of a device, or make it. Raises OutputError."""
         self.name, self.model, self.version = spec.name, spec.model, spec.version
+        self.native_bps = spec.native_bps
         self.serial = sha256(spec.name.encode()).hexdigest()[:11].upper()
         self.fabric = fabric
         self.schema = schema
@@ -64,6 +72,8 @@ class Device:
         # Sessions that are open, by number.
         self.sessions: dict[int, Session] = {}
         self._kept_down = ""
+        # When counters were cleared, and what they were then, by interface.
+        self._cleared: dict[str, tuple[float, Counters]] = {}
         disk = Disk(directory / "config") if directory is not None else None
         self.database = ConfigDatabase(spec.factory, disk, self.now, self._commit_errors)
         self.database.changed = self._changed
@@ -84,6 +94,19 @@ class Device:
     def alarms(self) -> tuple[str, ...]:
         """Return the descriptions of the active chassis alarms."""
         return ()
+
+    def counters(self, interface: str) -> Counters:
+        """Return the traffic of a port or of a logical interface since its counters were cleared."""
+        now, (_, before) = self.fabric.counters(self.name, interface), self._cleared.get(interface, (0.0, Counters()))
+        return Counters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
+
+    def clear_counters(self, interface: str) -> None:
+        """Let the counters of a port or of a logical interface begin at zero."""
+        self._cleared[interface] = (self.now(), self.fabric.counters(self.name, interface))
+
+    def cleared_at(self, interface: str) -> float:
+        """Return when the counters of an interface were cleared, in seconds since 1970; 0 if they never were."""
+        return self._cleared.get(interface, (0.0, Counters()))[0]
 
     def session(self, user: str, client: str = "netconf") -> Session:
         """Open a session; `end` closes it."""
@@ -107,6 +130,7 @@ class Device:
     def power_on(self) -> None:
         """Start the device: roll back a commit that waits for its confirmation, release the lock."""
         self.started = self.now()
+        self._cleared.clear()
         self.database.restart()
         self.fabric.commit(self.name, self.database.active)
 
@@ -122,6 +146,20 @@ class Device:
         if self._kept_down:
             self.fabric.restore(self.name, self._kept_down)
             self._kept_down = ""
+
+    def reset_sessions(self, *interfaces: str) -> int:
+        """Take BGP sessions down and let them come up again, all without interfaces; return how many.
+
+        The one that a fault keeps down stays down. Raises LabError.
+        """
+        found = [
+            one.interface for one in self.fabric.sessions(self.name) if not interfaces or one.interface in interfaces
+        ]
+        for interface in found:
+            if interface != self._kept_down:
+                self.fabric.keep_down(self.name, interface)
+                self.fabric.restore(self.name, interface)
+        return len(found)
 
     def _changed(self) -> None:
         self.restore_session()

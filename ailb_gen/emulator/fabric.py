@@ -68,7 +68,9 @@ class EmulatedFabric:
             for here, there in ((cable.a, cable.b), (cable.b, cable.a)):
                 self._far[here] = there
                 self._cables[here.device].append(cable)
-        self._at_servers = {cable.a for cable in attachments}
+        attached = tuple(attachments)
+        self._at_servers = {cable.a for cable in attached}
+        self._speeds = {end: cable.speed_bps for cable in (*self._links, *attached) for end in (cable.a, cable.b)}
         self._switches: dict[str, Switch] = {}
         self._direct: dict[str, frozenset[Prefix]] = {}
         self._down: set[End] = set()
@@ -97,7 +99,10 @@ class EmulatedFabric:
             network = read_network(root, lambda written, tree: None).network
             links, roles = network.links, network.roles
             defects = [defect for defect in network.defects if defect.scope not in (TOPOLOGY, CABLING)]
-            attachments = tuple(Cable(near, End(*far)) for far, near in network.attachments.items())
+            speeds = network.attachment_bps
+            attachments = tuple(
+                Cable(near, End(*far), speed_bps=speeds.get(near)) for far, near in network.attachments.items()
+            )
         if defects:
             raise UsageError("\n".join(f"{defect.place or root}: {defect.message}" for defect in defects))
         return cls(links, attachments, roles, lag_s, clock)
@@ -169,6 +174,10 @@ class EmulatedFabric:
     def _enabled(self, end: End) -> bool:
         found = self._switches.get(end.device)
         return found is not None and not (end.port in found.ports and found.ports[end.port].disabled)
+
+    def cable_bps(self, device: str, port: str) -> int | None:
+        """Return the speed of the cable on a port in bit/s; None without a cable, or where no file says it."""
+        return self._speeds.get(End(device, port))
 
     def counters(self, device: str, interface: str) -> Counters:
         """Return the traffic of a port or of a logical interface: none."""

@@ -95,6 +95,9 @@ class FabricState(Protocol):
         Ports without a cable have none, nor have logical ones such as `irb` and `lo0`.
         """
 
+    def cable_bps(self, device: str, port: str) -> int | None:
+        """Return the speed of the cable on a port in bit/s; None without a cable, or where no file says it."""
+
     def counters(self, device: str, interface: str) -> Counters:
         """Return the traffic of a port or of a logical interface."""
 

@@ -7,6 +7,7 @@ value is `[null]`, attributes stand in `@` or `@NAME`. Every value is a string h
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from lxml import etree
@@ -20,9 +21,10 @@ from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
 MAX_DEPTH = 100
 
 
-def to_json(configuration: etree._Element, known: Statement) -> str:
-    """Return the JSON of `<configuration>`."""
-    return json.dumps({"configuration": _object(configuration, known)}, indent=4)
+def to_json(configuration: etree._Element, known: Statement, attributes: Mapping[str, str] | None = None) -> str:
+    """Return the JSON of `<configuration>`, with attributes of its own."""
+    head = {"@": dict(attributes)} if attributes else {}
+    return json.dumps({"configuration": {**head, **_object(configuration, known)}}, indent=4)
 
 
 def _object(element: etree._Element, known: Statement) -> dict[str, Any]:

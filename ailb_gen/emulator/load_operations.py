@@ -5,6 +5,7 @@ Source: Juniper, "Junos XML Management Protocol Developer Guide", `<load-configu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from lxml import etree
@@ -31,6 +32,8 @@ FORMATS = ("xml", "text", "json", "set")
 LOAD_RESULTS = "load-configuration-results"
 # What Junos refuses while it reads; everything else is found by a commit check.
 AT_LOAD = frozenset({kinds.UNKNOWN, kinds.MISSING, *kinds.VALUE_KINDS})
+# A word, or a sign that is one by itself.
+WORD = re.compile(r"[^\s{};\[\]\"#]+|[{};\[\]]")
 
 
 def load_configuration(device: Device, session: Session, operation: etree._Element) -> str:
@@ -78,7 +81,7 @@ def load_tree(
     try:
         tree = load(device.database.edited_by(session), loaded, known)
     except JunosSyntaxError as error:
-        raise _refused(error) from error
+        raise _refused(error, "") from error
     if carry_out is not None:
         carry_out(tree)
     if action in ("merge", "replace"):
@@ -91,7 +94,7 @@ def load_text(device: Device, session: Session, text: str, action: str) -> None:
     try:
         loaded = read_curly(text)
     except JunosSyntaxError as error:
-        raise _refused(error) from error
+        raise _refused(error, text) from error
     load_tree(device, session, loaded, action)
 
 
@@ -100,7 +103,7 @@ def load_commands(device: Device, session: Session, text: str) -> list[str]:
     try:
         tree, warnings = load_set(device.database.edited_by(session), text)
     except JunosSyntaxError as error:
-        raise _refused(error) from error
+        raise _refused(error, text) from error
     replace_candidate(device, session, tree)
     return warnings
 
@@ -140,8 +143,13 @@ def _syntax_error(violation: Violation) -> RpcError:
     return RpcError(text, path=path, element=violation.path[-1] if violation.path else "", daemon="mgd")
 
 
-def _refused(error: JunosSyntaxError) -> RefusedError:
-    return refusal(f"syntax error: line {error.line}, column {error.column}: {error.reason}")
+def _refused(error: JunosSyntaxError, text: str) -> RefusedError:
+    """Answer what cannot be read, with the word or sign at its place."""
+    rows = text.splitlines()
+    line = rows[error.line - 1] if 0 < error.line <= len(rows) else ""
+    found = WORD.match(line, max(error.column - 1, 0))
+    message = f"syntax error: line {error.line}, column {error.column}: {error.reason}"
+    return refusal(message, element=found.group() if found is not None else "")
 
 
 def replace_candidate(device: Device, session: Session, tree: Node) -> None:

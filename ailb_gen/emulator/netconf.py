@@ -27,6 +27,7 @@ from ailb_gen.emulator.messages import (
     reply,
 )
 from ailb_gen.emulator.rpc import answer, phase_of
+from ailb_gen.junos.tokens import MAX_DIGITS, long_number
 
 _REBOOTS = (
     "<request-reboot-results>\n"
@@ -98,6 +99,9 @@ class NetconfSession(ChannelSession):
 
     async def _answer(self, rpc: Rpc) -> str:
         """Answer one request, with its injected faults. Raises RefusedError, DroppedError."""
+        for node in rpc.operation.iter():
+            if any(long_number(str(text)) >= 0 for text in (node.text or "", *node.attrib.values())):
+                raise refusal(f"a number of more than {MAX_DIGITS:,} digits", "invalid-value", element=str(node.tag))
         if rpc.operation.tag == "close-session":
             return OK
         if rpc.operation.tag == "kill-session":

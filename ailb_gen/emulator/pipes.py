@@ -8,8 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.messages import refusal
+from ailb_gen.junos.regex import regex
+
+if TYPE_CHECKING:
+    import re2
 
 # A word, or something in quotes.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
@@ -80,6 +85,14 @@ def _pipe(words: list[str]) -> Pipe:
     return Pipe(name, tuple(rest))
 
 
+def check_displays(line: Line) -> None:
+    """Refuse the forms that only a configuration has. Raises RefusedError."""
+    for pipe in line.pipes:
+        name = pipe.words[0] if pipe.name == "display" else pipe.name
+        if pipe.name == "compare" or (pipe.name == "display" and name not in ("json", "xml")):
+            raise refusal(f"syntax error, only a configuration has '{name}'", element=name)
+
+
 def choose(word: str, names: Iterable[str]) -> str:
     """Return the name that a word begins. Raises RefusedError for none, or several."""
     known = sorted(set(names))
@@ -102,11 +115,11 @@ def filtered(text: str, pipes: Sequence[Pipe]) -> str:
     return text
 
 
-def _pattern(words: Sequence[str]) -> re.Pattern[str]:
+def _pattern(words: Sequence[str]) -> re2._Regexp[str]:
     """Compile the pattern of a filter; upper and lower case are the same, as on Junos. Raises RefusedError."""
     try:
-        return re.compile(" ".join(words), re.IGNORECASE)
-    except re.error as error:
+        return regex(" ".join(words), ignore_case=True)
+    except ValueError as error:
         raise refusal(f"invalid regular expression: {error}", element=words[0]) from error
 
 

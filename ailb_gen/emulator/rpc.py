@@ -16,6 +16,7 @@ from ailb_gen.emulator.configuration import (
     get_configuration,
     output,
     rollback_number,
+    rollback_words,
     shown,
     with_version,
 )
@@ -24,11 +25,12 @@ from ailb_gen.emulator.editconfig import delete_config, edit_config
 from ailb_gen.emulator.load_operations import load_configuration
 from ailb_gen.emulator.messages import OK, RpcError, refusal
 from ailb_gen.emulator.monitoring import get_schema
-from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
+from ailb_gen.emulator.operations import OPERATIONS, check_named, rpc_of, run
 from ailb_gen.emulator.operations.commands import resolve
-from ailb_gen.emulator.pipes import Line, read_line
+from ailb_gen.emulator.pipes import FILTERS, Line, check_displays, read_line
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import only, show_tree
+from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 
 Handler = Callable[["Device", "Session", etree._Element], str]
@@ -48,7 +50,7 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
     handler = HANDLERS.get(str(operation.tag))
     if handler is not None:
         return handler(device, session, operation)
-    if operation.tag not in OPERATIONS and operation.tag != "command":
+    if (operation.tag not in OPERATIONS or "." in str(operation.tag)) and operation.tag != "command":
         raise refusal("syntax error", element=str(operation.tag))
     if operation.tag == "command":
         return _command(device, session, operation)
@@ -74,18 +76,34 @@ def _command(device: Device, session: Session, operation: etree._Element) -> str
     """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError."""
     text = " ".join((operation.text or "").split())
     form = operation.get("format", "xml").strip().lower()
-    # Junos counts no filters of lines here.
     line = read_line(text)
+    return f"{_shown(device, session, line, form)}{_ignored(line)}"
+
+
+def _shown(device: Device, session: Session, line: Line, form: str) -> str:
+    """Return what a command shows, before any filter of lines. Raises RefusedError."""
     if line.words[:2] == ("show", "configuration"):
         return _shown_configuration(device, line, form)
     request = _request(line.words, form)
     if request is not None:
         return HANDLERS[str(request.tag)](device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
-        return etree.tostring(rpc_of(line.text), encoding="unicode")
+        rpc = rpc_of(line.text)
+        check_named(rpc)
+        return etree.tostring(rpc, encoding="unicode")
+    check_displays(line)
     if line.display("json", "xml"):
         form = "json" if line.display("json") else "xml"
     return run(device, rpc_of(line.text), form)
+
+
+def _ignored(line: Line) -> str:
+    """Return a comment that names filters of lines, empty without one: Junos takes them here, and ignores them.
+
+    Source: ncclient issue 82; PyEZ's `Device.cli`; NAPALM's `cli`, which filters on its own for that reason.
+    """
+    names = [pipe.name for pipe in line.pipes if pipe.name in FILTERS]
+    return f"<!-- ignored over NETCONF, as on Junos: {', '.join(names)} -->\n" if names else ""
 
 
 def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
@@ -95,9 +113,12 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     if found is None:
         return None
     request = etree.Element(found, {"format": form})
-    if rest and found == "get-rollback-information":
-        etree.SubElement(request, "rollback").text = rest.pop(0)
-    if rest:
+    if found == "get-rollback-information":
+        number, base = rollback_words(rest)
+        etree.SubElement(request, "rollback").text = str(number)
+        if base is not None:
+            etree.SubElement(request, "compare").text = str(base)
+    elif rest:
         raise refusal("syntax error", element=rest[0])
     return request
 
@@ -157,14 +178,17 @@ def _rescue_information(device: Device, session: Session, operation: etree._Elem
     tree = device.database.rescue_tree()
     if tree is None:
         raise refusal("No rescue configuration is set", type="application")
+    return f"<rescue-information>\n{_information(device, tree, operation)}</rescue-information>\n"
+
+
+def _information(device: Device, tree: Node, operation: etree._Element) -> str:
+    """Return a configuration of the past in the form that a request asks for. Raises RefusedError."""
     form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
     if form not in ("text", "ascii", "xml", "json"):
         raise refusal(f"this emulator has no format {form}", "invalid-value", element="format")
     if form in ("text", "ascii"):
-        body = output(f"\n{to_curly(tree)}")
-    else:
-        body = f"<configuration-information>\n{shown(device, tree, form)}</configuration-information>\n"
-    return f"<rescue-information>\n{body}</rescue-information>\n"
+        return output(f"\n{to_curly(with_version(device, tree))}")
+    return f"<configuration-information>\n{shown(device, tree, form)}</configuration-information>\n"
 
 
 def _commit(device: Device, session: Session, operation: etree._Element) -> str:
@@ -222,10 +246,9 @@ def _rollback_information(device: Device, session: Session, operation: etree._El
     tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:
-        text = f"\n{to_curly(with_version(device, tree))}"
-    else:
-        text = f"\n{patch(device.database.rollback_tree(rollback_number(against)), tree)}"
-    return f"<rollback-information>\n{output(text)}</rollback-information>\n"
+        return f"<rollback-information>\n{_information(device, tree, operation)}</rollback-information>\n"
+    body = output("\n" + patch(device.database.rollback_tree(rollback_number(against)), tree))
+    return f"<rollback-information>\n{body}</rollback-information>\n"
 
 
 HANDLERS: dict[str, Handler] = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from ailb_gen.emulator.configuration import attributes, rollback_number, with_version
+from ailb_gen.emulator.configuration import attributes, rollback_number, with_attributes, with_version
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import refusal
@@ -70,10 +70,9 @@ def _marked_up(device: Device, tree: Node, whole: Node, line: Line) -> str:
     known = top(device.schema)
     made = to_xml(whole, known)
     if line.display("json"):
-        return f"{to_json(made, known)}\n"
+        return f"{to_json(made, known, attributes(device, tree))}\n"
     text = etree.tostring(made, encoding="unicode", pretty_print=True)
-    text = text.replace("<configuration", f"<configuration{attributes(device, tree)}", 1)
-    return wrapped(device.version, text)
+    return wrapped(device.version, with_attributes(text, attributes(device, tree)))
 
 
 def wrapped(version: str, xml: str) -> str:

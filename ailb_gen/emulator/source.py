@@ -13,17 +13,22 @@ import asyncssh
 import yaml
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.emulator.device import Spec
+from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Spec
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.load_config import load
 from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.intent.platforms import shipped, shipped_names
 from ailb_gen.junos.reader import read_curly, read_file
 from ailb_gen.junos.tree import Node
-from ailb_gen.layout import SERVERS, SWITCHES
+from ailb_gen.layout import SERVERS, SWITCHES, TOPOLOGY
+from ailb_gen.network.speeds import GIGABIT
+from ailb_gen.network.topology import read_topology
 
 # A public key of OpenSSH, wherever it stands in a line.
 KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
 INVENTORY_FILES = ("hosts.yaml", "defaults.yaml", "known_hosts")
+# The platform that is no model.
+GENERIC = "generic"
 SECRET = "password"  # noqa: S105 - the name of a file
 HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA-256 "
 # The configuration of a device before that of a fabric: a name, logins with secrets, services, management.
@@ -61,7 +66,28 @@ def specs(root: Path, user: str, loaded: bool) -> tuple[Spec, ...]:
     files = sorted((root / SWITCHES).glob("*.conf"))
     if not files:
         raise UsageError(f"{root}: no {SWITCHES}/*.conf there; name a directory that 'ailb-gen generate' wrote")
-    return tuple(Spec(file.stem, _start(file, user, loaded)) for file in files)
+    models = _models(root)
+    return tuple(
+        Spec(file.stem, _start(file, user, loaded), *models.get(file.stem, (MODEL, VERSION, NATIVE_BPS)))
+        for file in files
+    )
+
+
+def _models(root: Path) -> dict[str, tuple[str, str, int]]:
+    """Return the model, its software and the speed of its ports, for every device whose platform is a model of Juniper.
+
+    A topology that is missing or cannot be read names none; whoever needs it for more says so.
+    """
+    path = root / TOPOLOGY
+    if not path.is_file():
+        return {}
+    found = {}
+    for record in read_topology(path.read_text(encoding="utf-8", errors="replace")).records:
+        platform = record.fields.get("platform") if record.kind == "device" else None
+        if isinstance(platform, str) and platform in shipped_names() and platform != GENERIC:
+            native = shipped(platform).port_groups[0].native
+            found[record.key] = (platform.upper(), VERSION, native * GIGABIT)
+    return found
 
 
 def _start(file: Path, user: str, loaded: bool) -> Node:

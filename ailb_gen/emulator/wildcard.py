@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 
 from ailb_gen.emulator.messages import refusal
+from ailb_gen.junos.regex import regex
 from ailb_gen.junos.tree import Node
 
 RANGE = re.compile(r"\[([^\]]*)\]")
@@ -22,8 +23,8 @@ MOST = 10_000
 def matching(tree: Node, path: Sequence[str], pattern: str) -> list[str]:
     """Return the words below a path that a wildcard, or a regular expression, fits. Raises RefusedError."""
     try:
-        expression = re.compile(pattern)
-    except re.error:
+        expression = regex(pattern)
+    except ValueError:
         # `*/0/0` is a wildcard all the same.
         expression = None
     found = tree.get(*path)

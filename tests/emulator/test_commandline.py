@@ -11,6 +11,7 @@ import pytest
 from jnpr.junos.device import Device as Pyez
 from jnpr.junos.utils.start_shell import StartShell
 from lxml import etree
+from ncclient.operations import RPCError
 from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli, Netconf, TransportSsh2Options
@@ -192,11 +193,13 @@ def test_pipes_over_ssh(fleet: Fleet, command: str, said: str) -> None:
 def test_forms_over_ssh(fleet: Fleet) -> None:
     bring_up(fleet)
     found = etree.XML(ssh(fleet, "show bgp summary | display xml")[0])
-    assert found.findtext("bgp-information/peer-count") == "1"
+    assert found.findtext("{*}bgp-information/{*}peer-count") == "1"
     assert found.find("cli/banner") is not None
     made = json.loads(ssh(fleet, "show bgp summary | display json")[0])
     assert made["bgp-information"][0]["peer-count"] == [{"data": "1"}]
-    assert made["bgp-information"][0]["bgp-peer"][0]["attributes"] == {"junos:style": "terse"}
+    space = "http://xml.juniper.net/junos/25.4R0/junos-routing"
+    assert made["bgp-information"][0]["attributes"] == {"xmlns": space}
+    assert made["bgp-information"][0]["bgp-peer"][0]["attributes"]["junos:style"] == "terse"
     config = etree.XML(ssh(fleet, "show configuration system | display xml")[0])
     assert [child.tag for child in config.findall("configuration/*")] == ["system"]
     assert (
@@ -217,7 +220,7 @@ def test_forms_over_ssh(fleet: Fleet) -> None:
         ("show version | last x", "error: invalid numeric value: 'x'"),
         ("show version | display set", "error: syntax error, only a configuration"),
         ("show version |", "error: syntax error, nothing after '|'"),
-        ("show c", "error: 'c' is ambiguous: chassis, cli, configuration"),
+        ("show c", "error: 'c' is ambiguous: chassis, class-of-service, cli, configuration"),
     ],
 )
 def test_what_is_refused_over_ssh(fleet: Fleet, command: str, reason: str) -> None:
@@ -353,6 +356,57 @@ def test_rescue_by_hand(fleet: Fleet) -> None:
     assert ssh(fleet, "configure; rollback rescue")[2] == 1
 
 
+def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
+    """By hand and over NETCONF; the first number is what the second is compared with."""
+    assert ssh(fleet, "configure; set system domain-name d; commit")[2] == 0
+    said, errors, code = ssh(fleet, "show system rollback compare 1 0")
+    assert (said, errors, code) == ("[edit system]\n+   domain-name d;\n", "", 0)
+    assert ssh(fleet, "show system rollback compare 0 1 | match domain")[0] == "-   domain-name d;\n"
+    assert "set system domain-name d" in ssh(fleet, "show system rollback 0 | display set")[0]
+    for words in ("compare 1", "compare 1 0 2", "compare 1 x", "1 0", "50", "x"):
+        assert ssh(fleet, f"show system rollback {words}")[2] == 1
+    with netconf(fleet) as session:
+        reply = session.command("show system rollback compare 1 0", format="text")
+        assert reply.xpath("//configuration-output")[0].text == f"\n{said}"
+        whole = session.command("show system rollback 1", format="xml")
+        assert whole.xpath("//rollback-information//host-name")[0].text == LEAF
+
+
+def test_filters_over_netconf_are_named(fleet: Fleet) -> None:
+    """As on Junos they change nothing, which NAPALM relies on; the reply names them."""
+    with netconf(fleet) as session:
+        reply = str(session.command("show configuration system services | display set | count", format="text"))
+        assert "set system services netconf ssh\nset system services ssh\n" in reply
+        assert "<!-- ignored over NETCONF, as on Junos: count -->" in reply
+        reply = str(session.command("show version | match Junos | last 1", format="text"))
+        assert f"Hostname: {LEAF}\n" in reply
+        assert "as on Junos: match, last -->" in reply
+        assert "<!--" not in str(session.command("show version | no-more", format="text"))
+        for text in (
+            "show version | display set",
+            "show version | compare",
+            "show arp | display inheritance",
+        ):
+            with pytest.raises(RPCError, match="only a configuration has"):
+                session.command(text, format="text")
+
+
+def test_words_that_a_command_does_not_take(fleet: Fleet) -> None:
+    for text, word in (
+        ("show cli history", "history"),
+        ("exit now", "now"),
+        ("request system reboot at 23:00", "at"),
+        ("show system configuration rescue all", "all"),
+        ("request system configuration rescue save again", "again"),
+    ):
+        assert ssh(fleet, text)[1] == f"error: syntax error: {word}\n"
+
+
+def test_help(fleet: Fleet) -> None:
+    assert ssh(fleet, "help apropos rollback")[0] == "show system rollback\n"
+    assert ssh(fleet, "help topic bgp")[1].startswith("error: this emulator has no help pages")
+
+
 def test_the_lock_counts_on_the_command_line(fleet: Fleet) -> None:
     with netconf(fleet) as session:
         session.lock()
@@ -376,7 +430,7 @@ def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
 def test_users_and_a_reboot(fleet: Fleet) -> None:
     with netconf(fleet):
         said = ssh(fleet, "show system users")[0]
-        assert [line.split()[-1] for line in said.splitlines()[1:]] == ["netconf", "-cli"]
+        assert [line.split()[-1] for line in said.splitlines()[2:]] == ["netconf", "-cli"]
     started = fleet.devices[LEAF].started
     # The session may end before it has told its exit code.
     with suppress(asyncssh.Error, AssertionError):

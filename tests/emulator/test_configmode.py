@@ -172,3 +172,23 @@ def test_a_terminal_that_is_not_known(fleet: Fleet) -> None:
     )
     assert "---(more" not in str(connection.send_command_timing("show version"))
     connection.disconnect()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("configure", "up {}"),
+        ("configure", "set class-of-service forwarding-classes class x queue-num {}"),
+        ("configure", "replace pattern a with b upto {}"),
+        ("configure", "rollback {}"),
+        ("configure", "commit confirmed {}"),
+        ("show system rollback {}",),
+        ("show interfaces | trim {}",),
+        ("ping 192.0.2.1 count {}",),
+        ("request system logout pid {}",),
+        ("set cli screen-length {}",),
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_refused(fleet: Fleet, words: tuple[str, ...]) -> None:
+    said = "".join(map(str, ssh(fleet, typed="".join(f"{word.format('9' * 5000)}\n" for word in words))))
+    assert "a number of more than 1,000 digits" in said

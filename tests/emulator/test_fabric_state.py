@@ -60,6 +60,9 @@ class Written:
     def link_up(self, device: str, port: str) -> bool:
         return port == PORT and len(self.switches) == 2
 
+    def cable_bps(self, device: str, port: str) -> int | None:
+        return None
+
     def counters(self, device: str, interface: str) -> Counters:
         return Counters(1000, 2000, 10, 20) if device == LEAF else Counters()
 

@@ -194,6 +194,9 @@ def test_both_clocks_of_confirmed_commits(fleet: Fleet) -> None:
         ("<open-configuration><ephemeral/></open-configuration>", "no ephemeral copy"),
         ("<unlock-configuration/>", "not open"),
         ("<kill-session><session-id>1</session-id></kill-session>", "does not exist"),
+        (f"<kill-session><session-id>{'9' * 5000}</session-id></kill-session>", "a number of more than 1,000 digits"),
+        (f"<get-rollback-information><rollback>{'9' * 5000}</rollback></get-rollback-information>", "1,000 digits"),
+        (f'<get-configuration compare="rollback" rollback="{"9" * 5000}"/>', "1,000 digits"),
     ],
 )
 def test_what_is_refused(fleet: Fleet, request_: str, reason: str) -> None:

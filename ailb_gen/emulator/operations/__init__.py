@@ -10,8 +10,26 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import bgp, interfaces, neighbors, reach, resources, routes, system
-from ailb_gen.emulator.operations.build import element
+from ailb_gen.emulator.operations import (
+    bfd,
+    bgp,
+    bgp_group,
+    bgp_neighbor,
+    class_of_service,
+    forwarding_table,
+    interfaces,
+    logs,
+    neighbors,
+    optics,
+    policies,
+    processes,
+    reach,
+    resources,
+    route_tables,
+    routes,
+    system,
+)
+from ailb_gen.emulator.operations.build import RELEASE, element
 from ailb_gen.emulator.operations.commands import parse
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.layout import lines, plain
@@ -48,15 +66,17 @@ OPERATIONS: Mapping[str, Operation] = {
     "file-show": system.file_show,
     "get-alarm-information": system.chassis_alarms,
     "get-arp-table-information": neighbors.arp,
-    "get-bfd-session-information": bgp.bfd,
-    "get-bgp-neighbor-information": bgp.neighbor,
+    "get-bfd-session-information": bfd.bfd,
+    "get-bgp-group-information": bgp_group.group,
+    "get-bgp-neighbor-information": bgp_neighbor.neighbor,
     "get-bgp-summary-information": bgp.summary,
     "get-chassis-inventory": system.chassis,
     "get-commit-information": system.commits,
     "get-commit-revision-information": system.revision,
     "get-environment-information": system.environment,
     "get-ethernet-switching-table-information": neighbors.mac_table,
-    "get-instance-information": system.instances,
+    "get-forwarding-table-information": forwarding_table.forwarding_table,
+    "get-instance-information": route_tables.instances,
     "get-interface-information": interfaces.interfaces,
     "get-ipv6-nd-information": neighbors.discovered,
     "get-ipv6-ra-information": neighbors.router_advertisements,
@@ -72,14 +92,33 @@ OPERATIONS: Mapping[str, Operation] = {
     "get-system-uptime-information": system.uptime,
     "get-temperature-threshold-information": system.temperature_thresholds,
     "get-vlan-information": neighbors.vlans,
-    "get-interface-optics-diagnostics-information": interfaces.optics,
+    "clear-interfaces-statistics": interfaces.clear_statistics,
+    "get-cos-classifier-information": class_of_service.classifiers,
+    "get-cos-forwarding-class-information": class_of_service.classes,
+    "get-cos-information": class_of_service.everything,
+    "get-cos-interface-map-information": class_of_service.bindings,
+    "get-cos-scheduler-map-information": class_of_service.scheduler_maps,
+    "get-firewall-information": policies.firewall,
+    "get-interface-optics-diagnostics-information": optics.optics,
+    "get-interface-queue-information": class_of_service.queues,
+    "get-krt-state": processes.krt_state,
+    "get-log": logs.log,
+    "get-pic-detail": resources.pic_detail,
+    "get-system-process-information": processes.processes,
+    "clear-bgp-neighbor": processes.clear_sessions,
+    "monitor.interface.traffic": processes.traffic,
+    "restart.process": processes.restart,
+    "show.ddos-protection.statistics": processes.ddos,
+    "show.krt.queue": processes.krt_queue,
+    "show.policy": policies.policies,
     "get-checksum-information": resources.checksum,
     "get-directory-usage-information": resources.directory_usage,
     "get-fpc-information": resources.fpcs,
     "get-pic-information": resources.pics,
+    "get-power-usage-information": resources.power_usage,
     "get-power-usage-information-detail": resources.power_usage,
     "get-ntp-associations-information": resources.ntp_associations,
-    "get-route-summary-information": routes.table_summary,
+    "get-route-summary-information": route_tables.table_summary,
     "get-system-memory-information": resources.memory,
     "get-system-storage": resources.storage,
     "get-system-users-information": resources.users,
@@ -90,6 +129,29 @@ OPERATIONS: Mapping[str, Operation] = {
 }
 
 
+# The module of Junos that a reply is from, by the tag of the reply; those of the management daemon have none.
+ROUTING, CHASSIS, PROBES, SWITCHING = "junos-routing", "junos-chassis", "junos-probe-tests", "junos-l2al"
+MODULES = {
+    "alarm-information": "junos-alarm",
+    "arp-table-information": "junos-arp",
+    "bfd-session-information": "junos-bfd",
+    "bgp-group-information": ROUTING,
+    "bgp-information": ROUTING,
+    "chassis-inventory": CHASSIS,
+    "environment-information": CHASSIS,
+    "fpc-information": CHASSIS,
+    "instance-information": ROUTING,
+    "interface-information": "junos-interface",
+    "l2ng-l2ald-rtb-macdb": SWITCHING,
+    "l2ng-l2ald-vlan-instance-information": SWITCHING,
+    "ping-results": PROBES,
+    "power-usage-information": CHASSIS,
+    "route-engine-information": CHASSIS,
+    "route-information": ROUTING,
+    "route-summary-information": ROUTING,
+    "temperature-threshold-information": CHASSIS,
+    "traceroute-results": PROBES,
+}
 FORMS = ("text", "ascii", "xml", "json")
 
 
@@ -101,8 +163,17 @@ def run(device: Device, rpc: etree._Element, form: str) -> str:
     _check_form(form)
     reply = OPERATIONS[str(rpc.tag)](device, rpc)
     if form == "json":
-        return escape(to_json(reply))
-    return etree.tostring(_broken(reply) if form == "xml" else as_text(rpc, reply), encoding="unicode")
+        return escape(to_json(declared(reply)))
+    return etree.tostring(_broken(declared(reply)) if form == "xml" else as_text(rpc, reply), encoding="unicode")
+
+
+def declared(reply: etree._Element) -> etree._Element:
+    """Declare the default namespace of a reply, which Junos has for each module."""
+    for node in (reply, *reply.iterfind("multi-routing-engine-item/*")):
+        module = MODULES.get(str(node.tag))
+        if module is not None:
+            node.set("xmlns", f"{RELEASE}/{module}")
+    return reply
 
 
 def _broken(reply: etree._Element) -> etree._Element:
@@ -119,13 +190,21 @@ def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
     """Return a reply as `<output>`, with what the command line shows."""
     if reply.tag == "output":
         return reply
-    shown = lines(reply, LAYOUTS.get(str(rpc.tag), [plain]))
+    options = (f"{rpc.tag}+{child.tag}" for child in rpc)
+    name = next((option for option in options if option in LAYOUTS), str(rpc.tag))
+    shown = lines(reply, LAYOUTS.get(name, [plain]))
     return element("output", text="\n" + "".join(f"{line}\n" for line in shown))
 
 
 def rpc_of(text: str) -> etree._Element:
     """Return the rpc of a command without pipes. Raises RefusedError for one that is not known."""
     return parse(text)[1]
+
+
+def check_named(rpc: etree._Element) -> None:
+    """Refuse a request by the name that this emulator has for a command without an RPC. Raises RefusedError."""
+    if "." in str(rpc.tag):
+        raise refusal("xml rpc equivalent of this command is not available.")
 
 
 def _check_form(form: str) -> None:

@@ -8,6 +8,8 @@ from lxml import etree
 
 # The prefix `junos` of replies: of `junos:seconds`, `junos:style` and the like.
 JUNOS = "http://xml.juniper.net/junos/25.4R1/junos"
+# In front of the module in the default namespace of a reply, which has no minor release.
+RELEASE = "http://xml.juniper.net/junos/25.4R0"
 MINUTE, HOUR, DAY, WEEK = 60, 3600, 86400, 604800
 
 Child = etree._Element | tuple[str, object] | None
@@ -61,6 +63,14 @@ def length(seconds: float) -> str:
     weeks, days = whole // WEEK, whole % WEEK // DAY
     front = f"{weeks}w{days}d " if weeks else f"{days}d " if days else ""
     return f"{front}{whole % DAY // HOUR:02}:{whole % HOUR // MINUTE:02}"
+
+
+def in_words(seconds: float) -> str:
+    """Write a length of time as `show chassis` does: `5 days, 3 hours, 24 minutes, 13 seconds`."""
+    whole = int(seconds)
+    parts = ((whole // DAY, "day"), (whole % DAY // HOUR, "hour"), (whole % HOUR // MINUTE, "minute"))
+    counted = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count]
+    return ", ".join([*counted, f"{whole % MINUTE} second{'' if whole % MINUTE == 1 else 's'}"])
 
 
 def elapsed(seconds: float) -> str:

@@ -15,7 +15,7 @@ class Command:
     """A show command.
 
     `places` are arguments that follow by position, `options` those that follow by name; their values say whether a
-    value follows the name.
+    value follows the name. An rpc whose name has dots is none of Junos's: the command has none, or none that is known.
     """
 
     rpc: str
@@ -23,10 +23,16 @@ class Command:
     places: tuple[str, ...] = ()
 
 
-LEVELS = {"terse": False, "brief": False, "detail": False, "extensive": False}
+LENGTHS = {"brief": False, "detail": False, "extensive": False}
+LEVELS = {"terse": False, **LENGTHS}
 ROUTE = {**LEVELS, "table": True, "protocol": True, "hidden": False, "all": False, "exact": False}
 INSTANCE = {"instance": True}
-SUMMARY = {**INSTANCE, "group": True, "auto-discovered": False}
+# Every neighbor here is discovered: this leaves none out. Both spellings are those of Junos, of different releases.
+DISCOVERED = {"auto-discovered": False, "autodiscovered": False}
+# How Junos selects neighbors by their color is not public; this is the name of the statement.
+COLOR = {"fabric-color": True}
+SUMMARY = {**INSTANCE, **COLOR, "group": True, **DISCOVERED}
+GROUP = {**INSTANCE, "brief": False, "detail": False, "summary": False}
 ROUTES = "get-route-information"
 PORTS = {**LEVELS, "media": False, "statistics": False, "descriptions": False}
 
@@ -46,13 +52,17 @@ COMMANDS: Mapping[str, Command] = {
     "show system commit": Command("get-commit-information"),
     "show system alarms": Command("get-system-alarm-information"),
     "show chassis alarms": Command("get-alarm-information"),
-    "show chassis hardware": Command("get-chassis-inventory", {**LEVELS, "models": False}),
+    "show chassis hardware": Command("get-chassis-inventory", {"detail": False}),
     "show bgp summary": Command("get-bgp-summary-information", SUMMARY),
-    "show bgp neighbor": Command("get-bgp-neighbor-information", INSTANCE, ("neighbor-address",)),
+    "show bgp group": Command("get-bgp-group-information", GROUP, ("group-name",)),
+    "show bgp neighbor": Command("get-bgp-neighbor-information", {**INSTANCE, **COLOR}, ("neighbor-address",)),
     "show bfd session": Command("get-bfd-session-information", LEVELS),
     "show route": Command(ROUTES, ROUTE, ("destination",)),
     "show route advertising-protocol": Command(ROUTES, ROUTE, ("advertising-protocol-name", "neighbor", "destination")),
     "show route receive-protocol": Command(ROUTES, ROUTE, ("receive-protocol-name", "peer", "destination")),
+    "show route forwarding-table": Command(
+        "get-forwarding-table-information", {"family": True, "table": True, "destination": True}
+    ),
     "show ipv6 router-advertisement": Command("get-ipv6-ra-information", {"interface": True}),
     "show ipv6 neighbors": Command("get-ipv6-nd-information", {"interface": True}),
     "show interfaces": Command("get-interface-information", PORTS, ("interface-name",)),
@@ -61,24 +71,47 @@ COMMANDS: Mapping[str, Command] = {
     "show arp": Command("get-arp-table-information", {"no-resolve": False}),
     "show ethernet-switching table": Command("get-ethernet-switching-table-information", LEVELS),
     "show chassis environment": Command("get-environment-information"),
-    "show chassis fpc": Command("get-fpc-information", LEVELS, ("fpc-slot",)),
+    "show chassis fpc": Command("get-fpc-information", {"detail": False}, ("fpc-slot",)),
     "show chassis routing-engine": Command("get-route-engine-information"),
+    "show chassis power": Command("get-power-usage-information"),
     "show chassis power detail": Command("get-power-usage-information-detail"),
     "show interfaces diagnostics optics": Command(
         "get-interface-optics-diagnostics-information", places=("interface-name",)
     ),
     "show lldp local-information": Command("get-lldp-local-info"),
     "show ntp associations": Command("get-ntp-associations-information", {"no-resolve": False}),
-    "show route instance": Command("get-instance-information", LEVELS),
+    "show route instance": Command("get-instance-information", LEVELS, ("instance-name",)),
     "show route summary": Command("get-route-summary-information", {"table": True}),
     "show system memory": Command("get-system-memory-information"),
-    "show system storage": Command("get-system-storage", LEVELS),
+    "show system storage": Command("get-system-storage"),
     "show system users": Command("get-system-users-information", {"no-resolve": False}),
+    "show interfaces queue": Command(
+        "get-interface-queue-information", {"forwarding-class": True}, ("interface-name",)
+    ),
+    "show class-of-service": Command("get-cos-information"),
+    "show class-of-service classifier": Command("get-cos-classifier-information", {"name": True}),
+    "show class-of-service forwarding-class": Command("get-cos-forwarding-class-information"),
+    "show class-of-service interface": Command("get-cos-interface-map-information", places=("interface-name",)),
+    "show class-of-service scheduler-map": Command("get-cos-scheduler-map-information", places=("name",)),
+    "show chassis fpc pic-status": Command("get-pic-information", places=("slot",)),
+    "show chassis pic": Command("get-pic-detail", {"fpc-slot": True, "pic-slot": True}),
+    "show ddos-protection statistics": Command("show.ddos-protection.statistics"),
+    "show firewall": Command("get-firewall-information"),
+    "show firewall filter": Command("get-firewall-information", places=("filtername",)),
+    "show krt queue": Command("show.krt.queue"),
+    "show krt state": Command("get-krt-state"),
+    "show log": Command("get-log", places=("filename",)),
+    "show policy": Command("show.policy", places=("policy-name",)),
+    "show system processes": Command("get-system-process-information", {**LENGTHS, "summary": False}),
+    "clear bgp neighbor": Command("clear-bgp-neighbor", dict.fromkeys(("soft", "soft-inbound"), False), ("neighbor",)),
+    "monitor interface traffic": Command("monitor.interface.traffic"),
+    "clear interfaces statistics": Command("clear-interfaces-statistics", places=("interface-name",)),
+    "restart": Command("restart.process", places=("process",)),
     "file list": Command("file-list", places=("path",)),
     "file show": Command("file-show", places=("filename",)),
     "ping": Command("ping", PING, ("host",)),
     "traceroute": Command("traceroute", TRACEROUTE, ("host",)),
-    "show vlans": Command("get-vlan-information", LEVELS),
+    "show vlans": Command("get-vlan-information", {"brief": False}),
 }
 NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 

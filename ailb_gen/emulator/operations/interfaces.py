@@ -1,222 +1,319 @@
 """Interfaces: `show interfaces` in all its lengths.
 
-Source: Juniper's operational YANG model junos-rpc-interfaces.
+What no configuration, cable or link says is constant: no error, alarm or rate, nothing negotiated. Counters are
+those of the fabric. Source: Juniper's operational YANG model junos-rpc-interfaces; replies of vQFX, vMX and a port of
+100 Gbit/s in the tests of batfish and genieparser.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 
 from lxml import etree
 
-from ailb_gen.addresses import address_text
 from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import Counters, link_local
+from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, flag
+from ailb_gen.emulator.operations.class_of_service import QUEUES, configured, forwarding_classes
+from ailb_gen.emulator.operations.families import families, terse_families
+from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, FIRST_SNMP, places
+from ailb_gen.emulator.operations.ports import (
+    LOGICAL,
+    MANAGEMENT,
+    check_there,
+    head,
+    matches,
+    port_mtu,
+    port_up,
+    shown_ports,
+    speed_of,
+    status,
+    unit_up,
+)
 from ailb_gen.network.model import Port, Switch, Unit
-from ailb_gen.network.speeds import speed_text
 
-# Interfaces that are up by themselves.
-LOGICAL = ("irb", "lo0")
-DEFAULT_MTU = 1514
 INPUT_ERRORS = (
     "input-errors", "input-drops", "framing-errors", "input-runts", "input-discards", "input-l3-incompletes",
     "input-l2-channel-errors", "input-l2-mismatch-timeouts", "input-fifo-errors", "input-resource-errors",
 )  # fmt: skip
 OUTPUT_ERRORS = (
-    "carrier-transitions", "output-errors", "output-collisions", "output-drops", "aged-packets", "mtu-errors",
-    "hs-link-crc-errors", "output-fifo-errors", "output-resource-errors",
+    "carrier-transitions", "output-errors", "output-drops", "output-collisions", "aged-packets", "output-fifo-errors",
+    "hs-link-crc-errors", "mtu-errors", "output-resource-errors",
 )  # fmt: skip
-CASTS = ("unicasts", "broadcasts", "multicasts")
+MAC_COUNTERS = ("bytes", "packets", "unicasts", "broadcasts", "multicasts")
+MAC_ERRORS = ("crc-errors", "fifo-errors", "mac-control-frames", "mac-pause-frames")
+ODD_FRAMES = (
+    "input-oversized-frames", "input-jabber-frames", "input-fragment-frames", "input-vlan-tagged-frames",
+    "input-code-violations",
+)  # fmt: skip
+WAYS = ("input", "output")
+MRU_OVER_MTU = 8
 
 
-def port_up(device: Device, port: Port) -> bool:
-    """Return whether a configured port is up: logical ones always, others with carrier."""
-    if port.disabled:
-        return False
-    return port.name in LOGICAL or device.fabric.link_up(device.name, port.name)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A device, what it is asked, and what every answer needs of it; `at` is the place of every interface."""
 
+    device: Device
+    rpc: etree._Element
+    switch: Switch
+    at: dict[str, int]
 
-def unit_up(device: Device, switch: Switch, port: Port, unit: Unit) -> bool:
-    """Return whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
-    if unit.disabled or not port_up(device, port):
-        return False
-    if port.name != "irb":
-        return True
-    names = {text for vlan in switch.vlans if vlan.irb == unit.name for text in (vlan.name, str(vlan.vlan_id))}
-    return any(
-        name in names and port_up(device, other)
-        for other in switch.ports.values()
-        for member in other.units
-        for name, _ in member.vlans
-    )
+    def has(self, *names: str) -> bool:
+        """Return whether the request has one of some words."""
+        return flag(self.rpc, *names)
+
+    def counters(self, name: str) -> dict[str, int]:
+        """Return the counters of an interface by the names of their elements."""
+        found: Counters = self.device.counters(name)
+        return {key.replace("_", "-"): value for key, value in found._asdict().items()}
 
 
 def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface."""
+    """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface.
+
+    Raises RefusedError for a name that is not there.
+    """
     switch = device.fabric.switch(device.name)
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance"):
         return element("interface-information")
-    terse, requested = flag(rpc, "terse"), argument(rpc, "interface-name")
+    asked, requested = Asked(device, rpc, switch, places(switch)), argument(rpc, "interface-name")
+    check_there(switch, requested)
+    terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
     made = []
-    for port in switch.ports.values():
-        # What is split is no interface; its parts are.
-        if port.sub_ports is not None and not port.units:
-            continue
-        units = [unit for unit in port.units if _matches(unit.name, requested) or _matches(port.name, requested)]
-        if flag(rpc, "descriptions"):
-            made += [_described(device, port)] if port.description and _matches(port.name, requested) else []
-        elif _matches(port.name, requested) or units:
-            made.append(_terse(device, switch, port, units) if terse else _full(device, rpc, switch, port, units))
-    style = "terse" if terse else "description" if flag(rpc, "descriptions") else "normal"
+    for port in shown_ports(switch):
+        whole = matches(port.name, requested)
+        units = [unit for unit in port.units if whole or matches(unit.name, requested)]
+        if descriptions:
+            made += [_described(device, port)] if port.description and whole else []
+        elif whole:
+            made.append(_terse(asked, port, units) if terse else _full(asked, port, units))
+        else:
+            made += [(_terse_unit if terse else _unit)(asked, port, unit) for unit in units]
+    style = "terse" if terse else "description" if descriptions else "brief" if flag(rpc, "brief") else "normal"
     return element("interface-information", *made, style=style)
 
 
-def _matches(name: str, requested: str) -> bool:
-    return not requested or name == requested or fnmatchcase(name, requested)
+def clear_statistics(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `clear interfaces statistics`: counters begin at zero again, of one interface or all."""
+    requested = argument(rpc, "interface-name")
+    if requested != "all":
+        check_there(device.fabric.switch(device.name), requested)
+    for port in shown_ports(device.fabric.switch(device.name)):
+        for name in (port.name, *(unit.name for unit in port.units)):
+            if requested in ("", "all") or matches(port.name, requested) or matches(name, requested):
+                device.clear_counters(name)
+    return element("output", text="\n")
 
 
-def _status(up: bool) -> str:
-    return "up" if up else "down"
-
-
-def _head(name: str, enabled: bool, up: bool) -> tuple[Child, ...]:
-    return ("name", name), ("admin-status", _status(enabled)), ("oper-status", _status(up))
+def _state(name: str, enabled: bool, up: bool) -> tuple[Child, ...]:
+    return ("name", name), ("admin-status", status(enabled)), ("oper-status", status(up))
 
 
 def _described(device: Device, port: Port) -> etree._Element:
-    head = _head(port.name, not port.disabled, port_up(device, port))
-    return element("physical-interface", *head, ("description", port.description))
+    state = _state(port.name, not port.disabled, port_up(device, port))
+    return element("physical-interface", *state, ("description", port.description))
 
 
-def _terse(device: Device, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
-    logical = [
-        element(
-            "logical-interface",
-            *_head(unit.name, not unit.disabled, unit_up(device, switch, port, unit)),
-            *_families(device, unit, terse=True),
-        )
-        for unit in units
-    ]
-    return element("physical-interface", *_head(port.name, not port.disabled, port_up(device, port)), *logical)
+def _terse(asked: Asked, port: Port, units: list[Unit]) -> etree._Element:
+    state = _state(port.name, not port.disabled, port_up(asked.device, port))
+    return element("physical-interface", *state, *(_terse_unit(asked, port, unit) for unit in units))
 
 
-def _families(device: Device, unit: Unit, terse: bool) -> Iterator[etree._Element]:
-    if unit.inet_addresses:
-        rows = [element("interface-address", ("ifa-local", text)) for text, _ in unit.inet_addresses]
-        yield element("address-family", ("address-family-name", "inet"), *rows)
-    if unit.inet6:
-        texts = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
-        if unit.name.partition(".")[0] != "lo0":
-            texts.append(f"{link_local(device.fabric, device.name, unit.name)}/64")
-        mtu = None if terse else ("mtu", unit.inet6_mtu or DEFAULT_MTU - 14)
-        rows = [element("interface-address", ("ifa-local", text)) for text in texts]
-        yield element("address-family", ("address-family-name", "inet6"), mtu, *rows)
-    if unit.switching:
-        yield element("address-family", ("address-family-name", "eth-switch"))
-
-
-def _speed(port: Port) -> str:
-    """Write a speed as Junos does: `400Gbps`; nothing is negotiated on these ports."""
-    if not port.speed_bps:
-        return "Unspecified" if port.name in LOGICAL else "800Gbps"
-    return speed_text(port.speed_bps).replace("g", "Gbps").replace("m", "mbps")
-
-
-def _full(device: Device, rpc: etree._Element, switch: Switch, port: Port, units: list[Unit]) -> etree._Element:
-    up, since = port_up(device, port), device.now() - device.started
-    flapped = f"{date(device.started)} ({elapsed(since)} ago)"
-    address = device.fabric.mac(device.name, port.name) if port.name != "lo0" else None
-    flags = [element("ifdf-present"), element("ifdf-running") if up else element("ifdf-down")]
+def _terse_unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
     return element(
-        "physical-interface",
-        ("name", port.name),
-        element("admin-status", text=_status(not port.disabled), format="Enabled" if not port.disabled else "Disabled"),
-        ("oper-status", _status(up)),
-        ("description", port.description or None),
-        ("link-level-type", "Loopback" if port.name == "lo0" else "Ethernet"),
-        ("mtu", port.mtu or ("Unlimited" if port.name == "lo0" else DEFAULT_MTU)),
-        ("link-mode", "Full-duplex" if port.name not in LOGICAL else None),
-        ("speed", _speed(port)),
-        element("if-device-flags", *flags),
-        ("current-physical-address", address),
-        ("hardware-physical-address", address),
-        element("interface-flapped", text=flapped, seconds=int(since)) if port.name not in LOGICAL else None,
-        *_traffic(rpc, device.fabric.counters(device.name, port.name)),
-        *(_unit(device, rpc, switch, port, unit) for unit in units),
+        "logical-interface",
+        *_state(unit.name, not unit.disabled, unit_up(asked.device, asked.switch, port, unit)),
+        element("filter-information"),
+        *terse_families(asked.device, port, unit),
     )
 
 
-def _named(counters: Counters) -> dict[str, int]:
-    return {name.replace("_", "-"): value for name, value in counters._asdict().items()}
+def _full(asked: Asked, port: Port, units: list[Unit]) -> etree._Element:
+    parts = _logical_port if port.name.startswith((*LOGICAL, *MANAGEMENT)) else _ethernet_port
+    return element(
+        "physical-interface",
+        *head(asked.device, port, asked.at[port.name]),
+        ("generation", asked.at[port.name] + 1) if asked.has("detail", "extensive") else None,
+        ("description", port.description or None),
+        *parts(asked, port),
+        *(_unit(asked, port, unit) for unit in units),
+    )
 
 
-def _traffic(rpc: etree._Element, counters: Counters) -> Iterator[etree._Element]:
-    """Make the counters that `detail`, `extensive`, `statistics` and `media` add; no errors are counted."""
-    ways, counted = ("input", "output"), _named(counters)
-    if flag(rpc, "detail", "extensive", "statistics"):
-        names = [f"{way}-{what}" for what in ("bytes", "bps", "packets", "pps") for way in ways]
+def _logical_port(asked: Asked, port: Port) -> Iterator[Child]:
+    """Make what a port without a cable of the fabric has: an IRB, the loopback, a management port."""
+    loopback = port.name == "lo0"
+    yield "if-type", "Loopback" if loopback else "Ethernet"
+    yield from [] if loopback else [("link-level-type", "Ethernet")]
+    yield "mtu", "Unlimited" if loopback else port_mtu(port)
+    if port.name not in LOGICAL:
+        yield "speed", speed_of(asked.device, asked.switch, port)
+    yield from _flags(asked, port, loopback)
+    if not loopback:
+        yield "link-type", "Full-Duplex"
+    yield element("if-media-flags", element("ifmf-none"))
+    if not loopback:
+        yield from _mac(asked, port, "MAC ")
+    yield from _since(asked, port)
+    yield from _traffic(asked, port, style="brief")
+
+
+def _ethernet_port(asked: Asked, port: Port) -> Iterator[Child]:
+    """Make what a port of the fabric has."""
+    yield "link-level-type", "Ethernet"
+    yield "mtu", port_mtu(port)
+    yield "mru", port_mtu(port) + MRU_OVER_MTU
+    yield "source-filtering", "disabled"
+    yield "speed", speed_of(asked.device, asked.switch, port)
+    yield "duplex", "Full-Duplex"
+    yield "bpdu-error", "none"
+    yield "loopback", "disabled"
+    yield "if-flow-control", "disabled"
+    yield "pad-to-minimum-frame-size", "Disabled"
+    yield from _flags(asked, port, False)
+    yield element("if-media-flags", element("ifmf-none"))
+    if asked.has("brief"):
+        return
+    names = ("physical-interface-cos-hw-max-queues", "physical-interface-cos-use-max-queues")
+    yield element("physical-interface-cos-information", *((name, QUEUES) for name in names))
+    if asked.has("detail", "extensive"):
+        yield "up-hold-time", 0
+        yield "down-hold-time", 0
+    yield from _mac(asked, port)
+    yield from _since(asked, port)
+    yield from _traffic(asked, port, style="brief")
+    if asked.has("detail", "extensive"):
+        yield _queues(asked.device)
+    for name in ("active-alarms", "active-defects"):
+        yield element(name, element("interface-alarms", element("alarm-not-present")))
+    names = ("bit-error-seconds", "errored-blocks-seconds")
+    yield element("ethernet-pcs-statistics", *((name, 0) for name in names), style="verbose")
+    yield from _mac_statistics(asked, port)
+    yield "interface-transmit-statistics", "Disabled"
+
+
+def _flags(asked: Asked, port: Port, loopback: bool) -> Iterator[etree._Element]:
+    up = port_up(asked.device, port)
+    device_flags = [element("ifdf-present"), element("ifdf-running")]
+    if loopback:
+        device_flags.append(element("ifdf-loopback"))
+    yield element("if-device-flags", *device_flags, None if up else element("ifdf-down"))
+    yield element("ifd-specific-config-flags", ("internal-flags", "0x200"))
+    internal = None if port.name in LOGICAL else ("internal-flags", "0x4000")
+    yield element(
+        "if-config-flags",
+        element("iff-down") if port.disabled else None,
+        None if up or port.disabled else element("iff-hardware-down"),
+        element("iff-snmp-traps"),
+        internal,
+    )
+
+
+def _mac(asked: Asked, port: Port, prefix: str = "") -> Iterator[etree._Element]:
+    address = asked.device.fabric.mac(asked.device.name, port.name)
+    for name in ("current-physical-address", "hardware-physical-address"):
+        yield element(name, text=address, format=f"{prefix}{address}") if prefix else element(name, text=address)
+
+
+def _since(asked: Asked, port: Port) -> Iterator[etree._Element]:
+    """Make when a port last came up or went down: with the device; what is logical never did."""
+    device = asked.device
+    seconds = device.now() - device.started
+    if port.name in LOGICAL:
+        yield element("interface-flapped", text="Never", seconds=0)
+    else:
+        yield element(
+            "interface-flapped", text=f"{date(device.started)} ({elapsed(seconds)} ago)", seconds=int(seconds)
+        )
+    if asked.has("detail", "extensive", "statistics"):
+        cleared = device.cleared_at(port.name)
+        ago = f"{date(cleared)} ({elapsed(device.now() - cleared)} ago)" if cleared else "Never"
+        yield element("statistics-cleared", text=ago)
+
+
+def _traffic(asked: Asked, port: Port, style: str) -> Iterator[Child]:
+    """Make the counters and rates of a port: rates are not measured, no errors are counted."""
+    counted, logical = asked.counters(port.name), port.name.startswith((*LOGICAL, *MANAGEMENT))
+    if asked.has("detail", "extensive"):
+        names = [f"{way}-{what}" for what in ("bytes", "bps", "packets", "pps") for way in WAYS]
         yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
-    if flag(rpc, "extensive"):
+    elif not asked.has("brief"):
+        names = (
+            [f"{way}-packets" for way in WAYS]
+            if logical
+            else [f"{way}-{what}" for way in WAYS for what in ("bps", "pps")]
+        )
+        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style=style)
+    if asked.has("statistics") and not logical:
+        yield "input-error-count", 0
+        yield "output-error-count", 0
+    if asked.has("extensive"):
         yield element("input-error-list", *((name, 0) for name in INPUT_ERRORS))
         yield element("output-error-list", *((name, 0) for name in OUTPUT_ERRORS))
-    if flag(rpc, "extensive", "media"):
-        names = [f"{way}-{what}" for what in ("bytes", "packets", *CASTS) for way in ways]
-        yield element("ethernet-mac-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
 
 
-def _unit(device: Device, rpc: etree._Element, switch: Switch, port: Port, unit: Unit) -> etree._Element:
-    up = unit_up(device, switch, port, unit)
-    state: Child = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
-    counted = _named(device.fabric.counters(device.name, unit.name))
-    packets = [(name, counted[name]) for name in ("input-packets", "output-packets")]
-    counters = [] if flag(rpc, "detail", "extensive") else [element("traffic-statistics", *packets)]
+def _queues(device: Device) -> etree._Element:
+    """Make the queues and their forwarding classes; nothing is ever queued."""
+    classes = forwarding_classes(configured(device))
+    names = ("queue-counters-queued-packets", "queue-counters-trans-packets", "queue-counters-total-drop-packets")
+    rows = [
+        element(
+            "queue", ("queue-number", one.queue), ("forwarding-class-name", one.name), *((name, 0) for name in names)
+        )
+        for one in classes
+    ]
+    summary = element(
+        "interface-cos-short-summary",
+        ("intf-cos-queue-type", "Egress queues"),
+        ("intf-cos-num-queues-supported", QUEUES),
+        ("intf-cos-num-queues-in-use", len({one.queue for one in classes})),
+    )
+    return element("queue-counters", summary, *rows, style="brief")
+
+
+def _mac_statistics(asked: Asked, port: Port) -> Iterator[etree._Element]:
+    if not asked.has("extensive", "media"):
+        return
+    counted = asked.counters(port.name)
+    names = [f"{way}-{what}" for what in (*MAC_COUNTERS, *MAC_ERRORS) for way in WAYS]
+    names += [*ODD_FRAMES, "input-total-errors", "output-total-errors"]
+    yield element("ethernet-mac-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
+
+
+def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
+    up = unit_up(asked.device, asked.switch, port, unit)
+    loopback, at = port.name == "lo0", asked.at[unit.name]
+    state = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
     return element(
         "logical-interface",
         ("name", unit.name),
-        element("if-config-flags", state, element("iff-snmp-traps")),
-        ("encapsulation", "ENET2"),
-        *counters,
-        *_families(device, unit, terse=False),
+        ("local-index", FIRST_INTERFACE + at),
+        ("snmp-index", FIRST_SNMP + at),
+        ("generation", at + 1) if asked.has("detail", "extensive") else None,
+        element(
+            "if-config-flags",
+            None if loopback else state,
+            element("iff-snmp-traps"),
+            None if loopback else ("internal-flags", "0x4004000"),
+        ),
+        ("encapsulation", "Unspecified" if loopback else "ENET2"),
+        element("policer-overhead"),
+        *_unit_traffic(asked, unit),
+        element("filter-information"),
+        *families(asked.device, port, unit, at + 1 if asked.has("detail", "extensive") else None),
     )
 
 
-LANES, BIAS_MA, LIGHT_DBM, DARK_DBM, MODULE_C = 8, 7.5, -1.2, -40.0, 42.0
-
-
-def optics(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show interfaces diagnostics optics`: light where there is a carrier."""
-    switch = device.fabric.switch(device.name)
-    requested = argument(rpc, "interface-name")
-    made = []
-    for port in switch.ports.values():
-        if (
-            port.name in LOGICAL
-            or (port.sub_ports is not None and not port.units)
-            or not _matches(port.name, requested)
-        ):
-            continue
-        received = LIGHT_DBM if port_up(device, port) else DARK_DBM
-        lanes = [
-            element(
-                "optics-diagnostics-lane-values",
-                ("lane-index", lane),
-                ("laser-bias-current", f"{BIAS_MA:.3f}"),
-                ("laser-output-power", f"{10 ** (LIGHT_DBM / 10):.3f}"),
-                ("laser-output-power-dbm", f"{LIGHT_DBM:.2f}"),
-                ("laser-rx-optical-power", f"{10 ** (received / 10):.4f}"),
-                ("laser-rx-optical-power-dbm", f"{received:.2f}"),
-            )
-            for lane in range(LANES)
-        ]
-        heat = f"{MODULE_C:.0f} degrees C / {MODULE_C * 9 / 5 + 32:.0f} degrees F"
-        diagnostics = element(
-            "optics-diagnostics",
-            element("module-temperature", text=heat, celsius=MODULE_C),
-            ("module-voltage", "3.300"),
-            *lanes,
-        )
-        made.append(element("physical-interface", ("name", port.name), diagnostics))
-    return element("interface-information", *made, style="normal")
+def _unit_traffic(asked: Asked, unit: Unit) -> Iterator[etree._Element]:
+    counted = asked.counters(unit.name)
+    if asked.has("brief"):
+        return
+    if asked.has("detail", "extensive"):
+        names = [f"{way}-{what}" for what in ("bytes", "packets") for way in WAYS]
+        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
+    else:
+        names = [f"{way}-packets" for way in WAYS]
+        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="brief")

@@ -1,7 +1,8 @@
 """Replies of operational commands as JSON.
 
 Source: Juniper, "Mapping Junos OS Command Output to JSON": every element is an array of objects, its text is `data`,
-its attributes are `attributes`; an element without text is `[null]`.
+its attributes are `attributes`, in front of other elements and behind text; a flag is `[null]`, text that is empty is
+left out.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ def to_json(reply: etree._Element) -> str:
 
 
 def _object(element: etree._Element) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    if element.attrib:
-        made["attributes"] = {_name(str(name)): str(value) for name, value in element.attrib.items()}
-    children = list(element.iterchildren(etree.Element))
-    for child in children:
+    attributes = {_name(str(name)): str(value) for name, value in element.attrib.items()}
+    if not len(element):
+        text: dict[str, Any] = {} if element.text is not None else {"data": [None]}
+        if element.text and element.text.strip():
+            text = {"data": element.text}
+        return {**text, "attributes": attributes} if attributes else text
+    made: dict[str, Any] = {"attributes": attributes} if attributes else {}
+    for child in element.iterchildren(etree.Element):
         made.setdefault(str(child.tag), []).append(_object(child))
-    if not children:
-        made["data"] = element.text if element.text else [None]
     return made
 
 

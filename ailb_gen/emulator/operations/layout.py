@@ -1,7 +1,8 @@
 """Show a reply as the command line does, by a layout: lines with fields, some once for every element of a kind.
 
-A field `{path}` is the text of the elements at a path of lxml's ElementPath, `{path@name}` an attribute of Junos,
-`{path:<20}` in a column, `{path!name}` converted. What is between `[[` and `]]` is left out when its field is empty.
+A field `{path}` is the text of the elements at a path of lxml's ElementPath, `{path@name}` an attribute of Junos, or
+the text without it, `{path:<20}` in a column, `{path!name}` converted. What is between `[[` and `]]` is left out when
+its field is empty.
 """
 
 from __future__ import annotations
@@ -78,14 +79,33 @@ def _field(node: etree._Element, found: re.Match[str]) -> str:
     path, attribute, conversion, column = found.groups()
     if attribute:
         element = node.find(path)
-        text = str(element.get(f"{{{JUNOS}}}{attribute}", "")) if element is not None else ""
-    elif conversion == "mark":
-        text = ">" if node.find(path) is not None else " "
+        text = str(element.get(f"{{{JUNOS}}}{attribute}") or element.text or "") if element is not None else ""
+    elif conversion in OF_ELEMENTS:
+        text = OF_ELEMENTS[conversion](node.find(path))
     else:
         text = CONVERSIONS.get(conversion, str)(text_of(node, path))
     return format(text, column or "")
 
 
+def _flags(element: etree._Element | None, internal: str = "") -> str:
+    """Return flags, which are elements without text, as words; those that have no name are a number."""
+    rows = () if element is None else element.iterchildren("*")
+    return " ".join(f"{internal}{row.text}" if row.text else FLAGS[str(row.tag)] for row in rows) or "None"
+
+
+FLAGS = {
+    "iff-device-down": "Device-Down", "iff-down": "Down", "iff-hardware-down": "Hardware-Down",
+    "iff-snmp-traps": "SNMP-Traps", "iff-up": "Up", "ifdf-down": "Down", "ifdf-loopback": "Loopback",
+    "ifdf-present": "Present", "ifdf-running": "Running", "ifmf-none": "None", "ifaf-current-default": "Is-Default",
+    "ifaf-current-preferred": "Is-Preferred", "ifaf-current-primary": "Is-Primary", "ifff-is-primary": "Is-Primary",
+    "ifff-sendbcast-pkt-to-re": "Sendbcast-pkt-to-re",
+}  # fmt: skip
+OF_ELEMENTS: dict[str | None, Callable[[etree._Element | None], str]] = {
+    "flags": _flags,
+    "internal": lambda element: _flags(element, "Internal: "),
+    "mark": lambda element: " " if element is None else ">",
+    "selected": lambda element: "" if element is None else ", selected",
+}
 CONVERSIONS: dict[str | None, Callable[[str], str]] = {
     "enabled": lambda text: "Enabled" if text == "up" else "Administratively down",
     "ms": lambda text: f"{int(text) / 1000:.3f}",

@@ -6,12 +6,15 @@ Source: Juniper's operational YANG models (junos-rpc-ipv6, junos-rpc-lldp, junos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import FabricState, link_local
 from ailb_gen.emulator.operations.build import Child, age, argument, element
+from ailb_gen.emulator.operations.indices import FIRST_SNMP, places
+from ailb_gen.emulator.operations.ports import port_mtu
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
@@ -24,6 +27,8 @@ HOP_LIMIT = 64
 REACHABLE_S = 30
 PORT_ID = "protocols lldp port-id-subtype interface-name"
 CAPABILITIES = "Bridge Router"
+# What a switch says of itself, how often, and for how long it holds.
+SYSTEM, LLDP_INTERVAL_S, LLDP_TTL_S = "Juniper Networks, Inc., Junos OS Evolved", 30, 120
 
 
 def router_advertisements(device: Device, rpc: etree._Element) -> etree._Element:
@@ -105,10 +110,6 @@ def discovered(device: Device, rpc: etree._Element) -> etree._Element:
     return element("ipv6-nd-information", *made, ("ipv6-nd-total", len(made)))
 
 
-def _lldp_runs(switch: Switch, port: str) -> bool:
-    return bool(switch.lldp & {"all", port})
-
-
 def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
     """Iterate over (port, other end, switch there) of the cables with LLDP at both ends; servers have none."""
     switch = device.fabric.switch(device.name)
@@ -117,7 +118,7 @@ def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
         if far is None or not device.fabric.link_up(device.name, port):
             continue
         other = device.fabric.switch(far.device)
-        if _lldp_runs(switch, port) and _lldp_runs(other, far.port):
+        if switch.runs_lldp(port) and other.runs_lldp(far.port):
             yield port, far, other
 
 
@@ -130,7 +131,7 @@ def _remote(fabric: FabricState, port: str, far: End, other: Switch) -> list[Chi
         ("lldp-remote-chassis-id-subtype", "Mac address"),
         ("lldp-remote-chassis-id", fabric.mac(far.device)),
         ("lldp-remote-port-id-subtype", "Interface name" if named else "Locally assigned"),
-        ("lldp-remote-port-id", far.port if named else str(512 + list(other.ports).index(far.port))),
+        ("lldp-remote-port-id", far.port if named else FIRST_SNMP + places(other)[far.port]),
         ("lldp-remote-port-description", description or None),
         ("lldp-remote-system-name", other.host_name or far.device),
     ]
@@ -145,18 +146,36 @@ def lldp(device: Device, rpc: etree._Element) -> etree._Element:
 def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors interface`: at length, for one port or all."""
     requested = argument(rpc, "interface-device") or argument(rpc, "interface-name")
-    made = [
-        element(
-            "lldp-neighbor-information",
-            *_remote(device.fabric, port, far, other),
-            element("lldp-system-description", ("lldp-remote-system-description", f"Juniper Networks, {far.device}")),
-            ("lldp-remote-system-capabilities-supported", CAPABILITIES),
-            ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
-        )
-        for port, far, other in _lldp(device)
-        if requested in ("", port)
-    ]
+    at = places(device.fabric.switch(device.name))
+    rows = [row for row in _lldp(device) if requested in ("", row[0])]
+    made = [_at_length(device, number, row, FIRST_SNMP + at[row[0]]) for number, row in enumerate(rows, 1)]
     return element("lldp-neighbors-information", *made, style="detail")
+
+
+def _at_length(device: Device, number: int, row: tuple[str, End, Switch], index: int) -> etree._Element:
+    """Make all that is known of a neighbor: what it says of itself, and the frame size of its port (IEEE 802.3)."""
+    port, far, other = row
+    _, parent, *remote = _remote(device.fabric, *row)
+    age_s = int(device.now() - device.started) % LLDP_INTERVAL_S
+    mark = datetime.fromtimestamp(device.now() - age_s, UTC).strftime("%a %b %e %H:%M:%S %Y")
+    size = [("lldp-remote-oui-802-3", "00120f"), ("lldp-remote-subtype-mtu", 4)]
+    size += [("lldp-remote-subtype-mtu-size", port_mtu(other.ports[far.port])), ("lldp-remote-index", 1)]
+    return element(
+        "lldp-neighbor-information",
+        ("lldp-index", number),
+        ("lldp-ttl", LLDP_TTL_S),
+        ("lldp-timemark", mark),
+        ("lldp-age", age_s),
+        ("lldp-local-interface", port),
+        parent,
+        ("lldp-local-port-id", port if PORT_ID in device.fabric.switch(device.name).operating else index),
+        ("lldp-local-port-ageout-count", 0),
+        *remote,
+        element("lldp-system-description", ("lldp-remote-system-description", SYSTEM)),
+        ("lldp-remote-system-capabilities-supported", CAPABILITIES),
+        ("lldp-remote-system-capabilities-enabled", CAPABILITIES),
+        element("lldp-org-specific-tlv", *size) if far.port in other.ports else None,
+    )
 
 
 def lldp_local(device: Device, rpc: etree._Element) -> etree._Element:
@@ -178,14 +197,15 @@ def vlans(device: Device, rpc: etree._Element) -> etree._Element:
             mark = "*" if device.fabric.link_up(device.name, port.name) else ""
             for unit in port.units:
                 if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):
-                    members.append(("l2ng-l2rtb-vlan-member-interface", f"{unit.name}{mark}"))
+                    name = ("l2ng-l2rtb-vlan-member-interface", f"{unit.name}{mark}")
+                    members.append(element("l2ng-l2rtb-vlan-member", name))
         made.append(
             element(
                 "l2ng-l2ald-vlan-instance-group",
                 ("l2ng-l2rtb-name", "default-switch"),
                 ("l2ng-l2rtb-vlan-name", vlan.name),
                 ("l2ng-l2rtb-vlan-tag", vlan.vlan_id),
-                element("l2ng-l2rtb-vlan-member", *members),
+                *members,
                 style="brief",
             )
         )

@@ -40,6 +40,7 @@ def ping(device: Device, rpc: etree._Element) -> etree._Element:
                 ("time-to-live", 64),
                 ("response-size", size + 8),
                 ("rtt", time_us),
+                **_determined(device),
             )
         )
     times = [(f"rtt-{name}", time_us) for name in ("minimum", "maximum", "average")]
@@ -64,9 +65,12 @@ def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `traceroute`; what does not answer shows one hop of asterisks."""
     target = _target(rpc)
     way = path_to(device, target, argument(rpc, "interface"))
-    hops = [_hop(at, address, name) for at, (name, address) in enumerate(way or (), 1)]
+    hops = [_hop(device, at, address, name) for at, (name, address) in enumerate(way or (), 1)]
     if way is None:
-        failed = [element("probe-result", ("probe-index", index), element("probe-failure")) for index in (1, 2, 3)]
+        failed = [
+            element("probe-result", ("probe-index", index), element("probe-failure"), **_determined(device))
+            for index in (1, 2, 3)
+        ]
         hops = [element("hop", ("ttl-value", 1), *failed)]
     return element(
         "traceroute-results",
@@ -79,19 +83,25 @@ def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
-def _hop(at: int, address: str, name: str) -> etree._Element:
+def _determined(device: Device) -> dict[str, object]:
+    """Return the attribute that says when a probe was answered."""
+    return {"date-determined": int(device.now())}
+
+
+def _hop(device: Device, at: int, address: str, name: str) -> etree._Element:
     rows = [
         element(
             "probe-result",
             ("probe-index", index),
-            element("probe-success"),
             ("ip-address", address),
             ("host-name", name),
             ("rtt", HOP_US * at),
+            element("probe-success"),
+            **_determined(device),
         )
         for index in (1, 2, 3)
     ]
-    return element("hop", ("ttl-value", at), ("last-ip-address", address), *rows)
+    return element("hop", ("ttl-value", at), ("last-ip-address", address), ("last-host-name", name), *rows)
 
 
 def _target(rpc: etree._Element) -> str:

@@ -12,11 +12,12 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, dated, element, lasted, length
-from ailb_gen.emulator.operations.system import MEMORY_MB, POWER_SUPPLIES, file_text
+from ailb_gen.emulator.operations.build import Child, argument, dated, element, flag, in_words
+from ailb_gen.emulator.operations.ports import port_up, shown_ports, speed_bps
+from ailb_gen.emulator.operations.system import MEMORY_MB, POWER_SUPPLIES, USED_PERCENT, file_text, uptime_information
+from ailb_gen.network.speeds import GIGABIT
 
-USED_PERCENT = 15
-PSM_WATTS, PSM_LOAD_WATTS = 3000, 900
+PSM_WATTS, PSM_LOAD_WATTS, PSM_VOLTS = 3000, 900, 12
 # Name, total blocks of 1 KiB, used percent, mount point.
 FILESYSTEMS = (
     ("/dev/sda5", 98304000, 12, "/soft"),
@@ -28,22 +29,22 @@ NTP_HEAD = (
     "     remote         refid           auth  st t when poll reach  delay     offset    jitter  rootdelay  rootdisp",
     "=" * 109,
 )
+# Parts of the memory, in percent.
+MEMORY = (("reserved", 1), ("wired", 4), ("active", 5), ("inactive", 3), ("cache", 2), ("free", 85))
+# What every transceiver says of itself.
+TRANSCEIVER = (
+    ("sfp-vendor-name", "EMULATED"), ("sfp-vendor-pno", "EMULATED"), ("wavelength", "1310 nm"), ("sfp-jnpr-ver", "0.0")
+)  # fmt: skip
 DIGESTS = {"md5": md5, "sha1": sha1, "sha-256": sha256}
 
 
 def memory(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system memory`."""
-    used = MEMORY_MB * USED_PERCENT // 100
-    return element(
-        "system-memory-information",
-        element(
-            "system-memory-summary-information",
-            ("system-memory-total", MEMORY_MB),
-            ("system-memory-total-percent", 100),
-            ("system-memory-free", MEMORY_MB - used),
-            ("system-memory-free-percent", 100 - USED_PERCENT),
-        ),
-    )
+    made: list[Child] = []
+    for name, percent in (("total", 100), *MEMORY):
+        made.append((f"system-memory-{name}", f"{MEMORY_MB * 1024 * percent // 100:>7}"))
+        made.append((f"system-memory-{name}-percent", f"{percent:>3}%"))
+    return element("system-memory-information", element("system-memory-summary-information", *made))
 
 
 def storage(device: Device, rpc: etree._Element) -> etree._Element:
@@ -93,6 +94,10 @@ def fpcs(device: Device, rpc: etree._Element) -> etree._Element:
     slot = argument(rpc, "fpc-slot")
     if slot not in ("", "0"):
         raise refusal(f"FPC {slot} is not present", element=slot)
+    long = flag(rpc, "detail", "extensive")
+    up = device.now() - device.started
+    names = ("cpu-total", "cpu-interrupt", "cpu-1min-avg", "cpu-5min-avg", "cpu-15min-avg")
+    load: list[Child] = list(zip(names, (3, 0, 3, 3, 3), strict=True))
     return element(
         "fpc-information",
         element(
@@ -100,15 +105,13 @@ def fpcs(device: Device, rpc: etree._Element) -> etree._Element:
             ("slot", 0),
             ("state", "Online"),
             element("temperature", text=28, celsius=28),
-            ("cpu-total", 3),
-            ("cpu-interrupt", 0),
+            *([] if long else load),
             ("memory-dram-size", MEMORY_MB),
-            ("memory-heap-utilization", USED_PERCENT),
-            ("memory-buffer-utilization", USED_PERCENT),
-            dated("start-time", device.started),
-            lasted("up-time", device.now() - device.started),
+            *([] if long else [("memory-heap-utilization", USED_PERCENT), ("memory-buffer-utilization", USED_PERCENT)]),
+            *([dated("start-time", device.started)] if long else []),
+            element("up-time", text=in_words(up), seconds=int(up)) if long else None,
         ),
-        style="brief",
+        style="detail" if long else "brief",
     )
 
 
@@ -119,6 +122,42 @@ def pics(device: Device, rpc: etree._Element) -> etree._Element:
     return element("fpc-information", fpc, style="pic-style")
 
 
+def pic_detail(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis pic`: a transceiver in every port with a cable. Raises RefusedError for another slot."""
+    for name in ("fpc-slot", "pic-slot"):
+        if argument(rpc, name) not in ("", "0"):
+            raise refusal(f"{name.partition('-')[0].upper()} {argument(rpc, name)} is not present", element=name)
+    switch = device.fabric.switch(device.name)
+    rows = [
+        element(
+            "port",
+            ("port-number", port.name.rpartition("/")[2].partition(":")[0]),
+            ("cable-type", _cable_type(speed_bps(device, switch, port) // GIGABIT)),
+            ("fiber-mode", "SM"),
+            *TRANSCEIVER,
+        )
+        for port in shown_ports(switch)
+        if port.name.startswith("et-")
+        and (device.fabric.neighbor(device.name, port.name) is not None or port_up(device, port))
+    ]
+    up = int(device.now() - device.started)
+    made = element(
+        "pic-detail",
+        ("slot", 0),
+        ("pic-slot", 0),
+        ("pic-type", device.model),
+        ("state", "Online"),
+        ("pic-version", "1.0"),
+        element("up-time", text=in_words(up), seconds=up),
+        element("port-information", *rows),
+    )
+    return element("fpc-information", element("fpc", made))
+
+
+def _cable_type(gbps: int) -> str:
+    return f"{gbps}GBASE DR{max(gbps // 100, 1)}"
+
+
 def power_usage(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis power detail`."""
     rows = [
@@ -126,9 +165,16 @@ def power_usage(device: Device, rpc: etree._Element) -> etree._Element:
             "power-usage-item",
             ("name", f"PSM {slot}"),
             ("state", "Online"),
+            element("ac-input-detail", ("ac-input", "OK"), ("ac-expect-feed", 1), ("ac-actual-feed", 1)),
             element("pem-capacity-detail", ("capacity-actual", PSM_WATTS), ("capacity-max", PSM_WATTS)),
-            element("dc-output-detail2", ("str-dc-power", PSM_LOAD_WATTS), ("str-dc-load", 30)),
-            element("dc-output-detail", ("dc-power", PSM_LOAD_WATTS), ("dc-load", 30)),
+            element(
+                "dc-output-detail",
+                ("dc-power", PSM_LOAD_WATTS),
+                ("zone", 0),
+                ("dc-current", PSM_LOAD_WATTS // PSM_VOLTS),
+                ("dc-voltage", PSM_VOLTS),
+                ("dc-load", PSM_LOAD_WATTS * 100 // PSM_WATTS),
+            ),
         )
         for slot in range(POWER_SUPPLIES)
     ]
@@ -136,6 +182,15 @@ def power_usage(device: Device, rpc: etree._Element) -> etree._Element:
     used = POWER_SUPPLIES * PSM_LOAD_WATTS
     summary = element(
         "power-usage-system",
+        element(
+            "power-usage-zone-information",
+            ("zone", 0),
+            ("capacity-actual", total),
+            ("capacity-max", total),
+            ("capacity-allocated", used),
+            ("capacity-remaining", total - used),
+            ("capacity-actual-usage", used),
+        ),
         ("capacity-sys-actual", total),
         ("capacity-sys-max", total),
         ("capacity-sys-remaining", total - used),
@@ -145,7 +200,6 @@ def power_usage(device: Device, rpc: etree._Element) -> etree._Element:
 
 def users(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show system users`: the sessions that are open."""
-    now = device.now()
     rows = [
         element(
             "user-entry",
@@ -160,17 +214,7 @@ def users(device: Device, rpc: etree._Element) -> etree._Element:
         )
         for number, one in enumerate(device.sessions.values())
     ]
-    return element(
-        "system-users-information",
-        element(
-            "uptime-information",
-            dated("date-time", now),
-            element("up-time", text=length(now - device.started), seconds=int(now - device.started)),
-            ("active-user-count", len(rows)),
-            *(("load-average-1", "0.10"), ("load-average-5", "0.10"), ("load-average-15", "0.10")),
-            element("user-table", *rows),
-        ),
-    )
+    return element("system-users-information", uptime_information(device, *rows))
 
 
 def ntp_associations(device: Device, rpc: etree._Element) -> etree._Element:

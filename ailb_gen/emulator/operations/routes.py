@@ -14,8 +14,10 @@ from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import BgpSession, link_local
 from ailb_gen.emulator.messages import refusal
+from ailb_gen.emulator.operations import route_detail
 from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import Child, age, argument, element, flag
+from ailb_gen.emulator.operations.route_detail import communities
 from ailb_gen.routing.rib import Path
 from ailb_gen.routing.route import BGP, Route
 from ailb_gen.routing.speaker import direct_prefixes
@@ -32,7 +34,7 @@ DETAILED = ("detail", "extensive")
 
 def route_information(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route` in all its forms."""
-    if argument(rpc, "table") not in TABLES or _is_ipv4(argument(rpc, "destination")):
+    if argument(rpc, "table") not in TABLES or is_ipv4(argument(rpc, "destination")):
         return element("route-information")
     if rpc.find("advertising-protocol-name") is not None:
         return _exchanged(device, rpc, advertised)
@@ -41,7 +43,7 @@ def route_information(device: Device, rpc: etree._Element) -> etree._Element:
     return shown(device, rpc)
 
 
-def _is_ipv4(text: str) -> bool:
+def is_ipv4(text: str) -> bool:
     """Return whether a destination is one of inet.0, where no route is."""
     try:
         ip_network(text, strict=False)
@@ -50,7 +52,7 @@ def _is_ipv4(text: str) -> bool:
     return ":" not in text
 
 
-def _requested(rpc: etree._Element) -> Prefix | None:
+def requested_prefix(rpc: etree._Element) -> Prefix | None:
     """Return the requested destination. Raises RefusedError for text that is none."""
     text = argument(rpc, "destination")
     if not text:
@@ -72,15 +74,6 @@ def as_path(route: Route) -> str:
     return " ".join([*map(str, route.as_path), "I"])
 
 
-def _communities(route: Route) -> etree._Element | None:
-    if not route.communities:
-        return None
-    # RFC 1997 communities are two numbers; all others name their type first.
-    kinds = {True: "community", False: "extended-community"}
-    rows = [(kinds[value.partition(":")[0].isdigit()], value) for value in sorted(route.communities)]
-    return element("communities", *rows)
-
-
 def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
     if not detailed:
         return [("rt-destination", prefix)]
@@ -94,7 +87,7 @@ def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Elemen
     if protocol != BGP or not address:
         raise refusal("missing argument: a protocol, bgp, and the address of a neighbor", tag="missing-element")
     session = next((found for found in chosen(device, address) if found.established), None)
-    requested = _requested(rpc)
+    requested = requested_prefix(rpc)
     if session is None:
         return element("route-information")
     made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, requested)]
@@ -110,7 +103,10 @@ def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iter
     group = device.fabric.switch(device.name).groups[session.group].name if detailed else None
     for prefix, route in device.fabric.advertised(device.name, session).items():
         path = f"[{session.asn}] {as_path(route)}" if detailed else as_path(route)
-        yield prefix, _rt(prefix, [_exchanged_entry(route, detailed, "*", "Self", path, group)], detailed)
+        yield (
+            prefix,
+            element("rt", *_destination(prefix, detailed), _exchanged_entry(route, detailed, "*", "Self", path, group)),
+        )
 
 
 def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
@@ -137,7 +133,7 @@ def _exchanged_entry(
         element("nh", ("to", next_hop)),
         ("med", route.med),
         ("as-path", path),
-        _communities(route) if detailed else None,
+        communities(route) if detailed else None,
         ("bgp-aigp", route.aigp if detailed else None),
         ("hidden-reason", hidden),
     )
@@ -151,9 +147,9 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
 
 def shown(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show route` for a prefix or all, of one protocol or all."""
-    requested, protocol = _requested(rpc), argument(rpc, "protocol")
+    requested, protocol = requested_prefix(rpc), argument(rpc, "protocol")
     entries: dict[Prefix, list[etree._Element]] = {}
-    own = [row for row in _own_routes(device) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
+    own = [row for row in _own_routes(device, rpc) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
     for prefix, _, row in own:
         if _covers(rpc, prefix, requested):
             entries.setdefault(prefix, []).append(row)
@@ -165,14 +161,14 @@ def shown(device: Device, rpc: etree._Element) -> etree._Element:
     entries = _longest(rpc, entries, requested)
     if not entries:
         return element("route-information")
-    made = [_rt(prefix, rows, flag(rpc, *DETAILED)) for prefix, rows in sorted(entries.items())]
-    numbers = _numbers(device)
+    made = [_rt(rpc, prefix, rows) for prefix, rows in sorted(entries.items())]
+    numbers = table_numbers(device)
     return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
 
 
-def _numbers(device: Device) -> list[Child]:
+def table_numbers(device: Device) -> list[Child]:
     """Count the whole table, not only the part that is shown."""
-    own = [prefix for prefix, _, _ in _own_routes(device)]
+    own = [prefix for prefix, _, _ in own_prefixes(device)]
     learned = device.fabric.route_totals(device.name)
     return [
         ("destination-count", len(set(own)) + learned.destinations),
@@ -181,25 +177,6 @@ def _numbers(device: Device) -> list[Child]:
         ("holddown-route-count", 0),
         ("hidden-route-count", learned.hidden),
     ]
-
-
-def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show route summary`: the one table, and how many routes each protocol has in it."""
-    kinds = [kind for _, kind, _ in _own_routes(device)]
-    learned = device.fabric.route_totals(device.name)
-    rows = [
-        *((NAMES[kind], kinds.count(kind), kinds.count(kind)) for kind in ("direct", "local")),
-        (NAMES[BGP], learned.paths, learned.active),
-    ]
-    protocols = [
-        element("protocols", ("protocol-name", name), ("protocol-route-count", many), ("active-route-count", active))
-        for name, many, active in rows
-        if many
-    ]
-    table = element("route-table", ("table-name", TABLE), *_numbers(device), *protocols)
-    groups = device.fabric.switch(device.name).groups
-    number = groups[0].local_as if groups else None
-    return element("route-summary-information", ("as-number", number or None), table)
 
 
 def _covers(rpc: etree._Element, prefix: Prefix, requested: Prefix | None) -> bool:
@@ -218,18 +195,33 @@ def _longest(
     return {prefix: rows for prefix, rows in entries.items() if prefix.length == longest}
 
 
-def _rt(prefix: Prefix, rows: Iterable[etree._Element], detailed: bool) -> etree._Element:
-    rows = list(rows)
-    counts: list[Child] = []
-    if detailed:
-        many = f"{len(rows)} entries" if len(rows) > 1 else "1 entry"
-        counts = [element("rt-entry-count", text=len(rows), format=many), ("rt-announced-count", 1)]
-    return element("rt", *_destination(prefix, detailed), *counts, *rows, style="detail" if detailed else "brief")
+def _rt(rpc: etree._Element, prefix: Prefix, rows: Iterable[etree._Element]) -> etree._Element:
+    """Make a prefix with its entries; in its long form with how many there are, and how many are announced."""
+    rows, detailed = list(rows), flag(rpc, *DETAILED)
+    if not detailed:
+        return element("rt", *_destination(prefix, detailed), *rows, style="brief")
+    many = f"{len(rows)} entries" if len(rows) > 1 else "1 entry"
+    active = [row for row in rows if row.find("current-active") is not None]
+    return element(
+        "rt",
+        *_destination(prefix, detailed),
+        element("rt-entry-count", text=len(rows), format=many),
+        ("rt-announced-count", len(active)),
+        ("rt-state", ""),
+        _in_kernel(prefix, active[0]) if flag(rpc, "extensive") and active else None,
+        *rows,
+        style="detail",
+    )
 
 
-def _own_routes(device: Device) -> Iterator[tuple[Prefix, str, etree._Element]]:
-    """Iterate over (prefix, protocol, entry) of the direct and local routes."""
-    up = device.now() - device.started
+def _in_kernel(prefix: Prefix, entry: etree._Element) -> etree._Element | None:
+    """Make what a protocol has told the kernel of a prefix, None for one of its own interfaces."""
+    hops = [hop.findtext("to") for hop in entry.iterfind("nh") if hop.find("to") is not None]
+    return element("tsi", text=f"KRT in-kernel {prefix} -> {{{', '.join(map(str, hops))}}}", indent=8) if hops else None
+
+
+def own_prefixes(device: Device) -> Iterator[tuple[Prefix, str, str]]:
+    """Iterate over (prefix, protocol, interface) of the direct and local routes."""
     switch = device.fabric.switch(device.name)
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
@@ -238,64 +230,70 @@ def _own_routes(device: Device) -> Iterator[tuple[Prefix, str, etree._Element]]:
                 if address.prefix not in direct:
                     continue
                 if address.prefix.length < BITS:
-                    yield Prefix(address.value, BITS), "local", _own("local", unit.name, up)
-                yield address.prefix, "direct", _own("direct", unit.name, up)
+                    yield Prefix(address.value, BITS), "local", unit.name
+                yield address.prefix, "direct", unit.name
+
+
+def _own_routes(device: Device, rpc: etree._Element) -> Iterator[tuple[Prefix, str, etree._Element]]:
+    """Iterate over (prefix, protocol, entry) of the direct and local routes."""
+    up, switch = device.now() - device.started, device.fabric.switch(device.name)
+    for prefix, kind, interface in own_prefixes(device):
+        rest = route_detail.own(switch, kind, interface, up) if flag(rpc, *DETAILED) else _own(kind, interface, up)
+        yield prefix, kind, _entry(NAMES[kind], PREFERENCE[kind], True, *rest)
+
+
+def _entry(protocol: str, preference: int, active: bool, *rest: Child) -> etree._Element:
+    return element(
+        "rt-entry",
+        ("active-tag", "*" if active else " "),
+        *((element("current-active"), element("last-active")) if active else ()),
+        ("protocol-name", protocol),
+        ("preference", preference),
+        *rest,
+    )
+
+
+def _own(kind: str, interface: str, up: float) -> Iterator[Child]:
+    yield element("age", text=age(up), seconds=int(up))
+    if kind == "local":
+        yield "nh-type", "Local"
+        yield element("nh", ("nh-local-interface", interface))
+    else:
+        yield element("nh", element("selected-next-hop"), ("via", interface))
 
 
 def _learned_routes(device: Device, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
     """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
-    seconds = {session.interface: up_for(device, session) for session in device.fabric.sessions(device.name)}
+    sessions = {session.interface: session for session in device.fabric.sessions(device.name)}
     hops = [hop.interface for hop in device.fabric.next_hops(device.name, prefix)]
     made = []
     for path in device.fabric.paths(device.name, prefix):
         if path.peer and _shows(rpc, path):
             used = hops if path.status == "active" else [path.interface]
-            made.append(_learned(rpc, device, path, used, seconds.get(path.interface, 0.0)))
+            made.append(_learned(rpc, device, path, sessions.get(path.interface), used))
     return made
 
 
-def _own(kind: str, interface: str, up: float) -> etree._Element:
-    hop = element("nh", ("nh-local-interface", interface))
-    if kind == "direct":
-        hop = element("nh", element("selected-next-hop"), ("via", interface))
-    return element(
-        "rt-entry",
-        ("active-tag", "*"),
-        element("current-active"),
-        element("last-active"),
-        ("protocol-name", NAMES[kind]),
-        ("preference", PREFERENCE[kind]),
-        ("nh-type", "Local" if kind == "local" else None),
-        element("age", text=age(up), seconds=int(up)),
-        hop,
-    )
-
-
-def _learned(rpc: etree._Element, device: Device, path: Path, used: list[str], seconds: float) -> etree._Element:
-    route, active = path.route, path.status == "active"
-    detailed = flag(rpc, *DETAILED)
-    source = _far(device, path.interface)
-    reasons = {"inactive": path.reason, "multipath": "Not Best in its group - Active preferred"}
-    more: list[Child] = [
-        _communities(route),
-        ("rt-aigp", route.aigp),
-        ("peer-as", route.as_path[0]),
-        ("gateway", source),
-        ("inactive-reason", reasons.get(path.status)),
-    ]
-    return element(
-        "rt-entry",
-        ("active-tag", "*" if active else " "),
-        *((element("current-active"), element("last-active")) if active else ()),
-        ("protocol-name", "BGP"),
-        ("preference", PREFERENCE[BGP]),
+def _learned(
+    rpc: etree._Element, device: Device, path: Path, session: BgpSession | None, used: list[str]
+) -> etree._Element:
+    seconds = up_for(device, session) if session is not None else 0.0
+    source, active = _far(device, path.interface), path.status == "active"
+    if flag(rpc, *DETAILED):
+        hops = [route_detail.hop(_far(device, one), one, one == path.interface) for one in used]
+        rest = route_detail.learned(device, path, session, source, hops, seconds)
+        return _entry(NAMES[BGP], PREFERENCE[BGP], active, *rest)
+    return _entry(
+        NAMES[BGP],
+        PREFERENCE[BGP],
+        active,
         element("age", text=age(seconds), seconds=int(seconds)),
-        ("metric", route.med),
-        ("local-preference", route.local_preference),
-        ("learned-from", source),
-        ("as-path", as_path(route)),
+        ("med", path.route.med),
+        ("local-preference", path.route.local_preference),
+        # Junos names the neighbor where the next hops do not.
+        ("learned-from", source if len(used) > 1 else None),
+        ("as-path", as_path(path.route)),
         ("validation-state", "unverified"),
-        *(more if detailed else ()),
         *(_hop(device, interface, interface == path.interface) for interface in used),
         ("hidden-reason", path.reason if path.status == "hidden" else None),
     )

@@ -7,19 +7,32 @@ in `jnpr.junos.facts`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, date, dated, element, lasted
+from ailb_gen.emulator.operations.build import (
+    DAY,
+    HOUR,
+    MINUTE,
+    argument,
+    date,
+    dated,
+    element,
+    in_words,
+    lasted,
+)
 
 HOME = "/var/home/admin"
 # PyEZ recognizes Junos OS Evolved by this file.
 EVOLVED = "/usr/share/cevo/cevo_version"
 ENGINE = "RE-QFX5240"
-MEMORY_MB = 32768
+MEMORY_MB, USED_PERCENT = 32768, 15
+# Of 1, 5 and 15 minutes.
+LOADS = ("0.10", "0.10", "0.10")
 FANS, POWER_SUPPLIES = 4, 2
 
 
@@ -40,8 +53,14 @@ def software(device: Device, rpc: etree._Element) -> etree._Element:
         ("host-name", host_name(device)),
         ("product-model", model),
         ("product-name", model),
+        ("os-name", "junos-evo"),
         ("junos-version", device.version),
-        element("package-information", ("name", package), ("comment", f"JUNOS-EVO OS 64-bit [{package}]")),
+        element(
+            "package-information",
+            ("name", package),
+            ("package-name", package),
+            ("comment", f"JUNOS-EVO OS 64-bit [{package}]"),
+        ),
     )
     if node != "all":
         return made
@@ -88,9 +107,11 @@ def routing_engine(device: Device, rpc: etree._Element) -> etree._Element:
             ("mastership-priority", "Master (default)"),
             ("status", "OK"),
             element("temperature", text="35 degrees C / 95 degrees F", celsius=35),
+            element("cpu-temperature", text="35 degrees C / 95 degrees F", celsius=35),
             ("memory-dram-size", f"{MEMORY_MB} MB"),
-            ("memory-buffer-utilization", 15),
-            ("memory-system-total-used", MEMORY_MB * 15 // 100),
+            ("memory-installed-size", f"({MEMORY_MB} MB installed)"),
+            ("memory-buffer-utilization", USED_PERCENT),
+            ("memory-system-total-used", MEMORY_MB * USED_PERCENT // 100),
             ("cpu-user", 2),
             ("cpu-background", 0),
             ("cpu-system", 1),
@@ -99,8 +120,9 @@ def routing_engine(device: Device, rpc: etree._Element) -> etree._Element:
             ("model", ENGINE),
             ("serial-number", device.serial),
             dated("start-time", device.started),
-            lasted("up-time", up),
+            element("up-time", text=in_words(up), seconds=int(up)),
             ("last-reboot-reason", "power cycle/failure"),
+            *zip(("load-average-one", "load-average-five", "load-average-fifteen"), LOADS, strict=True),
         ),
     )
 
@@ -137,6 +159,22 @@ def uptime(device: Device, rpc: etree._Element) -> etree._Element:
         since("system-booted-time", device.started),
         since("protocols-started-time", device.started),
         since("last-configured-time", commits[0].when, commits[0].user) if commits else None,
+        uptime_information(device),
+    )
+
+
+def uptime_information(device: Device, *users: etree._Element) -> etree._Element:
+    """Make the line of uptime(1): the time, how long the system is up, open sessions, loads; and a table of users."""
+    now, up, count = device.now(), int(device.now() - device.started), len(device.sessions)
+    days = f"{up // DAY} day{'' if up // DAY == 1 else 's'}, " if up >= DAY else ""
+    clock = f"{up % DAY // HOUR}:{up % HOUR // MINUTE:02}" if up % DAY >= HOUR else f"{up % HOUR // MINUTE} mins"
+    return element(
+        "uptime-information",
+        element("date-time", text=datetime.fromtimestamp(now, UTC).strftime("%I:%M%p").lstrip("0"), seconds=int(now)),
+        element("up-time", text=f"{days}{clock}", seconds=up),
+        element("active-user-count", text=count, format=f"{count} user{'' if count == 1 else 's'}"),
+        *zip(("load-average-1", "load-average-5", "load-average-15"), LOADS, strict=True),
+        element("user-table", *users),
     )
 
 
@@ -172,7 +210,9 @@ def file_list(device: Device, rpc: etree._Element) -> etree._Element:
     path = argument(rpc, "path")
     if path.rstrip("/") not in ("", "~", HOME):
         raise refusal(f"{path}: No such file or directory")
-    made = element("directory-list", element("directory", ("directory-name", f"{HOME}/"), ("total-files", 0)))
+    directory = element("directory", ("directory-name", f"{HOME}/"), ("total-files", 0))
+    directory.set("name", f"{HOME}/")
+    made = element("directory-list", directory, seconds=int(device.now()), style="brief")
     made.set("root-path", f"{HOME}/")
     return made
 
@@ -242,12 +282,9 @@ def environment(device: Device, rpc: etree._Element) -> etree._Element:
 def temperature_thresholds(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis temperature-thresholds`."""
     names = ("Routing Engine 0", "FPC 0 Intake Temp Sensor")
-    limits = (("fan-normal-speed", 55), ("fan-high-speed", 65), ("yellow-alarm", 75), ("red-alarm", 90))
+    limits = (
+        ("fan-normal-speed", 55), ("fan-high-speed", 65), ("bad-fan-yellow-alarm", 65), ("bad-fan-red-alarm", 75),
+        ("yellow-alarm", 75), ("red-alarm", 90), ("fire-shutdown", 100),
+    )  # fmt: skip
     made = [element("temperature-threshold", ("name", name), *limits) for name in names]
     return element("temperature-threshold-information", *made)
-
-
-def instances(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show route instance`: the default instance only."""
-    core = element("instance-core", ("instance-name", "master"), ("instance-type", "forwarding"))
-    return element("instance-information", core, style="terse")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from ailb_gen.emulator.config_database import Session
-from ailb_gen.emulator.device import MODEL, VERSION, Device
+from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Device
 from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.messages import RefusedError, refusal
@@ -68,6 +68,7 @@ class Fake(Device):
         self.started, self.model, self.version, self.serial = STARTED, MODEL, VERSION, "YX0123456789"
         self.sessions = {1: Session(1, "admin", STARTED + 60, "cli")}
         self.alarming, self.history = alarming, history
+        self.native_bps, self._kept_down, self._cleared = NATIVE_BPS, "", {}
 
     def now(self) -> float:
         return NOW

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::SyntaxWarning"),
 ]
-UP = {"is_up": True, "is_enabled": True, "last_flapped": NOW - STARTED, "speed": 800000.0}
+UP = {"is_up": True, "is_enabled": True, "last_flapped": NOW - STARTED, "speed": 400000.0}
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_tables_of_pyez(device: Device) -> None:
     ports = table(device, "ethport", "EthPortTable").get()
     assert [port.name for port in ports] == [f"et-0/0/{number}" for number in (0, 1, 2, 3, 16, 17)]
     assert (ports[0].oper, ports[0].admin, ports[0].mtu, ports[0].running) == ("up", "up", 9216, True)
-    assert table(device, "phyport", "PhyPortTable").get()[0].speed == "800Gbps"
+    assert table(device, "phyport", "PhyPortTable").get()[0].speed == "400Gbps"
     assert (
         table(device, "phyport", "PhyPortStatsTable").get()[0].rx_bytes,
         table(device, "phyport", "PhyPortErrorTable").get()[0].rx_err_frame,

@@ -9,6 +9,7 @@ import pytest
 from lxml import etree
 
 from ailb_gen.addresses import address_text
+from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations import OPERATIONS, run
 from ailb_gen.emulator.operations.bgp import peer_address
@@ -83,11 +84,17 @@ def test_formats(leaf: Fake) -> None:
 @pytest.mark.parametrize("tag", sorted(OPERATIONS))
 def test_every_rpc_has_every_form(leaf: Fake, tag: str) -> None:
     peer = leaf.fabric.sessions(LEAF)[0]
-    arguments = {"ping": "host", "traceroute": "host", "file-show": "filename", "get-checksum-information": "path"}
+    arguments = {
+        "ping": "host",
+        "traceroute": "host",
+        "file-show": "filename",
+        "get-checksum-information": "path",
+        "restart.process": "process",
+    }
     rpc = etree.Element(tag)
     if tag in arguments:
-        value = peer_address(leaf.fabric, peer) if arguments[tag] == "host" else "/etc/hosts.junos"
-        etree.SubElement(rpc, arguments[tag]).text = value
+        values = {"host": peer_address(leaf.fabric, peer), "process": "routing"}
+        etree.SubElement(rpc, arguments[tag]).text = values.get(arguments[tag], "/etc/hosts.junos")
     assert list(json.loads(unescape(run(leaf, rpc, "json")))) == [OPERATIONS[tag](leaf, rpc).tag]
     assert run(leaf, rpc, "text").startswith("<output")
 
@@ -135,8 +142,8 @@ def test_layouts() -> None:
 
 
 def test_every_layout_is_of_an_rpc_or_part_of_one() -> None:
-    parts = ("interfaces-normal", "interfaces-description", "route", "exchanged")
-    assert all(rpc in OPERATIONS or rpc.startswith(parts) for rpc in LAYOUTS)
+    parts = ("fpc-", "interfaces-", "instances-", "route", "exchanged", "bgp-")
+    assert all(rpc.partition("+")[0] in OPERATIONS or rpc.startswith(parts) for rpc in LAYOUTS)
 
 
 @pytest.mark.parametrize("text", sorted(COMMANDS))
@@ -149,9 +156,12 @@ def test_every_command_shows_something(leaf: Fake, text: str) -> None:
         "traceroute": " 192.0.2.1",
         "file show": " /etc/hosts.junos",
         "file list": " /var/home/admin",
+        "restart": " routing",
     }
     assert COMMANDS[text].rpc in OPERATIONS
-    assert any(say(leaf, text + arguments.get(text, "")))
+    # There is no filter, and clearing says nothing.
+    silent = text in ("clear interfaces statistics", "show firewall", "show firewall filter")
+    assert any(say(leaf, text + arguments.get(text, ""))) != silent
 
 
 def test_version(leaf: Fake) -> None:
@@ -172,6 +182,7 @@ def test_uptime_and_commits(leaf: Fake) -> None:
         "System booted: 1970-01-12 13:46:40 UTC (1d 02:23 ago)",
         "Protocols started: 1970-01-12 13:46:40 UTC (1d 02:23 ago)",
         "Last configured: 1970-01-12 14:01:40 UTC (1d 02:08 ago) by admin",
+        " 4:10PM  up 1 day, 2:23, 1 user, load averages: 0.10, 0.10, 0.10",
     ]
     assert say(leaf, "show system commit") == [
         "0   1970-01-12 14:01:40 UTC by admin via netconf commit confirmed, rollback in 2mins",
@@ -220,15 +231,77 @@ def test_interfaces(leaf: Fake) -> None:
     assert "irb.2                   up    up   inet6    fc00:1:1:1::1/64" in lines
     assert "                                            fc00:1:1:2::1/64" in lines
     assert say(leaf, "show interfaces terse et-0/0/2.0")[1:] == [
-        "et-0/0/2                up    up",
         "et-0/0/2.0              up    up   inet6    fe80::78e2:60ff:fe39:2948/64",
     ]
     assert say(leaf, "show interfaces descriptions")[1] == "et-0/0/0        up    down facing_spine1:et-0/0/0"
-    assert say(leaf, "show interfaces et-0/0/1")[:3] == [
+    assert say(leaf, "show interfaces et-0/0/1")[:4] == [
         "Physical interface: et-0/0/1, Enabled, Physical link is Up",
+        "  Interface index: 1002, SNMP ifIndex: 503",
         "  Description: facing_spine2:et-0/0/0",
-        "  Link-level type: Ethernet, MTU: 9216, Speed: 800Gbps",
+        "  Link-level type: Ethernet, MTU: 9216, MRU: 9224, Speed: 400Gbps, BPDU Error: None, Loopback: Disabled,",
     ]
+
+
+def test_speeds_and_mtus() -> None:
+    """Of the statement, of a split for its parts, of the cable, of the model; IP has the MTU of its port."""
+    split = "    et-0/0/0 {\n        description facing_spine1:et-0/0/0;\n        mtu 9216;\n"
+    ports = "et-0/0/40 { speed 400g; number-of-sub-ports 2; } et-0/0/40:1 { mtu 4000; unit 0 { family inet6; } }"
+    ports += " et-0/0/41 { speed 100g; } et-0/0/42 { unit 0 { family inet { address 192.0.2.1/30; } } } re0:mgmt-0;"
+    fabric = lab()
+    leaf = Fake(LEAF, fabric)
+    fabric.commit(LEAF, tree_of(LEAF, split, f"{ports}\n{split}"))
+    rows = ask(leaf, "get-interface-information").findall("physical-interface")
+    assert {row.findtext("name"): row.findtext("speed") for row in rows} == {
+        **{f"et-0/0/{number}": "400Gbps" for number in (0, 1, 2, 3, 16, 17)},
+        **{"et-0/0/40:1": "400Gbps", "et-0/0/41": "100Gbps", "et-0/0/42": "800Gbps", "re0:mgmt-0": "1000mbps"},
+        **{"irb": None, "lo0": None},
+    }
+    mtus = {
+        row.findtext("name"): (family.findtext("address-family-name"), family.findtext("mtu"))
+        for row in ask(leaf, "get-interface-information").iter("logical-interface")
+        for family in row.findall("address-family")
+    }
+    assert mtus["et-0/0/0.0"] == ("inet6", "9202")
+    assert mtus["et-0/0/16.0"] == ("eth-switch", "9216")
+    assert mtus["et-0/0/40:1.0"] == ("inet6", "3986")
+    assert mtus["et-0/0/42.0"] == ("inet", "1500")
+    assert mtus["irb.2"] == ("inet6", "9170")
+    assert mtus["lo0.0"] == ("inet", "Unlimited")
+    shown = say(leaf, "show interfaces et-0/0/42.0")
+    assert "        Destination: 192.0.2.0/30, Local: 192.0.2.1, Broadcast: 192.0.2.3" in shown
+
+
+def test_lengths_of_interfaces(leaf: Fake) -> None:
+    """Every length shows more than the one before, and hosts have no length."""
+    lengths = [
+        len(say(leaf, f"show interfaces et-0/0/0 {word}")) for word in ("terse", "brief", "", "detail", "extensive")
+    ]
+    assert lengths == sorted(set(lengths))
+    assert lengths[2] > 25
+    assert say(leaf, "show interfaces lo0 terse")[2].endswith("inet     10.255.16.1         --> 0/0")
+    with pytest.raises(RefusedError, match="device et-0/0/99 not found"):
+        say(leaf, "show interfaces et-0/0/99")
+    assert say(leaf, "show interfaces ge-* terse")[1:] == []
+
+
+def test_counters_begin_at_zero_again(leaf: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = [Counters(100, 200, 3, 4)]
+    monkeypatch.setattr(leaf.fabric, "counters", lambda device, interface: counted[0])
+    names = ("input-bytes", "output-bytes", "input-packets", "output-packets")
+
+    def shown(name: str) -> list[str | None]:
+        found = ask(leaf, "get-interface-information", "extensive", interface_name=name)
+        row = found.find("physical-interface/traffic-statistics")
+        assert row is not None
+        return [row.findtext(what) for what in names]
+
+    assert shown("et-0/0/0") == ["100", "200", "3", "4"]
+    assert say(leaf, "clear interfaces statistics et-0/0/0") == []
+    counted[0] = Counters(150, 200, 4, 4)
+    assert shown("et-0/0/0") == ["50", "0", "1", "0"]
+    assert shown("et-0/0/1") == ["150", "200", "4", "4"]
+    cleared = "  Statistics last cleared: 1970-01-13 16:10:00 UTC (0:00 ago)"
+    assert cleared in say(leaf, "show interfaces et-0/0/0 detail")
 
 
 def test_disabled_interfaces(leaf: Fake) -> None:
@@ -249,7 +322,7 @@ def test_an_irb_needs_a_port(leaf: Fake) -> None:
         row = ask(leaf, "get-interface-information", "terse", interface_name=f"et-0/0/{port}")
         assert row.findtext("physical-interface/oper-status") == "up"
     row = ask(leaf, "get-interface-information", "terse", interface_name="irb.2")
-    assert row.findtext("physical-interface/logical-interface/oper-status") == "down"
+    assert row.findtext("logical-interface/oper-status") == "down"
 
 
 def test_router_advertisements(leaf: Fake) -> None:
@@ -276,7 +349,7 @@ def test_lldp_needs_both_ends(leaf: Fake) -> None:
     row = ask(leaf, "get-lldp-interface-neighbors", interface_device="et-0/0/1").find("lldp-neighbor-information")
     assert row is not None
     assert row.findtext("lldp-remote-port-id-subtype") == "Locally assigned"
-    assert row.findtext("lldp-remote-port-id") == "512"
+    assert row.findtext("lldp-remote-port-id") == "501"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,6 @@ def test_sessions_that_are_down(leaf: Fake) -> None:
     assert reply.find("bgp-peer").find("bgp-rib") is None  # type: ignore[union-attr]
     bfd = ask(leaf, "get-bfd-session-information")
     assert [row.findtext("session-state") for row in bfd.findall("bfd-session")] == ["Down", "Up", "Up"]
-    assert bfd.findtext("up-sessions") == "2"
 
 
 def test_a_neighbor_that_came_back() -> None:
@@ -141,8 +140,10 @@ def test_neighbor(leaf: Fake) -> None:
 def test_neighbor_that_is_down(leaf: Fake) -> None:
     leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
     [peer] = ask(leaf, "get-bgp-neighbor-information", neighbor_address=address(leaf, 0)).findall("bgp-peer")
-    found = [peer.findtext(name) for name in ("peer-address", "peer-state", "peer-id", "active-holdtime")]
-    assert found == [address(leaf, 0), "Active", "0.0.0.0", "0"]
+    found = [peer.findtext(name) for name in ("peer-address", "peer-state", "peer-group")]
+    assert found == [address(leaf, 0), "Active", "fabric-green"]
+    # Nothing is known of a neighbor that has not answered.
+    assert [peer.find(name) for name in ("peer-id", "active-holdtime", "bgp-bfd", "last-received")] == [None] * 4
     assert peer.find("bgp-rib") is None
 
 
@@ -245,7 +246,7 @@ def test_route_of_a_prefix(leaf: Fake, destination: str) -> None:
     [rt] = reply.iter("rt")
     entries = rt.findall("rt-entry")
     assert rt.findtext("rt-destination") == "fc00:2:1:1::"
-    assert [entry.findtext("as-path") for entry in entries] == [f"{65000 + n} 65103 I" for n in range(1, 5)]
+    assert [entry.findtext("as-path") for entry in entries] == [f"AS path: {65000 + n} 65103 I" for n in range(1, 5)]
     assert [entry.find("current-active") is not None for entry in entries] == [True, False, False, False]
     assert [entry.findtext("rt-aigp") for entry in entries] == ["0", None, None, None]
     assert [entry.findtext("inactive-reason") for entry in entries] == [None, "AIGP", "AIGP", "AIGP"]
@@ -332,3 +333,91 @@ def test_an_away_device_answers_with_nothing(leaf: Fake) -> None:
         assert not reply.findall("bgp-peer")
         assert not reply.findall("route-table")
     assert command(leaf, "show route", "xml").tag == "route-information"
+
+
+@pytest.mark.parametrize("option", ["auto-discovered", "autodiscovered"])
+def test_discovered_neighbors_are_all_there_are(leaf: Fake, option: str) -> None:
+    assert say(leaf, f"show bgp summary {option}") == say(leaf, "show bgp summary")
+
+
+@pytest.mark.parametrize(("index", "color"), list(enumerate(COLORS)))
+def test_neighbors_of_a_color(leaf: Fake, index: int, color: str) -> None:
+    for tag in ("get-bgp-summary-information", "get-bgp-neighbor-information"):
+        [peer] = ask(leaf, tag, fabric_color=color).findall("bgp-peer")
+        assert peer.findtext("peer-address", "").partition("+")[0] == address(leaf, index)
+    assert say(leaf, f"show bgp summary fabric-color {color}")[2] == "Groups: 1 Peers: 1 Down peers: 0"
+    assert say(leaf, "show bgp neighbor fabric-color mauve") == []
+
+
+def test_groups(leaf: Fake) -> None:
+    leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
+    reply = ask(leaf, "get-bgp-group-information")
+    found = [
+        (one.findtext("name"), one.findtext("established-count"), one.findtext("bgp-rib/active-prefix-count"))
+        for one in reply.findall("bgp-group")
+    ]
+    assert found[:2] == [("fabric-green", "0", None), ("fabric-blue", "1", "6")]
+    counts = [reply.findtext(f"bgp-information/{name}-count") for name in ("group", "peer", "down-peer")]
+    assert counts == ["4", "4", "1"]
+    red = ask(leaf, "get-bgp-group-information", group_name="fabric-red")
+    assert [one.findtext("name") for one in red.findall("bgp-group")] == ["fabric-red"]
+    assert say(leaf, "show bgp group fabric-blue")[:3] == [
+        "Group Type: External                                   Local AS: 65101",
+        "  Name: fabric-blue     Index: 1                   Flags: <Export Eval>",
+        "  Export: [ FABRIC-OUT ]",
+    ]
+    assert say(leaf, "show bgp group summary")[-3:] == [
+        "",
+        "Groups: 4  Peers: 4    External: 4    Internal: 0    Down peers: 1   Flaps: 0",
+        "  inet6.0          : 18/36/36/0 External: 18/36/36/0 Internal: 0/0/0/0",
+    ]
+    assert "    Advertised prefixes:          4" in say(leaf, "show bgp group fabric-blue detail")
+
+
+def test_bfd_follows_the_slower_end(leaf: Fake) -> None:
+    """Both ends send as the slower one asks; the peer's multiplier tells when it is given up."""
+    leaf.fabric.commit(SPINE, tree_of(SPINE, "minimum-interval 300", "minimum-interval 700"))
+    session = ask(leaf, "get-bfd-session-information", "extensive").findall("bfd-session")[0]
+    names = ("session-transmission-interval", "session-detection-time", "neighbor-minimum-transmission-interval")
+    assert [session.findtext(name) for name in names] == ["0.700", "2.100", "0.700"]
+    assert session.findtext("minimum-asynchronous-interval") == "0.300"
+    leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
+    down = ask(leaf, "get-bfd-session-information").findall("bfd-session")[0]
+    assert [down.findtext(name) for name in names[:2]] == ["2.000", "0.000"]
+
+
+def test_route_at_length_as_text(leaf: Fake) -> None:
+    leaf.fabric.keep_down(LEAF, "et-0/0/0.0")
+    shown = say(leaf, "show route fc00:2:1:1::/64 extensive")
+    far = [address(leaf, index).partition("%")[0] for index in (1, 2, 3)]
+    assert shown[1:12] == [
+        "inet6.0: 20 destinations, 44 routes (20 active, 0 holddown, 0 hidden)",
+        "fc00:2:1:1::/64 (3 entries, 1 announced)",
+        "TSI:",
+        f"KRT in-kernel fc00:2:1:1::/64 -> {{{', '.join(far)}}}",
+        "        *BGP    Preference: 170/-101",
+        "                Next hop type: Router, Next hop index: 1048574",
+        "                Address: 0x0",
+        "                Next-hop reference count: 1",
+        f"                Source: {far[0]}",
+        f"                Next hop: {far[0]} via et-0/0/1.0, selected",
+        "                Session Id: 0",
+    ]
+    assert "TSI:" not in say(leaf, "show route fc00:2:1:1::/64 detail")
+
+
+def test_tables_and_instances_as_text(leaf: Fake) -> None:
+    assert say(leaf, "show route summary") == [
+        "Autonomous system number: 65101",
+        "Router ID: 10.255.16.1",
+        "",
+        "inet6.0: 20 destinations, 56 routes (20 active, 0 holddown, 0 hidden)",
+        "              Direct:      4 routes,      4 active",
+        "               Local:      4 routes,      4 active",
+        "                 BGP:     48 routes,     12 active",
+    ]
+    assert say(leaf, "show route instance")[2:4] == [
+        "master               forwarding     ",
+        "         inet6.0                                         20/0/0",
+    ]
+    assert "  Router ID: 10.255.16.1" in say(leaf, "show route instance master detail")

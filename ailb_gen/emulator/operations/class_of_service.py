@@ -1,0 +1,257 @@
+"""Class of service: queues, classifiers, schedulers and the interfaces that have them, from the configuration.
+
+No packet is queued: the counters of queues are zero. Source: Juniper, "CoS User Guide (QFX Series)"; the reply of a QFX
+to `show interfaces queue` in the tests of onos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from lxml import etree
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.messages import refusal
+from ailb_gen.emulator.operations.build import Child, argument, element
+from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, places
+from ailb_gen.emulator.operations.ports import LOGICAL, MANAGEMENT, check_there, head, shown_ports
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import Port
+
+QUEUES, MAPS = 12, "congestion-notification-profile"
+COUNTERS = ("queued-packets", "queued-bytes", "trans-packets", "trans-bytes")
+DROPS = ("rate-limit-drop-packets", "rate-limit-drop-bytes", "total-drop-packets", "total-drop-bytes")
+LAST_CODE_POINT = 64
+
+
+class ForwardingClass(NamedTuple):
+    """A forwarding class and its queue; `pfc_priority` is empty where none is configured."""
+
+    name: str
+    queue: int
+    no_loss: bool = False
+    pfc_priority: str = ""
+
+
+# Those of the factory, unless another one has the queue.
+DEFAULTS = (
+    ForwardingClass("best-effort", 0),
+    ForwardingClass("fcoe", 3, True),
+    ForwardingClass("no-loss", 4, True),
+    ForwardingClass("network-control", 7),
+)
+
+
+def configured(device: Device) -> Node:
+    """Return the `class-of-service` of the active configuration, groups applied."""
+    return effective(device.committed()).get("class-of-service") or Node("class-of-service")
+
+
+def forwarding_classes(cos: Node) -> list[ForwardingClass]:
+    """Return the forwarding classes in the order of their queues."""
+    found = [_class(node) for node in cos.each("forwarding-classes", "class")]
+    for node in cos.each("forwarding-classes", "queue"):
+        found += [ForwardingClass(name, int(node.word)) for name in list(node.children)[:1] if node.word.isdecimal()]
+    taken, names = {one.queue for one in found}, {one.name for one in found}
+    found += [one for one in DEFAULTS if one.queue not in taken and one.name not in names]
+    return sorted(found, key=lambda one: (one.queue, one.name))
+
+
+def _class(node: Node) -> ForwardingClass:
+    queue = node.value("queue-num") or "0"
+    return ForwardingClass(
+        node.word, int(queue) if queue.isdecimal() else 0, node.has("no-loss"), node.value("pfc-priority") or ""
+    )
+
+
+def _ports(device: Device, requested: str) -> Iterator[Port]:
+    """Iterate over the ports with queues that a request names. Raises RefusedError for a name that is not there."""
+    check_there(device.fabric.switch(device.name), requested)
+    for port in shown_ports(device.fabric.switch(device.name), requested):
+        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
+            yield port
+
+
+def queues(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show interfaces queue`."""
+    wanted, at = argument(rpc, "forwarding-class"), places(device.fabric.switch(device.name))
+    classes = forwarding_classes(configured(device))
+    shown = [one for one in classes if wanted in ("", one.name)]
+    if not shown:
+        raise refusal(f"forwarding class {wanted} does not exist", element=wanted)
+    made = [
+        element(
+            "physical-interface",
+            *head(device, port, at[port.name]),
+            ("description", port.description or None),
+            element(
+                "queue-counters",
+                element(
+                    "interface-cos-summary",
+                    ("intf-cos-forwarding-classes-supported", QUEUES),
+                    ("intf-cos-forwarding-classes-in-use", len(classes)),
+                    ("intf-cos-queue-type", "Egress queues"),
+                    ("intf-cos-num-queues-supported", QUEUES),
+                    ("intf-cos-num-queues-in-use", len({one.queue for one in classes})),
+                ),
+                *(_queue(one) for one in shown),
+                style="detailed",
+            ),
+        )
+        for port in _ports(device, argument(rpc, "interface-name"))
+    ]
+    return element("interface-information", *made, style="normal")
+
+
+def _queue(one: ForwardingClass) -> etree._Element:
+    made: list[Child] = [("queue-number", one.queue), ("forwarding-class-name", one.name)]
+    made += [(f"queue-counters-{name}{rate}", 0) for name in COUNTERS for rate in ("", "-rate")]
+    made.append(("queue-counters-tail-drop-packets-na", "Not Available"))
+    made += [(f"queue-counters-{name}{rate}", 0) for name in DROPS for rate in ("", "-rate")]
+    return element("queue", *made)
+
+
+def bindings(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service interface`: scheduler map, congestion notification and classifiers of ports."""
+    cos = configured(device)
+    at = places(device.fabric.switch(device.name))
+    made = [_binding(cos, port, at) for port in _ports(device, argument(rpc, "interface-name"))]
+    return element("cos-interface-information", *made)
+
+
+def _binding(cos: Node, port: Port, at: dict[str, int]) -> etree._Element:
+    blocks = [node for node in cos.each("interfaces") if fnmatchcase(port.name, node.word)]
+    found = {
+        name: next((value for node in blocks if (value := node.value(name)) is not None), None)
+        for name in ("scheduler-map", MAPS)
+    }
+    in_use = len({one.queue for one in forwarding_classes(cos)})
+    return element(
+        "interface-map",
+        ("interface-name", port.name),
+        ("interface-index", FIRST_INTERFACE + at[port.name]),
+        ("interface-queues-supported", QUEUES),
+        ("interface-queues-in-use", in_use),
+        ("scheduler-map-name", found["scheduler-map"] or "<default>"),
+        ("scheduler-map-index", _index(cos, "scheduler-maps", found["scheduler-map"])),
+        ("interface-congestion-notification-map", found[MAPS] or "Disabled"),
+        *(_logical(cos, blocks, unit.name, FIRST_INTERFACE + at[unit.name]) for unit in port.units),
+    )
+
+
+def _logical(cos: Node, blocks: list[Node], name: str, index: int) -> etree._Element:
+    number = name.rpartition(".")[2]
+    rows: list[Child] = []
+    for block in blocks:
+        for unit in block.each("unit"):
+            if fnmatchcase(number, unit.word):
+                for kind in unit.each("classifiers"):
+                    rows += [
+                        ("cos-object-type", "Classifier"),
+                        ("cos-object-name", kind.value() or ""),
+                        ("cos-object-subtype", kind.word),
+                        ("cos-object-index", _index(cos, "classifiers", kind.value(), kind.word)),
+                    ]
+    objects = element("cos-objects", *rows) if rows else None
+    return element("i-logical-map", ("i-logical-name", name), ("i-logical-index", index), objects)
+
+
+def _index(cos: Node, block: str, name: str | None, *kind: str) -> int:
+    """Return the number of an object: its place among those of its kind, behind those of the factory."""
+    names = list(cos.values(block, *kind))
+    return 100 + names.index(name) if name in names else 2
+
+
+def _text(rows: Iterator[str]) -> etree._Element:
+    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
+
+
+def classes(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service forwarding-class`."""
+    return _text(_classes(configured(device)))
+
+
+def _classes(cos: Node) -> Iterator[str]:
+    yield "Forwarding class                       ID      Queue  Policing priority    No-Loss   PFC priority"
+    for number, one in enumerate(forwarding_classes(cos)):
+        loss = "Enabled" if one.no_loss else "Disabled"
+        yield f"  {one.name:<34} {number:>4} {one.queue:>9}       {'normal':<15} {loss:<12} {one.pfc_priority}".rstrip()
+
+
+def classifiers(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service classifier`: those of the configuration. Raises RefusedError for another name."""
+    cos, wanted = configured(device), argument(rpc, "name")
+    found = [(kind.word, one) for kind in cos.each("classifiers") for one in kind if wanted in ("", one.word)]
+    if wanted and not found:
+        raise refusal(f"classifier {wanted} does not exist", element=wanted)
+    return _text(row for kind, one in found for row in _classifier(cos, kind, one))
+
+
+def _classifier(cos: Node, kind: str, one: Node) -> Iterator[str]:
+    yield f"Classifier: {one.word}, Code point type: {kind}, Index: {_index(cos, 'classifiers', one.word, kind)}"
+    yield "  Code point         Forwarding class                    Loss priority"
+    rows = [
+        (point, name.word, loss.word)
+        for name in one.each("forwarding-class")
+        for loss in name.each("loss-priority")
+        for point in loss.values("code-points")
+    ]
+    for point, name, loss in sorted(rows):
+        yield f"  {point:<18} {name:<35} {loss}"
+
+
+def scheduler_maps(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service scheduler-map`: those of the configuration. Raises RefusedError for another."""
+    cos, wanted = configured(device), argument(rpc, "name")
+    found = [one for one in cos.each("scheduler-maps") if wanted in ("", one.word)]
+    if wanted and not found:
+        raise refusal(f"scheduler map {wanted} does not exist", element=wanted)
+    return _text(row for one in found for row in _scheduler_map(cos, one))
+
+
+def _scheduler_map(cos: Node, one: Node) -> Iterator[str]:
+    yield f"Scheduler map: {one.word}, Index: {_index(cos, 'scheduler-maps', one.word)}"
+    for name in one.each("forwarding-class"):
+        scheduler = cos.get("schedulers", name.value("scheduler") or "") or Node("")
+        percent, size = scheduler.value("transmit-rate", "percent"), scheduler.value("buffer-size", "percent")
+        rate = f"{percent} percent" if percent else " ".join(scheduler.values("transmit-rate")) or "unspecified"
+        priority = scheduler.value("priority") or "low"
+        yield ""
+        yield (
+            f"  Scheduler: {name.value('scheduler')}, Forwarding class: {name.word}, "
+            f"Index: {_index(cos, 'schedulers', name.value('scheduler'))}"
+        )
+        yield (
+            f"    Transmit rate: {rate}, Rate Limit: none, "
+            f"Buffer size: {f'{size} percent' if size else 'remainder'}, Priority: {priority}"
+        )
+        notice = "Enable" if scheduler.has("explicit-congestion-notification") else "Disable"
+        yield f"    Excess Priority: unspecified, Explicit Congestion Notification: {notice}"
+        yield "    Drop profiles:"
+        yield "      Loss priority   Protocol    Index    Name"
+        for loss in scheduler.each("drop-profile-map", "loss-priority"):
+            for protocol in loss.each("protocol"):
+                profile = protocol.value("drop-profile")
+                yield (
+                    f"      {loss.word:<15} {protocol.word:<8} {_index(cos, 'drop-profiles', profile):>8}    {profile}"
+                )
+
+
+def everything(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service`: forwarding classes, classifiers and scheduler maps of the configuration."""
+    cos = configured(device)
+
+    def rows() -> Iterator[str]:
+        yield from _classes(cos)
+        for kind in cos.each("classifiers"):
+            for one in kind:
+                yield ""
+                yield from _classifier(cos, kind.word, one)
+        for one in cos.each("scheduler-maps"):
+            yield ""
+            yield from _scheduler_map(cos, one)
+
+    return _text(rows())

@@ -1,0 +1,75 @@
+"""Routing policies and filters as they are configured: `show policy`, `show firewall`.
+
+No packet passes a filter: its counters are zero. Source: Juniper, CLI Reference; operational YANG model
+junos-rpc-firewall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.messages import refusal
+from ailb_gen.emulator.operations.build import argument, element
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
+
+
+def policies(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show policy`: the names, or the terms of one. Raises RefusedError for a name that is not there."""
+    found = effective(device.committed()).get("policy-options", "policy-statement")
+    names, wanted = {node.word: node for node in found or ()}, argument(rpc, "policy-name")
+    if not wanted:
+        rows = ["Configured policies:", *sorted(names)]
+    elif wanted in names:
+        rows = [f"Policy {wanted}: [CHANGED-RESOLVED/]", *_terms(names[wanted])]
+    else:
+        raise refusal(f"Policy {wanted} does not exist", element=wanted)
+    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
+
+
+def _terms(policy: Node) -> Iterator[str]:
+    for name, block in [*((one.word, one) for one in policy.each("term")), ("unnamed", policy)]:
+        if block is policy and not (policy.has("from") or policy.has("then")):
+            continue
+        yield f"    Term {name}:"
+        for word in ("from", "to", "then"):
+            path = block.get(word)
+            texts = [" ".join(words[1:]) for words in path.paths()] if path is not None else []
+            for at, text in enumerate(texts):
+                yield f"        {word if at == 0 else ' ' * len(word)} {text}"
+
+
+def firewall(device: Device, rpc: etree._Element) -> etree._Element:
+    """Answer `show firewall`: the filters of the configuration, each with its counters and policers.
+
+    Raises RefusedError for a filter that is not there.
+    """
+    root, wanted = effective(device.committed()), argument(rpc, "filtername")
+    filters = [*root.each("firewall", "filter")]
+    filters += [one for family in root.each("firewall", "family") for one in family.each("filter")]
+    found = [one for one in filters if wanted in ("", one.word)]
+    if wanted and not found:
+        raise refusal(f"filter {wanted} does not exist", element=wanted)
+    return element("firewall-information", *(_filter(one) for one in found))
+
+
+def _filter(one: Node) -> etree._Element:
+    counters, policers = [], []
+    for term in one.each("term"):
+        counters += [name for name in (term.value("then", "count"),) if name]
+        policers += [f"{name}-{term.word}" for name in (term.value("then", "policer"),) if name]
+    return element(
+        "filter-information",
+        ("filter-name", one.word),
+        *(
+            element("counter", ("counter-name", name), ("packet-count", 0), ("byte-count", 0))
+            for name in dict.fromkeys(counters)
+        ),
+        *(
+            element("policer", ("policer-name", name), ("packet-count", 0), ("byte-count", 0))
+            for name in dict.fromkeys(policers)
+        ),
+    )

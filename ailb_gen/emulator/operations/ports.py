@@ -1,0 +1,107 @@
+"""What is known of a port: state, speed, MTU and numbers; all of it from configurations, cables and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.messages import refusal
+from ailb_gen.emulator.operations.build import Child, element
+from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, FIRST_SNMP
+from ailb_gen.network.model import Port, Switch, Unit
+from ailb_gen.network.speeds import GIGABIT, speed_text
+
+# Interfaces that are up by themselves.
+LOGICAL = ("irb", "lo0")
+MANAGEMENT = ("em", "fxp", "me", "re0:mgmt", "re1:mgmt", "vme")
+# MTU of a port without one, and what the header of Ethernet takes of it.
+DEFAULT_MTU, HEADER = 1514, 14
+
+
+def shown_ports(switch: Switch, requested: str = "") -> Iterator[Port]:
+    """Iterate over the ports that a name or a pattern names; what is split is none, its parts are."""
+    for port in switch.ports.values():
+        if (port.sub_ports is None or port.units) and matches(port.name, requested):
+            yield port
+
+
+def check_there(switch: Switch, requested: str) -> None:
+    """Raise RefusedError for the name of an interface that is not there; a pattern may name none."""
+    if requested and not any(sign in requested for sign in "*?["):
+        names = {name for port in shown_ports(switch) for name in (port.name, *(unit.name for unit in port.units))}
+        if requested not in names:
+            raise refusal(f"device {requested} not found", element=requested)
+
+
+def matches(name: str, requested: str) -> bool:
+    """Return whether a name, or a pattern, names an interface; none names all."""
+    return not requested or name == requested or fnmatchcase(name, requested)
+
+
+def port_up(device: Device, port: Port) -> bool:
+    """Return whether a configured port is up: logical ones always, others with carrier."""
+    if port.disabled:
+        return False
+    return port.name in LOGICAL or device.fabric.link_up(device.name, port.name)
+
+
+def unit_up(device: Device, switch: Switch, port: Port, unit: Unit) -> bool:
+    """Return whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
+    if unit.disabled or not port_up(device, port):
+        return False
+    if port.name != "irb":
+        return True
+    names = {text for vlan in switch.vlans if vlan.irb == unit.name for text in (vlan.name, str(vlan.vlan_id))}
+    return any(
+        name in names and port_up(device, other)
+        for other in switch.ports.values()
+        for member in other.units
+        for name, _ in member.vlans
+    )
+
+
+def speed_bps(device: Device, switch: Switch, port: Port) -> int:
+    """Return the speed of a port: as configured, for a part on what is split, else of its cable, else of the model."""
+    if port.name.startswith(MANAGEMENT):
+        return GIGABIT
+    parent = switch.ports.get(port.name.partition(":")[0])
+    configured = port.speed_bps or (parent.speed_bps if parent is not None else None)
+    return configured or device.fabric.cable_bps(device.name, port.name) or device.native_bps
+
+
+def speed_of(device: Device, switch: Switch, port: Port) -> str:
+    """Return the speed of a port as Junos writes it: `400Gbps`, `1000mbps`."""
+    text = speed_text(speed_bps(device, switch, port))
+    return "1000mbps" if text == "1g" else text.replace("g", "Gbps").replace("m", "mbps")
+
+
+def port_mtu(port: Port) -> int:
+    """Return the MTU of a port with the Ethernet header."""
+    return port.mtu or DEFAULT_MTU
+
+
+def unit_mtu(port: Port, unit: Unit, family: str) -> int | str:
+    """Return the MTU of a family: of IP without the header of Ethernet, of Ethernet switching with it."""
+    if port.name == "lo0":
+        return "Unlimited"
+    if family == "eth-switch":
+        return port_mtu(port)
+    return unit.inet6_mtu if family == "inet6" and unit.inet6_mtu else port_mtu(port) - HEADER
+
+
+def status(up: bool) -> str:
+    """Write a state."""
+    return "up" if up else "down"
+
+
+def head(device: Device, port: Port, at: int) -> tuple[Child, ...]:
+    """Return the elements that begin a physical interface at length; `at` is its place among all interfaces."""
+    enabled = "Disabled" if port.disabled else "Enabled"
+    return (
+        ("name", port.name),
+        element("admin-status", text=status(not port.disabled), format=enabled),
+        ("oper-status", status(port_up(device, port))),
+        ("local-index", FIRST_INTERFACE + at),
+        ("snmp-index", FIRST_SNMP + at),
+    )

@@ -1,0 +1,217 @@
+"""Commands that operators type beside those for routes and sessions: queues, policies, logs, processes, clearing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from lxml import etree
+
+from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.operations import check_named, rpc_of
+from ailb_gen.emulator.operations.commands import COMMANDS
+from tests.conftest import ROOT
+from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, lab, say, tree_of
+
+FILTER = """\
+firewall { family inet6 { filter PROTECT {
+    term ssh { from { next-header tcp; } then { count ssh-in; policer SLOW; accept; } }
+    term rest { then { count rest; discard; } }
+} } policer SLOW { if-exceeding { bandwidth-limit 1m; burst-size-limit 15k; } then discard; } }
+"""
+
+
+@pytest.fixture
+def leaf() -> Fake:
+    return Fake(LEAF, lab())
+
+
+class Filtering(Fake):
+    """A device with a filter."""
+
+    def committed(self):  # type: ignore[no-untyped-def]
+        return tree_of(LEAF, "forwarding-options {", f"{FILTER}forwarding-options {{")
+
+
+def lacking() -> list[str]:
+    """Return the commands that the page says to be refused."""
+    page = (ROOT / "docs/emulator.md").read_text(encoding="utf-8").partition("Refused are:")[2]
+    return re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+
+
+def test_the_page_lists_commands() -> None:
+    assert len(lacking()) > 20
+
+
+@pytest.mark.parametrize("text", lacking())
+def test_what_the_page_says_to_be_refused_is(leaf: Fake, text: str) -> None:
+    with pytest.raises(RefusedError):
+        say(leaf, text)
+
+
+# Options whose answer is that without them: what is shown anyway, and what there is none of.
+WITHOUT_EFFECT = {
+    "show arp": "no-resolve",
+    "show bfd session": "terse brief",
+    "show bgp group": "brief",
+    "show bgp summary": "auto-discovered autodiscovered",
+    "show chassis hardware": "detail",
+    "show ethernet-switching table": "terse brief detail extensive",
+    "show ntp associations": "no-resolve",
+    "show route": "brief all exact terse",
+    "show route advertising-protocol": "brief all exact hidden terse",
+    "show route instance": "brief terse",
+    "show route receive-protocol": "brief all exact terse",
+    "show system users": "no-resolve",
+    "show version": "brief",
+    "show vlans": "brief",
+    "clear bgp neighbor": "soft soft-inbound",
+    "ping": "inet inet6 no-resolve do-not-fragment",
+    "traceroute": "inet inet6 no-resolve",
+}
+
+
+@pytest.mark.parametrize("text", sorted(name for name, command in COMMANDS.items() if command.options))
+def test_options_change_the_answer(leaf: Fake, text: str) -> None:
+    """Or they are known not to: none is taken and ignored."""
+    arguments = dict.fromkeys(("ping", "traceroute"), " fc00:1:1:1::1") | {
+        f"show route {way}-protocol": " bgp fe80::ac84:30ff:fe88:9ebf" for way in ("advertising", "receive")
+    }
+    command = text + arguments.get(text, "")
+    shown = say(leaf, command)
+    same = {
+        option
+        for option, valued in COMMANDS[text].options.items()
+        if not valued and say(leaf, f"{command} {option}") == shown
+    }
+    assert same == set(WITHOUT_EFFECT.get(text, "").split())
+
+
+def test_queues_are_those_of_the_configuration(leaf: Fake) -> None:
+    text = "\n".join(say(leaf, "show interfaces queue et-0/0/0"))
+    assert re.findall(r"^Queue: (\d+), Forwarding classes: (\S+)$", text, re.MULTILINE) == [
+        ("0", "best-effort"),
+        ("3", "CNP"),
+        ("4", "NO-LOSS"),
+        ("7", "network-control"),
+    ]
+    one = ask(leaf, "get-interface-queue-information", interface_name="et-0/0/0", forwarding_class="CNP")
+    assert [row.text for row in one.iter("queue-number")] == ["3"]
+    with pytest.raises(RefusedError, match="forwarding class none-such does not exist"):
+        say(leaf, "show interfaces queue forwarding-class none-such")
+
+
+def test_class_of_service_is_that_of_the_configuration(leaf: Fake) -> None:
+    assert "  NO-LOSS                               2         4       normal          Enabled      3" in say(
+        leaf, "show class-of-service forwarding-class"
+    )
+    assert say(leaf, "show class-of-service classifier name mydscp")[2:] == [
+        "  011010             NO-LOSS                             low",
+        "  110000             CNP                                 low",
+    ]
+    bound = say(leaf, "show class-of-service interface et-0/0/0")
+    assert "  Scheduler map: sm1, Index: 100" in bound
+    assert "  Congestion-notification: cnp" in bound
+    assert "Classifier              mydscp                 dscp                      100" in bound
+    assert "    Transmit rate: 5 percent, Rate Limit: none, Buffer size: remainder, Priority: strict-high" in say(
+        leaf, "show class-of-service scheduler-map sm1"
+    )
+    assert (
+        len(say(leaf, "show class-of-service"))
+        == len(
+            [
+                *say(leaf, "show class-of-service forwarding-class"),
+                *say(leaf, "show class-of-service classifier"),
+                *say(leaf, "show class-of-service scheduler-map"),
+            ]
+        )
+        + 2
+    )
+    for text in ("classifier name none-such", "scheduler-map none-such"):
+        with pytest.raises(RefusedError, match="none-such does not exist"):
+            say(leaf, f"show class-of-service {text}")
+
+
+def test_policies(leaf: Fake) -> None:
+    assert say(leaf, "show policy") == ["Configured policies:", "FABRIC-OUT", "PFE-LB"]
+    assert say(leaf, "show policy FABRIC-OUT")[1:4] == [
+        "    Term no-valley:",
+        "        from route-filter fc00::/16 orlonger",
+        "        then reject",
+    ]
+    with pytest.raises(RefusedError, match="Policy none-such does not exist"):
+        say(leaf, "show policy none-such")
+
+
+def test_filters(leaf: Fake) -> None:
+    assert say(leaf, "show firewall") == []
+    own = Filtering(LEAF, lab())
+    found = ask(own, "get-firewall-information")
+    assert [row.text for row in found.iter("counter-name")] == ["ssh-in", "rest"]
+    assert [row.text for row in found.iter("policer-name")] == ["SLOW-ssh"]
+    shown = say(own, "show firewall filter PROTECT")
+    assert [line.split()[0] for line in shown if line] == [
+        *("Filter:", "Counters:", "Name", "ssh-in", "rest"),
+        *("Policers:", "Name", "SLOW-ssh"),
+    ]
+    with pytest.raises(RefusedError, match="filter other does not exist"):
+        say(own, "show firewall filter other")
+
+
+def test_the_log_has_what_happened(leaf: Fake) -> None:
+    lines = say(leaf, "show log messages")
+    assert sum("RPD_BGP_NEIGHBOR_STATE_CHANGED" in line for line in lines) == 4
+    assert lines[-2].endswith("UI_COMMIT: User 'admin' requested 'commit confirmed' operation (comment: wave 1)")
+    assert [line[:15] for line in lines] == sorted(line[:15] for line in lines)
+    leaf.fabric.power_off(SPINE)
+    assert sum("RPD_BGP" in line for line in say(leaf, "show log messages")) == 3
+    assert say(leaf, "show log")[1].endswith(" messages")
+    with pytest.raises(RefusedError, match="could not resolve file"):
+        say(leaf, "show log chassisd")
+
+
+def test_processes(leaf: Fake) -> None:
+    listed = say(leaf, "show system processes")
+    assert [line.split()[-1] for line in listed[4:]] == ["-cli", "-D", "-N", "-N"]
+    assert say(leaf, "show system processes brief")[3].startswith("top - 16:10:00 up 1 days,  2:23,  1 user,")
+    both = say(leaf, "show system processes extensive")
+    assert [line for line in both if line in listed] == listed
+
+
+def test_pics_have_the_speeds_of_the_cables(leaf: Fake) -> None:
+    rows = ask(leaf, "get-pic-detail", fpc_slot="0", pic_slot="0").findall(".//port")
+    assert [row.findtext("port-number") for row in rows] == ["0", "1", "2", "3", "16", "17"]
+    assert {row.findtext("cable-type") for row in rows} == {"400GBASE DR4"}
+    with pytest.raises(RefusedError, match="PIC 1 is not present"):
+        say(leaf, "show chassis pic fpc-slot 0 pic-slot 1")
+
+
+@pytest.mark.parametrize("command", ["restart routing", "clear bgp neighbor", "clear bgp neighbor all"])
+def test_sessions_that_are_reset_come_up_again(command: str) -> None:
+    now = [1000.0]
+    leaf = Fake(LEAF, lab(clock=lambda: now[0]))
+    before = leaf.fabric.sessions(LEAF)
+    now[0] = 2000.0
+    say(leaf, command)
+    after = leaf.fabric.sessions(LEAF)
+    assert [one.established for one in after] == [one.established for one in before] == [True] * 4
+    assert {(one.since, one.flaps) for one in after} == {(2000.0, 1)}
+
+
+def test_one_session_is_reset_or_none(leaf: Fake) -> None:
+    address = "fe80::ac84:30ff:fe88:9ebf"
+    assert say(leaf, f"clear bgp neighbor {address} soft") == ["Cleared 1 connections"]
+    assert [one.flaps for one in leaf.fabric.sessions(LEAF)] == [0, 0, 0, 0]
+    say(leaf, f"clear bgp neighbor {address}")
+    assert [one.flaps for one in leaf.fabric.sessions(LEAF)] == [1, 0, 0, 0]
+    with pytest.raises(RefusedError, match="no BGP neighbor"):
+        say(leaf, "clear bgp neighbor fe80::1")
+    with pytest.raises(RefusedError, match="restarts 'routing' only, not chassis-control"):
+        say(leaf, "restart chassis-control")
+
+
+@pytest.mark.parametrize("command", ["show krt queue", "show ddos-protection statistics", "monitor interface traffic"])
+def test_what_has_no_rpc_says_so(command: str) -> None:
+    with pytest.raises(RefusedError, match=r"xml rpc equivalent of this command is not available\."):
+        check_named(rpc_of(command))
+    check_named(etree.Element("get-krt-state"))
