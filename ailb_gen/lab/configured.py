@@ -194,6 +194,11 @@ class ConfiguredFabric:
         """Return the model of a device's active configuration, which is empty while it is off."""
         return self.switches[name].switch or _unconfigured(name)
 
+    def cable_bps(self, device: str, port: str) -> int | None:
+        """Return the speed that the files give for the cable on a port, in bit/s; None where they give none."""
+        found = self.switches[device].ports.get(port)
+        return found.speed_bps if found is not None else None
+
     def neighbor(self, device: str, port: str) -> End | None:
         """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
         found = self.switches[device].ports.get(port)

@@ -10,7 +10,7 @@ from ailb_gen.lab import kernel
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.bird.model import SessionState
-from ailb_gen.lab.links import Group
+from ailb_gen.lab.links import LOSING
 from ailb_gen.lab.plan import Plan
 from ailb_gen.lab.routers import control_socket
 
@@ -79,7 +79,7 @@ def _carriers(plan: Plan, states: States) -> dict[str, set[str]]:
     found = {name: {link.name for link in rows.values() if link.carrier} for name, rows in known.items()}
     for name, rows in known.items():
         for port in plan.switches[name].ports.values():
-            if rows[port.link].group & Group.SILENT:
+            if rows[port.link].group & LOSING:
                 found[name].discard(port.link)
                 if port.far.device in found:
                     found[port.far.device].discard(plan.switches[port.far.device].ports[port.far.port].link)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
 from ailb_gen.lab import links, neighbor_table, registry, starting
-from ailb_gen.lab.namespaces import ENDING, isolate
+from ailb_gen.lab.namespaces import end_by_signals, isolate
 from ailb_gen.lab.plan import Plan, plan
 from ailb_gen.lab.ports import Forwarder, listeners
 from ailb_gen.lab.registry import Lab
@@ -62,7 +61,8 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
     outside = listeners(lab.address, start.base_port, made.devices)
     ports = {name: listening.getsockname()[1] for name, listening in outside.items()}
     note = neighbor_table.reserve(registry.directory(lab.name), made.neighbors_needed)
-    _end_by_signals()
+    # The first process of a namespace ignores signals that it does not handle.
+    end_by_signals()
     process = isolate()
     with ExitStack() as stack:
         step("namespaces and cables")
@@ -111,15 +111,3 @@ def _lacking(booted: boot.Servers, made: Plan, network: Network, fresh: bool) ->
     lost = {} if fresh else boot.wait(made, network.hosts)
     yield from (f"{server} {nic}: no address in {prefix}" for (server, nic), row in lost.items() for prefix in row)
     yield from (f"{server}: {text}" for server, texts in booted.warnings.items() for text in texts)
-
-
-def _end_by_signals() -> None:
-    """Let signals raise SystemExit: the first process of a namespace ignores those that it does not handle."""
-
-    def end(number: int, _: object) -> None:
-        for other in ENDING:
-            signal.signal(other, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    for number in ENDING:
-        signal.signal(number, end)

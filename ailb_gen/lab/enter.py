@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.namespaces import inside
+from ailb_gen.lab.namespaces import environment, inside, see_files
 from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.registry import Lab
 from ailb_gen.lab.servers.boot import command
 from ailb_gen.wording import did_you_mean
 
@@ -21,14 +22,19 @@ def known_device(plan: Plan, name: str) -> str:
     return name
 
 
-def execute_in(plan: Plan, device: str, words: Sequence[str]) -> int:
-    """Run a program in a device, with this process's terminal; return its exit code. Raises UsageError, LabError."""
-    argv = command(device, words) if known_device(plan, device) in plan.servers else tuple(words)
+def execute_in(lab: Lab, plan: Plan, device: str, words: Sequence[str]) -> int:
+    """Run a program in a device of a lab that was joined, with this process's terminal; return its exit code.
+
+    From then on this process sees the files of the lab. Raises UsageError, LabError.
+    """
+    known_device(plan, device)
+    see_files(lab.process)
+    argv = command(device, words) if device in plan.servers else tuple(words)
     with inside(device):
         child = os.fork()
         if not child:
             try:
-                os.execvp(argv[0], argv)  # noqa: S606 - what the user asked for
+                os.execvpe(argv[0], argv, environment())  # noqa: S606 - what the user asked for
             except OSError as error:
                 os.write(2, f"ailb-gen: {argv[0]}: {error.strerror}\n".encode())
                 os._exit(127)

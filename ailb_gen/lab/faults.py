@@ -2,12 +2,13 @@
 
 The kernel keeps what has failed, as the group of the link at the switch's end (see `links.Group`), so that every
 process of the lab knows it. A cable without carrier is down at that end: the other one sees no carrier and keeps what
-it has, such as a server its addresses. A cable that fails silently drops all packets that arrive at either end, and
-neither end sees a change.
+it has, such as a server its addresses. A cable that fails silently drops all packets that arrive at either end, or at
+one of them, and neither end sees a change.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,10 +27,12 @@ TABLE = "netdev ailb"
 
 
 class Kind(Enum):
-    """The kinds of cable failures: without carrier, or silent."""
+    """The kinds of cable failures: without carrier, silent, or silent in one direction, as the switch's end sees it."""
 
     CARRIER = Group.FAILED
     SILENT = Group.SILENT
+    MUTE = Group.MUTE
+    DEAF = Group.DEAF
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,19 @@ class Fault:
     b: End
 
     def __str__(self) -> str:
-        return f"{self.a} - {self.b}: {'no carrier' if self.kind is Kind.CARRIER else 'loses all packets'}"
+        return f"{self.a} - {self.b}: {WORDS[self.kind].format(a=self.a, b=self.b)}"
+
+    def losing_ends(self) -> tuple[End, ...]:
+        """Return the ends at which packets that arrive are dropped."""
+        return {Kind.SILENT: (self.a, self.b), Kind.MUTE: (self.b,), Kind.DEAF: (self.a,)}.get(self.kind, ())
+
+
+WORDS = {
+    Kind.CARRIER: "no carrier",
+    Kind.SILENT: "loses all packets",
+    Kind.MUTE: "loses what {a} sends",
+    Kind.DEAF: "loses what {b} sends",
+}
 
 
 def fail(plan: Plan, word: str, kind: Kind) -> tuple[Fault, ...]:
@@ -49,19 +64,47 @@ def fail(plan: Plan, word: str, kind: Kind) -> tuple[Fault, ...]:
 
     Raises UsageError, LabError.
     """
-    faults = tuple(Fault(kind, a, b) for a, b in cables_named(_cables(plan), word))
+    return fail_cables(plan, cables_named(_cables(plan), word), kind)
+
+
+def fail_one_way(plan: Plan, word: str) -> tuple[Fault, ...]:
+    """Let cables lose what the device sends that `word` begins with; returns them. Raises UsageError, LabError."""
+    sender = re.split("[: ]", word, maxsplit=1)[0]
+    cables = cables_named(_cables(plan), word)
+    return tuple(
+        fault
+        for kind, mute in ((Kind.MUTE, True), (Kind.DEAF, False))
+        for fault in fail_cables(plan, [(a, b) for a, b in cables if (a.device == sender) == mute], kind)
+    )
+
+
+def fail_cables(plan: Plan, cables: Iterable[tuple[End, End]], kind: Kind) -> tuple[Fault, ...]:
+    """Let cables fail, each given as `Fault` has it; returns them. Raises LabError."""
+    faults = tuple(Fault(kind, a, b) for a, b in cables)
     _set(plan, faults, broken=True)
     return faults
 
 
 def repair(plan: Plan, word: str | None = None) -> tuple[Fault, ...]:
     """Repair cables, without a word all that have failed; returns what had. Raises UsageError, LabError."""
-    meant = None if word is None else set(cables_named(_cables(plan), word))
-    faults = tuple(fault for fault in faults_of(plan) if meant is None or (fault.a, fault.b) in meant)
-    if meant is not None and not faults:
+    faults = repair_cables(plan, None if word is None else cables_named(_cables(plan), word))
+    if word is not None and not faults:
         raise UsageError(f"{word!r}: it has no failure to repair; see: ailb-gen lab status")
+    return faults
+
+
+def repair_cables(plan: Plan, cables: Iterable[tuple[End, End]] | None = None) -> tuple[Fault, ...]:
+    """Repair cables, without any all that have failed; returns what had. Raises LabError."""
+    meant = None if cables is None else set(cables)
+    faults = tuple(fault for fault in faults_of(plan) if meant is None or (fault.a, fault.b) in meant)
     _set(plan, faults, broken=False)
     return faults
+
+
+def cables_at(plan: Plan, ends: Iterable[End]) -> tuple[tuple[End, End], ...]:
+    """Return the cables with some ends."""
+    chosen = set(ends)
+    return tuple(cable for cable in _cables(plan) if not chosen.isdisjoint(cable))
 
 
 def faults_of(plan: Plan) -> tuple[Fault, ...]:
@@ -89,9 +132,8 @@ def _set(plan: Plan, faults: Iterable[Fault], broken: bool) -> None:
     filters: dict[str, list[str]] = defaultdict(list)
     for fault in faults:
         chosen[fault.a.device].append(fault)
-        if fault.kind is Kind.SILENT:
-            for end in (fault.a, fault.b):
-                filters[end.device] += _filter(plan, fault, end, broken)
+        for end in fault.losing_ends():
+            filters[end.device] += _filter(plan, fault, end, broken)
     for name, lines in filters.items():
         output(name, ("nft", "-f", "-"), "\n".join(lines) + "\n")
     with links_locked():
@@ -107,7 +149,8 @@ def _set(plan: Plan, faults: Iterable[Fault], broken: bool) -> None:
 
 def _filter(plan: Plan, fault: Fault, end: End, broken: bool) -> Iterator[str]:
     """Yield the statements of nft(8) for one end of a silent cable; its number makes the name of the chain."""
-    chain = f"{TABLE} cable{plan.switches[fault.a.device].ports[fault.a.port].cable}"
+    number = plan.switches[fault.a.device].ports[fault.a.port].cable
+    chain = f"{TABLE} {fault.kind.name.lower()}{number}"
     if broken:
         yield f"add table {TABLE}"
         hook = f'type filter hook ingress device "{_link(plan, end)}" priority 0; policy drop;'

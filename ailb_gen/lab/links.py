@@ -15,13 +15,14 @@ from pathlib import Path
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
+from ailb_gen.lab import places
 from ailb_gen.lab.kernel import links
 from ailb_gen.lab.namespaces import add, batch, write_sysctl
 from ailb_gen.lab.plan import LONGEST, Plan, PortPlan, SwitchPlan, irb_mac, mac_address
 from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.vlans import vlan_interfaces
 
-LOCK = Path("/run/lab/links.lock")
+LOCK = Path("lab/links.lock")
 ETHERNET_HEADER = 14
 # What Junos has without `mtu`, with the Ethernet header.
 JUNOS_MTU = 1514
@@ -52,12 +53,19 @@ ON_SWITCHES = {
 class Group(IntFlag):
     """The failure of a link; the kernel stores it as the link's group, so that all processes agree.
 
-    A link that the configuration disables, or that has failed, is down; a silent one loses what arrives.
+    A link that the configuration disables, or that has failed, is down; a silent one loses what arrives at either end,
+    a mute one what it sends, a deaf one what arrives at it.
     """
 
     DISABLED = 1
     FAILED = 2
     SILENT = 4
+    MUTE = 8
+    DEAF = 16
+
+
+# Failures that no end sees.
+LOSING = Group.SILENT | Group.MUTE | Group.DEAF
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,11 +308,12 @@ def _address_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
 @contextmanager
 def links_locked() -> Iterator[None]:
     """Keep other processes of the lab from enabling and disabling links. Raises LabError."""
+    lock = places.here(LOCK)
     try:
-        LOCK.parent.mkdir(exist_ok=True)
-        file = LOCK.open("w")
+        lock.parent.mkdir(exist_ok=True)
+        file = lock.open("w")
     except OSError as error:
-        raise LabError(f"{LOCK}: {error.strerror}") from error
+        raise LabError(f"{lock}: {error.strerror}") from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

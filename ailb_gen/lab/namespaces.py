@@ -1,8 +1,9 @@
 """Namespaces of a lab: private to its processes, so that the kernel frees everything when the first of them ends.
 
 The lab has mount, process-ID and network namespaces of its own and, without root, a user namespace. Its devices'
-network namespaces are mounted in a /run that only its processes see. A socket stays in the network namespace that it
-was made in: what the lab listens on for others is opened before. See namespaces(7), user_namespaces(7).
+network namespaces are mounted in a /run of its own; a process that joins the lab finds it by `places`, and keeps the
+machine's files for what its user reads and writes. A socket stays in the network namespace that it was made in: what
+the lab listens on for others is opened before. See namespaces(7), user_namespaces(7).
 """
 
 from __future__ import annotations
@@ -11,18 +12,21 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ailb_gen.errors import LabError
+from ailb_gen.lab import places
+from ailb_gen.lab.requirements import located
+from ailb_gen.programs import search_path
 
-NAMES = Path("/run/netns")
 # From linux/sched.h, linux/mount.h and linux/prctl.h.
 NEW_MOUNTS, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = 0x00020000, 0x10000000, 0x20000000, 0x40000000
-KINDS = (("pid", NEW_PROCESSES), ("net", NEW_NETWORK), ("mnt", NEW_MOUNTS))
+KINDS = (("pid", NEW_PROCESSES), ("net", NEW_NETWORK))
 RECURSIVE, PRIVATE, SLAVE = 0x4000, 1 << 18, 1 << 19
 NO_SETUID, NO_DEVICES, NO_PROGRAMS = 2, 4, 8
 SIGNAL_OF_PARENT = 1
@@ -90,7 +94,7 @@ def isolate() -> int:
     set_propagation(PRIVATE)
     _mount("proc", "/proc", NO_SETUID | NO_DEVICES | NO_PROGRAMS)
     _mount("tmpfs", "/run", NO_DEVICES, "mode=755")
-    NAMES.mkdir()
+    namespace("").mkdir()
     batch(["link set lo up"])
     return number
 
@@ -109,24 +113,22 @@ def _wait(child: int) -> None:
 def join(process: int) -> None:
     """Continue as a process of a running lab, which ends with it; `process` is the number of its first one.
 
-    Must be called before there are threads. The calling process waits for the new one and exits with its code. Raises
-    LabError.
+    Files stay those of the machine; the lab's /run is found by `places`. Must be called before there are threads. The
+    calling process waits for the new one and exits with its code. Raises LabError.
     """
     files = []
     try:
         if Path(f"/proc/{process}/ns/user").readlink() != Path("/proc/self/ns/user").readlink():
             files.append((os.open(f"/proc/{process}/ns/user", os.O_RDONLY), NEW_USERS))
         files += [(os.open(f"/proc/{process}/ns/{kind}", os.O_RDONLY), flag) for kind, flag in KINDS]
+        places.open_root(Path(f"/proc/{process}/root"))
     except OSError as error:
         raise LabError(
             f"the lab's process {process} cannot be reached: {error.strerror}; is it another user's?"
         ) from error
-    here = Path.cwd()
     for file, flag in files:
         _call(f"cannot enter the namespaces of process {process}", "setns", file, flag)
         os.close(file)
-    # Entering a mount namespace also changes to its root directory.
-    os.chdir(here)
     passed = {*ENDING, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, passed)
     child = os.fork()
@@ -134,6 +136,24 @@ def join(process: int) -> None:
         _wait_beside(child, passed)
     _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, passed)
+
+
+def see_files(process: int) -> None:
+    """See the files of a lab that was joined from now on, in the same directory if the lab has it. Raises LabError.
+
+    Must be called while there are no threads.
+    """
+    here = Path.cwd()
+    try:
+        file = os.open(f"/proc/{process}/ns/mnt", os.O_RDONLY)
+    except OSError as error:
+        raise LabError(f"the lab's process {process} cannot be reached: {error.strerror}") from error
+    _call(f"cannot see the files of process {process}", "setns", file, NEW_MOUNTS)
+    os.close(file)
+    places.take(str(places.RUN))
+    # Entering a mount namespace changes to its root directory.
+    with suppress(OSError):
+        os.chdir(here)
 
 
 def _wait_beside(child: int, passed: set[signal.Signals]) -> None:
@@ -152,6 +172,23 @@ def _wait_beside(child: int, passed: set[signal.Signals]) -> None:
 def _exit_code(status: int) -> int:
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def end_by_signals() -> None:
+    """Let signals that end a process raise SystemExit, so that it can tidy up; a second one does nothing."""
+
+    def end(number: int, _: object) -> None:
+        for other in ENDING:
+            signal.signal(other, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for number in ENDING:
+        signal.signal(number, end)
+
+
+def namespace(name: str) -> Path:
+    """Return the file of the network namespace of a device."""
+    return places.here("netns") / name
 
 
 def add(names: Iterable[str]) -> None:
@@ -176,7 +213,7 @@ def inside(name: str) -> Iterator[None]:
 
 def _enter(name: str) -> None:
     try:
-        there = os.open(NAMES / name, os.O_RDONLY)
+        there = os.open(namespace(name), os.O_RDONLY)
     except OSError as error:
         raise LabError(f"there is no namespace of {name}: {error.strerror}") from error
     try:
@@ -185,29 +222,39 @@ def _enter(name: str) -> None:
         os.close(there)
 
 
+def environment() -> dict[str, str]:
+    """Return the environment of programs of a lab: they find the others that only root's PATH leads to."""
+    return {**os.environ, "PATH": search_path()}
+
+
 def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen's
     """Start a program in a network namespace; it ends with the lab. Raises LabError.
 
     Options are those of Popen; files that they do not name are /dev/null, so that no pipe stays open.
     """
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options}
+    words = (located(words[0]), *words[1:])
     try:
         with inside(name):
-            return subprocess.Popen(words, **options)
+            return subprocess.Popen(words, env=environment(), **options)
     except OSError as error:
         raise LabError(f"{words[0]} cannot be started: {error.strerror}") from error
 
 
 def output(name: str, words: Sequence[str], stdin: str | None = None) -> str:
     """Run a program to its end, in a network namespace if one is named, and return what it prints. Raises LabError."""
+    argv = (located(words[0]), *words[1:])
     try:
-        if name:
-            with inside(name):
-                done = subprocess.run(
-                    words, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE_S
-                )
-        else:
-            done = subprocess.run(words, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+        with inside(name) if name else nullcontext():
+            done = subprocess.run(
+                argv,
+                input=stdin,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE_S,
+                env=environment(),
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(f"{' '.join(words)}: {error}") from error
     if done.returncode:

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ailb_gen.addresses import eui64
 from ailb_gen.errors import UsageError
@@ -30,15 +31,27 @@ UNICAST = re.compile(r"[0-9a-f][02468ace](?::[0-9a-f]{2}){5}")
 RESERVED = frozenset({"lo", "all", "default", ".", ".."})
 
 
+class Cabled(NamedTuple):
+    """The other end of a cable, its number, and its speed if the files say it."""
+
+    end: End
+    cable: int
+    speed_bps: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class PortPlan:
-    """A port of a switch: its Linux name, its MAC address, what its cable leads to, and the number of the cable."""
+    """A port of a switch: its Linux name, its MAC address, what its cable leads to, and the cable's number.
+
+    `speed_bps` is what the files say of the cable, None where they say nothing; the lab's own links have no speed.
+    """
 
     port: str
     link: str
     mac: str
     far: End
     cable: int
+    speed_bps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +111,12 @@ def plan(network: Network) -> Plan:
     names, servers = tuple(_switch_names(network)), tuple(_server_names(network))
     _check(network, names, servers)
     numbers = {name: number for number, name in enumerate((*names, *servers), start=1)}
-    attached = [Cable(leaf, End(*nic)) for nic, leaf in network.attachments.items()]
-    far: dict[str, dict[str, tuple[End, int]]] = defaultdict(dict)
+    speeds = network.attachment_bps
+    attached = [Cable(leaf, End(*nic), speed_bps=speeds.get(leaf)) for nic, leaf in network.attachments.items()]
+    far: dict[str, dict[str, Cabled]] = defaultdict(dict)
     for number, cable in enumerate((*network.links, *attached), start=1):
-        far[cable.a.device][cable.a.port] = (cable.b, number)
-        far[cable.b.device][cable.b.port] = (cable.a, number)
+        far[cable.a.device][cable.a.port] = Cabled(cable.b, number, cable.speed_bps)
+        far[cable.b.device][cable.b.port] = Cabled(cable.a, number, cable.speed_bps)
     switches = {name: _switch(name, numbers[name], network.roles.get(name, "leaf"), far[name]) for name in names}
     cabled = len(network.links) + len(attached)
     return Plan(
@@ -185,16 +199,16 @@ def _check(network: Network, names: tuple[str, ...], servers: tuple[str, ...]) -
         raise UsageError(f"a lab has at most {MOST} devices and {MOST // 2} cables")
 
 
-def _switch(name: str, number: int, role: str, far: Mapping[str, tuple[End, int]]) -> SwitchPlan:
+def _switch(name: str, number: int, role: str, far: Mapping[str, Cabled]) -> SwitchPlan:
     links = link_names(far)
     ports = {
-        port: PortPlan(port, links[port], mac_address(number, cable), other, cable)
-        for port, (other, cable) in far.items()
+        port: PortPlan(port, links[port], mac_address(number, to.cable), to.end, to.cable, to.speed_bps)
+        for port, to in far.items()
     }
     return SwitchPlan(name, number, role, LAB_ADDRESSES | number, ports)
 
 
-def _server(network: Network, name: str, number: int, far: Mapping[str, tuple[End, int]], cabled: int) -> ServerPlan:
+def _server(network: Network, name: str, number: int, far: Mapping[str, Cabled], cabled: int) -> ServerPlan:
     host = network.hosts.get(name)
     configured = host.profile.nics if host is not None else {}
     nics = {}
@@ -203,7 +217,8 @@ def _server(network: Network, name: str, number: int, far: Mapping[str, tuple[En
             raise UsageError(
                 f"{name}: {nic!r} cannot be the name of a NIC of Linux; it has at most {LONGEST} characters"
             )
-        leaf, cable = far.get(nic, (None, cabled + spare))
+        to = far.get(nic)
+        leaf, cable = (to.end, to.cable) if to is not None else (None, cabled + spare)
         written = (configured[nic].mac if nic in configured else None) or ""
         mac = written if UNICAST.fullmatch(written) else mac_address(number, cable & MOST)
         nics[nic] = NicPlan(nic, mac, leaf)

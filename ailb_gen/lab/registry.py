@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import re
 import shutil
@@ -13,12 +12,14 @@ from pathlib import Path
 
 from ailb_gen.background import Service, running
 from ailb_gen.errors import UsageError
+from ailb_gen.lab import places
 from ailb_gen.lab.namespaces import join
 from ailb_gen.lab.plan import Plan
+from ailb_gen.user_directories import state_home
 from ailb_gen.wording import did_you_mean
 
-# In the lab's own /run: what exists in it, for the processes of all verbs.
-PLAN = Path("/run/lab/plan.pickle")
+# Below the lab's own /run: what exists in it, for the processes of all verbs.
+PLAN = Path("lab/plan.pickle")
 LAB = Service("a lab", "lab", "ailb-gen lab down {directory.name}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 
@@ -47,9 +48,8 @@ class Lab:
 
 
 def home() -> Path:
-    """Return the directory of all labs of this user."""
-    state = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
-    return Path(state) / "ailb-gen" / "labs"
+    """Return the directory of all labs of this user. Raises UsageError."""
+    return state_home() / "labs"
 
 
 def directory(name: str) -> Path:
@@ -88,8 +88,9 @@ def find(name: str | None) -> Lab:
 
 def keep_plan(plan: Plan) -> None:
     """Keep the plan of a lab for the processes that enter it."""
-    PLAN.parent.mkdir(exist_ok=True)
-    PLAN.write_bytes(pickle.dumps(plan))
+    file = places.here(PLAN)
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(pickle.dumps(plan))
 
 
 def enter(name: str | None) -> tuple[Lab, Plan]:
@@ -99,7 +100,8 @@ def enter(name: str | None) -> tuple[Lab, Plan]:
     """
     lab = find(name)
     join(lab.process)
-    plan: Plan = pickle.loads(PLAN.read_bytes())  # noqa: S301 - written by the lab itself, in a directory of its own
+    data = places.here(PLAN).read_bytes()
+    plan: Plan = pickle.loads(data)  # noqa: S301 - written by the lab itself, in a directory of its own
     return lab, plan
 
 

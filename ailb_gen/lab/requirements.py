@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable
 
 from ailb_gen.errors import LabError
+from ailb_gen.programs import program
 
-# Where distributions keep daemons; it is not in everybody's PATH.
-SYSTEM = ("/usr/sbin", "/sbin", "/usr/local/sbin")
-# The package of every program. The last ones only for some verbs.
-PACKAGES = {"bird": "bird2", "ip": "iproute2", "nft": "nftables", "netplan": "netplan.io", "sshd": "openssh-server"}
+# The package of every program. Those that are not always needed are for some verbs.
+PACKAGES = {
+    "bird": "bird2",
+    "ip": "iproute2",
+    "nft": "nftables",
+    "netplan": "netplan.io",
+    "sshd": "openssh-server",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+}
 ALWAYS = ("bird", "ip")
-
-
-def program(name: str) -> str | None:
-    """Return the path of a program, also where only root looks; None if it is not installed."""
-    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(SYSTEM))
 
 
 def require(names: Iterable[str] = ALWAYS) -> None:
@@ -26,3 +26,12 @@ def require(names: Iterable[str] = ALWAYS) -> None:
     if absent:
         packages = " ".join(PACKAGES[name] for name in absent)
         raise LabError(f"not installed: {', '.join(absent)}; install with: sudo apt install {packages}")
+
+
+def located(name: str) -> str:
+    """Return the path by which a program is started. Raises LabError if it is not installed."""
+    found = program(name)
+    if found is None:
+        hint = f"; install with: sudo apt install {PACKAGES[name]}" if name in PACKAGES else ""
+        raise LabError(f"not installed: {name}{hint}")
+    return found

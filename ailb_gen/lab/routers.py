@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 
 from ailb_gen.errors import LabError
+from ailb_gen.lab import places
 from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.namespaces import spawn
 
-RUN = Path("/run/bird")
+# Below the lab's /run.
+FOLDER = Path("bird")
 # How long a daemon may take to answer for the first time, and to end. Seconds.
 START_S, END_S = 30.0, 5.0
 PAUSE_S = 0.005
@@ -19,12 +21,12 @@ LAST_LINES = 5
 
 def control_socket(name: str) -> Path:
     """Return where the daemon of a switch listens for commands."""
-    return RUN / f"{name}.ctl"
+    return places.here(FOLDER) / f"{name}.ctl"
 
 
 def config_file(name: str) -> Path:
     """Return the file of the configuration that the daemon of a switch runs."""
-    return RUN / f"{name}.conf"
+    return places.here(FOLDER) / f"{name}.conf"
 
 
 class Router:
@@ -34,7 +36,7 @@ class Router:
         self.name = name
         self.control = Bird(control_socket(name))
         self.text = ""
-        self._file, self._log = config_file(name), RUN / f"{name}.log"
+        self._file, self._log = config_file(name), places.here(FOLDER) / f"{name}.log"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -64,7 +66,7 @@ class Router:
 
     def begin(self, text: str) -> None:
         """Start the daemon, and do not wait until it answers. Raises LabError."""
-        RUN.mkdir(exist_ok=True)
+        self._file.parent.mkdir(exist_ok=True)
         self._file.write_text(text, encoding="utf-8")
         words = ["bird", "-f", "-c", str(self._file), "-s", str(control_socket(self.name))]
         with self._log.open("ab") as log:

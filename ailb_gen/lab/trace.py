@@ -13,13 +13,15 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside
 
 # The port that traceroute(8) starts with: nothing listens there, the target answers "port unreachable".
 PORT = 33434
-TIME_EXCEEDED, UNREACHABLE, PORT_UNREACHABLE = 3, 1, 4
+UNREACHABLE, TOO_BIG, TIME_EXCEEDED = 1, 2, 3
+PORT_UNREACHABLE = 4
 # setsockopt(2) of raw sockets: RFC 3542, 3.2; a bit that is set blocks the type.
 ICMP6_FILTER = 1
 MARK = b"ailb"
@@ -31,16 +33,25 @@ BURST = 64
 RECEIVE_BYTES = 1 << 23
 # SO_RCVBUFFORCE of asm-generic/socket.h.
 RECEIVE_BUFFER_FORCE = 33
+# IPV6_MTU_DISCOVER and IPV6_PMTUDISC_PROBE of linux/in6.h: whatever smaller MTU was heard of, packets go out whole.
+MTU_DISCOVER, PROBE_MTU = 23, 3
+IPV6_HEADER, UDP_HEADER = 40, 8
+# A packet that is not traced.
+FAR = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A trace to make: from an address of a server to another address; `port` is the UDP source port."""
+    """A trace to make: from an address of a server to another address; `port` is the UDP source port.
+
+    `size` is that of the packets with all headers of IPv6, in bytes; 0 is the least.
+    """
 
     server: str
     source: int
     target: int
     port: int = 49152
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +75,37 @@ class _Way:
     last: int = 0
     end: str = ""
 
-    def trace(self, limit: int) -> Trace:
-        """Return the result."""
+    def trace(self, first: int, limit: int) -> Trace:
+        """Return the result of all hop limits from the first to the last."""
         if self.last:
-            return Trace(self.probe, tuple(map(self.answers.get, range(1, self.last))), self.end)
+            return Trace(self.probe, tuple(map(self.answers.get, range(first, self.last))), self.end)
         heard = max(self.answers, default=0)
+        if not heard:
+            return Trace(self.probe, (), "no answer")
         text = f"no answer beyond hop {heard}" if heard < limit else f"not there within {limit} hops"
-        return Trace(self.probe, tuple(map(self.answers.get, range(1, heard + 1))), text)
+        return Trace(self.probe, tuple(map(self.answers.get, range(first, heard + 1))), text)
 
 
-def trace(probes: Sequence[Probe], hops: int = 8, timeout_s: float = 0.5, tries: int = 2) -> list[Trace]:
+class Heard(NamedTuple):
+    """An ICMPv6 error about a probe: hop limit and number of the probe, type, and the code, or the MTU if too big."""
+
+    limit: int
+    number: int
+    kind: int
+    value: int
+
+
+def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[Trace]:
+    """Send all probes to their targets and trace none; returns them in the same order. Raises LabError.
+
+    The only hop of one that did not arrive is the router that said so.
+    """
+    return trace(probes, (FAR,), timeout_s)
+
+
+def trace(
+    probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5, tries: int = 2
+) -> list[Trace]:
     """Trace all probes at once, one hop limit after the other; returns them in the same order.
 
     A probe that is not answered for `timeout_s` is sent again, `tries` times in all; a trace ends after two silent hops
@@ -88,17 +120,18 @@ def trace(probes: Sequence[Probe], hops: int = 8, timeout_s: float = 0.5, tries:
         selector = stack.enter_context(selectors.DefaultSelector())
         for icmp in sockets.values():
             selector.register(icmp, selectors.EVENT_READ, icmp)
-        for limit in range(1, hops + 1):
+        before = limits[0] - 1
+        for limit in limits:
             for _ in range(tries):
                 waiting = {
                     number
                     for number, way in enumerate(ways)
-                    if not way.last and limit not in way.answers and limit - max(way.answers, default=0) <= 2
+                    if not way.last and limit not in way.answers and limit - max(way.answers, default=before) <= 2
                 }
                 if not waiting:
                     break
                 _round(waiting, limit, ways, udp, selector, timeout_s)
-    return [way.trace(hops) for way in ways]
+    return [way.trace(limits[0], limits[-1]) for way in ways]
 
 
 def _sockets(name: str, stack: ExitStack) -> socket.socket:
@@ -106,7 +139,7 @@ def _sockets(name: str, stack: ExitStack) -> socket.socket:
     with inside(name):
         icmp = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6))
     blocked = bytearray(b"\xff" * 32)
-    for kind in (UNREACHABLE, TIME_EXCEEDED):
+    for kind in (UNREACHABLE, TOO_BIG, TIME_EXCEEDED):
         blocked[0] &= ~(1 << kind)
     icmp.setsockopt(socket.IPPROTO_ICMPV6, ICMP6_FILTER, _host_words(bytes(blocked)))
     _wide(icmp)
@@ -132,6 +165,7 @@ def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
     with inside(name):
         udp = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
     udp.setblocking(False)
+    udp.setsockopt(socket.IPPROTO_IPV6, MTU_DISCOVER, PROBE_MTU)
     try:
         udp.bind(("::", port))
     except OSError as error:
@@ -166,8 +200,9 @@ def _send(udp: socket.socket, probe: Probe, number: int, limit: int) -> None:
         (socket.IPPROTO_IPV6, socket.IPV6_HOPLIMIT, struct.pack("=i", limit)),
     ]
     target = socket.inet_ntop(socket.AF_INET6, probe.target.to_bytes(16, "big"))
+    payload = PAYLOAD.pack(MARK, number, limit).ljust(probe.size - IPV6_HEADER - UDP_HEADER, b"\0")
     try:
-        udp.sendmsg([PAYLOAD.pack(MARK, number, limit)], told, 0, (target, PORT))
+        udp.sendmsg([payload], told, 0, (target, PORT))
     except OSError:
         # No route, no such address, or an error that an earlier packet met: there is no answer, and that is the result.
         return
@@ -179,26 +214,27 @@ def _hear(selector: selectors.BaseSelector, timeout_s: float, waiting: set[int],
     for key, _ in selector.select(timeout_s):
         for data, address in _packets(key.data):
             found = answer(data)
-            if found is None or found[0] != limit or found[1] >= len(ways):
+            if found is None or found.limit != limit or found.number >= len(ways):
                 continue
-            _, number, reason = found
-            way = ways[number]
+            way = ways[found.number]
             if way.last or limit in way.answers:
                 continue
-            if reason is None:
+            if found.kind == TIME_EXCEEDED:
                 way.answers[limit] = address
             else:
-                way.last, way.end = _end(way, limit, address, reason)
-            waiting.discard(number)
+                way.last, way.end = _end(way, found, address)
+            waiting.discard(found.number)
             progress = True
     return progress
 
 
-def _end(way: _Way, limit: int, address: int, reason: int) -> tuple[int, str]:
-    if reason == PORT_UNREACHABLE and address == way.probe.target:
-        return limit, ""
-    way.answers[limit] = address
-    return limit + 1, CODES.get(reason, f"unreachable (code {reason})")
+def _end(way: _Way, found: Heard, address: int) -> tuple[int, str]:
+    if (found.kind, found.value) == (UNREACHABLE, PORT_UNREACHABLE) and address == way.probe.target:
+        return found.limit, ""
+    way.answers[found.limit] = address
+    if found.kind == TOO_BIG:
+        return found.limit + 1, f"the next link takes {found.value} bytes"
+    return found.limit + 1, CODES.get(found.value, f"unreachable (code {found.value})")
 
 
 # RFC 4443, 3.1, and RFC 8754 for 7.
@@ -223,19 +259,18 @@ def _packets(icmp: socket.socket) -> Iterator[tuple[bytes, int]]:
         yield data, int.from_bytes(socket.inet_pton(socket.AF_INET6, text), "big")
 
 
-def answer(data: bytes) -> tuple[int, int, int | None] | None:
-    """Read an ICMPv6 message: hop limit and number of the probe, and the code of "unreachable", None for time exceeded.
-
-    Returns None for what is no answer to a probe.
-    """
-    if len(data) < QUOTED + PAYLOAD.size or data[0] not in (TIME_EXCEEDED, UNREACHABLE):
+def answer(data: bytes) -> Heard | None:
+    """Read an ICMPv6 message; returns None for what is no answer to a probe."""
+    if len(data) < QUOTED + PAYLOAD.size or data[0] not in (TIME_EXCEEDED, UNREACHABLE, TOO_BIG):
         return None
     if data[8 + 6] != socket.IPPROTO_UDP or struct.unpack_from("!H", data, 8 + 40 + 2)[0] != PORT:
         return None
     mark, number, limit = PAYLOAD.unpack_from(data, QUOTED)
     if mark != MARK:
         return None
-    return limit, number, data[1] if data[0] == UNREACHABLE else None
+    # RFC 4443, 3.2.
+    value = int.from_bytes(data[4:8], "big") if data[0] == TOO_BIG else data[1]
+    return Heard(limit, number, data[0], value)
 
 
 def named(found: Iterable[Trace], owners: Mapping[int, str]) -> Iterator[tuple[Trace, tuple[str, ...]]]:

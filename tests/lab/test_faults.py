@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.faults import Kind, fail, faults_of, repair
+from ailb_gen.lab.faults import Kind, fail, fail_one_way, faults_of, repair
 from ailb_gen.lab.kernel import carrier, links
 from ailb_gen.lab.links import Settings, apply
 from ailb_gen.lab.namespaces import batch, inside
@@ -75,6 +75,22 @@ def silent(plan: Plan) -> None:
     until(lambda: "et-0-0-0" in with_link_local(LEAF) and arrives(plan, LEAF, SPINE) and arrives(plan, SPINE, LEAF))
 
 
+def one_way(plan: Plan) -> None:
+    """Only what one end sends is lost, whichever end it is."""
+    (fault,) = fail_one_way(plan, f"{LEAF}:et-0/0/0")
+    assert str(fault) == f"{CABLE}: loses what {LEAF}:et-0/0/0 sends"
+    assert not arrives(plan, LEAF, SPINE)
+    assert arrives(plan, SPINE, LEAF)
+    assert repair(plan) == (*faults_of(plan), fault)
+    for word in (f"{SPINE}:{LEAF}", "spine1:et-0/0/0 - stripe1-leaf1:et-0/0/0"):
+        (fault,) = fail_one_way(plan, word)
+        assert str(fault) == f"{CABLE}: loses what {SPINE}:et-0/0/0 sends"
+        assert arrives(plan, LEAF, SPINE)
+        assert not arrives(plan, SPINE, LEAF)
+        assert repair(plan, word) == (fault,)
+    until(lambda: arrives(plan, LEAF, SPINE) and arrives(plan, SPINE, LEAF))
+
+
 def of_devices(plan: Plan) -> None:
     """All cables of a switch, and of a server."""
     batch(["link set gpu0_eth up", "link set gpu1_eth up", "address add fd00::1/64 dev gpu0_eth"], SERVER)
@@ -114,6 +130,7 @@ def all_of_it() -> None:
     _, plan, asked = wired_up()
     carrier_lost(plan)
     silent(plan)
+    one_way(plan)
     of_devices(plan)
     configured_meanwhile(plan, asked)
 

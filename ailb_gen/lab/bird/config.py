@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 
 from ailb_gen.addresses import Prefix, address_text
+from ailb_gen.junos.regex import is_pattern
 from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Value, value
 from ailb_gen.lab.bird.filters import (
     NEXT,
@@ -32,7 +33,6 @@ from ailb_gen.lab.bird.model import (
 )
 from ailb_gen.lab.bird.multipath import Merging, merging, metrics
 from ailb_gen.lab.bird.radv import router_advertisements
-from ailb_gen.lab.bird.wildcards import is_pattern
 from ailb_gen.lab.plan import SwitchPlan, link_local, unit_link
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.sessions import Side, discovered, local_as, refused, unfit
@@ -132,7 +132,7 @@ def _neighbors(
             refusals[interface] = "no BGP group discovers neighbors here"
             continue
         group = switch.groups[table[interface]]
-        own, reasons = local_as(switch, group), [message for message, _ in unfit(group)]
+        own, reasons = local_as(switch, group), [message for message, _, _ in unfit(group)]
         if reasons or own is None:
             refusals[interface] = reasons[0] if reasons else f"group {group.name} has no AS number"
             continue

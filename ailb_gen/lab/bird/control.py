@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import LabError
+from ailb_gen.lab import places
 
 # How the last line of an answer starts, from which code on it is a refusal, and how every line with a code starts.
 LAST = re.compile(rb"([0-9]{4}) ")
@@ -41,11 +42,14 @@ class Bird:
     path: Path
     patience_s: float = PATIENCE_S
 
+    def __str__(self) -> str:
+        return places.told(self.path)
+
     def command(self, text: str) -> str:
         """Return the answer to a command, codes included. Raises LabError for a refusal, and as `ask` does."""
         answer = self.ask(text)
         if answer.code >= REFUSED:
-            raise LabError(f"{self.path}: BIRD refuses {text!r}: {' '.join(without_codes(answer.text).split())}")
+            raise LabError(f"{self}: BIRD refuses {text!r}: {' '.join(without_codes(answer.text).split())}")
         return answer.text
 
     def ask(self, text: str) -> Answer:
@@ -54,7 +58,7 @@ class Bird:
         Raises LabError for anything that is no answer, and when none comes in time.
         """
         if not text.isprintable():
-            raise LabError(f"{self.path}: a command is one line of printable text, not {text!r}")
+            raise LabError(f"{self}: a command is one line of printable text, not {text!r}")
         until = time.monotonic() + self.patience_s
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -64,9 +68,9 @@ class Bird:
                 connection.sendall(f"{text}\n".encode())
                 return self._receive(connection, until)
         except TimeoutError as error:
-            raise LabError(f"{self.path}: BIRD does not answer {text!r} within {self.patience_s:g} s") from error
+            raise LabError(f"{self}: BIRD does not answer {text!r} within {self.patience_s:g} s") from error
         except OSError as error:
-            raise LabError(f"{self.path}: BIRD cannot be asked: {error.strerror or error}; does it run?") from error
+            raise LabError(f"{self}: BIRD cannot be asked: {error.strerror or error}; does it run?") from error
 
     def lines(self, text: str) -> list[str]:
         """Return the lines of the answer to a command, without codes. Raises LabError as `command` does."""
@@ -85,13 +89,13 @@ class Bird:
             connection.settimeout(left)
             chunk = connection.recv(CHUNK)
             if not chunk:
-                raise LabError(f"{self.path}: BIRD ends the connection in the middle of an answer; did it crash?")
+                raise LabError(f"{self}: BIRD ends the connection in the middle of an answer; did it crash?")
             received += chunk
             if len(received) >= 5 and CODED.match(received) is None:
                 start = bytes(received[:60]).decode("utf-8", "replace")
-                raise LabError(f"{self.path}: what answers there is not BIRD; it says {start!r}")
+                raise LabError(f"{self}: what answers there is not BIRD; it says {start!r}")
             if len(received) > MOST_BYTES:
-                raise LabError(f"{self.path}: the answer has more than {MOST_BYTES >> 20} MB")
+                raise LabError(f"{self}: the answer has more than {MOST_BYTES >> 20} MB")
             if received.endswith(b"\n"):
                 last = LAST.match(received, received.rfind(b"\n", 0, -1) + 1)
                 if last is not None:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ailb_gen.addresses import BITS, Prefix
+from ailb_gen.junos.regex import is_pattern
 from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, value
 from ailb_gen.lab.bird.model import Unmodelled
-from ailb_gen.lab.bird.wildcards import Pattern, is_pattern, patterns
+from ailb_gen.lab.bird.wildcards import Pattern, patterns
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, RouteFilter, Term
 

@@ -52,7 +52,7 @@ def exported(bird: Bird, protocol: str) -> tuple[RibRoute, ...]:
     """
     answer = bird.ask(f"show route all export '{protocol}'")
     if answer.code >= REFUSED and "No valid tables" not in answer.text:
-        raise LabError(f"{bird.path}: {protocol}: {' '.join(without_codes(answer.text).split())}")
+        raise LabError(f"{bird}: {protocol}: {' '.join(without_codes(answer.text).split())}")
     return read_routes(answer.text) if answer.code < REFUSED else ()
 
 

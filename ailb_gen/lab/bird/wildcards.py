@@ -6,11 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from ailb_gen.junos.regex import community_pattern
 from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD, administered
 
-WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
-# An address in a community, as in target:192.0.2.1:7: its dots stand for themselves.
-DOTTED = re.compile(r"\b[0-9]+(?:\.[0-9]+){3}\b")
 # An attribute of BIRD's, and a set of its values.
 Pattern = tuple[str, str]
 # Which numbers a field may be, both ends included.
@@ -45,11 +43,6 @@ def patterns(member: str) -> tuple[Pattern | None, ...]:
         case ["target" | "origin" as kind, administrator, low]:
             return (_administered(kind, administrator, low),)
     return (None,)
-
-
-def is_pattern(member: str) -> bool:
-    """Return whether a member of a community stands for several values."""
-    return WILDCARD.search(DOTTED.sub("", member)) is not None
 
 
 def _fields(text: str) -> list[str] | None:
@@ -127,8 +120,8 @@ def ranges(text: str, biggest: int) -> Ranges | None:
     if text.isascii() and text.isdigit():
         return ((int(text), int(text)),) if int(text) <= biggest else None
     try:
-        compiled = re.compile(re.sub(r"(?<![.\])])\*", ".*", text))
-    except re.error:
+        compiled = community_pattern(text)
+    except ValueError:
         return None
     if biggest >= SHORT and not _short(text):
         return None

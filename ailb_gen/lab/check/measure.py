@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from ailb_gen.addresses import Prefix, address_text, address_value, eui64
+from ailb_gen.addresses import Prefix, address_value, eui64
 from ailb_gen.checks.context import Context
 from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
-from ailb_gen.lab.advertisements import Advertisement, capture
+from ailb_gen.lab.advertisements import capture
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.control import REFUSED, Bird
 from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.bird.parse import read_routes, sessions
+from ailb_gen.lab.bird.parse import bfd, read_routes, sessions
+from ailb_gen.lab.check.changes import Changes
 from ailb_gen.lab.check.measured import (
-    ACTIVE,
-    HIDDEN,
-    INACTIVE,
     Hops,
     Measured,
     SeenAdvertisement,
+    SeenBfd,
     SeenPath,
-    SeenPrefix,
-    SeenRoute,
-    SeenRule,
+    SeenRecoloring,
     SeenSession,
+    SeenSize,
     SeenTrace,
 )
 from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
+from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.check.run import Look
-from ailb_gen.lab.faults import Kind, fail, faults_of, repair
-from ailb_gen.lab.namespaces import NAMES, batch, output
+from ailb_gen.lab.check.seen import global_addresses, path_of, rules_of, state_of, tables_of, told_of
+from ailb_gen.lab.faults import Kind, faults_of
+from ailb_gen.lab.namespaces import namespace
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
-from ailb_gen.lab.trace import Probe, Trace, named, trace
+from ailb_gen.lab.trace import Probe, Trace, arrive, named, trace
+from ailb_gen.lab.traffic.flows import flows
+from ailb_gen.lab.traffic.model import LEAST_BYTES, Load
+from ailb_gen.lab.traffic.run import running as traffic
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
@@ -50,16 +52,17 @@ from ailb_gen.network.model import Switch
 HEARD_WITHIN_S = 12.0
 # Most of a look is waiting for ip(8) and BIRD.
 AT_ONCE = 8
-# The kernel's own tables, `local` and `main`.
-OWN_TABLES = frozenset({255, 254, 0})
-TABLE = re.compile(r" table (\d+)")
 # BIRD's answer about a prefix that it has no route to.
 NOT_FOUND = 8001
-LINK_LOCAL = Prefix(0xFE80 << 112, 10)
-# A probe prefix is seen when it is nowhere else for so long; seconds. A probe ends after so many seconds in any case.
-PROBE_S, PROBED_WITHIN_S, EXPIRES_S = 0.4, 5.0, 60
+# A probe prefix is seen when it is nowhere else for so long; seconds.
+PROBE_S, PROBED_WITHIN_S = 0.4, 5.0
 # How long an answer to a packet that was not answered at first may take. Seconds.
 PATIENT_S = 1.5
+# How long BFD sessions may take to come up, and how often that is looked at. Seconds.
+BFD_UP_S, BFD_PAUSE_S = 10.0, 0.2
+UP = "Up"
+# Packets per second of all flows while colors change; how long they flow before and after; between two looks. Seconds.
+RECOLOR_RATE, RECOLOR_S, RECOLOR_PAUSE_S = 1000.0, 0.3, 0.02
 T = TypeVar("T")
 
 
@@ -68,7 +71,7 @@ class RunningLab:
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self.plan, self.context = plan, context
-        self.failed: list[End] = []
+        self.changes = Changes(plan)
         self.ports = {
             name: {port.link: port.port for port in switch.ports.values()} for name, switch in plan.switches.items()
         }
@@ -77,7 +80,7 @@ class RunningLab:
     def running(self) -> frozenset[str]:
         """The devices that are there; switches whose daemon answers."""
         alive = self._each(self.plan.switches, _answers)
-        servers = (name for name in self.plan.servers if (NAMES / name).exists())
+        servers = (name for name in self.plan.servers if namespace(name).exists())
         return frozenset([*(name for name, answers in alive.items() if answers), *servers])
 
     def hops(self) -> Hops:
@@ -98,18 +101,66 @@ class RunningLab:
         """Return both ends of the links that were made to fail."""
         return frozenset(end for one in faults_of(self.plan) for end in (one.a, one.b))
 
-    def fail(self, ends: Iterable[End]) -> None:
-        """Take the links with some ends down, but for those that are."""
+    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+        """Let the links with some ends fail, but for those that have."""
+        if kind is not Kind.CARRIER:
+            # Before BFD is up it notices nothing.
+            self._bfd()
         already = self.down()
-        for end in ends:
-            if end not in already:
-                self.failed.append(end)
-                fail(self.plan, str(end), Kind.CARRIER)
+        self.changes.fail([end for end in ends if end not in already], kind)
 
     def repair(self) -> None:
         """Put up again what was taken down here."""
-        while self.failed:
-            repair(self.plan, str(self.failed.pop()))
+        self.changes.repair()
+
+    def recolor(self, change: Recoloring) -> SeenRecoloring:
+        """Let a leaf exchange two colors while packets flow to its servers, and take them back."""
+        leaf, prefixes, hosts = change.leaf, change.prefixes, self.context.network.hosts
+        chosen = [
+            flow
+            for flow in (flows(self.plan, hosts) if len(hosts) > 1 else ())
+            if any(prefix.holds(flow.target_address) for prefix in prefixes)
+            and self._leaf(flow.source, flow.source_nic) != leaf
+        ]
+        reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"
+        if reason or not chosen:
+            return SeenRecoloring(unseen=reason or f"no other leaf's servers send to those of {leaf}")
+        near = self._leaf(chosen[0].source, chosen[0].source_nic)
+        before = self._hops_to(near, prefixes)
+        if before != self._hops_to(near, prefixes) or before[0] == before[1]:
+            return SeenRecoloring(unseen=f"{near} sends packets of both colors the same way")
+        text = self._translation(change.changed, sessions(_bird(leaf))).text
+        with traffic(self.plan, tuple(chosen), Load(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)) as sending:
+            time.sleep(RECOLOR_S)
+            with self.changes.running(leaf, text):
+                moved = self._until(lambda: self._hops_to(near, prefixes) == before[::-1])
+            moved &= self._until(lambda: self._hops_to(near, prefixes) == before)
+            time.sleep(RECOLOR_S)
+            found = sending.stop().flows
+        worst = max(found, key=lambda one: one.outage_ms)
+        sent, lost = sum(one.sent for one in found), sum(one.lost for one in found)
+        return SeenRecoloring(sent, lost, worst.outage_ms, str(worst.flow), moved)
+
+    def _leaf(self, server: str, nic: str) -> str:
+        seat = self.plan.servers[server].nics[nic].leaf
+        return seat.device if seat is not None else ""
+
+    def _hops_to(self, switch: str, prefixes: Iterable[Prefix]) -> list[frozenset[str]]:
+        found = self._hops(switch)
+        return [found.get(prefix, frozenset()) for prefix in prefixes]
+
+    def _until(self, holds: Callable[[], bool]) -> bool:
+        """Wait until something holds; returns whether it does in the end."""
+        until = time.monotonic() + PROBED_WITHIN_S
+        while not (there := holds()) and time.monotonic() < until:
+            time.sleep(RECOLOR_PAUSE_S)
+        return there
+
+    def _differs(self, leaf: str, states: Mapping[str, SessionState]) -> str:
+        """Return that a leaf runs something else than its file says, if it does."""
+        asked = self._translation(self.context.network.switches[leaf], states).text
+        same = config_file(leaf).read_text("utf-8") == asked
+        return "" if same else f"{leaf} runs another configuration than that of the files"
 
     def measure(self, look: Look) -> Measured:
         """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
@@ -118,7 +169,8 @@ class RunningLab:
         with ThreadPoolExecutor(1) as pool:
             heard = pool.submit(self._advertisements)
             found = self._measured(look)
-            return replace(found, advertisements=heard.result())
+            # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
+            return replace(found, advertisements=heard.result(), bfd=self._bfd())
 
     def _measured(self, look: Look) -> Measured:
         switches = [name for name in self.plan.switches if name in self.running]
@@ -127,18 +179,19 @@ class RunningLab:
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
         ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
-        traces = self._traces(look.pairs, addresses, macs)
+        mtus = self._each([*switches, *servers], self._mtus)
+        traces, sizes = self._traces(look.pairs, addresses, macs, mtus)
         probed, unprobed = self._probed(look, daemons)
         return Measured(
             devices=self.running,
             unmodelled={name: self._unmodelled(name, daemons[name]) for name in switches},
-            addresses=_global(addresses),
+            addresses=global_addresses(addresses),
             macs=macs,
-            rules=self._each(servers, _rules),
-            tables=self._each(servers, _tables),
+            rules=self._each(servers, rules_of),
+            tables=self._each(servers, tables_of),
             sessions={
                 End(name, self.ports[name].get(one.link, one.link)): SeenSession(
-                    one.established, one.local_as, one.neighbor_as, _state(one)
+                    one.established, one.local_as, one.neighbor_as, state_of(one)
                 )
                 for name, rows in daemons.items()
                 for one in rows.values()
@@ -146,6 +199,8 @@ class RunningLab:
             examined=look.prefixes,
             ribs=ribs,
             traces=traces,
+            sizes=sizes,
+            mtus={End(name, port): mtu for name, rows in mtus.items() for port, mtu in rows.items()},
             probed=probed,
             unprobed=unprobed,
         )
@@ -156,6 +211,26 @@ class RunningLab:
         listed = list(names)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(listed, pool.map(function, listed), strict=True))
+
+    def _mtus(self, name: str) -> dict[str, int]:
+        ports = self.ports.get(name, {})
+        return {ports.get(link, link): found.mtu for link, found in kernel.links(name).items()}
+
+    def _bfd(self) -> dict[End, SeenBfd]:
+        """Return the BFD sessions of all switches, when all are up or some do not come up."""
+        until = time.monotonic() + BFD_UP_S
+        while True:
+            rows = self._each([name for name in self.plan.switches if name in self.running], lambda at: bfd(_bird(at)))
+            found = {
+                End(name, self.ports[name].get(one.link, one.link)): SeenBfd(
+                    one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
+                )
+                for name, states in rows.items()
+                for one in states
+            }
+            if all(one.up for one in found.values()) or time.monotonic() > until:
+                return found
+            time.sleep(BFD_PAUSE_S)
 
     def _unmodelled(self, name: str, states: Mapping[str, SessionState]) -> tuple[tuple[str, int], ...]:
         switch = self.context.network.switches.get(name)
@@ -181,12 +256,12 @@ class RunningLab:
             for leaf, prefix in look.probes.items():
                 if leaf not in daemons:
                     return {}, f"{leaf} does not run"
-                if self._translation(switches[leaf], daemons[leaf]).text != config_file(leaf).read_text("utf-8"):
-                    return {}, f"{leaf} runs another configuration than that of the files"
+                if reason := self._differs(leaf, daemons[leaf]):
+                    return {}, reason
                 changed = with_probe(switches[leaf], prefix)
                 text = self._translation(changed, daemons[leaf]).text
                 link = unit_link(self.plan.switches[leaf], changed.ports["irb"].units[0].name) or ""
-                stack.enter_context(announced(leaf, link, prefix, text))
+                stack.enter_context(self.changes.running(leaf, text, link, prefix))
             return self._came_in(look.probes, daemons), ""
 
     def _came_in(
@@ -230,7 +305,7 @@ class RunningLab:
         found: dict[Prefix, list[SeenPath]] = defaultdict(list)
         for row in rows:
             if row.protocol in ports:
-                found[row.prefix].append(_path(ports[row.protocol], row))
+                found[row.prefix].append(path_of(ports[row.protocol], row))
         return {prefix: tuple(paths) for prefix, paths in found.items()}
 
     def _advertisements(self) -> dict[End, SeenAdvertisement]:
@@ -244,12 +319,17 @@ class RunningLab:
         servers = (server for name, server in self.plan.servers.items() if name in self.running)
         nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
         for one in capture([*links, *nics], HEARD_WITHIN_S):
-            found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = _told(one)
+            found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = told_of(one)
         return found
 
     def _traces(
-        self, pairs: tuple[Pair, ...], addresses: Mapping[str, tuple[kernel.Address, ...]], macs: Mapping[End, str]
-    ) -> tuple[SeenTrace, ...]:
+        self,
+        pairs: tuple[Pair, ...],
+        addresses: Mapping[str, tuple[kernel.Address, ...]],
+        macs: Mapping[End, str],
+        mtus: Mapping[str, Mapping[str, int]],
+    ) -> tuple[tuple[SeenTrace, ...], tuple[SeenSize, ...]]:
+        """Trace pairs, and let each send a packet as large as both NICs' MTUs allow."""
         owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
         seats = {End(cable.b_device, cable.b_port): cable.a_device for cable in self.context.cabling.hosts}
         probes, made = [], []
@@ -259,19 +339,25 @@ class RunningLab:
                     self.context.expected.switches[seats[nic]].prefixes[pair.number - 1].value + eui64(macs[nic])
                     for nic in (pair.source, pair.target)
                 )
-                probes.append(Probe(pair.source.device, source, target))
+                size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
+                probes.append(Probe(pair.source.device, source, target, size=size))
                 made.append(pair)
-        return tuple(
-            SeenTrace(*pair, hops, found.end)
-            for pair, (found, hops) in zip(made, named(_traced(probes), owners), strict=True)
+        traced = named(_traced([replace(probe, size=0) for probe in probes], trace), owners)
+        sent = named(_traced(probes, arrive), owners)
+        return (
+            tuple(SeenTrace(*pair, hops, found.end) for pair, (found, hops) in zip(made, traced, strict=True)),
+            tuple(
+                SeenSize(*pair, found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
+                for pair, (found, hops) in zip(made, sent, strict=True)
+            ),
         )
 
 
-def _traced(probes: list[Probe]) -> list[Trace]:
+def _traced(probes: list[Probe], send: Callable[..., list[Trace]]) -> list[Trace]:
     """Trace pairs; those without an answer once more, with patience: neighbors were still to be resolved."""
-    found = trace(probes)
+    found = send(probes)
     silent = [number for number, one in enumerate(found) if one.end or None in one.hops]
-    again = trace([probes[number] for number in silent], timeout_s=PATIENT_S) if silent else []
+    again = send([probes[number] for number in silent], timeout_s=PATIENT_S) if silent else []
     for number, one in zip(silent, again, strict=True):
         found[number] = one
     return found
@@ -279,24 +365,6 @@ def _traced(probes: list[Probe]) -> list[Trace]:
 
 def _bird(name: str) -> Bird:
     return Bird(control_socket(name))
-
-
-@contextmanager
-def announced(leaf: str, link: str, prefix: Prefix, text: str) -> Iterator[None]:
-    """Let a leaf run another configuration, with an address in a prefix; both end by themselves should we die."""
-    file, bird = config_file(leaf).with_suffix(".probe"), _bird(leaf)
-    address = f"{address_text(prefix.value | 1)}/{prefix.length} dev {link}"
-    file.write_text(text, encoding="utf-8")
-    batch([f"addr replace {address} nodad valid_lft {EXPIRES_S} preferred_lft {EXPIRES_S}"], leaf, "-6")
-    try:
-        bird.command(f'configure "{file}" timeout {EXPIRES_S}')
-        yield
-    finally:
-        # Right also when the time was over before, when the address has gone by itself.
-        bird.configure()
-        with suppress(LabError):
-            batch([f"addr del {address}"], leaf, "-6")
-        file.unlink()
 
 
 def _answers(name: str) -> bool:
@@ -310,57 +378,5 @@ def _answers(name: str) -> bool:
 def _routes(bird: Bird, what: str) -> tuple[RibRoute, ...]:
     answer = bird.ask(f"show route all {what}".strip())
     if answer.code >= REFUSED and answer.code != NOT_FOUND:
-        raise LabError(f"{bird.path}: BIRD refuses to show routes: {' '.join(answer.text.split())}")
+        raise LabError(f"{bird}: BIRD refuses to show routes: {' '.join(answer.text.split())}")
     return read_routes(answer.text) if answer.code < REFUSED else ()
-
-
-def _state(session: SessionState) -> str:
-    return f"{session.state}{f', {session.last_error}' if session.last_error else ''}"
-
-
-def _path(port: str, row: RibRoute) -> SeenPath:
-    found = row.attributes
-    status = HIDDEN if found.hidden else ACTIVE if row.active else INACTIVE
-    return SeenPath(port, found.as_path, found.communities, found.aigp, found.local_preference, found.med, status)
-
-
-def _told(found: Advertisement) -> SeenAdvertisement:
-    prefixes = (
-        SeenPrefix(one.prefix, one.on_link, one.autonomous, one.valid_s, one.preferred_s) for one in found.prefixes
-    )
-    return SeenAdvertisement(found.lifetime_s, tuple(prefixes))
-
-
-def _global(addresses: Mapping[str, tuple[kernel.Address, ...]]) -> dict[End, frozenset[int]]:
-    """Return the addresses that packets can be sent to, by device and link."""
-    found: dict[End, set[int]] = defaultdict(set)
-    for name, rows in addresses.items():
-        for one in rows:
-            if not (LINK_LOCAL.holds(one.value) or one.duplicate or one.tentative):
-                found[End(name, one.link)].add(one.value)
-    return {end: frozenset(values) for end, values in found.items()}
-
-
-def _rules(name: str) -> frozenset[SeenRule]:
-    return frozenset(
-        SeenRule(rule.priority, rule.source or Prefix(0, 0), rule.table)
-        for rule in kernel.rules(name)
-        if rule.table not in OWN_TABLES and not rule.others
-    )
-
-
-def _tables(name: str) -> dict[int, frozenset[SeenRoute]]:
-    """Return the routes of all tables of a server, but for the kernel's own."""
-    lines: dict[int, list[str]] = defaultdict(list)
-    for line in output(name, ("ip", "-6", "-N", "-o", "route", "show", "table", "all")).splitlines():
-        found = TABLE.search(line)
-        if found is not None and int(found[1]) not in OWN_TABLES:
-            lines[int(found[1])].append(line)
-    return {
-        table: frozenset(
-            SeenRoute(prefix, hop.link, hop.gateway)
-            for prefix, hops in kernel.read_routes("\n".join(rows)).items()
-            for hop in hops
-        )
-        for table, rows in lines.items()
-    }

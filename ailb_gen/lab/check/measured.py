@@ -84,15 +84,48 @@ class SeenTrace(NamedTuple):
     end: str = ""
 
 
+class SeenSize(NamedTuple):
+    """A packet as large as the MTUs of both NICs allow, in bytes and whole; `end` says why it did not arrive."""
+
+    source: End
+    target: End
+    pair: int
+    size: int
+    end: str = ""
+
+
+class SeenBfd(NamedTuple):
+    """A BFD session in its daemon: whether it is up, the interval of packets and the time until it is down, in ms."""
+
+    up: bool
+    interval_ms: int
+    timeout_ms: int
+
+
+class SeenRecoloring(NamedTuple):
+    """What colors that change cost: packets, the longest interruption of a flow, `worst`, in ms.
+
+    `moved` tells whether other leaves sent packets over the other color; `unseen` says why nothing was tried.
+    """
+
+    sent: int = 0
+    lost: int = 0
+    outage_ms: float = 0.0
+    worst: str = ""
+    moved: bool = True
+    unseen: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Everything that one pass over a lab found.
 
     `devices` are those that run, `unmodelled` the statements (text, line) that the lab leaves out by switch.
     `advertisements` are by the port or NIC where they arrived, `addresses` are global ones by NIC and by IRB
-    (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `sessions` are by the
-    switch's own port, `ribs` those of the prefixes in `examined`. `probed` are the switches that a probe prefix came
-    to, with the ports by which it did, by the leaf that announced it; `unprobed` says why none was sent.
+    (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `mtus` are those of ports,
+    IRBs and NICs, in bytes without Ethernet headers. `sessions` and `bfd` are by the switch's own port, `ribs` those of
+    the prefixes in `examined`. `probed` are the switches that a probe prefix came to, with the ports by which it did,
+    by the leaf that announced it; `unprobed` says why none was sent.
     """
 
     devices: frozenset[str] = frozenset()
@@ -107,5 +140,8 @@ class Measured:
     ribs: Mapping[str, Mapping[Prefix, tuple[SeenPath, ...]]] = field(default_factory=dict)
     hops: Hops = field(default_factory=dict)
     traces: tuple[SeenTrace, ...] = ()
+    sizes: tuple[SeenSize, ...] = ()
+    mtus: Mapping[End, int] = field(default_factory=dict)
+    bfd: Mapping[End, SeenBfd] = field(default_factory=dict)
     probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     unprobed: str = ""

@@ -23,8 +23,8 @@ from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
 from ailb_gen.lab.plan import Plan, ServerPlan
 from ailb_gen.lab.servers import stand_ins
-from ailb_gen.lab.servers.files import BASE, SSH, generate, share_etc, stage
-from ailb_gen.lab.servers.stand_ins import NETPLAN, NETWORKD, START_NETWORKD
+from ailb_gen.lab.servers.files import BASE, NETPLAN, SSH, generate, share_etc, stage
+from ailb_gen.lab.servers.stand_ins import NETWORKD, START_NETWORKD
 from ailb_gen.network.fabric import Network
 
 Way = Literal["netplan", "script"]

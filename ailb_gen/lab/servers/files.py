@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ailb_gen.errors import LabError
 from ailb_gen.hosts.model import Profile
+from ailb_gen.lab import places
 from ailb_gen.lab.namespaces import output
 from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
 
 # Below the private /run of a lab.
-BASE = Path("/run/lab/servers")
+BASE = places.inside("lab/servers")
 # The keys and the configuration of the servers' sshd; a server has its own copy.
-SSH = Path("/run/lab/ssh")
+SSH = places.inside("lab/ssh")
 # Network configuration of the host machine; none of it may reach a server of the lab.
 NOT_SHARED = (NETPLAN_FOLDER, DROP_INS, "etc/sysctl.d", "etc/iproute2/rt_tables.d", "etc/systemd/system", "etc/ailb")
 # Permissions by place, as a push sets them: netplan warns about files that others can read.
 MODES = ((f"{NETPLAN_FOLDER}/", 0o600), ("usr/local/sbin/", 0o755))
+# As its package has it; servers of a lab have another program of that name before it.
+NETPLAN = Path("/usr/sbin/netplan")
 UNITS = "etc/systemd/system"
 NETWORKD_UNITS = "run/systemd/network"
 # A veth has no permanent address, by which networkd looks for a NIC that netplan matches by its MAC address.
@@ -39,7 +42,8 @@ def share_etc() -> Path:
     etc = BASE / "shared/etc"
     etc.parent.mkdir(parents=True, exist_ok=True)
     # cp continues after unreadable files, and reports them by its exit code.
-    subprocess.run(("cp", "-a", "/etc", str(etc)), check=False, capture_output=True)
+    with suppress(LabError):
+        output("", ("cp", "-a", "/etc", str(etc)))
     if not (etc / "passwd").is_file():
         raise LabError(f"/etc cannot be copied to {etc}")
     for path in NOT_SHARED:
@@ -89,7 +93,7 @@ def _enabled(profile: Profile) -> Iterator[tuple[str, str]]:
 def generate(folder: Path) -> str:
     """Run `netplan generate` on staged files, for networkd; returns what it complains about, empty if it does not."""
     try:
-        output("", ("netplan", "generate", "--root-dir", str(folder)))
+        output("", (str(NETPLAN), "generate", "--root-dir", str(folder)))
     except LabError as error:
         return str(error)
     for unit in sorted((folder / NETWORKD_UNITS).glob("*.network")):

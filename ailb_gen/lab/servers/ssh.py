@@ -19,10 +19,11 @@ import asyncssh
 
 from ailb_gen.errors import LabError, OutputError
 from ailb_gen.lab.namespaces import spawn
+from ailb_gen.lab.requirements import located
 from ailb_gen.lab.servers.boot import command, other_users
 from ailb_gen.lab.servers.files import SSH
+from ailb_gen.programs import program
 
-SSHD = Path("/usr/sbin/sshd")
 USER = "root"
 # Where a server finds it: see MOUNTS in boot.py.
 INSIDE = Path("/run/ailb-ssh")
@@ -53,8 +54,8 @@ class Keys:
 
 def why_not() -> str:
     """Return why servers cannot be reached over SSH, empty if they can."""
-    if not SSHD.exists():
-        return f"{SSHD} is not installed (openssh-server)"
+    if program("sshd") is None:
+        return "sshd is not installed (openssh-server)"
     # It changes to users that a namespace without root does not have.
     return "" if other_users() else "sshd needs root"
 
@@ -131,5 +132,5 @@ class SshServers:
             connection, _ = self._listening[name].accept()
             with connection:
                 connection.setblocking(True)
-                words = command(name, (str(SSHD), "-i", "-f", f"{INSIDE}/config"))
+                words = command(name, (located("sshd"), "-i", "-f", f"{INSIDE}/config"))
                 self._running.append(spawn(name, words, stdin=connection, stdout=connection, stderr=subprocess.DEVNULL))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ailb_gen.lab.servers.files import BY_MAC, BY_NAME, NETWORKD_UNITS
+from ailb_gen.lab.servers.files import BY_MAC, BY_NAME, NETPLAN, NETWORKD_UNITS
 
-NETWORKD, NETPLAN = Path("/lib/systemd/systemd-networkd"), Path("/usr/sbin/netplan")
+NETWORKD = Path("/lib/systemd/systemd-networkd")
 # Keeps the number of networkd's process; what follows becomes networkd.
 NETWORKD_PID = "/run/ailb-networkd.pid"
 START_NETWORKD = f"echo $$ >{NETWORKD_PID}; exec {NETWORKD}"

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird.control import Bird
@@ -17,9 +16,9 @@ from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE
 from ailb_gen.lab.kernel import BIRD, routes, rules
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.routers import control_socket
 from ailb_gen.lab.traffic.model import Load
 
-SOCKETS = Path("/run/bird")
 # A DSCP that no class of service of a fabric uses, and where the rule stands.
 DSCP = 25
 RULE = f"dsfield {DSCP << 2:#x} lookup {ECMP_TABLE} priority {ECMP_TABLE}"
@@ -37,7 +36,7 @@ def ecmp(plan: Plan) -> Iterator[None]:
     leaves = [name for name, switch in plan.switches.items() if switch.role == "leaf"]
     with ExitStack() as stack:
         for name in leaves:
-            bird = Bird(SOCKETS / f"{name}.ctl")
+            bird = Bird(control_socket(name))
             for protocol in (ECMP_PIPE, ECMP_KERNEL):
                 bird.command(f"enable {protocol}")
                 stack.callback(bird.command, f"disable {protocol}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ailb_gen.errors import LabError
+from ailb_gen.lab import places
 from ailb_gen.lab.kernel import counters
 from ailb_gen.lab.plan import Plan
 from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Received, Result, Uplink
@@ -23,13 +25,17 @@ class Worker:
     """A process that sends or receives."""
 
     def __init__(self, what: str, task: Task) -> None:
-        self._process = subprocess.Popen(
-            (sys.executable, "-m", MODULE, what),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # Ctrl-C ends the traffic; its results are still shown.
-            start_new_session=True,
-        )
+        # Ctrl-C reaches all processes of a terminal; this one ends its workers. What is blocked stays so in a child.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process = subprocess.Popen(
+                (sys.executable, "-m", MODULE, what, places.root()),
+                pass_fds=places.descriptors(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         data = pickle.dumps(task)
         self._write(len(data).to_bytes(8, "big") + data)
 

@@ -1,11 +1,13 @@
 """The process that sends all flows, and the one that receives them: packets as RoCEv2's, numbered.
 
-Run as a module with `send` or `receive`. On standard input comes a pickled `Task`, then lines: `go`, `stop`; a sender
-stops by itself after its last packet. On standard output goes `ready`, then the pickled result.
+Run as a module with `send` or `receive`, and where the lab's /run is. On standard input comes a pickled `Task`, then
+lines: `go`, `stop`; a sender stops by itself after its last packet. On standard output goes `ready`, then the pickled
+result.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import select
 import selectors
@@ -20,6 +22,7 @@ from typing import BinaryIO
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
+from ailb_gen.lab import places
 from ailb_gen.lab.namespaces import inside
 from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, Load, Received
 
@@ -167,7 +170,8 @@ def _announce(ready: BinaryIO, lines: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Do what the first argument says; an error goes out instead of a result."""
+    """Do what the first argument says in the lab whose /run is the second; an error goes out instead of a result."""
+    places.take(sys.argv[2])
     # Unbuffered: what is waited for with select() must not be in a buffer of Python's.
     lines = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - a descriptor
     out = sys.stdout.buffer
@@ -179,8 +183,12 @@ def main() -> None:
     except LabError as error:
         out.write(b"failed\n")
         result = str(error)
-    pickle.dump(result, out)
-    out.flush()
+    try:
+        pickle.dump(result, out)
+        out.flush()
+    except BrokenPipeError:
+        # Nobody waits for it any more.
+        os._exit(1)
 
 
 def _exactly(lines: BinaryIO, size: int) -> bytes:

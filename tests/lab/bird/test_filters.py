@@ -179,7 +179,7 @@ def _add(text: str) -> str:
 
 def run(folder: Path, text: str) -> str:
     (folder / "bird.conf").write_text(text)
-    words = ("bird", "-f", "-c", folder / "bird.conf", "-s", folder / "bird.ctl", "-P", folder / "bird.pid")
+    words = (need_tool("bird"), "-f", "-c", folder / "bird.conf", "-s", folder / "bird.ctl", "-P", folder / "bird.pid")
     log = (folder / "bird.log").open("wb")
     daemon = subprocess.Popen([str(word) for word in words], stderr=log)
     log.close()

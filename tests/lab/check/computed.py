@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.forwarding.endpoints import Endpoint
 from ailb_gen.forwarding.trace import View, trace_pair
 from ailb_gen.lab.check.agree import computed_hops, port_of
+from ailb_gen.lab.check.failures import sessions_at
 from ailb_gen.lab.check.measured import (
     HIDDEN,
     INACTIVE,
     Hops,
     Measured,
     SeenAdvertisement,
+    SeenBfd,
     SeenPath,
     SeenPrefix,
+    SeenRecoloring,
     SeenRoute,
     SeenRule,
     SeenSession,
+    SeenSize,
     SeenTrace,
 )
 from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
-from ailb_gen.lab.check.run import Look, sessions_at
+from ailb_gen.lab.check.recolor import Recoloring
+from ailb_gen.lab.check.run import Look
+from ailb_gen.lab.faults import Kind
+from ailb_gen.lab.links import settings
 from ailb_gen.lab.plan import plan
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.network.sessions import Side
 from ailb_gen.routing.fib import held
 from ailb_gen.routing.rib import Path, Routing
 
@@ -40,6 +49,7 @@ class ComputedLab:
         self.routing = Routing(network)
         self.before = self.broken = before
         self.failed: list[tuple[End, ...]] = []
+        self.recolored: list[Recoloring] = []
 
     def hops(self) -> Hops:
         """The next hops with the links down that are down."""
@@ -50,8 +60,13 @@ class ComputedLab:
         """What was down from the beginning."""
         return self.before
 
-    def fail(self, ends: Iterable[End]) -> None:
-        """Take links down."""
+    def recolor(self, change: Recoloring) -> SeenRecoloring:
+        """Nothing is lost where nothing flows."""
+        self.recolored.append(change)
+        return SeenRecoloring(1000)
+
+    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+        """Take links down; those that lose packets are, too, as BFD takes them out of service."""
         self.failed.append(tuple(ends))
         self.broken |= frozenset(self.failed[-1])
 
@@ -66,8 +81,10 @@ class ComputedLab:
         routing = Routing(network, gone, graph)
         planned = plan(network)
         macs = {End(name, nic.nic): nic.mac for name, one in planned.servers.items() for nic in one.nics.values()}
-        up = (one for at, one in enumerate(graph.sessions.up) if at not in gone)
+        up = [one for at, one in enumerate(graph.sessions.up) if at not in gone]
         sides = [pair for one in up for pair in ((one.a, one.b), (one.b, one.a))]
+        traces = tuple(_trace(network, routing, macs, pair) for pair in look.pairs)
+        mtus = _mtus(network)
         heard = {end: told for end, told in _on_links(network).items() if end not in self.before}
         return Measured(
             devices=frozenset(planned.devices),
@@ -98,9 +115,54 @@ class ComputedLab:
                 for device, name in enumerate(routing.graph.names)
             },
             hops=self.hops(),
-            traces=tuple(_trace(network, routing, macs, pair) for pair in look.pairs),
+            traces=traces,
+            sizes=tuple(_size(mtus, network, one) for one in traces),
+            mtus=mtus,
+            bfd=dict(_bfd(network, [(one.a, one.b) for one in up])),
             probed={leaf: _probed(network, leaf, prefix) for leaf, prefix in look.probes.items()},
         )
+
+
+def _mtus(network: Network) -> dict[End, int]:
+    planned = plan(network)
+    found = {
+        End(name, port.port if (port := by_link.get(link)) else link): wanted.mtu
+        for name, switch in network.switches.items()
+        for by_link in [{port.link: port for port in planned.switches[name].ports.values()}]
+        for link, wanted in settings(planned, switch).interfaces.items()
+    }
+    for name, host in network.hosts.items():
+        found |= {End(name, nic): int(str(one.value("mtu") or 1500)) for nic, one in host.profile.nics.items()}
+    return found
+
+
+def _size(mtus: dict[End, int], network: Network, trace: SeenTrace) -> SeenSize:
+    """What becomes of a packet of the NIC's MTU: a veth takes four bytes more than its MTU, for a VLAN."""
+    size, ends = min(mtus[trace.source], mtus[trace.target]), []
+    path = [trace.source.device, *trace.hops, trace.target.device]
+    for one, other in pairwise(path if trace.hops else []):
+        ends += [
+            end
+            for cable in network.links
+            if {cable.a.device, cable.b.device} == {one, other}
+            for end in (cable.a, cable.b)
+        ]
+    ends += [network.attachments[nic.device, nic.port] for nic in (trace.source, trace.target)]
+    lost = next((end for end in (*ends, trace.target) if mtus[end] + 4 < size), None)
+    return SeenSize(trace.source, trace.target, trace.pair, size, f"{lost} takes {mtus[lost]}" if lost else "")
+
+
+def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[End, SeenBfd]]:
+    for one, other in sessions:
+        for own, peer in ((one, other), (other, one)):
+            here, there = (network.switches[side.device].groups[side.group].bfd for side in (own, peer))
+            if here is not None:
+                interval = max(here.interval_ms or 0, there.interval_ms or 0) if there else 1000
+                multiplier = (there.multiplier or 3) if there else 0
+                yield (
+                    End(own.device, port_of(own.interface)),
+                    SeenBfd(there is not None, interval, interval * multiplier),
+                )
 
 
 def _learned(routing: Routing, device: int, prefix: Prefix) -> Iterable[Path]:

@@ -1,4 +1,4 @@
-"""Ten kinds of damage to the files of examples/lab, each with the checks of a lab that must find it."""
+"""Kinds of damage to the files of examples/lab, each with the checks of a lab that must find it."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ DAMAGES = (
     _row("RA prefix missing", LEAF, r"\n *prefix fc00:1:1:3::/64;", "", "03 04"),
     _row("RA off on an uplink", LEAF, r"(router-advertisement \{.*?)interface et-0/0/2.0 \{[^}]*\}", r"\1", "03 06"),
     _row("multipath missing", LEAF, r"\n *multipath \{[^}]*\}", "", "31", 0),
+    _row("small MTU on a spine", SPINE, r"mtu 9216;", "mtu 1600;", "11 12", 0),
+    _row("one end's MTU off by one", LEAF, r"mtu 9216;", "mtu 9215;", "11"),
+    _row("small MTU of the servers", NETPLAN, r"mtu: 9000", "mtu: 1500", "11", 0),
+    _row("large MTU of a NIC", NETPLAN, r"mtu: 9000", "mtu: 9500", "11 12"),
+    _row("BFD missing in a group", LEAF, r"\n *bfd-liveness-detection \{[^}]*\}", "", "13"),
+    _row("slow BFD at one end", SPINE, r"minimum-interval 300;", "minimum-interval 900;", "13"),
+    _row("multipath missing in one group", LEAF, r"\n *multipath \{[^}]*\}", "", "14"),
     _row("wrong table", NETPLAN, r'(from: "fc00:1:1:2::/64"\s+table:) 10001', r"\1 10003", "05 09"),
     _row("AIGP missing", LEAF, r"unicast \{\s*aigp;\s*\}", "unicast;", "07 08", 0),
 )

@@ -10,19 +10,22 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
 from ailb_gen.checks.model import Findings
 from ailb_gen.lab.check.agree import computed_hops, disagreements
+from ailb_gen.lab.check.failures import judge_failed, settle
 from ailb_gen.lab.check.measure import RunningLab
-from ailb_gen.lab.check.run import Options, judge_failed, judge_lab, settle
+from ailb_gen.lab.check.run import Options, judge_lab
 from tests.checks.trees import fabric_of, findings, network_of, shown
 from tests.lab.bench import brought_up
 
 ALL = frozenset(check.id for check in checks_of(OF_LAB))
 
 
-def judged(root: Path, example: str, rounds: int) -> tuple[list[str], dict[str, int]]:
+def judged(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str, int]]:
     """Bring the files of an example up, and judge them; returns all findings, and how much every check examined."""
     context = Context(fabric_of(example), network_of(root))
     plan, _ = brought_up(root)
-    results = list(judge_lab(RunningLab(plan, context), context, Options(ALL, rounds)))
+    results = list(
+        judge_lab(RunningLab(plan, context), context, Options(ALL, rounds=1, doubles=2 * faults, faults=faults))
+    )
     return shown(results), {result.check.id: result.examined for result in results}
 
 

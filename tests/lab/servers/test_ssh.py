@@ -22,8 +22,9 @@ from ailb_gen.hosts.read import read_hosts
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import plan
 from ailb_gen.lab.servers.boot import boot, command, wait
+from ailb_gen.lab.servers.files import NETPLAN
 from ailb_gen.lab.servers.ssh import Keys, SshServers, entries, known_hosts, make_keys, why_not
-from ailb_gen.lab.servers.stand_ins import NETPLAN, NETWORKD
+from ailb_gen.lab.servers.stand_ins import NETWORKD
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
 from tests.lab.attached import attach
@@ -166,6 +167,7 @@ def test_inventory(tmp_path: Path) -> None:
     assert known_hosts(keys, "127.0.0.1", {"gpu-1": 2022}) == "[127.0.0.1]:2022 ssh-ed25519 AAAA\n"
 
 
-def test_without_sshd(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("ailb_gen.lab.servers.ssh.SSHD", tmp_path / "sshd")
-    assert why_not() == f"{tmp_path / 'sshd'} is not installed (openssh-server)"
+def test_without_sshd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ailb_gen.programs.SYSTEM", ())
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert why_not() == "sshd is not installed (openssh-server)"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +95,23 @@ def test_a_link_that_fails_under_traffic() -> None:
     assert 0 < first.lost < first.sent
     # At 1000 packets per second a packet is a millisecond. The first ones after the repair wait for the neighbor.
     assert first.outage_ms == pytest.approx(first.lost, rel=0.2)
+
+
+def interrupted_workers() -> tuple[list[int], Result]:
+    build()
+    with running(PLAN, queue_pairs(2), Load(rate=500, count=200)) as traffic:
+        children = Path("/proc/self/task").glob("*/children")
+        workers = [int(number) for file in children for number in file.read_text(encoding="ascii").split()]
+        for number in workers:
+            os.kill(number, signal.SIGINT)
+        return workers, traffic.wait()
+
+
+def test_ctrl_c_is_not_for_workers(capfd: pytest.CaptureFixture[str]) -> None:
+    workers, result = isolated(interrupted_workers)
+    assert len(workers) == 2
+    assert [(one.sent, one.received) for one in result.flows] == [(200, 200)] * 2
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def unusable() -> str:

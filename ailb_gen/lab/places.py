@@ -1,0 +1,49 @@
+"""Where this process finds the /run of its lab: at /run inside of the lab, below a descriptor if it has joined it.
+
+A process that joins a lab keeps its own view of files: what it reads and writes for its user is the machine's.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# As every program inside of the lab finds it.
+RUN = Path("/run")
+_here = RUN
+
+
+def inside(path: str | Path) -> Path:
+    """Return where programs inside of the lab find a path below its /run, such as `bird/spine1.conf`."""
+    return RUN / path
+
+
+def here(path: str | Path) -> Path:
+    """Return where this process finds it."""
+    return _here / path
+
+
+def told(path: Path) -> str:
+    """Return a path that this process uses as programs inside of the lab, and messages, name it."""
+    return str(RUN / path.relative_to(_here) if path.is_relative_to(_here) else path)
+
+
+def descriptors() -> tuple[int, ...]:
+    """Return the descriptors that a process needs to find the lab where this one does; none inside of it."""
+    return () if _here == RUN else (int(_here.parent.name),)
+
+
+def take(run: str) -> None:
+    """Find the lab's /run at a path from now on: `root` of the process that started this one."""
+    global _here  # noqa: PLW0603 - like the working directory, of the process as a whole
+    _here = Path(run)
+
+
+def root() -> str:
+    """Return where this process finds the lab's /run."""
+    return str(_here)
+
+
+def open_root(directory: Path) -> None:
+    """Find the lab's /run below its root directory from now on, as long as this process lives. Raises OSError."""
+    take(f"/proc/self/fd/{os.open(directory, os.O_PATH | os.O_DIRECTORY)}/run")
