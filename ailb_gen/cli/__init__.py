@@ -1,9 +1,12 @@
 """The command line: one module per verb, imported when its verb runs."""
 
+import os
 import signal
 import sys
+import threading
 import traceback
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -92,11 +95,29 @@ app.add_typer(batfish.app)
 app.add_typer(lab.app)
 
 
+# Exit codes above this name the signal that ended a run.
+SIGNALLED = 128
+# The names of threads that work on devices begin so (`deploy/device_pool.py`, which is not imported for every verb).
+DEVICES = "device_"
+
+
 def main() -> None:
     """Run the command line and leave with the documented exit code."""
     with plain_streams():
         code = _run()
+    by_signal = isinstance(code, int) and code > SIGNALLED
+    left = [one for one in threading.enumerate() if one is not threading.main_thread() and not one.daemon]
+    if left and (by_signal or any(one.name.startswith(DEVICES) for one in left)):
+        # What a signal has left to compute is not waited for, also where the run ended in order; `sys.exit` would.
+        _leave(code)
     sys.exit(code)
+
+
+def _leave(code: int | str | None) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 def _run() -> int | str | None:

@@ -1,17 +1,19 @@
-"""`ailb-gen batfish`: the snapshots without a service; and asking one, for `validate --batfish`."""
+"""`ailb-gen batfish`: the snapshots without a service, and what is left on one; asking one for `validate --batfish`."""
 
 from __future__ import annotations
 
+import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import echo_table, say
 from ailb_gen.cli.live import progress
+from ailb_gen.cli.output import ask as asked
 from ailb_gen.cli.reports import check_place
-from ailb_gen.errors import AilbError
+from ailb_gen.errors import AilbError, BatfishError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +24,16 @@ if TYPE_CHECKING:
 
     Service = Callable[[], AbstractContextManager[Batfish]]
 
-app = typer.Typer(name="batfish", help="Write the snapshots that Batfish analyzes.", no_args_is_help=True)
+# So much of a bad word is shown.
+CUT = 12
+app = typer.Typer(
+    name="batfish", help="Write the snapshots that Batfish analyzes; tidy up on a service.", no_args_is_help=True
+)
 
 
 @app.callback()
 def _batfish() -> None:
-    """Write the snapshots that Batfish analyzes; `ailb-gen validate --batfish HOST` sends them."""
+    """Write the snapshots that `ailb-gen validate --batfish HOST` sends; delete what killed runs have left there."""
 
 
 @app.command("snapshot")
@@ -59,6 +65,65 @@ def snapshot(
     typer.echo(f"{len(translated.switches)} switches: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
 
 
+@app.command("clean")
+def clean(
+    address: Annotated[str, typer.Argument(help="The Batfish service.", metavar="HOST[:PORT]")],
+    older_than: Annotated[
+        int,
+        typer.Option("--older-than", min=0, max=10**7, help="Minutes without a sign of the run.", metavar="N"),
+    ] = 120,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    timeout: Annotated[
+        int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each request to Batfish.")
+    ] = 60,
+) -> None:
+    """Delete the networks that killed runs left on a service.
+
+    Exit codes: 0 deleted or nothing left over, 2 bad input, 3 not deleted.
+    """
+    import time
+
+    from ailb_gen.batfish.address import parse_address
+    from ailb_gen.batfish.leftovers import age_text, left_over, why_kept
+
+    host, port = parse_address(address, "")
+
+    from ailb_gen.batfish.service import visit
+
+    with visit(host, port, timeout) as service:
+        found, now = service.run_networks(), time.time()
+        gone = left_over(found, now, older_than)
+        if found:
+            states = [why_kept(one, now, older_than) or "left over" for one in found]
+            ages = [age_text(one, now) for one in found]
+            rows = [[one.name, age, one.snapshots, state] for one, age, state in zip(found, ages, states, strict=True)]
+            title = f"Networks of runs on Batfish at {service.address}"
+            echo_table(title, ("network", "age", "snapshots", "state"), rows)
+        if not gone or dry_run:
+            typer.echo(f"{_counted(len(gone))} left over{'; nothing was deleted' if gone else ''}")
+            return
+        if not yes and not _agreed(f"Delete {_counted(len(gone))}?"):
+            typer.echo("Nothing was deleted.")
+            raise typer.Exit(ExitCode.ENVIRONMENT)
+        left = {one.name: why for one in gone if (why := service.delete_network(one.name))}
+        typer.echo(f"{_counted(len(gone) - len(left))} deleted")
+        if left:
+            reasons = "\n".join(f"  {name}: {why}" for name, why in left.items())
+            raise BatfishError(f"Batfish at {service.address}: {_counted(len(left))} could not be deleted:\n{reasons}")
+
+
+def _counted(count: int) -> str:
+    return f"{count} network{'' if count == 1 else 's'}"
+
+
+def _agreed(question: str) -> bool:
+    """Ask a person at a terminal. Raises UsageError without one."""
+    if not sys.stdin.isatty():
+        raise UsageError("there is no terminal to ask on; review it with --dry-run, then use --yes")
+    return asked(question)
+
+
 def open_service(address: str, timeout_s: int) -> Service:
     """Return what opens the service. Raises UsageError for a bad address, or without pybatfish."""
     from ailb_gen.batfish.address import parse_address
@@ -70,21 +135,47 @@ def open_service(address: str, timeout_s: int) -> Service:
     return lambda: connect(host, port, timeout_s)
 
 
-def ask(service: Service | None, context: Context, chosen: frozenset[str]) -> tuple[list[Result], AilbError | None]:
-    """Return the results of the checks that Batfish makes, and the error that ended them early, if any."""
+def most_failures(text: str | None, has_service: bool) -> int | None:
+    """Return how many failures Batfish computes at most. Raises UsageError."""
+    if text is None:
+        return None
+    from ailb_gen.batfish.sample import ALL
+
+    if not has_service:
+        raise UsageError("--batfish-failures: no Batfish service was given; add --batfish HOST")
+    if text == "all":
+        return ALL
+    if not (text.isascii() and text.isdigit() and len(text) < CUT and int(text) > 1):
+        raise UsageError(
+            f"--batfish-failures {text[:CUT]!r}: must be all, or a number from 2, for one spine and one link; "
+            "for none exclude the checks: --checks '*,!AILB818,!AILB819,!AILB822,!AILB823'"
+        )
+    return int(text)
+
+
+def ask(
+    service: Service | None, context: Context, chosen: frozenset[str], most: int | None
+) -> tuple[list[Result], AilbError | None]:
+    """Return the results of the checks that Batfish makes, and the error that ended them early, if any.
+
+    `most` is how many failures it computes at most; without it, as many as it does in a few minutes.
+    """
     from ailb_gen.checks.catalogue import skipped_by_batfish
     from ailb_gen.checks.families.batfish import NO_SERVICE
 
     if service is None:
         return list(skipped_by_batfish(chosen, (), NO_SERVICE)), None
-    from ailb_gen.batfish.run import SecondOpinion, second_opinion, steps
+    from ailb_gen.batfish.run import SecondOpinion, second_opinion
+    from ailb_gen.batfish.unsupported import doubt
 
-    second = SecondOpinion(context, chosen)
+    second = SecondOpinion(context, chosen, most)
     results: list[Result] = []
     trouble: AilbError | None = None
     try:
-        with progress("asking Batfish", steps(second)) as advance, service() as batfish:
-            for result in second_opinion(batfish, second, lambda: advance(1)):
+        with progress("asking Batfish", 1) as bar, service() as batfish:
+            if unsure := doubt(batfish.version):
+                say(f"warning: the version of this Batfish, {batfish.version}, {unsure}")
+            for result in second_opinion(batfish, second, bar):
                 results.append(result)
         if batfish.left_behind:
             say(f"warning: {batfish.left_behind}")

@@ -64,6 +64,16 @@ AS_IS = Annotated[
 ]
 FAILURES = Annotated[int, typer.Option("--max-failures", min=0, help="Number of devices that may fail.")]
 PLAN = Annotated[Path | None, typer.Option("--plan", help="Push exactly this plan, or refuse.", metavar="FILE")]
+SIGNATURE = Annotated[
+    Path | None,
+    typer.Option("--plan-signature", help="The signature of the plan; default: PLAN.sig beside it.", metavar="FILE"),
+]
+SIGNERS = Annotated[
+    Path | None,
+    typer.Option(
+        "--allowed-signers", help="Require a plan signed by one of these (ssh-keygen's format).", metavar="FILE"
+    ),
+]
 DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check on every device, commit nothing.")]
 RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]
@@ -78,6 +88,8 @@ def deploy(
     run: RESUMED = "",
     inventory: fleet.INVENTORY = None,
     plan: PLAN = None,
+    plan_signature: SIGNATURE = None,
+    allowed_signers: SIGNERS = None,
     dry_run: DRY_RUN = False,
     resume: RESUME = False,
     yes: YES = False,
@@ -104,12 +116,16 @@ def deploy(
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     An interrupted push ends in order, with the code of what became of the devices.
     """
+    from ailb_gen.cli.push_report import impact_of_plan
+    from ailb_gen.deploy.approval import Approval, check_resumed
     from ailb_gen.deploy.options import RunOptions
     from ailb_gen.deploy.planfile import check_plan, read_plan
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     approved = read_plan(plan) if plan is not None else None
-    _check_together(approved is not None, resume, limit, dry_run, run, as_is)
+    approval = Approval(plan, approved, plan_signature, allowed_signers)
+    signed = plan_signature is not None or allowed_signers is not None
+    _check_together(approved is not None, signed, resume, limit, dry_run, run, as_is)
     limited = list(approved.limit) if approved is not None else limit or []
     least = approved.min_paths if approved is not None else min_paths
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
@@ -118,7 +134,6 @@ def deploy(
         on_failure,
         dry_run,
         least,
-        plan={"file": str(plan), "digest": approved.digest} if approved is not None else {},
         recorded=_recorded(place, limits, least)
         | {"limit": limited, "on_failure": on_failure, "resume": resume}
         | {"allow_unverified": allow_unverified, "allow_foreign_deletes": allow_foreign_deletes},
@@ -128,13 +143,20 @@ def deploy(
     def push(runs: Runs) -> Report:
         def check(found: Plan) -> None:
             if approved is not None:
-                check_plan(approved, runs.on.inputs, found)
+                check_plan(approved, runs.on.inputs, found, lambda: impact_of_plan(found))
             if not allow_foreign_deletes and not dry_run:
                 refuse_foreign(found)
 
-        return runs.resume(run) if resume else runs.deploy(check)
+        required = runs.on.inventory.allowed_signers
+        if resume:
+            return runs.resume(run, lambda past: check_resumed(past, runs.state, required))
+        by = approval.verify(required, dry_run)
+        noted = {"file": str(plan), "digest": approved.digest} if approved is not None else {}
+        noted |= {"signer": by.signer, "key": by.key} if by is not None else {}
+        options = replace(runs.options, plan=noted, kept=approval.kept(by))
+        return replace(runs, options=options).deploy(check)
 
-    pages = _pages(reports, "deploy", place, plan)
+    pages = _pages(reports, "deploy", place, plan, plan_signature, allowed_signers)
     _run(place, push, options, pages, yes, limited, "any" if resume else fleet.trust(allow_unverified))
 
 
@@ -196,11 +218,11 @@ def rollback(
     _run(place, lambda runs: runs.rollback(run), options, pages, yes, rolls_back=True)
 
 
-def _pages(words: list[str] | None, verb: str, place: fleet.Place, plan: Path | None = None) -> Pages:
+def _pages(words: list[str] | None, verb: str, place: fleet.Place, *read: Path | None) -> Pages:
     """Return where the pages of a run go. Raises UsageError."""
     from ailb_gen.cli.push_report import Pages, files_of
 
-    return Pages(files_of(words, [*place.inputs, plan]), verb, place)
+    return Pages(files_of(words, [*place.inputs, *read]), verb, place)
 
 
 def _recorded(place: fleet.Place, limits: Limits, min_paths: int) -> dict[str, object]:
@@ -253,11 +275,19 @@ def _run(
 
 
 def _check_together(
-    planned: bool, resume: bool, limit: list[str] | None, dry_run: bool, run: str, as_is: list[str] | None
+    planned: bool,
+    signed: bool,
+    resume: bool,
+    limit: list[str] | None,
+    dry_run: bool,
+    run: str,
+    as_is: list[str] | None,
 ) -> None:
     """Refuse options of a push that contradict each other. Raises UsageError."""
     if planned and (limit or resume):
         raise UsageError("--plan already says what is pushed: omit --limit and --resume")
+    if resume and signed:
+        raise UsageError("--resume finds the signed plan in the record: omit --plan-signature and --allowed-signers")
     if resume and (limit or dry_run):
         raise UsageError("--resume continues what was begun: omit --limit and --dry-run")
     if not resume and (run or as_is):
@@ -315,6 +345,7 @@ def _conclude(
     reasons = [*failures.values()]
     if report.stopped and (not reasons or stop() or report.names(Outcome.ATTENTION)):
         reasons.append(report.stopped)
+    reasons += _unrecorded(report)
     why = "\n".join(reasons)
     where = f"run {report.run}"
     following = "" if dry_run else _following(report, place, rolls_back, bool(stop()))
@@ -325,10 +356,21 @@ def _conclude(
         )
     if report.names(Outcome.ROLLED_BACK) and (failures or not rolls_back):
         raise RolledBackError(f"{where}: {counted(report.results)}:\n{why or 'as asked'}{following}")
-    if failures or report.stopped:
+    if reasons:
         kept = report.names(Outcome.CONFIRMED)
         what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}{following}")
+
+
+def _unrecorded(report: Report) -> list[str]:
+    """Return what to know where the record could not be written to its end: which devices changed, and what to do."""
+    if not report.unrecorded:
+        return []
+    ended: dict[str, list[str]] = {}
+    for name, result in report.results.items():
+        ended.setdefault(str(result.outcome), []).append(name)
+    lines = [f"{outcome}: {', '.join(names)}" for outcome, names in ended.items()]
+    return [report.unrecorded, *lines, "free space there, then run one of these; they finish the record"]
 
 
 def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted: bool) -> str:
@@ -339,9 +381,9 @@ def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted
     changed = bool(stuck or report.names(Outcome.CONFIRMED))
     about = report.about or report.run
     ways = []
-    if not rolls_back and (changed or (interrupted and report.names(Outcome.ROLLED_BACK))):
+    if not rolls_back and (changed or report.unrecorded or (interrupted and report.names(Outcome.ROLLED_BACK))):
         ways.append(("to go on", place.command("deploy", "--resume", about)))
-    if changed:
+    if changed or (rolls_back and report.unrecorded):
         ways.append(("to take it back", place.command("rollback", about)))
     if stuck:
         ways.append(("to keep it", place.command("confirm", report.run)))

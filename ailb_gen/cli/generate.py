@@ -14,7 +14,7 @@ from ailb_gen.cli.console import echo_changes, echo_table, fabric_file, warn
 from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.errors import ExitCode
+from ailb_gen.errors import ExitCode, TemplateError, WorkerError
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.layout import SWITCHES, owner
 
@@ -45,6 +45,14 @@ FORMAT = Annotated[Format, typer.Option("--format", help="Format of the switch f
 CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")]
 DIFF = Annotated[bool, typer.Option("--diff", help="Write nothing; print unified diffs of what would change.")]
 REPLACE = Annotated[bool, typer.Option("--replace-fabric", help="Overwrite the files of a fabric with another name.")]
+LINKS = Annotated[
+    bool | None,
+    typer.Option(
+        "--links/--no-links",
+        help="Servers of one profile: links to it, or folders; default: as in DIR, links where new.",
+        show_default=False,
+    ),
+]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes.")]
 
@@ -58,6 +66,7 @@ def generate(
     check: CHECK = False,
     diff: DIFF = False,
     replace_fabric: REPLACE = False,
+    links: LINKS = None,
     as_json: JSON = False,
     jobs: JOBS = 1,
 ) -> None:
@@ -85,7 +94,7 @@ def generate(
         shows = check or diff
         total = len(design.switches) + len(design.servers) if selected is None else len(selected)
         with _pool(design, options, min(jobs, total)) as executor, progress("rendering", total) as advance:
-            planned = rendering(design, output, options, selected, advance, executor, shows)
+            planned = rendering(design, output, options, selected, advance, executor, shows, links)
         if replace_fabric or planned.before is None or planned.before.fabric == design.name:
             warnings += (moved := tuple(_recolored(intent, design, planned, output)))
             warn(moved)
@@ -110,15 +119,26 @@ def generate(
 
 @contextmanager
 def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executor | None]:
-    """Yield a process pool for more than one job, nothing otherwise. Raises WorkerError when a worker dies."""
-    if jobs < 2:
+    """Yield a process pool for more than one job or the templates of a user, nothing otherwise.
+
+    Raises WorkerError when a worker dies, TemplateError when templates are the likely reason.
+    """
+    if jobs < 2 and options.templates is None:
         yield None
         return
     from ailb_gen.parallel import process_pool
     from ailb_gen.render.artifacts import start_worker
 
-    with process_pool(jobs, start_worker, design, options) as executor:
-        yield executor
+    try:
+        with process_pool(max(jobs, 1), start_worker, design, options) as executor:
+            yield executor
+    except WorkerError as error:
+        if options.templates is None:
+            raise
+        from ailb_gen.render.budget import CPU_S, MEMORY_BYTES, REMEDY
+
+        most = f"{CPU_S} s of processor time or {MEMORY_BYTES >> 20} MiB of memory"
+        raise TemplateError(f"{options.templates}: a template takes more than {most}; {REMEDY}") from error
 
 
 def _recolored(intent: Intent, design: Design, rendering: Rendering, output: Path) -> list[Problem]:

@@ -192,8 +192,8 @@ def _execute(device: str, name: str | None, words: list[str]) -> None:
     from ailb_gen.lab.enter import execute_in
     from ailb_gen.lab.registry import enter
 
-    _, made = enter(name)
-    raise typer.Exit(execute_in(made, device, words))
+    lab, made = enter(name)
+    raise typer.Exit(execute_in(lab, made, device, words))
 
 
 app.command("status")(lab_state.status)

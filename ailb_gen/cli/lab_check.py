@@ -36,6 +36,19 @@ ROUNDS = Annotated[
     ),
 ]
 TRACES = Annotated[int, typer.Option("--traces", min=0, max=1_000_000, help="Trace at most this many queue pairs.")]
+DOUBLES = Annotated[
+    int | None,
+    typer.Option("--doubles", min=0, max=1024, help="Double failures, a sample; default: 2 with --faults, else 0."),
+]
+FAULTS = Annotated[
+    bool | None,
+    typer.Option(
+        "--faults/--no-faults",
+        help="Also let links lose packets in one direction and flap, and colors change; default: with rounds.",
+    ),
+]
+# So many double failures are tried without being asked for.
+USUAL_DOUBLES = 2
 # So many switches lose their uplinks without being asked for.
 MOST_SWITCHES = 32
 
@@ -52,6 +65,8 @@ def check(
     everything: ALL = False,
     seed: SEED = 1,
     rounds: ROUNDS = None,
+    doubles: DOUBLES = None,
+    faults: FAULTS = None,
     traces: TRACES = 1000,
 ) -> None:
     """Judge what kernels and BIRD do in a lab.
@@ -82,6 +97,7 @@ def check(
     # Imported when the input is known to be usable: it brings everything that computes.
     from ailb_gen.checks.run import examine
     from ailb_gen.checks.steps import STEPS
+    from ailb_gen.lab.check.changes import alone
     from ailb_gen.lab.check.measure import RunningLab
     from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged
     from ailb_gen.lab.faults import faults_of
@@ -90,13 +106,11 @@ def check(
     with progress("reading", STEPS) as advance:
         options = RunOptions(frozenset(), seed=seed, jobs=len(os.sched_getaffinity(0)))
         done, context = examine(intent, artifacts, options, advance, advance.step)
-    if rounds is None:
-        rounds = 1 if len(context.network.switches) <= MOST_SWITCHES else 0
-    wanted = Options(chosen, rounds, traces, seed)
+    wanted = Options(chosen, *_broken(len(context.network.switches), rounds, doubles, faults), traces, seed)
     results: list[Result] = []
     failed: tuple[str, ...] = ()
     trouble: AilbError | None = None
-    with progress("looking", steps(wanted)) as bar:
+    with alone(plan), progress("looking", steps(context, wanted)) as bar:
 
         def step(name: str) -> None:
             bar.step(name)
@@ -112,3 +126,17 @@ def check(
     done = replace(done, results=tuple(results), notes=notes, trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
     conclude(verdict, where, "lab check", everything, context, trouble)
+
+
+def _broken(switches: int, rounds: int | None, doubles: int | None, faults: bool | None) -> tuple[int, int, bool]:
+    """Return what is to fail, with the defaults for a lab of so many switches. Raises LabError without nftables."""
+    from ailb_gen.lab.requirements import require
+    from ailb_gen.programs import program
+
+    if rounds is None:
+        rounds = 1 if switches <= MOST_SWITCHES else 0
+    if faults:
+        require(("nft",))
+    if faults is None:
+        faults = rounds > 0 and program("nft") is not None
+    return rounds, USUAL_DOUBLES * faults if doubles is None else doubles, faults

@@ -83,6 +83,10 @@ def fail(
         ),
     ],
     silent: Annotated[bool, typer.Option("--silent", help="Drop every packet but keep the carrier.")] = False,
+    one_way: Annotated[
+        bool,
+        typer.Option("--one-way", help="Drop only what the device sends that LINK begins with; keep the carrier."),
+    ] = False,
     wait: WAIT = True,
     name: NAME = None,
 ) -> None:
@@ -91,10 +95,14 @@ def fail(
     from ailb_gen.lab.registry import enter
     from ailb_gen.lab.requirements import require
 
-    if silent:
+    if silent or one_way:
         require(("nft",))
     _, plan = enter(name)
-    _tell("failed", faults.fail(plan, what, faults.Kind.SILENT if silent else faults.Kind.CARRIER))
+    if one_way:
+        found = faults.fail_one_way(plan, what)
+    else:
+        found = faults.fail(plan, what, faults.Kind.SILENT if silent else faults.Kind.CARRIER)
+    _tell("failed", found)
     if wait:
         _settle(plan)
 

@@ -125,27 +125,52 @@ def wanted() -> bool:
 
 @dataclass(slots=True)
 class Bar:
-    """Progress that is counted: called with how many more units are done; `step` names what is being done."""
+    """Progress that is counted: called with how many more units are done; `step` names what is being done.
+
+    The rest of the time is guessed from the units that are done: from `since`, when the first began, to `last`, when
+    the last of them was done.
+    """
 
     what: str = ""
     total: int = 1
     done: int = 0
     doing: str = ""
     began: float = field(default_factory=monotonic)
+    since: float = 0.0
+    last: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.since = self.last = self.began
 
     def __call__(self, count: int) -> None:
         """Note that so many more units are done."""
-        self.done += count
+        self.done, self.last = self.done + count, monotonic()
 
     def step(self, name: str) -> None:
         """Name what is being done."""
         self.doing = name
 
+    def stage(self, name: str, total: int) -> None:
+        """Count anew: what follows are so many units of another kind, which take another time each."""
+        self.doing, self.total, self.done = name, total, 0
+        self.since = self.last = monotonic()
+
+    def clock(self) -> str:
+        """Return how long it has taken, and about how long the rest of the units will take."""
+        now = monotonic()
+        passed, rest, left = now - self.since, self.total - self.done, ""
+        if passed >= GUESS_S and GUESS_FROM <= self.done / max(self.total, 1) < 1:
+            as_before = (self.last - self.since) * rest / self.done - (now - self.last)
+            # If the next unit is done now, or it takes longer than the others did.
+            late = passed * (rest - 1) / (self.done + 1)
+            left = f", about {_minutes(max(as_before, late))} left"
+        return f"{_minutes(now - self.began)}{left}"
+
     def line(self, width: int) -> list[Piece]:
         """Return what the live line says."""
         label = f"{self.what}: {self.doing}" if self.doing else self.what
         share = min(1.0, self.done / max(self.total, 1))
-        end = f" {self.done:,}/{self.total:,}  {clock(self.began, share)}"
+        end = f" {self.done:,}/{self.total:,}  {self.clock()}"
         room = min(MOST_BAR, width - len(label) - len(end) - 1)
         if room < LEAST_BAR:
             return [(f"{label} ", None), (end, Style.DIM)]
@@ -163,13 +188,9 @@ def can_show(text: str) -> bool:
     return True
 
 
-def clock(began: float, share: float = 0.0) -> str:
-    """Return how long something has taken and, from the share that is done, about how long the rest will take."""
-    passed = monotonic() - began
-    left = ""
-    if passed >= GUESS_S and GUESS_FROM <= share < 1:
-        left = f", about {_minutes(passed / share - passed)} left"
-    return f"{_minutes(passed)}{left}"
+def clock(began: float) -> str:
+    """Return how long something has taken."""
+    return _minutes(monotonic() - began)
 
 
 def _minutes(seconds: float) -> str:

@@ -117,10 +117,11 @@ class Steady(io.RawIOBase):
 
 
 def _writers() -> tuple[Writer, Writer]:
-    """Return what writes to standard output and error: one for both on one terminal, or they would overtake."""
+    """Return what writes to standard output and error: one for both in one place, or they would overtake."""
     out = Writer()
     try:
-        same = os.isatty(1) and os.isatty(2) and os.fstat(1).st_rdev == os.fstat(2).st_rdev
+        first, second = os.fstat(1), os.fstat(2)
+        same = os.path.samestat(first, second) or (os.isatty(1) and os.isatty(2) and first.st_rdev == second.st_rdev)
     except OSError:
         same = False
     return out, out if same else Writer()

@@ -15,6 +15,7 @@ from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import AilbError, ExitCode, OutputError, UsageError
 from ailb_gen.paint import Style
+from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ def plan(
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 0 for no changes, 2 for changes, 1 for bad input.")
+        bool, typer.Option("--exit-code", help="Exit with 0 for no differences, 2 for differences, 1 for bad input.")
     ] = False,
     allow_unverified: fleet.UNVERIFIED = False,
     reports: fleet.PAGES = None,
@@ -69,7 +70,7 @@ def plan(
     Lists every statement, the order of the waves, and what they touch.
 
     Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at. With --exit-code: 0 nothing
-    to do, 2 changes, 1 bad input, 3 as ever.
+    to do, 2 changes, or something besides the files that changes the fabric, 1 bad input, 3 as ever.
     """
     from ailb_gen.cli.push_report import files_of
 
@@ -81,6 +82,8 @@ def plan(
         with place.open(limit, fleet.trust(allow_unverified)) as on:
             found, trouble = _plan(on, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
             lost = not found.errors.keys().isdisjoint(on.picked)
+            signed = on.inventory.allowed_signers is not None
+            different = bool(found.changed) or not on.picked.isdisjoint(found.affected)
     except AilbError as error:
         if not exit_code:
             raise
@@ -91,16 +94,22 @@ def plan(
     if out is not None:
         more = [*(["-i", str(inventory)] if inventory else []), *["--allow-unverified"] * allow_unverified]
         command = " ".join(["ailb-gen deploy", str(fabric), str(artifacts), *more, "--plan", str(out)])
-        typer.echo(
-            f"Plan written to {out}: {command}" if as_json else f"\nPlan written to {out}: {command}", err=as_json
-        )
+        lines = [*([] if as_json else [""]), *_to_sign(out, signed), f"Plan written to {out}: {command}"]
+        typer.echo("\n".join(lines), err=as_json)
     fleet.say_errors(found.errors)
     if trouble:
         raise OutputError(trouble)
     if lost:
         raise typer.Exit(ExitCode.ENVIRONMENT)
-    if exit_code and found.changed:
+    if exit_code and different:
         raise typer.Exit(CHANGES)
+
+
+def _to_sign(out: Path, signed: bool) -> list[str]:
+    """Return the line that says how an approver signs a plan, where a push requires that."""
+    from ailb_gen.deploy.plan_signature import HOW
+
+    return [f"A push needs the signature of an approver; {HOW} {out}"] if signed else []
 
 
 def _plan(
@@ -140,8 +149,12 @@ def _plan(
 
 def _show_nothing_to_do(found: Plan) -> None:
     counted = f"{len(found.found)} devices have what their files say"
-    lost = f"{counted}; {len(found.errors)} could not be looked at."
-    typer.echo(lost if found.errors else f"Nothing to do: {counted}.")
+    if found.errors:
+        typer.echo(f"{counted}; {len(found.errors)} could not be looked at.")
+    elif found.affected:
+        typer.echo(f"Nothing to push: {counted}. What {some(found.affected)} has besides its file changes the fabric:")
+    else:
+        typer.echo(f"Nothing to do: {counted}.")
     show_besides(found)
 
 
@@ -235,10 +248,10 @@ def refuse_foreign(found: Plan) -> None:
 
 
 def show_besides(found: Plan) -> None:
-    """Print what acts on switches besides their files, after this push as well."""
+    """Print what acts on switches besides their files, after this push as well, and what may shut out the next one."""
     for look in found.looks.values():
-        if look.besides:
-            typer.echo("".join(f"{line}\n" for line in look.besides_lines))
+        if look.besides or look.warnings:
+            typer.echo("".join(f"{line}\n" for line in look.notices))
 
 
 def show_waves(found: Plan, impact: Impact | None = None) -> None:

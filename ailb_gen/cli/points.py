@@ -13,7 +13,7 @@ import typer
 from ailb_gen.cli.console import say
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import shout
-from ailb_gen.errors import UsageError
+from ailb_gen.optional import without_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def need_engine(command: str) -> None:
 
     for name in ("numba", "pyarrow"):
         if find_spec(name) is None:
-            raise UsageError(f"{command}: {name} is not installed; pip install 'ailb-gen[sim]'")
+            raise without_extra(command, f"{name} is not installed", "sim")
 
 
 def simulated(points: Sequence[Point], out: Path | None, options: Options, charted: bool) -> Simulated:
@@ -82,7 +82,10 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options, chart
             keep(out, result)
 
     if must_compile(todo):
-        typer.echo("compiling the engine; it is kept for the next time", err=True)
+        from ailb_gen.sim.engine.jit import NOT_KEPT
+
+        kept_or_not = f"it cannot be kept for the next time: {NOT_KEPT}" if NOT_KEPT else "it is kept for the next time"
+        typer.echo(f"compiling the engine; {kept_or_not}", err=True)
     board = Board(len(todo))
     with _stopping(board) as caught, _progress(todo, board) as told:
         sweep(todo, options, kept, board, told)

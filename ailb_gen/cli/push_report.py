@@ -119,7 +119,7 @@ def written(files: Sequence[Path], page: Callable[[], str]) -> str:
     failed = []
     for file in files:
         try:
-            write(file, text)
+            write(file, text, private=True)
         except OutputError as error:
             failed.append(str(error))
     return "\n".join(failed)

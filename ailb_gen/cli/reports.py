@@ -104,7 +104,8 @@ def write_reports(
             typer.echo(text, nl=False)
             continue
         try:
-            write(path, text)
+            # These hold parts of configurations, or whole files.
+            write(path, text, private=kind == "html")
         except OutputError as error:
             failed.append(str(error))
     if failed:

@@ -38,13 +38,14 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    from ailb_gen.deploy.findings import beside, drifted, edited, unreached
+    from ailb_gen.deploy.findings import beside, drifted, edited, shut_out, unreached
     from ailb_gen.deploy.planning import plan_of
 
     def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
         found = plan_of(on, on.file_aim, 0, advance)
         errors = unreached(found.errors, len(on.roles))
-        return [errors, drifted(found, on.inputs), beside(found, on.inputs), edited(found)]
+        switches = [one(found, on.inputs) for one in (drifted, beside, shut_out)]
+        return [errors, *switches, edited(found)]
 
     _judge(
         fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
@@ -68,11 +69,13 @@ def verify(
 ) -> None:
     """Compare the state of the devices with the design.
 
-    Sessions, prefixes, colors and AIGP must be what the files bring about.
+    Sessions, prefixes, colors, AIGP, MTUs and next hops must be what the files bring about, and the statements of load
+    balancing those of the files.
 
     Exit codes: 0 as designed, 1 not so or a device that cannot be asked, 2 bad input.
     """
     from ailb_gen.deploy.findings import state, unreached
+    from ailb_gen.deploy.forwarding_state import NOT_READ
 
     def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
         outcomes = on.differences(advance)
@@ -84,6 +87,7 @@ def verify(
         reports or [],
         look,
         "verify",
+        (NOT_READ,),
     )
 
 
@@ -93,8 +97,9 @@ def _judge(
     reports: list[str] | None,
     look: Callable[[Context, Callable[[int], None]], list[Result]],
     command: str,
+    notes: tuple[str, ...] = (),
 ) -> None:
-    """Look, report, and leave with 1 if something was found."""
+    """Look, report with notes beside the verdict, and leave with 1 if something was found."""
     from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
     from ailb_gen.deploy.findings import run_of
     from ailb_gen.report.judge import judge
@@ -103,7 +108,7 @@ def _judge(
     with place.open(limit) as on:
         with progress("looking", len(on.roles)) as advance:
             results = look(on, advance)
-        run = run_of(on.intent.fabric.name, str(place.fabric), str(place.artifacts), on.roles, results)
+        run = run_of(on.intent.fabric.name, str(place.fabric), str(place.artifacts), on.roles, results, notes)
         intent = on.intent
     verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit or [], "error")
     drawn = _drawn(intent, place) if any(kind == "html" for kind, _ in where) else None

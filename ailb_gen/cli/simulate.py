@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -67,6 +68,8 @@ PAIRS = Annotated[
 # What is compared without `--balancer`.
 COMPARED = "rlb,dlb,glb,ecmp"
 HTML = ("html",)
+# What variants are where they differ in nothing else.
+BALANCERS = "balancer"
 
 
 def simulate(
@@ -167,7 +170,8 @@ def _simulate(
 ) -> None:
     """Simulate all points of a scenario, write and print. Raises typer.Exit when it was interrupted."""
     from ailb_gen.cli.reports import write_reports
-    from ailb_gen.sim.comparison import compared, comparison_table
+    from ailb_gen.sim.comparison import WIDTH, compared, comparison_table
+    from ailb_gen.sim.conclusions import comparable, tie
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import Row, finish, held_scenario
     from ailb_gen.sim.scenario.points import points_of
@@ -191,7 +195,10 @@ def _simulate(
                 stays = "the files of its points stay in points/, and its own file makes them again without simulating"
                 say(f"warning: {out} held the results of {held!r}: {stays}")
             finish(out, rows, about, records)
-        show(comparison_table(records, _title(variants), painter()))
+        title = _title(variants)
+        show(comparison_table(records, title, painter()))
+        if title == BALANCERS and (equal := tie(comparable(rows, {row.variant: row.variant for row in rows}))):
+            show(textwrap.fill(equal, WIDTH) + "\n")
         for line in _doubts(rows):
             say(f"warning: {line}")
         doubts = [*warnings, *_doubts(rows)]
@@ -244,7 +251,7 @@ def _page(
 def _title(variants: Sequence[Variant]) -> str:
     """Return what distinguishes variants: their load balancers alone, or more."""
     alone = all(one.name in ("", *(balancer.name for balancer in one.scenario.balancer)) for one in variants)
-    return "balancer" if alone else "variant"
+    return BALANCERS if alone else "variant"
 
 
 def _count(rows: Sequence[Row]) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.batfish import ask, open_service
+from ailb_gen.cli.batfish import ask, most_failures, open_service
 from ailb_gen.cli.console import fabric_file
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.live import progress
@@ -58,6 +58,15 @@ BATFISH_S = Annotated[
     int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each request to Batfish.")
 ]
 
+FAILURES = Annotated[
+    str | None,
+    typer.Option(
+        "--batfish-failures",
+        help="Failures that Batfish computes: all, or so many; default: as many as take a few minutes.",
+        metavar="all|N",
+    ),
+]
+
 
 def validate(
     fabric: FABRIC,
@@ -74,6 +83,7 @@ def validate(
     jobs: PROCESSES = None,
     batfish: BATFISH = None,
     batfish_timeout: BATFISH_S = 600,
+    batfish_failures: FAILURES = None,
 ) -> None:
     """Check the files of a fabric against its intent.
 
@@ -92,6 +102,7 @@ def validate(
     from ailb_gen.intent.load import load
 
     service = open_service(batfish, batfish_timeout) if batfish is not None else None
+    most = most_failures(batfish_failures, service is not None)
     picked = pick_checks(CATALOGUE, NAMES, checks or [], "" if service is not None else WITH_BATFISH)
     chosen = frozenset(check.id for check in picked)
     accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
@@ -106,7 +117,7 @@ def validate(
 
     with progress("checking", STEPS) as advance:
         done, context = examine(intent, artifacts, options, advance, advance.step)
-    opinion, trouble = ask(service, context, chosen)
+    opinion, trouble = ask(service, context, chosen, most)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)
     conclude(verdict, where, "validate", everything, context, trouble)

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.optional import how_to_install
 from tests.batfish.near import ALL
 from tests.batfish.stand_in import Die, Reply, StandIn, on
 from tests.checks.trees import GOLDEN
@@ -47,7 +48,7 @@ def test_a_clean_fabric_passes(server: StandIn, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     code, out, err = run("validate", *LAB, "--batfish", address(server), "--report", f"json={report}")
     assert (code, err) == (0, "")
-    assert out.endswith("PASS: no findings; 106 checks passed; 8 skipped; 5 with nothing to look at\n")
+    assert out.endswith("PASS: no findings; 108 checks passed; 8 skipped; 5 with nothing to look at\n")
     assert statuses(report) == dict.fromkeys(ALL, "pass")
     assert server.networks == {}
     assert {name.split("/")[-1] for name in server.created if "/" in name} == {
@@ -67,8 +68,64 @@ def test_damage_fails_the_gate(server: StandIn, tmp_path: Path) -> None:
     code, out, err = run("validate", LAB[0], str(tmp_path / "out"), *words)
     assert (code, err) == (1, "")
     assert "over et-0/0/2, not et-0/0/0" in out
-    assert {name for name, status in statuses(report).items() if status == "fail"} == {"AILB815"}
+    assert {name for name, status in statuses(report).items() if status == "fail"} == {"AILB815", "AILB818", "AILB819"}
     assert server.networks == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "doubt"),
+    [
+        ("0.0.0", "cannot be compared with 0.36.0, for which docs/batfish.md holds: what it knows may differ"),
+        ("0.0.0-SNAPSHOT", "cannot be compared with 0.36.0, for which docs/batfish.md holds: what it knows may differ"),
+        ("local", "cannot be compared with 0.36.0, for which docs/batfish.md holds: what it knows may differ"),
+        ("0.9.0", "is older than 0.36.0, for which docs/batfish.md holds: it may know less"),
+        ("0.36.0.1", ""),
+        ("1.0.0", ""),
+    ],
+)
+def test_a_version_that_nobody_measured_is_said(version: str, doubt: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    with StandIn(version) as server:
+        words = ("--batfish", address(server), "--checks", "AILB801", "--report", f"json={report}")
+        code, _, err = run("validate", *LAB, *words)
+    assert (code, err) == (0, f"warning: the version of this Batfish, {version}, {doubt}\n" if doubt else "")
+    (check,) = (check for check in json.loads(report.read_text())["checks"] if check["id"] == "AILB801")
+    shown = f"{version}, which {doubt}" if doubt else version
+    assert check["figures"] == [{"name": "the service is Batfish", "value": shown}]
+
+
+@pytest.mark.parametrize(("word", "spines", "links"), [("2", 1, 1), ("6", 4, 2), ("all", 4, 16)])
+def test_failures_as_many_as_are_asked_for(server: StandIn, word: str, spines: int, links: int, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = ("--batfish", address(server), "--checks", "AILB818,AILB819", "--batfish-failures", word)
+    code, _, err = run("validate", *LAB, *words, "--report", f"json={report}")
+    assert (code, err) == (0, "")
+    assert {name.split("/")[-1] for name in server.created if "/" in name} == {
+        "shadow",
+        *(f"spine-{number + 1}" for number in range(spines)),
+        *(f"link-{number + 1}" for number in range(links)),
+    }
+    figures = [figure["value"] for check in json.loads(report.read_text())["checks"] for figure in check["figures"]]
+    kind = "which are of 1 kind: alike but for their color and neighbors"
+    assert figures == [
+        f"all {total}" if size == total else f"{size} of {total}, {kind}" for size, total in ((spines, 4), (links, 16))
+    ]
+
+
+@pytest.mark.parametrize("word", ["", "1", "0", "-3", "x", "ALL", "1.5", "\u0663", "9" * 30, "9" * 5000])
+def test_a_bad_number_of_failures_is_refused_before_anything_runs(word: str) -> None:
+    code, out, err = run("validate", *LAB, "--batfish", "localhost", "--batfish-failures", word)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"ailb-gen: --batfish-failures {word[:12]!r}: must be all, or a number from 2, for one spine and one link; "
+        "for none exclude the checks: --checks '*,!AILB818,!AILB819,!AILB822,!AILB823'\n"
+    )
+
+
+def test_a_number_of_failures_needs_a_service() -> None:
+    code, out, err = run("validate", *LAB, "--batfish-failures", "all")
+    assert (code, out) == (2, "")
+    assert err == "ailb-gen: --batfish-failures: no Batfish service was given; add --batfish HOST\n"
 
 
 def test_without_a_service_nothing_is_said_of_batfish(tmp_path: Path) -> None:
@@ -95,7 +152,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     code, out, err = run("validate", *LAB, "--batfish", f"127.0.0.1:{port}", "--report", f"json={report}")
     assert code == 3
     assert err == f"ailb-gen: Batfish at 127.0.0.1:{port}: connecting: connection refused; {START}\n"
-    assert out.endswith("INCOMPLETE: no findings; 86 checks passed; 28 skipped; 5 with nothing to look at\n")
+    assert out.endswith("INCOMPLETE: no findings; 88 checks passed; 28 skipped; 5 with nothing to look at\n")
     assert json.loads(report.read_text())["passed"] is False
     assert statuses(report) == dict.fromkeys(ALL, "skip")
 
@@ -110,7 +167,7 @@ def test_a_service_that_dies_in_the_middle(server: StandIn, tmp_path: Path) -> N
     assert "the network ailb-gen-" in err and "is left on Batfish" in err
     forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
-    assert "102 checks passed" in out
+    assert "104 checks passed" in out
 
 
 def test_what_cannot_be_deleted_is_said(server: StandIn) -> None:
@@ -145,6 +202,7 @@ def test_the_limit_is_a_number_of_seconds(seconds: str) -> None:
 
 PROBE = """
 import sys
+from ailb_gen.optional import how_to_install
 from ailb_gen.__main__ import main
 try:
     main()
@@ -176,7 +234,7 @@ def test_without_pybatfish() -> None:
     script = f"import sys; sys.modules['pybatfish'] = None\n{PROBE}"
     assert told(script, "validate", *LAB, "--batfish", "localhost").split("ailb-gen: ") == [
         "code 2 ['pybatfish']",
-        "--batfish: pybatfish is not installed; pip install 'ailb-gen[batfish]'\n",
+        f"--batfish: pybatfish is not installed; {how_to_install('batfish')}\n",
     ]
 
 

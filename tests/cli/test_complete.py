@@ -64,7 +64,7 @@ def asked(folder: Path, line: str, shell: str = "fish", **more: str) -> list[str
         (f"ailb-gen validate {FABRIC} {LAB} --checks paths,fai", ["paths,failures"]),
         (f"ailb-gen validate {FABRIC} {LAB} --report ", sorted(complete.FORMATS)),
         (f"ailb-gen plan {FABRIC} {LAB} --report ", ["html"]),
-        ("ailb-gen checks AILBD0", [f"AILBD0{n}" for n in range(1, 6)]),
+        ("ailb-gen checks AILBD0", [f"AILBD0{n}" for n in range(1, 7)]),
         ("ailb-gen init --platform qfx5240", ["qfx5240-64od", "qfx5240-64qd"]),
         (f"ailb-gen path -C {LAB} gpu-s2", ["gpu-s2-1", "gpu-s2-2"]),
         (f"ailb-gen path -C {LAB} gpu-s1-1 gpu-s2", ["gpu-s2-1", "gpu-s2-2"]),

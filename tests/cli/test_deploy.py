@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
@@ -55,7 +56,10 @@ def test_options_that_cannot_be_used(cli: Cli, words: list[str], message: str) -
         (["plan", "nothing.yaml", "out"], "nothing.yaml"),
         (["deploy", "nothing.yaml", "out"], "nothing.yaml"),
         (["deploy", "{fabric}", "nowhere"], "nowhere: there is no switches/ in it; name the directory that"),
-        (["deploy", "{fabric}", "{out}", "--plan", "no.json"], "no.json: cannot be read: No such file or directory"),
+        (
+            ["deploy", "{fabric}", "{out}", "--plan", "no.json"],
+            "error[plan-unreadable]: cannot be read: No such file or directory",
+        ),
         (
             ["deploy", "{fabric}", "{out}", "--confirm-minutes", "2", "--verify-timeout", "120"],
             "--verify-timeout 120 is no less than --confirm-minutes 2: devices would roll the change back before",
@@ -103,9 +107,8 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
 
     again = tiny.deploy("--plan", str(plan))
     assert (again.code, again.out) == (2, "")
-    assert again.err == "ailb-gen: the plan does not hold any more, plan again:\n" + "".join(
-        f"  the configuration of {name} has changed\n" for name in ORDER
-    )
+    outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan does not hold any more, plan again:\n"
+    assert again.err == outdated + "".join(f"  the configuration of {name} has changed\n" for name in ORDER)
     assert tiny.deploy().out == "Nothing to do.\n"
     assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices have what their files say.\n"
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
@@ -274,6 +277,77 @@ def test_a_plan_as_json_and_its_exit_code(tiny: Site) -> None:
     assert tiny.deploy().code == 0
     assert run(*tiny.place("plan"), "--exit-code").code == 0
     assert json.loads(run(*tiny.place("plan"), "--json").out)["changes"] is False
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "set groups OFF interfaces <et-*> disable\nset apply-groups OFF\n",
+        "set system processes routing disable\n",
+        "set protocols lldp interface all disable\n",
+        "set routing-options rib inet6.0 static route fc00::/16 discard\n",
+    ],
+)
+def test_what_acts_besides_the_files_is_a_difference(tiny: Site, lines: str) -> None:
+    assert tiny.deploy().code == 0
+
+    _committed(tiny, CANARY, lines)
+    shown = run(*tiny.place("plan"), "--exit-code")
+    assert shown.code == 2
+    assert shown.out.startswith(f"Nothing to push: {len(ORDER)} devices have what their files say. What {CANARY} has")
+    assert "Nothing to do" not in shown.out
+    assert run(*tiny.place("plan")).code == 0
+    body = json.loads(run(*tiny.place("plan"), "--json").out)
+    assert (body["changes"], body["besides"]) == (False, True)
+    # What is on other devices is shown, and decides nothing.
+    assert run(*tiny.place("plan"), "--exit-code", "--limit", LAST).code == 0
+    drifted = run(*tiny.place("drift"))
+    assert drifted.code == 1
+    assert "AILBD05" in drifted.out
+
+
+def _committed(site: Site, name: str, lines: str) -> None:
+    def somebody(device: Device) -> None:
+        other = device.other_operator()
+        device.database.edit(other, load_set(device.database.candidate, lines)[0])
+        device.database.commit(other, "by hand")
+
+    site.fleet.do(name, somebody)
+
+
+def test_what_may_shut_out_the_next_push_is_a_warning(tiny: Site) -> None:
+    _committed(
+        tiny,
+        CANARY,
+        "set interfaces re0:mgmt-0 unit 0 family inet address 10.1.1.1/24\n"
+        "set interfaces re0:mgmt-0 unit 0 family inet filter input F\n"
+        "set firewall family inet filter F term a from protocol udp\n"
+        "set firewall family inet filter F term a then accept\n"
+        "set system configuration-database ephemeral instance telemetry\n",
+    )
+    assert tiny.deploy().code == 0
+    shown = run(*tiny.place("plan"), "--exit-code")
+    # It is no difference.
+    assert shown.code == 0
+    assert f"The next push may not reach {CANARY}:\n  ! system configuration-database ephemeral instance" in shown.out
+    assert "  ! on re0:mgmt-0.0 (input): no term of filter F accepts NETCONF (TCP to port 830)" in shown.out
+    device = json.loads(run(*tiny.place("plan"), "--json").out)["devices"][CANARY]
+    assert len(device["warnings"]) == 3
+    drifted = run(*tiny.place("drift"))
+    assert (drifted.code, "AILBD06" in drifted.out) == (0, True)
+
+
+def test_what_a_push_takes_away_that_it_came_by(tiny: Site) -> None:
+    """Owning the management port lets a push delete its address."""
+    _committed(tiny, CANARY, "set interfaces re0:mgmt-0 unit 0 family inet address 10.1.1.1/24\n")
+    hosts = tiny.inventory / "hosts.yaml"
+    said = yaml.safe_load(hosts.read_text())
+    said[CANARY]["data"] = {"own": ["interfaces re0:mgmt-0", "system login"]}
+    hosts.write_text(yaml.safe_dump(said))
+    shown = run(*tiny.place("plan"), "--brief")
+    assert f"The next push may not reach {CANARY}:" in shown.out
+    assert "  ! address 10.1.1.1/24 of re0:mgmt-0.0: this push removes it" in shown.out
+    assert "  ! user admin: this push removes the login that it uses" in shown.out
 
 
 def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) -> None:

@@ -5,29 +5,33 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.conftest import ROOT, need_root, need_tool
+from tests.conftest import ROOT, need_root, need_tool, need_user_namespaces
 
 FABRIC = ROOT / "examples/lab/fabric.yaml"
 GOLDEN = ROOT / "tests/golden/lab"
+# Daemons are not in it.
+USER_PATH = "/usr/local/bin:/usr/bin:/bin"
 Verb = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def labs(tmp_path: Path) -> Iterator[Verb]:
-    """The verbs of labs that are kept in a directory of the test; those that still run in the end are ended."""
-    need_root()
+    """The verbs of labs that are kept in a directory of the test, with a user's PATH; those that run are ended."""
+    need_user_namespaces()
     for tool in ("bird", "ip", "nft"):
         need_tool(tool)
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(ROOT), "PATH": USER_PATH}
 
     def verb(*words: str) -> subprocess.CompletedProcess[str]:
         command = (sys.executable, "-m", "ailb_gen", "lab", *words)
@@ -133,6 +137,42 @@ def test_killed_and_started_again(labs: Verb, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_killed_check_leaves_nothing(labs: Verb, tmp_path: Path) -> None:
+    brought_up(labs, "checked")
+    words = (sys.executable, "-m", "ailb_gen", "lab", "check", "--rounds", "100")
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=environment) as checking:
+        until = time.monotonic() + 60
+        while not status(labs, "checked")["failed"] and time.monotonic() < until:
+            time.sleep(0.05)
+        second = labs("check")
+        checking.kill()
+    assert (second.returncode, "another 'lab check' of this lab is running" in second.stderr) == (2, True)
+    done = labs("check")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "failed on purpose" not in done.stdout
+    assert status(labs, "checked")["failed"] == []
+
+
+def test_files_are_those_of_the_machine(labs: Verb) -> None:
+    need_root()
+    brought_up(labs, "files")
+    with TemporaryDirectory(dir="/run") as name:
+        # The lab has a /run of its own.
+        folder = Path(name)
+        shutil.copytree(GOLDEN, folder / "out", symlinks=True)
+        shutil.copy(FABRIC, folder / "fabric.yaml")
+        report = folder / "report.json"
+        done = labs("check", f"{folder}/fabric.yaml", f"{folder}/out", "--rounds", "0", "--report", f"json={report}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert json.loads(report.read_text())["verdict"]
+        done = labs("capture", "spine1", "et-0/0/0", "-o", f"{folder}/a.pcap", "--count", "1")
+        assert done.returncode == 0, done.stderr
+        assert (folder / "a.pcap").stat().st_size > 24
+        assert labs("exec", "spine1", "--", "test", "-e", str(folder)).returncode == 1
+
+
+@pytest.mark.long
 def test_side_by_side(labs: Verb) -> None:
     brought_up(labs, "left")
     brought_up(labs, "right", "--hosts", "script")
@@ -152,8 +192,11 @@ def test_side_by_side(labs: Verb) -> None:
 @pytest.fixture
 def unprivileged(labs: Verb, tmp_path: Path) -> Iterator[Verb]:
     """The verbs of labs as a user without any rights: in a user namespace in which nothing but his number is mapped."""
+    if os.geteuid():
+        yield labs
+        return
     mapped = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "sh", "-c", "echo; exec sleep infinity")
-    environment = {"XDG_STATE_HOME": str(tmp_path / "state"), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    environment = {"XDG_STATE_HOME": str(tmp_path / "state"), "PATH": USER_PATH, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(mapped, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()

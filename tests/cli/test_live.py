@@ -211,12 +211,36 @@ def test_progress(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
         now += 5
         text = fitted(bar.line(59), 59, color=False)
         assert text.startswith("checking: paths \u2501")
-        assert text.endswith(" 50/200  0:05, about 0:15 left")
+        assert text.endswith(" 50/200  0:05, about 0:14 left")
         now += 3600
-        assert bar.line(40)[-1] == (" 50/200  1:00:05, about 3:00:15 left", Style.DIM)
+        assert bar.line(40)[-1] == (" 50/200  1:00:05, about 2:55:32 left", Style.DIM)
         monkeypatch.setenv("NO_COLOR", "1")
-        bar.began = now
+        bar = Bar("checking", 200, 50, "paths", began=now)
         assert fitted(bar.line(59), 59, color=False) == f"checking: paths {'=' * 7}{'-' * 23} 50/200  0:00"
+
+
+def test_the_rest_follows_from_the_units_of_the_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty failures of 51 s each, after two stages that took no time: nothing is guessed before one is done."""
+    now = 0.0
+    monkeypatch.setattr(live, "monotonic", lambda: now)
+    bar = Bar("asking Batfish", began=now)
+    bar.stage("the files", 7)
+    bar(7)
+    now = 10
+    bar.stage("failures", 20)
+    assert bar.clock() == "0:10"
+    now += 40
+    assert bar.clock() == "0:50"
+    now += 11
+    bar(1)
+    assert bar.clock() == "1:01, about 16:09 left"
+    now += 50
+    assert bar.clock() == "1:51, about 15:19 left"
+    # The second one takes twice as long as the first did.
+    now += 52
+    assert bar.clock() == "2:43, about 22:57 left"
+    bar(19)
+    assert bar.clock() == "2:43"
 
 
 def test_something_without_an_end_in_sight(terminal: Terminal) -> None:

@@ -108,3 +108,15 @@ def test_what_cannot_be_written_is_said_when_the_others_are(tmp_path: Path) -> N
     with pytest.raises(OutputError, match="cannot write the report"):
         write_reports([("html", bad), ("json", good)], {"html": lambda: "a", "json": lambda: "b"})
     assert good.read_text() == "b"
+
+
+@pytest.mark.parametrize("mode", [None, 0o644])
+def test_nobody_else_can_read_an_html_report(mode: int | None, tmp_path: Path) -> None:
+    page, other = tmp_path / "page.html", tmp_path / "report.json"
+    for path in (page, other):
+        if mode is not None:
+            path.touch()
+            path.chmod(mode)
+    write_reports([("html", page), ("json", other)], {"html": lambda: "<p>", "json": lambda: "{}"})
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert other.stat().st_mode & 0o044

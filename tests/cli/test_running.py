@@ -17,7 +17,7 @@ from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.tree import Node
-from tests.deploy.fabric import CANARY, ORDER, SPINES, Site, run, state_of
+from tests.deploy.fabric import BEFORE, CANARY, ORDER, SPINES, Site, generated, run, site, state_of
 
 Cli = Callable[..., tuple[int, str, str]]
 LINE = "set system services telnet\nset protocols bgp group fabric-blue description x\n"
@@ -111,6 +111,16 @@ def test_what_somebody_did_by_hand_is_told_in_every_report_and_repaired(pushed: 
     assert set(kept) == {*pushed.new[CANARY], "set system services telnet"}
 
 
+def test_another_value_is_one_finding_with_both(pushed: Site) -> None:
+    by_hand(pushed, SPINES[0], "set interfaces et-0/0/0 mtu 1500\n")
+    done = run(*pushed.place("drift"), "--report", "json")
+    [finding] = [one for check in json.loads(done.out)["checks"] for one in check["findings"]]
+    assert finding["message"] == "interfaces et-0/0/0 mtu 1500: expected 9216"
+    assert (finding["expected"], finding["found"]) == ("9216", "1500")
+    text = (pushed.generated.artifacts / finding["place"]["file"]).read_text().splitlines()
+    assert text[finding["place"]["line"] - 1].strip() == "mtu 9216;"
+
+
 @pytest.mark.parametrize("verb", ["drift", "plan", "verify"])
 def test_what_a_device_says_does_not_steer_the_terminal(pushed: Site, verb: str) -> None:
     hostile = "\u202e\u2066\x9b2J\x85\u200b"
@@ -133,6 +143,46 @@ def test_what_is_not_up(pushed: Site) -> None:
     assert {(check, scope) for check, scope, _ in found} == {("AILBD03", SPINES[0]), ("AILBD03", CANARY)}
     assert all("et-0/0/0.0" in message for _, _, message in found)
     assert run(*pushed.place("verify"), "--limit", SPINES[1]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("set interfaces et-0/0/0 mtu 1500", "the MTU of et-0/0/0 is 1500, expected 9216"),
+        ("set interfaces et-0/0/0 unit 0 family inet6 mtu 1280", "the IPv6 MTU of et-0/0/0.0 is 1280, expected 9202"),
+        (
+            "delete routing-options forwarding-table export",
+            "load balancing of all routes per flow (forwarding-table export): off, expected on",
+        ),
+        ("delete routing-options forwarding-table ecmp-fast-reroute", "ecmp-fast-reroute: off, expected on"),
+        ("set chassis maximum-ecmp 2", "maximum-ecmp: 2, expected 16"),
+        ("set groups G chassis maximum-ecmp 2\nset apply-groups G", "maximum-ecmp: 2, expected 16"),
+        ("delete forwarding-options enhanced-hash-key", "DLB (ecmp-dlb): none, expected ether-type ipv6, flowlet"),
+    ],
+)
+def test_what_a_switch_forwards_with(pushed: Site, lines: str, told: str) -> None:
+    by_hand(pushed, SPINES[0], f"{lines}\n")
+    done = run(*pushed.place("verify"), "--report", "json")
+    found = findings(done.out)
+    assert ("AILBD03", SPINES[0], told) in [(check, scope, message[: len(told)]) for check, scope, message in found]
+    assert {scope for _, scope, _ in found} == {SPINES[0]}
+    assert "verify does not read class of service" in done.out
+
+
+def test_next_hops_that_are_missing(tmp_path: Path) -> None:
+    """Two spines of one color are two next hops; without a policy of the forwarding table the first is used."""
+    with site(generated(tmp_path, BEFORE.replace("[blue, red]", "[blue]")), tmp_path) as found:
+        assert found.deploy("--min-paths", "0").code == 0
+        by_hand(found, CANARY, "delete routing-options forwarding-table\n")
+        done = run(*found.place("verify"), "--report", "json")
+        told = [message for _, scope, message in findings(done.out) if scope == CANARY]
+        hops = "is forwarded to 1 next hop (et-0/0/0.0), expected 2 next hops (et-0/0/0.0, et-0/0/1.0)"
+        assert [message for message in told if hops in message]
+        # Of a session that is down nothing else is said.
+        by_hand(found, SPINES[1], "set interfaces et-0/0/0 disable\n")
+        done = run(*found.place("verify"), "--report", "json")
+        told = [message for _, scope, message in findings(done.out) if scope == CANARY]
+        assert not [message for message in told if "is forwarded to" in message]
 
 
 @pytest.mark.parametrize("verb", ["drift", "verify"])

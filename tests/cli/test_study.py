@@ -14,6 +14,7 @@ import pytest
 
 import ailb_gen.study
 from ailb_gen.errors import WorkerError
+from ailb_gen.optional import how_to_install
 from ailb_gen.sim import point, sweep
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Outcome, Progress
@@ -242,7 +243,7 @@ def test_without_matplotlib_there_is_a_table_and_no_directory(
     assert study("what-if", lab, *words)[0] == 0
     code, shown, told = study("what-if", lab, *words, "-o", str(tmp_path / "out"))
     assert (code, shown) == (2, "")
-    assert "matplotlib is not installed; pip install 'ailb-gen[study]'" in told
+    assert f"matplotlib is not installed; {how_to_install('study')}" in told
     assert not (tmp_path / "out").exists()
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from ailb_gen.emulator.faults import Fault
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.batfish.stand_in import StandIn
+from tests.batfish.stand_in_store import Kept, Network
 from tests.cli import test_terminal_lab
 from tests.cli.terminal import GOLDEN, WIDTH, Case, Shown, check, once, verbs
 from tests.cli.verbs import run
@@ -46,6 +48,7 @@ CASES = (
     Case("help-lab", "lab --help"),
     Case("help-junos", "junos --help"),
     Case("help-batfish", "batfish --help"),
+    Case("help-batfish-clean", "batfish clean --help"),
     Case("help-validate", "validate --help"),
     Case("help-deploy", "deploy --help"),
     Case("usage", "validate fabric.yaml", 2),
@@ -113,11 +116,13 @@ EMULATE = (
     Case("emulate-stop-again", "emulate --stop emulated"),
 )
 BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --batfish {}")
+BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
 SCHEMA = Case("schema", "schema what-if")
 ALL = (
-    *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH, NO_BATFISH, JUNOS_CHECK, SCHEMA,
+    *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH,
+    BATFISH_CLEAN, NO_BATFISH, JUNOS_CHECK, SCHEMA,
     *test_terminal_lab.CASES,
 )  # fmt: skip
 
@@ -241,6 +246,11 @@ def test_what_is_shown_with_batfish(folder: Path, shown: Shown) -> None:
     with StandIn() as server:
         address = f"{server.host}:{server.port}"
         done(BATFISH, folder, shown, address)
+        made = (datetime.now(UTC) - timedelta(hours=3.5)).isoformat()
+        server.networks["ailb-gen-000000000000"] = Network()
+        server.networks["ailb-gen-111111111111"] = Network({"files": Kept({}, created=made)})
+        server.networks["ailb-gen-222222222222"] = Network({"files": Kept({}, created=made)}, queued=[{"id": "1"}])
+        done(BATFISH_CLEAN, folder, shown, address)
     done(NO_BATFISH, folder, shown, address)
 
 
