@@ -44,9 +44,9 @@ def address_value(text: str) -> int | None:
 @lru_cache(maxsize=65536)
 def interface_value(text: str) -> tuple[int, Prefix] | None:
     """Read `ADDRESS/LENGTH`, host bits allowed: the address and its prefix; None if it is not one."""
-    address, slash, size = text.partition("/")
+    address, _, size = text.partition("/")
     value = address_value(address)
-    if value is None or not (size.isascii() and size.isdigit()) or int(size) > BITS or not slash:
+    if value is None or not (size.isascii() and size.isdigit() and len(size) <= 3) or int(size) > BITS:
         return None
     length = int(size)
     return value, Prefix(value >> (BITS - length) << (BITS - length), length)

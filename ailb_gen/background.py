@@ -54,7 +54,8 @@ def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[s
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        file = os.fdopen(os.open(directory / service.file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+        # Path.open has no opener.
+        file = open(directory / service.file, "r+", opener=_opened)  # noqa: SIM115
     except OSError as error:
         raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
     with file:
@@ -69,9 +70,16 @@ def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[s
         try:
             yield lambda ready: _note(file, {"pid": process, **json.loads(ready)})
         finally:
-            _note(file, {})
+            # Nothing is to be written: the disk may be full.
+            with suppress(OSError):
+                os.ftruncate(file.fileno(), 0)
             # Locked until the process has ended: the next one needs its ports and its memory.
             os.dup(file.fileno())
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file that only its owner may read, which need not be there."""
+    return os.open(path, flags | os.O_CREAT, 0o600)
 
 
 def running(directory: Path, service: Service) -> dict[str, object] | None:
@@ -128,10 +136,13 @@ def _lock(file: TextIO) -> bool:
 
 
 def _note(file: TextIO, what: dict[str, object]) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(f"{json.dumps(what)}\n")
-    file.flush()
+    """Record something in place of what was there. Raises OutputError, as on a full disk."""
+    try:
+        # Not through the file's buffer, which would be written once more when the file is closed.
+        os.ftruncate(file.fileno(), 0)
+        os.pwrite(file.fileno(), f"{json.dumps(what)}\n".encode(), 0)
+    except OSError as error:
+        raise OutputError(f"{file.name}: cannot be written: {error.strerror}") from error
 
 
 def _process(file: TextIO) -> int | None:

@@ -57,6 +57,12 @@ class _CoreLoader(yaml.CSafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
+class _TextLoader(yaml.CSafeLoader):
+    """YAML whose scalars are text, and nothing else."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
 for _kind, (_pattern, _first, _) in SCALARS.items():
     _CoreLoader.add_implicit_resolver(f"{TAG}{_kind}", _pattern, [*_first])
 _CoreLoader.add_implicit_resolver(f"{TAG}null", re.compile("^$"), [""])
@@ -66,8 +72,9 @@ _CoreLoader.add_implicit_resolver(f"{TAG}merge", re.compile("^<<$"), ["<"])
 class _Builder:
     """Walks the node graph once, building data and places and collecting problems."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, typed: bool) -> None:
         self.file = file
+        self.typed = typed
         self.places: dict[Path, Place] = {}
         self.problems: list[Problem] = []
         self.count = 0
@@ -92,7 +99,7 @@ class _Builder:
 
     def scalar(self, node: yaml.Node, path: Path) -> Any:
         kind, text = node.tag.removeprefix(TAG), node.value
-        if kind == "str" and isinstance(text, str):
+        if isinstance(text, str) and (kind == "str" or not self.typed):
             return text
         if kind in SCALARS and isinstance(text, str) and SCALARS[kind][0].match(text):
             return SCALARS[kind][2](text)
@@ -143,30 +150,37 @@ def _check_text(text: str, file: str) -> None:
         raise text_problem(file, "yaml-syntax", f"a control character {found.group()!r}", line, column)
 
 
-def _check_depth(text: str, file: str) -> None:
-    """Refuse deep nesting on the flat stream of events: building nodes recurses in C and would overrun the stack."""
-    depth = 0
+def _check_size(text: str, file: str) -> None:
+    """Refuse deep nesting and too many values on the flat stream of events.
+
+    Building nodes recurses in C and would overrun the stack, and a node takes a kilobyte.
+    """
+    depth = count = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                mark = event.start_mark
-                where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-                raise text_problem(file, "too-large", f"nested deeper than {MAX_DEPTH} levels", *where)
-        elif isinstance(event, yaml.CollectionEndEvent):
+        if isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+            continue
+        count += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        if depth > MAX_DEPTH or count > MAX_NODES:
+            mark = event.start_mark
+            where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            reason = (
+                f"nested deeper than {MAX_DEPTH} levels" if depth > MAX_DEPTH else f"more than {MAX_NODES:,} values"
+            )
+            raise text_problem(file, "too-large", reason, *where)
 
 
-def read_yaml(text: str, file: str) -> Source:
-    """Parse one YAML document.
+def read_yaml(text: str, file: str, typed: bool = True) -> Source:
+    """Parse one YAML document; unless `typed`, every scalar is text, as programs have it that know what they expect.
 
     Raises IntentError with every syntax error, duplicate key and unusable key that was found.
     """
     _check_text(text, file)
-    builder = _Builder(file)
+    builder = _Builder(file, typed)
     try:
-        _check_depth(text, file)
-        loader = _CoreLoader(text)
+        _check_size(text, file)
+        loader = _CoreLoader(text) if typed else _TextLoader(text)
         try:
             node = loader.get_single_node()
         finally:

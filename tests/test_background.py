@@ -1,10 +1,15 @@
 """The process that emulates from a directory: whoever stopped it finds it gone."""
 
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from ailb_gen.background import stop
+import pytest
+
+from ailb_gen.background import EMULATOR, locked, stop
+from ailb_gen.errors import OutputError
 
 # Ends a while after it has closed everything, as a process with a coverage report or much memory does.
 SLOW = """
@@ -26,3 +31,20 @@ def test_the_process_has_ended_when_stop_returns(tmp_path: Path) -> None:
         assert stop(tmp_path) is True
         assert Path(f"/proc/{process.pid}/cmdline").read_bytes() == b"", "neither running nor about to end"
         assert stop(tmp_path) is False
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    file = tmp_path / EMULATOR.file
+    with pytest.raises(OutputError) as raised, locked(tmp_path):
+        small = resource.getrlimit(resource.RLIMIT_FSIZE)
+        # A write beyond the limit fails like one to a full disk.
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, small[1]))
+        try:
+            with locked(tmp_path / "other"):
+                pass
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, small)
+            signal.signal(signal.SIGXFSZ, before)
+    assert str(raised.value) == f"{tmp_path / 'other' / EMULATOR.file}: cannot be written: File too large"
+    assert file.exists()

@@ -179,3 +179,10 @@ def test_the_digest_covers_what_is_referred_to(tmp_path: Path) -> None:
 def test_unreadable_fabric_files(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(IntentError, match=message):
         load(tmp_path / name)
+
+
+def test_a_list_of_too_many_values_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_NODES", 100)
+    monkeypatch.setattr(module, "_CoreLoader", None)
+    with pytest.raises(IntentError, match=r"f:3:.*too-large.*more than 100 values"):
+        read_yaml(f"a: 1\nb:\n  [{'1,' * 200}]\n", "f")

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.intent import nccl as variables
 from ailb_gen.intent.drain import DrainPlan
 from ailb_gen.intent.plans import Addressing, Asns, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
@@ -327,7 +328,11 @@ class Nccl(Model):
 
     socket_nthreads: Int = Field(8, ge=1, le=16, description="NCCL_SOCKET_NTHREADS")
     gid_index: Int = Field(3, ge=0, le=255, description="UCX_IB_GID_INDEX: which GID the RDMA stack takes")
-    environment: dict[EnvName, EnvValue] = Field({}, description="further variables of the NCCL environment file")
+    environment: dict[EnvName, EnvValue] = Field(
+        {},
+        description="further variables of the NCCL environment file; some take certain values alone",
+        json_schema_extra=variables.schema(),
+    )
 
 
 class Overrides(Model):

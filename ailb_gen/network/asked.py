@@ -29,6 +29,7 @@ def warnings(intent: Intent) -> list[Problem]:
     from ailb_gen.junos.reader import read  # noqa: PLC0415
     from ailb_gen.network.consequences import consequence  # noqa: PLC0415
     from ailb_gen.network.supported_statements import judged  # noqa: PLC0415
+    from ailb_gen.redact.text import redact  # noqa: PLC0415
 
     found = []
     for path, text in texts:
@@ -38,7 +39,7 @@ def warnings(intent: Intent) -> list[Problem]:
             # Groups in a circle: validate names them where the file has them.
             continue
         for entry in judged(tree).unmodelled:
-            reason = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
+            reason = f"{redact(entry.whole)} is not modelled: {consequence(entry.whole)}"
             found.append(intent.problem("not-modelled", path, reason, HINT, "warning"))
     return found
 

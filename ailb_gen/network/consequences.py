@@ -69,7 +69,6 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("multi-chassis*", "it joins ports of two switches"),
     ("logical-systems*", "it takes interfaces and protocols out of the switch"),
     ("tenants*", "it takes interfaces and protocols out of the switch"),
-    ("poe*", "it concerns the power of ports"),
 )
 
 

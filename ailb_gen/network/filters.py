@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 
 from ailb_gen.addresses import BITS, address_value, prefix_value
 from ailb_gen.junos.tree import Node
@@ -42,7 +43,7 @@ UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 class Condition:
     """The condition of a term on one field: any of `spans`, and where prefixes overlap none of `excluded` is longer.
 
-    `field` is empty when the condition is not evaluated. `negated` turns the answer around.
+    `field` is empty when the condition is not evaluated. `negated` turns the answer around. IPv4 addresses stand apart.
     """
 
     text: str
@@ -50,6 +51,8 @@ class Condition:
     spans: tuple[Span, ...] = ()
     excluded: tuple[Span, ...] = ()
     negated: bool = False
+    spans4: tuple[Span, ...] = ()
+    excluded4: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class Filters:
 
 
 def filters(root: Node) -> Filters:
-    """Read `firewall` and everything that refers to a filter, but for management interfaces."""
+    """Read `firewall` and everything that refers to a filter."""
     attached = tuple(_attached(root))
     if not attached:
         return Filters({}, (), {}, {})
@@ -203,35 +206,48 @@ def _span(field: str, word: str) -> Span | None:
 
 
 def _of_prefixes(text: str, field: str, entries: list[Node], lists: Mapping[str, Node], negated: bool) -> Condition:
-    spans: list[Span] = []
-    excluded: list[Span] = []
+    found: dict[tuple[int, bool], list[Span]] = defaultdict(list)
     for entry in entries:
         listed = entry.word.removesuffix(EXCEPT) in LISTS
         for value in entry:
-            found = _list_spans(lists.get(value.word)) if listed else _prefix_spans(value.word)
-            if found is None:
+            spans = _list_spans(lists.get(value.word)) if listed else _prefix_span(value.word)
+            if spans is None:
                 return Condition(text, "")
-            (excluded if value.has("except") else spans).extend(found)
-    return Condition(text, field, tuple(spans), tuple(excluded), negated)
+            for version, span in spans:
+                found[version, value.has("except")].append(span)
+    by_kind = {key: tuple(spans) for key, spans in found.items()}
+    return Condition(
+        text,
+        field,
+        by_kind.get((6, False), ()),
+        by_kind.get((6, True), ()),
+        negated,
+        by_kind.get((4, False), ()),
+        by_kind.get((4, True), ()),
+    )
 
 
-def _list_spans(node: Node | None) -> list[Span] | None:
+def _list_spans(node: Node | None) -> list[tuple[int, Span]] | None:
     """Return the prefixes of a list; None for a list that is not defined or filled by `apply-path`."""
     if node is None or node.has("apply-path"):
         return None
-    found = [_prefix_spans(entry.word) for entry in node]
+    found = [_prefix_span(entry.word) for entry in node]
     return None if None in found else [span for spans in found for span in spans or ()]
 
 
-def _prefix_spans(text: str) -> list[Span] | None:
-    """Return the addresses of a prefix; none for IPv4, which no packet here has; None for what is no prefix."""
+def _prefix_span(text: str) -> list[tuple[int, Span]] | None:
+    """Return the version of IP and the addresses of a prefix; None for what is no prefix."""
     if "." in text and ":" not in text:
-        return []
+        try:
+            network = IPv4Network(text, strict=False)
+        except ValueError:
+            return None
+        return [(4, (int(network.network_address), int(network.broadcast_address)))]
     prefix = prefix_value(text)
     if prefix is not None:
-        return [(prefix.value, prefix.value | (1 << BITS - prefix.length) - 1)]
+        return [(6, (prefix.value, prefix.value | (1 << BITS - prefix.length) - 1))]
     value = address_value(text)
-    return None if value is None else [(value, value)]
+    return None if value is None else [(6, (value, value))]
 
 
 def _rate(text: str | None) -> int:

@@ -16,7 +16,8 @@ HARMLESS: dict[str, str] = {
         system services outbound-https|rest|netproxy|xnm-clear-text|xnm-ssl|resource-monitor
         system services extension-service request-response|notification|traceoptions
         system ntp|archival|license|ports|management-instance|backup-router|inet6-backup-router
-        system commit synchronize|fast-synchronize|server|delta-export|persist-groups-inheritance
+        system commit synchronize|fast-synchronize|server|delta-export|persist-groups-inheritance|factory-settings
+        system extensions providers
         system configuration-database|compress-configuration-files|no-compress-configuration-files
         system encrypt-configuration-files|max-configurations-on-flash|max-configuration-rollbacks|master-password
         system auto-snapshot|dump-device|dump-on-panic|saved-core-context|saved-core-files|no-saved-core-context
@@ -62,6 +63,12 @@ HARMLESS: dict[str, str] = {
         system ddos-protection traceoptions
         system ddos-protection global disable-logging|disable-fpc|disable-routing-engine
         system ddos-protection protocols * * disable-logging|disable-fpc|disable-routing-engine
+        system internet-options icmpv4-rate-limit|icmpv6-rate-limit|tcp-drop-synfin-set|no-tcp-reset
+        system internet-options source-quench|no-source-quench|path-mtu-discovery|no-path-mtu-discovery
+        system internet-options gre-path-mtu-discovery|no-gre-path-mtu-discovery|ipip-path-mtu-discovery
+        system internet-options no-ipip-path-mtu-discovery|ipv6-path-mtu-discovery|no-ipv6-path-mtu-discovery
+        system internet-options ipv6-path-mtu-discovery-timeout|no-tcp-rfc1323|no-tcp-rfc1323-paws|source-port
+        system internet-options ipv6-reject-zero-hop-limit|no-ipv6-reject-zero-hop-limit
         system no-redirects|no-redirects-ipv6|no-ping-record-route|no-ping-time-stamp|no-multicast-echo
     """,
     "daemons that the fabric does not use": """
@@ -102,7 +109,8 @@ HARMLESS: dict[str, str] = {
         forwarding-options storm-control-profiles
         chassis aggregated-devices
     """,
-    "the front panel, and the use of spare parts in a chassis": """
+    "the front panel, power for phones and cameras, and the use of spare parts in a chassis": """
+        poe
         chassis craft-lockout|lcd|lcd-menu|config-button|usb
         chassis redundancy graceful-switchover
     """,

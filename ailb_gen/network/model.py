@@ -14,6 +14,9 @@ from ailb_gen.network.filters import Filters
 from ailb_gen.network.policy import Community, Policy, PrefixList
 from ailb_gen.textio import line_field
 
+# Where NETCONF over SSH listens (RFC 6242).
+NETCONF_PORT = 830
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -210,6 +213,25 @@ class LoadBalancing:
 
 
 @dataclass(frozen=True, slots=True)
+class Management:
+    """How a switch is reached.
+
+    `addresses` are those of management ports, with their logical interface; `statements` what decides about a login, as
+    text with its line; `users` those who have a login on the switch itself.
+    """
+
+    netconf_port: int = NETCONF_PORT
+    addresses: tuple[tuple[str, str], ...] = ()
+    statements: tuple[tuple[str, int], ...] = ()
+    users: frozenset[str] = frozenset()
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """The logical interfaces of management ports that have an address."""
+        return tuple(dict.fromkeys(name for name, _ in self.addresses))
+
+
+@dataclass(frozen=True, slots=True)
 class Unmodelled:
     """A statement that is neither read nor known to be harmless.
 
@@ -229,7 +251,8 @@ class Switch:
     which LLDP runs, but for those in `lldp_off`. `unmodelled` are statements that may change what is computed here and
     that nothing computes, `harmless` those that cannot, as text; `unknown_groups` are groups that are applied and not
     defined. `operating` are the statements, as text, by which it is managed and watched (see network/switch.py),
-    `management_gateway` is where its management instance sends packets to; empty for no default route.
+    `sections` are the first words of its statements, below `protocols` the first two. `management_gateway` is where its
+    management instance sends packets to, empty for no default route; `management` is by what it is reached for a push.
     """
 
     named: str
@@ -256,12 +279,20 @@ class Switch:
     harmless: frozenset[str] = frozenset()
     unknown_groups: tuple[tuple[str, int], ...] = ()
     operating: frozenset[str] = frozenset()
+    sections: frozenset[str] = frozenset()
     management_gateway: str = ""
+    management: Management = Management()
     host_name_line: int = line_field()
     asn_line: int = line_field()
     router_id_line: int = line_field()
     management_line: int = line_field()
     bgp_line: int = line_field()
+    last_line: int = line_field()
+
+    def runs_lldp(self, port: str) -> bool:
+        """Return whether LLDP runs on a port; what is said of it counts more than what is said of all."""
+        names = {port, f"{port}.0"}
+        return not names & self.lldp_off and not {"all", *names}.isdisjoint(self.lldp)
 
     def unit(self, name: str) -> Unit | None:
         """Return a logical interface by its full name, such as `irb.2`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ailb_gen.addresses import BITS, Prefix, prefix_value
+from ailb_gen.addresses import BITS, Prefix, interface_value
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number
 from ailb_gen.network.model import AsList
@@ -21,6 +21,8 @@ VERDICTS = {
     ("next", "policy"): "next-policy",
 }
 KNOWN_CONDITIONS = frozenset({"family", "protocol", "community", "prefix-list", "prefix-list-filter", "route-filter"})
+# Both names mean the same: a hash of each packet's flow chooses the next hop.
+PER_FLOW = ("per-packet", "per-flow")
 CHANGES = {"add": "add", "set": "set", "delete": "delete", "+": "add", "=": "set", "-": "delete"}
 
 
@@ -64,14 +66,16 @@ def _range(text: str) -> tuple[int, int] | None:
 def _prefix_lists(top: Node) -> dict[str, PrefixList]:
     found = {}
     for node in top.each("prefix-list"):
-        prefixes = [_prefix_or_host(entry) for entry in node.children]
+        prefixes = [_masked(entry) for entry in node.children]
         good = tuple(prefix for prefix in prefixes if prefix is not None)
         found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.has("apply-path"), node.line)
     return found
 
 
-def _prefix_or_host(text: str) -> Prefix | None:
-    return prefix_value(text if "/" in text else f"{text}/{BITS}")
+def _masked(text: str) -> Prefix | None:
+    """Return a prefix as a device takes it in lists and filters: host bits are cleared; None if it is not IPv6."""
+    found = interface_value(text if "/" in text else f"{text}/{BITS}")
+    return found[1] if found is not None else None
 
 
 def _policies(top: Node) -> dict[str, Policy]:
@@ -126,7 +130,7 @@ def _plain_match(kind: Node) -> bool:
 
 def _route_filter(text: str, kind: Node) -> RouteFilter | None:
     """Read one route filter; None for an IPv4 prefix, a match type or an action of its own that is not evaluated."""
-    prefix = prefix_value(text)
+    prefix = _masked(text)
     if prefix is None:
         return None
     low, high = prefix.length, BITS
@@ -157,6 +161,8 @@ def _action(
                 unknown.append((f"then community {how.word}", how.line))
     elif node.word == "load-balance":
         known["load_balance"] = node.value() or ""
+        if known["load_balance"] not in PER_FLOW:
+            unknown.append((f"then load-balance {known['load_balance']}".rstrip(), node.line))
     elif node.word in ("local-preference", "metric") and number(node) is not None:
         known[node.word.replace("-", "_")] = number(node)
     else:

@@ -71,6 +71,11 @@ class Term:
         return not any(listed) and not unknown and (not self.families or "inet6" in self.families)
 
 
+def is_expression(name: str) -> bool:
+    """Return whether the name of a policy is an expression of several, such as `( A && B )`, which is not evaluated."""
+    return any(mark in name for mark in "()!&|")
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """`policy-options policy-statement`."""

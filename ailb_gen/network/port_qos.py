@@ -6,7 +6,7 @@ The entry under `interfaces` whose name is most specific counts alone: `et-0/0/0
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
@@ -69,7 +69,8 @@ class PortQos:
     """The class of service of one port.
 
     `pfc` are the DSCPs for which pauses are asked, `pauses` the queue that a received pause of a priority stops,
-    `schedulers` the scheduler of every forwarding class.
+    `schedulers` the scheduler of every forwarding class. `entry` is what stands under
+    `interfaces`; ports with different entries may be treated alike.
     """
 
     treatments: tuple[Treatment, ...]
@@ -78,6 +79,7 @@ class PortQos:
     watchdog: bool
     missing: tuple[Missing, ...]
     schedulers: tuple[tuple[str, Scheduler], ...] = ()
+    entry: PortCos | None = field(default=None, compare=False)
     line: int = line_field()
     congestion_line: int = line_field()
 
@@ -200,7 +202,7 @@ class _Reader:
 def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQos:
     """Return what an entry under `interfaces` means; without one a port has no class of service."""
     if entry is None:
-        return PortQos((), (), (), False, (Missing("interfaces", cos.line),), (), cos.line, cos.line)
+        return PortQos((), (), (), False, (Missing("interfaces", cos.line),), (), None, cos.line, cos.line)
     reader = _Reader(cos, entry)
     rows = reader.classified(unit)
     schedulers = reader.schedulers()
@@ -215,6 +217,7 @@ def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQ
         watchdog=congestion is not None and congestion.watchdog,
         missing=tuple(dict.fromkeys(reader.missing)),
         schedulers=tuple(schedulers.items()),
+        entry=entry,
         line=entry.line,
         congestion_line=congestion.line if congestion is not None else entry.line,
     )

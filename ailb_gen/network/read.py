@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from ailb_gen.errors import IntentError, JunosSyntaxError, Place, UsageError
+from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place, UsageError
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
-from ailb_gen.junos.reader import read
+from ailb_gen.junos.reader import read_whole
 from ailb_gen.junos.tree import Node
-from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY
+from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY, is_left_over
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.model import Switch
@@ -114,6 +114,8 @@ def switch_files(root: Path) -> tuple[list[str], list[Defect]]:
         stem, suffix = Path(entry).stem, Path(entry).suffix
         place = Place(f"{SWITCHES}/{entry}")
         if suffix not in SUFFIXES:
+            if is_left_over(entry):
+                continue
             defects.append(
                 Defect("stray-file", entry, f"not a switch's file; those end in {' or '.join(SUFFIXES)}", place)
             )
@@ -148,8 +150,8 @@ def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> Fi
     """Read one file of a switch; `inspect` is that of `read_network`."""
     name = Path(file).stem
     try:
-        text = read_text(root / file, file)
-        written = read(text, file)
+        text = read_text(root / file, file, "utf-8")
+        written = read_whole(text, file)
         tree = inherited(written)
         acting = expand_ranges(written, tree)
     except IntentError as error:
@@ -158,8 +160,8 @@ def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> Fi
     except JunosSyntaxError as error:
         place = Place(file, error.line, error.column)
         return File(None, Defect("unreadable", name, f"not Junos text: {error.reason}", place))
-    except UsageError as error:
-        return File(None, Defect("unreadable", name, str(error), Place(file)))
+    except ExpansionError as error:
+        return File(None, Defect("unreadable", name, f"{error.what}: {error.reason}", Place(file, error.line)))
     if not written.children:
         return File(None, Defect("unreadable", name, "there is no statement in it", Place(file)))
     found = switch(name, file, acting)

@@ -74,7 +74,7 @@ def read_routed(root: Path) -> Network:
 def _switch(root: Path, file: str, pieces: Pieces, readers: Readers) -> tuple[Switch | None, Defect | None]:
     """Read a file by its pieces; what cannot be read so is read as a whole."""
     try:
-        tree = pieces.read(UNROUTED.sub("", read_text(root / file, file)))
+        tree = pieces.read(UNROUTED.sub("", read_text(root / file, file, "utf-8")))
     except IntentError:
         tree = None
     if tree is not None and tree.children:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.model import Group, Switch
@@ -14,12 +14,17 @@ DISABLED = "the interface is disabled"
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why no session comes up: what is missing at which device, and the line to look at (0: nothing is there)."""
+    """Why no session comes up: what is missing at which device, and the line to look at (0: nothing is there).
+
+    `statement` is the one that is missing or wrong, from the top; of several with ` | ` between them the first that is
+    there, else the last.
+    """
 
     device: str
     interface: str
     message: str
     line: int = 0
+    statement: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,37 +117,66 @@ def _side(switches: Mapping[str, Switch], tables: Mapping[str, Mapping[str, int]
 def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obstacle]:
     interface = f"{end.port}.0"
 
-    def obstacle(message: str, line: int = 0) -> Obstacle:
-        return Obstacle(end.device, interface, message, line)
+    def obstacle(message: str, line: int = 0, statement: str = "") -> Obstacle:
+        return Obstacle(end.device, interface, message, line, statement)
+
+    own = f"interfaces {end.port}"
 
     port = switch.ports.get(end.port)
     unit = switch.unit(interface)
     if port is None:
-        yield obstacle("the port is not configured")
+        yield obstacle("the port is not configured", 0, own)
         return
     if port.disabled or (unit is not None and unit.disabled):
-        yield obstacle(DISABLED, port.line)
+        base = f"interfaces {end.port.partition(':')[0]}"
+        yield obstacle(DISABLED, port.line, f"{base} disable | {own} disable | {own} unit 0 disable")
     if unit is None or not unit.inet6:
-        yield obstacle("unit 0 has no family inet6", port.line)
+        yield obstacle("unit 0 has no family inet6", port.line, f"{own} unit 0 family inet6")
     # Neighbor discovery learns the peer from its router advertisements.
     if interface not in switch.advertisements:
-        yield obstacle("no router advertisements here: the neighbor cannot discover this switch")
+        statement = f"protocols router-advertisement interface {interface}"
+        yield obstacle("no router advertisements here: the neighbor cannot discover this switch", 0, statement)
     if interface not in table:
-        yield obstacle("no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)", switch.bgp_line)
+        message = "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)"
+        yield obstacle(message, switch.bgp_line, discovery_of(switch, interface))
         return
-    yield from (obstacle(message, line) for message, line in unfit(switch.groups[table[interface]]))
+    yield from (
+        obstacle(message, line, statement) for message, line, statement in unfit(switch.groups[table[interface]])
+    )
 
 
-def unfit(group: Group) -> Iterator[tuple[str, int]]:
-    """Iterate over what keeps a group from having sessions between discovered neighbors, with the lines."""
+def discovery_of(switch: Switch, interface: str) -> str:
+    """Return the statement without which no group of a switch discovers neighbors on an interface."""
+    for group in switch.groups:
+        for discovery in group.discoveries:
+            if any(name == interface for name, _ in discovery.interfaces):
+                above = f"protocols bgp group {group.name} dynamic-neighbor {discovery.name}"
+                return f"{above} peer-auto-discovery family inet6 ipv6-nd"
+    for group in switch.groups:
+        for discovery in group.discoveries:
+            if not discovery.interfaces:
+                above = f"protocols bgp group {group.name} dynamic-neighbor {discovery.name} peer-auto-discovery"
+                return f"{above} interface {interface}"
+    bare = next((group for group in switch.groups if not group.discoveries), None)
+    return f"protocols bgp group {bare.name} dynamic-neighbor *" if bare is not None else "protocols bgp group *"
+
+
+def unfit(group: Group) -> Iterator[tuple[str, int, str]]:
+    """Iterate over what keeps a group from having sessions between discovered neighbors: message, line, statement."""
+
+    def own(below: str) -> str:
+        return f"protocols bgp group {group.name} {below} | protocols bgp {below}"
+
     if group.disabled:
-        yield f"group {group.name} is disabled", group.line
+        yield f"group {group.name} is disabled", group.line, own("disable")
     if not group.external:
-        yield f"group {group.name} is not external: auto-discovery is for single-hop EBGP", group.line
+        message = f"group {group.name} is not external: auto-discovery is for single-hop EBGP"
+        yield message, group.line, own("type")
     if not group.inet6:
-        yield f"group {group.name} has no family inet6 unicast", group.line
+        statement = f"protocols bgp group {group.name} family inet6 unicast"
+        yield f"group {group.name} has no family inet6 unicast", group.line, statement
     for word, line in (*group.forbidden, *(pair for discovery in group.discoveries for pair in discovery.forbidden)):
-        yield f"{word} in group {group.name} cannot stand together with auto-discovery", line
+        yield f"{word} in group {group.name} cannot stand together with auto-discovery", line, ""
 
 
 def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[Obstacle]:
@@ -151,16 +185,22 @@ def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[
     group = switch.groups[side.group]
     if side.asn == peer.asn:
         message = f"both ends are in AS {peer.asn}: no external session"
-        yield Obstacle(side.device, side.interface, message, group.local_as_line or switch.asn_line)
+        below = f"protocols bgp group {group.name} local-as | protocols bgp local-as"
+        line = group.local_as_line or switch.asn_line
+        statement = f"{below} | routing-options autonomous-system"
+        yield Obstacle(side.device, side.interface, message, line, statement)
     elif group.peer_as is not None and group.peer_as == peer.asn:
         return
     elif group.peer_as_list is None:
         who = "no neighbor is" if group.peer_as is None else f"{peer.device} in AS {peer.asn} is not"
         message = f"group {group.name} has no peer-as-list: {who} accepted"
-        yield Obstacle(side.device, side.interface, message, group.peer_as_line or group.line)
+        line, statement = group.peer_as_line or group.line, f"protocols bgp group {group.name} peer-as-list"
+        yield Obstacle(side.device, side.interface, message, line, statement)
     elif group.peer_as_list not in switch.as_lists:
         message = f"as-list {group.peer_as_list} of group {group.name} is not defined"
         yield Obstacle(side.device, side.interface, message, group.peer_as_line)
     elif peer.asn not in switch.as_lists[group.peer_as_list]:
         message = f"{peer.device} is in AS {peer.asn}, which as-list {group.peer_as_list} does not hold"
-        yield Obstacle(side.device, side.interface, message, switch.as_lists[group.peer_as_list].line)
+        listed = switch.as_lists[group.peer_as_list]
+        statement = f"policy-options as-list {listed.name} members"
+        yield Obstacle(side.device, side.interface, message, listed.line, statement)

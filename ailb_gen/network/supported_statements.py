@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Union
 
 from ailb_gen.junos.tree import Node
@@ -84,6 +85,21 @@ def _level(grammar: Grammar) -> Level:
 KNOWN = _level(_grammar(READ, HARMLESS))
 
 
+def is_read(words: tuple[str, ...]) -> bool:
+    """Return whether a statement, from the top, is one that is read, and its last word one that a pattern lists."""
+    level: Level | None = KNOWN
+    listed = False
+    for word in words:
+        if level is None:
+            return False
+        listed = word in level.words and word not in ANYWHERE
+        fitting = (rest for fits, rest in level.kinds if fits(word))
+        level = level.words[word] if word in level.words else next(fitting, level.others)
+        if level is UNKNOWN or level is HARMLESS_LEVEL:
+            return False
+    return listed
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The statements of a switch that nothing here reads: those that are harmless, as text, and those that may not be.
@@ -101,6 +117,31 @@ def judged(root: Node) -> Judged:
     unmodelled: list[Unmodelled] = []
     _judge(root, KNOWN, (), unmodelled, harmless)
     return Judged(tuple(unmodelled), frozenset(harmless))
+
+
+class Standing(StrEnum):
+    """What is known of a statement: its value is read, it is harmless, or neither."""
+
+    READ = "read"
+    HARMLESS = "harmless"
+    UNMODELLED = "unmodelled"
+
+
+def standing(words: Sequence[str]) -> tuple[Standing, int]:
+    """Return what is known of the statement of some words, unquoted, and how many of them that takes."""
+    level = KNOWN
+    for count, word in enumerate(words, 1):
+        below = level.words.get(word, UNKNOWN)
+        if below is UNKNOWN:
+            below = next((rest for fits, rest in level.kinds if fits(word)), level.others)
+        if below is None:
+            return Standing.READ, count
+        if below is UNKNOWN:
+            return Standing.UNMODELLED, count
+        if below is HARMLESS_LEVEL:
+            return Standing.HARMLESS, count
+        level = below
+    return Standing.READ, len(words)
 
 
 def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Unmodelled], harmless: list[str]) -> None:

@@ -10,8 +10,9 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
+from ailb_gen.network.management import management
 from ailb_gen.network.model import LoadBalancing, Port, RouterAdvertisement, Switch
-from ailb_gen.network.policies import PolicyOptions, policy_options
+from ailb_gen.network.policies import PER_FLOW, PolicyOptions, policy_options
 from ailb_gen.network.policy import Policy
 from ailb_gen.network.ports import (
     advertisement,
@@ -27,8 +28,6 @@ from ailb_gen.network.supported_statements import judged
 
 # Junos's own limit of next hops per route.
 DEFAULT_MAXIMUM_ECMP = 16
-# Both names mean the same: a hash of each packet's flow chooses the next hop.
-PER_FLOW = ("per-packet", "per-flow")
 # By what the switch is managed and watched, and its way back to who manages it.
 OPERATING = (
     "system services ssh",
@@ -68,10 +67,19 @@ def switch(name: str, file: str, root: Node) -> Switch:
         filters=filters(root),
         unmodelled=found.unmodelled,
         harmless=found.harmless,
+        sections=frozenset((*root.children, *(f"protocols {word}" for word in root.values("protocols")))),
         operating=frozenset(text for text in OPERATING if _holds(root, text.split())),
         management_gateway=(gateway.value() or "") if gateway is not None else "",
+        management=management(root),
         management_line=line(gateway),
+        last_line=_last_line(root),
     )
+
+
+def _last_line(node: Node) -> int:
+    while node.children:
+        node = next(reversed(node.children.values()))
+    return node.line
 
 
 def routed(name: str, file: str, root: Node, readers: Readers = PLAIN) -> Switch:

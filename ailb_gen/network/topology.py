@@ -16,6 +16,7 @@ from ailb_gen.network.records import Record, entry_lines, values
 from ailb_gen.network.speeds import read_speed
 from ailb_gen.textio import parse_json
 
+KINDS = ("fabric", "host")
 COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 
@@ -106,7 +107,7 @@ def _topology(entries: _Entries) -> Topology:
 
 
 def read_cabling(text: str) -> Topology:
-    """Read `cabling.csv`: one cable per line, the leaf first.
+    """Read `cabling.csv`: one cable per line, written from either end; what is returned has the leaf first.
 
     Records of cables are known by what has one cable only by its nature: a leaf's port towards a spine, else the NIC.
     """
@@ -114,7 +115,7 @@ def read_cabling(text: str) -> Topology:
     attachments: list[Cable] = []
     records: list[Record] = []
     defects: list[Defect] = []
-    for line, row in _rows(text, defects):
+    for line, row in _leaf_first(list(_rows(text, defects))):
         cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], read_speed(row[4]), line)
         fields = dict(zip(COLUMNS, row, strict=True))
         if row[5] == "fabric":
@@ -127,6 +128,15 @@ def read_cabling(text: str) -> Topology:
             message = f"{row[5]!r} is no kind of cable; it must be fabric or host"
             defects.append(Defect("unreadable", CABLING, message, Place(CABLING, line)))
     return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(defects))
+
+
+def _leaf_first(rows: list[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Turn the rows that are written from the end of a spine or of a server: leaves alone have cables of both kinds."""
+    ends = {kind: {name for _, row in rows if row[5] == kind for name in (row[0], row[2])} for kind in KINDS}
+    leaves = set.intersection(*ends.values())
+    for line, row in rows:
+        turned = row[5] in KINDS and row[0] not in leaves and row[2] in leaves
+        yield line, [*row[2:4], *row[:2], *row[4:]] if turned else row
 
 
 def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:

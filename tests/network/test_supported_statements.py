@@ -1,5 +1,6 @@
 """Statements that are read or change nothing, and all others, which are named with their line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from ailb_gen.junos.reader import read
 from ailb_gen.network.harmless import HARMLESS as HARMLESS_LIST
 from ailb_gen.network.supported_statements import judged
 from tests.checks.trees import GOLDEN
-from tests.conftest import SHARED, need_shared
+from tests.conftest import ROOT, SHARED, need_shared
 
 LEAF, SPINE = "stripe1-leaf1", "spine2"
 
@@ -65,7 +66,7 @@ ADDED = [
         "system { ddos-protection { protocols { bgp { aggregate { bandwidth 0; } } } } }",
         "system ddos-protection protocols bgp aggregate bandwidth",
     ),
-    (TOP, "system { internet-options { path-mtu-discovery; } }", "system internet-options"),
+    (TOP, "system { internet-options { tcp-mss 500; } }", "system internet-options tcp-mss"),
     (TOP, "system { scripts { commit { file x.py; } } }", "system scripts commit"),
     (
         TOP,
@@ -95,7 +96,6 @@ ADDED = [
     (TOP, "switch-options { interface-mac-limit { 1; } }", "switch-options"),
     (TOP, "multi-chassis { multi-chassis-protection 192.0.2.1 { interface ae0; } }", "multi-chassis"),
     (TOP, "tenants { y; }", "tenants"),
-    (TOP, "poe;", "poe"),
     (TOP, "something-new { x; }", "something-new"),
     (TOP, "security { macsec { interfaces { et-0/0/0 { connectivity-association x; } } } }", "security macsec"),
     (TOP, "routing-instances { mgmt_junos { interface et-0/0/0.0; } }", "routing-instances mgmt_junos interface"),
@@ -234,3 +234,10 @@ def test_of_many_statements_each_is_named() -> None:
     )
     text = text.replace("    bgp {\n", "    bgp {\n        damping;\n")
     assert [found for found, _ in named(text)] == ["protocols bgp damping", "protocols bgp group fabric-blue passive"]
+
+
+def test_the_table_of_factory_defaults_says_what_is_named() -> None:
+    rows = re.findall(r"^\| `(.+?)` \| (yes|no) \|", (ROOT / "docs" / "deploy.md").read_text(), re.MULTILINE)
+    assert len(rows) >= 14
+    for statement, told in rows:
+        assert bool(judged(effective(read(f"set {statement}\n"))).unmodelled) == (told == "yes"), statement

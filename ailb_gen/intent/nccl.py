@@ -1,0 +1,153 @@
+"""Variables of NCCL and its network: the values with which RDMA-aware load balancing works, and why no others.
+
+One table for both sides: what `fabric.yaml` may set, and what `validate` says of `nccl.env`. Sources: NVIDIA's NCCL
+user guide (environment variables), NCCL's choice of a GID for RoCE, and Juniper's validated design of RDMA load
+balancing (Running the NCCL Job, Table 11). Variables that are not in the table are the user's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic.config import JsonDict
+
+DEVICE = r"[\w.-]+(?::[0-9]{1,3})?"
+DEVICES = rf"{DEVICE}(?:,{DEVICE})*"
+BYTE = r"[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]"
+CLASS = "four times the DSCP of roce, 104 to 107 by default"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable: the pattern of whole values that work, these values in words, and what others do.
+
+    With `quiet`, it may stand in `nccl.env` although the intent does not set it.
+    """
+
+    pattern: str
+    values: str
+    why: str
+    quiet: bool = False
+
+
+VARIABLES: dict[str, Variable] = {
+    "NCCL_NET_PLUGIN": Variable(
+        r"juniper-ib|(?:/[\w./-]*/)?libnccl-net-juniper-ib\.so",
+        "juniper-ib",
+        "only this plug-in gives every queue pair an address of its own",
+    ),
+    "NCCL_NET": Variable(
+        r"(?i:(?!socket$|none$))[A-Za-z][\w.-]*",
+        "the name of the plug-in's network",
+        "sockets carry no RDMA, and no queue pairs",
+    ),
+    "NCCL_IB_DISABLE": Variable(r"0", "0", "without RDMA there are no queue pairs", quiet=True),
+    "NCCL_IB_QPS_PER_CONNECTION": Variable(
+        r"[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]", "1 to 128, best the number of colors", "NCCL has no other numbers"
+    ),
+    "NCCL_IB_SPLIT_DATA_ON_QPS": Variable(
+        r"1", "1", "otherwise a message goes over one queue pair, and so over one color"
+    ),
+    "NCCL_IB_ADDR_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have IPv6 addresses alone"),
+    "NCCL_SOCKET_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have IPv6 addresses alone"),
+    "NCCL_SOCKET_NTHREADS": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL has no other numbers"),
+    "NCCL_NSOCKS_PERTHREAD": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL has no other numbers"),
+    "NCCL_IB_GID_INDEX": Variable(
+        r"-1", "-1, or leave it out", "a fixed GID gives all queue pairs the same address, and so one color"
+    ),
+    "NCCL_IB_ROCE_VERSION_NUM": Variable(r"2", "2", "RoCE version 1 is not routed", quiet=True),
+    "NCCL_IB_TC": Variable(BYTE, CLASS, "it is one byte of the header, and switches go by its DSCP"),
+    "NCCL_IB_FIFO_TC": Variable(BYTE, CLASS, "it is one byte of the header, and switches go by its DSCP"),
+    "NCCL_IB_SL": Variable(r"[0-9]|1[0-5]", "0 to 15", "verbs have no other service levels"),
+    "NCCL_IB_HCA": Variable(
+        rf"\^?=?{DEVICES}",
+        "a list of all RDMA devices of GPU NICs, such as =mlx5_0,mlx5_1",
+        "NCCL reads names of RDMA devices with commas between",
+    ),
+    # 4.096 µs x 2^n: shorter than 67 ms a repair of the fabric breaks jobs, and 22 is the most that verbs take.
+    "NCCL_IB_TIMEOUT": Variable(
+        r"1[4-9]|2[0-2]", "14 to 22", "with less a repair of the fabric breaks jobs, and verbs take no more", quiet=True
+    ),
+    "NCCL_IB_RETRY_CNT": Variable(
+        r"[1-7]", "1 to 7", "without a second try one lost packet ends a job, and verbs take no more", quiet=True
+    ),
+    "NCCL_IB_ADAPTIVE_ROUTING": Variable(r"[01]", "0 or 1", "NCCL has no other values"),
+    "NCCL_IB_PCI_RELAXED_ORDERING": Variable(r"[012]", "0, 1 or 2", "NCCL has no other values"),
+    "NCCL_CROSS_NIC": Variable(r"[012]", "0, 1 or 2", "NCCL has no other values"),
+    "NCCL_PXN_DISABLE": Variable(r"[01]", "0 or 1", "NCCL has no other values"),
+    "UCX_IB_GID_INDEX": Variable(rf"auto|{BYTE}", "auto or 0 to 255", "UCX has no other values"),
+    "UCX_NET_DEVICES": Variable(
+        rf"all|{DEVICES}", "a list such as mlx5_0:1,mlx5_1:1", "UCX reads names of devices with commas between"
+    ),
+    "LD_LIBRARY_PATH": Variable(
+        r"/[^:]*(?::/[^:]*)*", "absolute folders with colons between", "the plug-in would be looked for elsewhere"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What a server has of the fabric: the names of its RDMA devices, and the DSCP of RDMA data; None without RoCE."""
+
+    rdma: Sequence[str]
+    dscp: int | None
+
+
+def faults(environment: dict[str, str], network: Network) -> dict[str, tuple[str, str]]:
+    """Return why values do not work, and which do, by the name of the variable."""
+    found = {}
+    for name, value in environment.items():
+        variable = VARIABLES.get(name)
+        if variable is not None and re.fullmatch(variable.pattern, value, re.ASCII) is None:
+            found[name] = (variable.why, variable.values)
+        elif fault := _fault(name, value, environment, network):
+            found[name] = fault
+    return found
+
+
+def _fault(name: str, value: str, environment: dict[str, str], network: Network) -> tuple[str, str] | None:
+    """Return what is wrong with a value that depends on others."""
+    if name in ("NCCL_IB_TC", "NCCL_IB_FIFO_TC") and network.dscp is not None and int(value) >> 2 != network.dscp:
+        first = network.dscp << 2
+        return (
+            f"it is DSCP {int(value) >> 2}, and the lossless class has DSCP {network.dscp}",
+            f"{first} to {first + 3}",
+        )
+    if name == "NCCL_IB_HCA":
+        missing = [one for one in network.rdma if not _selects(value, one)]
+        if missing:
+            return f"it leaves out {missing[0]}, a GPU's way into the fabric", f"={','.join(network.rdma)}"
+    if name == "NCCL_NSOCKS_PERTHREAD":
+        threads = environment.get("NCCL_SOCKET_NTHREADS", "")
+        if threads.isdecimal() and len(threads) < 3 and int(threads) * int(value) > 64:
+            return f"with {threads} threads these are more than 64 sockets", f"1 to {max(1, 64 // int(threads))}"
+    return None
+
+
+def _selects(value: str, device: str) -> bool:
+    """Return whether a value of NCCL_IB_HCA selects a device: names are prefixes unless `=` stands in front."""
+    names = [name.partition(":")[0] for name in value.lstrip("^=").split(",")]
+    exact = value.lstrip("^").startswith("=")
+    listed = any(device == name if exact else device.startswith(name) for name in names)
+    return listed != value.startswith("^")
+
+
+def schema() -> JsonDict:
+    """Return the part of a JSON Schema that shows the table."""
+    return {
+        "properties": {
+            name: {
+                "type": "string",
+                "description": f"{one.values}; {one.why}",
+                "pattern": f"^(?:{_plain(one.pattern)})$",
+            }
+            for name, one in VARIABLES.items()
+        }
+    }
+
+
+def _plain(pattern: str) -> str:
+    """Write a pattern as ECMAScript has it, which lacks flags inside of expressions."""
+    return pattern.replace("(?i:(?!socket$|none$))", "(?![sS][oO][cC][kK][eE][tT]$|[nN][oO][nN][eE]$)")

@@ -1,0 +1,70 @@
+"""By what a switch is reached for a push: its management ports, services, users, and what denies a login."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_interface
+
+from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import NETCONF_PORT, Management
+from ailb_gen.network.ports import statements
+
+# By platform and slot of the routing engine.
+MANAGEMENT_PORTS = (
+    "fxp0", "em0", "em1", "me0", "me1", "vme", "re0:mgmt-0", "re0:mgmt-1", "re1:mgmt-0", "re1:mgmt-1",
+)  # fmt: skip
+# Blocks whose statements decide whether a login comes about.
+BLOCKS = (
+    ("system", "services", "netconf"),
+    ("system", "services", "ssh"),
+    ("system", "login", "deny-sources"),
+    ("system", "configuration-database", "ephemeral"),
+)
+
+
+def management(root: Node) -> Management:
+    """Read by what a switch is reached from its effective tree."""
+    port = root.value("system", "services", "netconf", "ssh", "port") or ""
+    ports = [node for node in root.each("interfaces") if node.word in MANAGEMENT_PORTS]
+    return Management(
+        int(port) if port.isascii() and port.isdigit() else NETCONF_PORT,
+        tuple(found for node in ports for found in _addresses(node)),
+        tuple(_statements(root, ports)),
+        frozenset(root.values("system", "login", "user")),
+    )
+
+
+def _addresses(port: Node) -> Iterator[tuple[str, str]]:
+    for unit in port.each("unit"):
+        for family in unit.each("family"):
+            yield from (
+                (f"{port.word}.{unit.word}", one.word)
+                for one in family.each("address")
+                if is_interface_address(one.word)
+            )
+
+
+def is_interface_address(text: str) -> bool:
+    """Return whether it is an address, IPv4 or IPv6; without Juniper's models, a configuration may hold any text."""
+    try:
+        ip_interface(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_family(unit: Node) -> bool:
+    return any(family.word in ("inet", "inet6") for family in unit.each("family"))
+
+
+def _statements(root: Node, ports: list[Node]) -> Iterator[tuple[str, int]]:
+    for block in BLOCKS:
+        node = root.get(*block)
+        yield from ((f"{' '.join(block)} {text}", at) for text, at in statements(node))
+    for port in ports:
+        for unit in port.each("unit"):
+            # A spare port is off in many places.
+            for name, node in ((port.word, port), (f"{port.word} unit {unit.word}", unit)) if _has_family(unit) else ():
+                off = node.get("disable")
+                if off is not None:
+                    yield f"interfaces {name} disable", off.line

@@ -1,0 +1,84 @@
+"""The user's directories for caches and state (XDG Base Directory Specification), and who can write there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from ailb_gen.errors import UsageError
+
+PROGRAM = "ailb-gen"
+
+
+def cache_home() -> Path:
+    """Return the directory of this program's caches. Raises UsageError."""
+    return _directory("XDG_CACHE_HOME", ".cache")
+
+
+def state_home() -> Path:
+    """Return the directory of this program's state. Raises UsageError."""
+    return _directory("XDG_STATE_HOME", ".local/state")
+
+
+def _directory(variable: str, default: str) -> Path:
+    named = os.environ.get(variable, "")
+    if named:
+        # A relative one would lie wherever the program is started: others may have put something there.
+        if not Path(named).is_absolute():
+            raise UsageError(f"{variable} is {named!r}, not an absolute path; give one, or unset it")
+        return Path(named) / PROGRAM
+    try:
+        return Path.home() / default / PROGRAM
+    except RuntimeError as error:
+        raise UsageError(f"there is no home directory ({error}); set {variable}") from error
+
+
+def make_private(directory: Path) -> None:
+    """Make a directory that only this user can write to, and those below the program's that lead there.
+
+    Directories that are there must be this user's own and are closed to others; those above must not let others replace
+    them. Raises PermissionError with the reason, OSError.
+    """
+    base = directory
+    while base.name != PROGRAM and base != base.parent:
+        base = base.parent
+    base.parent.mkdir(parents=True, exist_ok=True)
+    for path in (base, *_between(base, directory)):
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            _close(path)
+    for path in base.resolve().parents:
+        found = path.stat()
+        if found.st_uid not in (0, os.geteuid()):
+            raise PermissionError(f"{path} belongs to another user")
+        if _others_write(found) and not found.st_mode & stat.S_ISVTX:
+            raise PermissionError(f"others can write to {path}")
+
+
+def _between(base: Path, directory: Path) -> Iterator[Path]:
+    """Iterate over the directories below `base` down to `directory`."""
+    for part in directory.relative_to(base).parts:
+        base /= part
+        yield base
+
+
+def _close(path: Path) -> None:
+    """Close a directory of the program to others. Raises PermissionError when they may have put something there."""
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise PermissionError(f"{path} is no directory")
+    if found.st_uid != os.geteuid():
+        raise PermissionError(f"{path} belongs to another user")
+    if _others_write(found):
+        raise PermissionError(f"others can write to {path}; remove it")
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        path.chmod(0o700)
+
+
+def _others_write(found: os.stat_result) -> bool:
+    # Many distributions give every user a group of their own, with the same number.
+    own = found.st_gid == found.st_uid
+    return bool(found.st_mode & (stat.S_IWOTH | (0 if own else stat.S_IWGRP)))

@@ -1,0 +1,120 @@
+"""Values of NCCL's variables: the table, what `fabric.yaml` may say, and what `validate` says of a file."""
+
+import re
+from typing import Any
+
+import pytest
+
+from ailb_gen.design.build import build
+from ailb_gen.errors import IntentError
+from ailb_gen.intent.nccl import VARIABLES, Network, faults, schema
+from tests.conftest import SMALL, intent_of
+
+NETWORK = Network(("mlx5_0", "mlx5_1", "mlx5_10"), 26)
+WORDS = ("0", "abc", "AF_INET", "none", "", " ", "-2", "1 ", "99999999999999999999", "9" * 5000, "$(id)")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NCCL_NET_PLUGIN", "juniper-ib"),
+        ("NCCL_NET_PLUGIN", "/usr/local/lib/libnccl-net-juniper-ib.so"),
+        ("NCCL_NET", "IB"),
+        ("NCCL_IB_DISABLE", "0"),
+        ("NCCL_IB_QPS_PER_CONNECTION", "128"),
+        ("NCCL_IB_SPLIT_DATA_ON_QPS", "1"),
+        ("NCCL_IB_ADDR_FAMILY", "AF_INET6"),
+        ("NCCL_SOCKET_FAMILY", "AF_INET6"),
+        ("NCCL_SOCKET_NTHREADS", "16"),
+        ("NCCL_NSOCKS_PERTHREAD", "16"),
+        ("NCCL_IB_GID_INDEX", "-1"),
+        ("NCCL_IB_ROCE_VERSION_NUM", "2"),
+        ("NCCL_IB_TC", "104"),
+        ("NCCL_IB_TC", "107"),
+        ("NCCL_IB_HCA", "mlx5"),
+        ("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1,mlx5_10:1"),
+        ("NCCL_IB_HCA", "^mlx5_2,mlx4"),
+        ("NCCL_IB_HCA", "^=mlx5_100"),
+        ("NCCL_IB_TIMEOUT", "22"),
+        ("NCCL_IB_RETRY_CNT", "7"),
+        ("UCX_IB_GID_INDEX", "auto"),
+        ("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1"),
+        ("LD_LIBRARY_PATH", "/usr/local/lib:/opt/lib"),
+        ("NCCL_DEBUG", "INFO"),
+        ("MY_VAR", "anything; at $ALL"),
+    ],
+)
+def test_values_that_work(name: str, value: str) -> None:
+    assert faults({name: value}, NETWORK) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("NCCL_NET_PLUGIN", "none", "only this plug-in"),
+        ("NCCL_NET", "Socket", "no RDMA"),
+        ("NCCL_IB_DISABLE", "1", "without RDMA"),
+        ("NCCL_IB_QPS_PER_CONNECTION", "0", "no other numbers"),
+        ("NCCL_IB_QPS_PER_CONNECTION", "129", "no other numbers"),
+        ("NCCL_IB_SPLIT_DATA_ON_QPS", "0", "over one color"),
+        ("NCCL_IB_ADDR_FAMILY", "AF_INET", "IPv6 addresses alone"),
+        ("NCCL_SOCKET_FAMILY", "AF_UNSPEC", "IPv6 addresses alone"),
+        ("NCCL_SOCKET_NTHREADS", "17", "no other numbers"),
+        ("NCCL_IB_GID_INDEX", "3", "the same address"),
+        ("NCCL_IB_ROCE_VERSION_NUM", "1", "not routed"),
+        ("NCCL_IB_TC", "106x", "one byte"),
+        ("NCCL_IB_TC", "256", "one byte"),
+        ("NCCL_IB_TC", "0", "it is DSCP 0, and the lossless class has DSCP 26"),
+        ("NCCL_IB_HCA", "none", "it leaves out mlx5_0"),
+        ("NCCL_IB_HCA", "=mlx5_0,mlx5_1", "it leaves out mlx5_10"),
+        ("NCCL_IB_HCA", "^mlx5_1", "it leaves out mlx5_1,"),
+        ("NCCL_IB_TIMEOUT", "23", "verbs take no more"),
+        ("UCX_IB_GID_INDEX", "256", "UCX has no other"),
+        ("LD_LIBRARY_PATH", "lib", "elsewhere"),
+    ],
+)
+def test_values_that_do_not_work(name: str, value: str, why: str) -> None:
+    ((found, (reason, remedy)),) = faults({name: value}, NETWORK).items()
+    assert found == name
+    assert why in reason
+    assert remedy
+
+
+def test_threads_and_their_sockets() -> None:
+    own = {"NCCL_SOCKET_NTHREADS": "8", "NCCL_NSOCKS_PERTHREAD": "9"}
+    assert faults(own, NETWORK) == {
+        "NCCL_NSOCKS_PERTHREAD": ("with 8 threads these are more than 64 sockets", "1 to 8")
+    }
+
+
+def test_without_roce_any_class_is_taken() -> None:
+    assert faults({"NCCL_IB_TC": "0"}, Network((), None)) == {}
+
+
+@pytest.mark.parametrize("name", sorted(VARIABLES))
+def test_no_variable_takes_every_word(name: str) -> None:
+    refused = {word for word in WORDS if faults({name: word}, NETWORK)}
+    assert {"", " ", "1 ", "$(id)"} <= refused
+
+
+@pytest.mark.parametrize("name", sorted(VARIABLES))
+def test_the_schema_takes_the_same_words(name: str) -> None:
+    shown: Any = schema()["properties"]
+    pattern = re.compile(shown[name]["pattern"])
+    others = ("1", "2", "juniper-ib", "IB", "socket", "AF_INET6", "mlx5_0:1", "/lib", "-1", "auto")
+    for word in (*WORDS, *others):
+        direct = re.fullmatch(VARIABLES[name].pattern, word, re.ASCII) is not None
+        assert (pattern.search(word) is not None) == direct, word
+
+
+def test_all_wrong_values_are_told_at_once() -> None:
+    text = SMALL + (
+        "nccl:\n  environment:\n    NCCL_IB_SPLIT_DATA_ON_QPS: '0'\n    NCCL_IB_GID_INDEX: abc\n"
+        "    NCCL_SOCKET_FAMILY: AF_INET\n    NCCL_NET_PLUGIN: none\n    NCCL_IB_TC: '0'\n    NCCL_IB_HCA: none\n"
+    )
+    with pytest.raises(IntentError) as caught:
+        build(intent_of(text))
+    found = [problem for problem in caught.value.problems if problem.code == "wrong-value"]
+    first = text[: text.index("    NCCL_IB_SPLIT")].count("\n") + 1
+    assert [problem.place.line for problem in found] == [first + number for number in range(6)]
+    assert all(problem.path.startswith("nccl.environment.NCCL_") and problem.hint for problem in found)
