@@ -75,6 +75,10 @@ CODES = {
     "out-of-range": "a number, text or list beyond its bounds",
     "overlapping-pools": "two pools share addresses",
     "oversubscribed": "warning: more bandwidth to the servers than up to the spines",
+    "plan-edited": "a plan that is not what it was when it was written: a part differs from its digest",
+    "plan-outdated": "a plan that does not hold any more: files, devices or waves are not as it shows them",
+    "plan-unreadable": "not a plan, or one of another version of this program",
+    "plan-unsigned": "a plan without the signature of somebody who may sign it",
     "pool-exhausted": "a pool or range has fewer numbers than are needed",
     "ports-exhausted": "a switch has fewer ports than are needed",
     "qps-not-colors": "warning: NCCL gets another number of queue pairs than there are colors",
@@ -147,6 +151,25 @@ class IntentError(AilbError):
 
 class UsageError(AilbError):
     """An argument of the command cannot be used as given."""
+
+
+class ExpansionError(UsageError):
+    """Groups or interface ranges that end nowhere, or take too much; `line` is where they stand, from 1."""
+
+    def __init__(self, what: str, line: int, reason: str) -> None:
+        self.what, self.line, self.reason = what, line, reason
+        super().__init__(f"{what} (line {line}): {reason}")
+
+    def __reduce__(self) -> tuple[type["ExpansionError"], tuple[str, int, str]]:
+        return type(self), (self.what, self.line, self.reason)
+
+
+class PlanError(UsageError):
+    """A plan, or its signature, cannot be used: a stable code, the file, the reason and what to do."""
+
+    def __init__(self, code: str, file: object, reason: str) -> None:
+        self.problem = Problem(code, Place(str(file), 0, 0), "", reason)
+        super().__init__(str(self.problem))
 
 
 class JunosSyntaxError(AilbError):

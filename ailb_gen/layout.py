@@ -5,6 +5,8 @@ Paths use `/` and are relative: those of a server to its folder, all others to t
 
 from __future__ import annotations
 
+import re
+
 MANIFEST = "manifest.json"
 TOPOLOGY = "topology.json"
 CABLING = "cabling.csv"
@@ -33,6 +35,18 @@ DROP_INS = "etc/systemd/network"
 # What every server has, and what it has besides for RoCE.
 PLAIN_FILES = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT)
 QOS_FILES = (QOS, QOS_UNIT)
+
+# What editors, merges, package managers and version control leave in a folder, and what is for people. Programs that
+# read folders go by the end of a name, or leave out names with a dot (run-parts(8)).
+LEFT_OVER = re.compile(
+    r"[^/]+(?:~|\.(?:bak|old|orig|rej|save|sw[nop]|tmp|dpkg-(?:old|dist|new)|ucf-(?:old|dist|new)|rpm(?:new|save|orig)))"
+    r"|#[^/]+#|\.#[^/]+|\.DS_Store|\.git(?:keep|ignore|attributes)|(?:README|LICENSE|NOTICE|CHANGELOG)(?:\.\w+)?"
+)
+
+
+def is_left_over(path: str) -> bool:
+    """Tell whether a file is one that no program reads: a backup of an editor or of a merge, or a text for people."""
+    return LEFT_OVER.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def is_artifact(path: str) -> bool:

@@ -18,7 +18,8 @@ from itertools import islice
 from multiprocessing import active_children, forkserver, get_context, parent_process, resource_tracker
 from typing import Any, TypeVar
 
-from ailb_gen.errors import UsageError, WorkerError
+from ailb_gen.errors import WorkerError
+from ailb_gen.optional import without_extra
 
 T = TypeVar("T")
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
@@ -59,7 +60,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client, KilledWorker  # noqa: PLC0415 an extra, and slow
     except ImportError as error:
-        raise UsageError("--executor dask: Dask is not installed; pip install 'ailb-gen[dask]'") from error
+        raise without_extra("--executor dask", "Dask is not installed", "dask") from error
     try:
         client = Client(address, timeout=PATIENCE_S)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

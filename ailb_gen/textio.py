@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
+import unicodedata
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,12 @@ from typing import Any
 from ailb_gen.errors import IntentError, Place, Problem
 
 MAX_BYTES = 64 * 1024 * 1024
+# What people see as a blank, or as nothing, although Unicode counts it among the signs.
+UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+
+# What git and others write around the two sides of a conflict.
+MARKER = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+UNRESOLVED = "a conflict of a merge is not resolved; keep one side, and delete the lines with its markers"
 
 
 def line_field() -> int:
@@ -23,9 +31,9 @@ def text_problem(file: str, code: str, reason: str, line: int = 1, column: int =
     return IntentError([Problem(code, Place(file, line, column), "", reason, hint)])
 
 
-def read_text(path: Path, name: str) -> str:
-    """Read a text file of the user; raises IntentError when that is not possible."""
-    return text_of(read_bytes(path, name), name)
+def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
+    """Read a text file of the user, as `text_of` does; raises IntentError when that is not possible."""
+    return text_of(read_bytes(path, name), name, encoding)
 
 
 def read_bytes(path: Path, name: str) -> bytes:
@@ -43,13 +51,45 @@ def read_bytes(path: Path, name: str) -> bytes:
         raise text_problem(name, "unreadable", reason) from error
 
 
-def text_of(data: bytes, name: str) -> str:
-    """Return the text of a file; raises IntentError when it is not UTF-8."""
+def text_of(data: bytes, name: str, encoding: str = "utf-8-sig") -> str:
+    """Return the text of a file; `utf-8` keeps a byte order mark.
+
+    Raises IntentError when it is not UTF-8, or holds a merge that is not resolved.
+    """
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise text_problem(name, "unreadable", "the file is not UTF-8 text", line) from error
+    start = conflict(text)
+    if start is not None:
+        raise text_problem(name, "unreadable", UNRESOLVED, text.count("\n", 0, start) + 1)
+    return text
+
+
+def conflict(text: str) -> int | None:
+    """Return where version control has marked a conflict that nobody resolved; None without one."""
+    if "<<<<<<< " not in text and ">>>>>>> " not in text:
+        return None
+    found = MARKER.search(text)
+    return found.start() if found is not None else None
+
+
+def odd_characters(text: str, allowed: str = "\t\n") -> frozenset[str]:
+    """Return the characters of a text that nobody sees or that look like a blank, but for the space and `allowed`.
+
+    Devices, shells and daemons separate words at blanks of ASCII only; Python would at all of Unicode.
+    """
+    if text.isascii() and text.isprintable():
+        return frozenset()
+    return frozenset(one for one in set(text) if not one.isprintable() or one in UNSEEN).difference(allowed)
+
+
+def character_name(character: str) -> str:
+    """Return what a character is called: `U+00A0 NO-BREAK SPACE`."""
+    controls = {"\0": "NULL", "\r": "CARRIAGE RETURN", "\x1b": "ESCAPE", "\x85": "NEXT LINE"}
+    name = unicodedata.name(character, controls.get(character, "CONTROL CHARACTER"))
+    return f"U+{ord(character):04X} {name}"
 
 
 def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - what JSON holds

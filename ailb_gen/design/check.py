@@ -12,6 +12,7 @@ from ailb_gen.design.servers import HostPortUse, Seat
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.nccl import Network, faults
 from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.settings import Settings, SwitchMtu
@@ -357,9 +358,19 @@ def check_gateway(gateway: int | None, switches: Iterable[tuple[str, Cidr | None
 
 
 def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
-    """Warn when the intent's own environment asks for another number of queue pairs than there are colors."""
-    given = fabric.nccl.environment.get("NCCL_IB_QPS_PER_CONNECTION", str(colors))
-    if given != str(colors):
+    """Note values of the intent's own environment that do not work, and another number of queue pairs than colors."""
+    names = fabric.hosts.rdma
+    rdma = [names.format(i=rail) for rail in range(fabric.rails)] if isinstance(names, str) else names
+    own = fabric.nccl.environment
+    values = {"NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads)} | own
+    wrong = faults(values, Network(rdma, fabric.roce.dscp if fabric.roce.enabled else None))
+    for name, (why, remedy) in wrong.items():
+        shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
+        problems.error(
+            "wrong-value", ("nccl", "environment", name), f"{shown!r} does not work: {why}", f"write {remedy}"
+        )
+    given = own.get("NCCL_IB_QPS_PER_CONNECTION", str(colors))
+    if given != str(colors) and "NCCL_IB_QPS_PER_CONNECTION" not in wrong:
         path: Path = ("nccl", "environment", "NCCL_IB_QPS_PER_CONNECTION")
         reason = f"{given} queue pairs per connection over {colors} colors do not load every uplink alike"
         problems.warning("qps-not-colors", path, reason)

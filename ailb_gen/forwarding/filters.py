@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import BITS, Prefix
-from ailb_gen.network.filters import Condition, Filter, Filters, FilterTerm, Span
+from ailb_gen.network.filters import PREFIXES, Condition, Filter, Filters, FilterTerm, Span
 
 TCP, UDP, ICMP6 = 6, 17, 58
 BGP_PORT, BFD_PORT, ROCE_PORT = 179, 3784, 4791
@@ -29,6 +29,7 @@ class Packet:
     name: str
     fields: Mapping[str, Span]
     data: bool = False
+    version: int = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,25 @@ def stopped(chain: tuple[Filter, ...], packet: Packet, filters: Filters) -> Stop
     return Stop(f"no term of filter {last.name} surely accepts {packet.name}: its end discards them", last.line)
 
 
+def blocked(chain: tuple[Filter, ...], packet: Packet) -> Stop | None:
+    """Send a packet through a list of filters; None when some of its kind may pass, else what discards all of them.
+
+    Unlike `stopped` in doubt it passes: who may log in depends on addresses that are not known here.
+    """
+    for one in chain:
+        for term in one.terms:
+            holds, _ = _holds(term, packet)
+            if holds is False or term.verdict == "next":
+                continue
+            if term.verdict == "accept":
+                return None
+            if holds:
+                what = f"term {term.name} of filter {one.name}" if term.name else f"filter {one.name}"
+                return Stop(f"{what} discards {packet.name}", term.line)
+    last = chain[-1]
+    return Stop(f"no term of filter {last.name} accepts {packet.name}: its end discards them", last.line)
+
+
 def _problem(term: FilterTerm, packet: Packet, filters: Filters) -> str:
     """Return what a term does that discards or changes packets; empty for nothing."""
     if term.verdict == "discard":
@@ -138,9 +158,11 @@ def _within(condition: Condition, packet: Packet, field: str) -> bool | None:
     if span is None:
         # Neither ports nor types are in there; a hop limit or a DSCP may have any value.
         return None if field in ("hop-limit", "dscp") else False
-    whole = [other for other in condition.spans if _inside(span, other)]
-    part = [other for other in condition.spans if _overlap(span, other)]
-    excluded = [other for other in condition.excluded if _overlap(span, other)]
+    ipv4 = packet.version == 4 and condition.field in PREFIXES
+    spans = condition.spans4 if ipv4 else condition.spans
+    whole = [other for other in spans if _inside(span, other)]
+    part = [other for other in spans if _overlap(span, other)]
+    excluded = [other for other in (condition.excluded4 if ipv4 else condition.excluded) if _overlap(span, other)]
     if not part:
         return False
     if not whole:

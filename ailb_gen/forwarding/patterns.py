@@ -10,6 +10,8 @@ import numpy as np
 from ailb_gen.forwarding.loads import Volumes
 from ailb_gen.network.fabric import Network
 
+MOST_DIGITS = 1000
+
 Rails = list[list[int]]
 
 
@@ -40,7 +42,8 @@ def natural(text: str) -> tuple[tuple[int, int | str], ...]:
             digits += letter
             continue
         if digits:
-            parts.append((0, int(digits)))
+            # Numbers of any length are text of a file; behind so many digits no name differs.
+            parts.append((0, int(digits[:MOST_DIGITS])))
             digits = ""
         parts.append((1, letter))
     return tuple(parts)

@@ -30,7 +30,7 @@ BELOW = 16.0
 RAILS = 16
 # Servers of a stripe in one row.
 SERVERS_ACROSS = 16
-LAST_NUMBER = re.compile(r"(\d+)\D*$")
+NUMBER = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +111,35 @@ def _drops(name: str, links: Mapping[str, list[Link]], lanes: Sequence[str]) -> 
 
 
 def _cells(devices: Sequence[Device], x: float, y: float, across: int = ACROSS) -> list[Box]:
-    """Return devices as small boxes with a number each: a leaf's rail, else the last number of the name."""
+    """Return devices as small boxes with a number each: a leaf's rail, else the number of its name that differs."""
     step = CELL + CELL_GAP
+    numbers = numbers_of([device.name for device in devices])
     return [
-        Box(device, Area(x + at % across * step, y + at // across * step, CELL, CELL), (_short(device),), "", True)
-        for at, device in enumerate(devices)
+        Box(
+            device,
+            Area(x + at % across * step, y + at // across * step, CELL, CELL),
+            (str(device.rail) if device.rail is not None else number,),
+            "",
+            True,
+        )
+        for at, (device, number) in enumerate(zip(devices, numbers, strict=True))
     ]
 
 
-def _short(device: Device) -> str:
-    if device.rail is not None:
-        return str(device.rail)
-    number = LAST_NUMBER.search(device.name)
-    return number[1][-3:] if number else device.name[:2]
+def numbers_of(names: Sequence[str]) -> list[str]:
+    """Return of every name the number in which most names differ, the last of several; at most three characters.
+
+    Names that cannot be compared so give the last number of their host name, or their first two letters.
+    """
+    found = [NUMBER.findall(name) for name in names]
+    columns = list(zip(*found, strict=True)) if len({len(numbers) for numbers in found}) == 1 else []
+    values = [len(set(column)) for column in columns]
+    best = max(values, default=1)
+    if best > 1:
+        place = len(values) - 1 - values[::-1].index(best)
+        return [numbers[place][-3:] for numbers in found]
+    own = [NUMBER.findall(name.partition(".")[0]) or numbers for name, numbers in zip(names, found, strict=True)]
+    return [numbers[-1][-3:] if numbers else name[:2] for name, numbers in zip(names, own, strict=True)]
 
 
 def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> Node:

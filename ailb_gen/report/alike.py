@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ailb_gen.report.verdict import Headline
 
 # What differs between the same mistake on two devices: names of both, ports, addresses, numbers.
-NAME = re.compile(r"[\w:./-]*[0-9][\w:./-]*")
+NAME = re.compile(r"(?<![\w:./-])[\w:./-]*[0-9][\w:./-]*")
 # Fewer are as short one by one.
 FEWEST = 3
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
+from ailb_gen.checks.cause_rules import ORDER
 from ailb_gen.checks.model import EVERYTHING, Finding, Result, Run, Severity
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.wording import counted
@@ -96,7 +97,7 @@ class Verdict:
         return sorted(found, key=lambda row: order[row.finding.check])
 
     def attention(self) -> list[tuple[Result, tuple[Headline, ...]]]:
-        """Return the checks that have headlines and these, what has the worst consequences first."""
+        """Return the checks that have headlines and these: the worst first, and causes before what may follow."""
         severity = {result.check.id: result.check.severity for result in self.run.results}
         rows: dict[str, list[Headline]] = {}
         for row in self.headlines():
@@ -106,7 +107,14 @@ class Verdict:
             for name, found in rows.items()
         }
         results = [result for result in self.run.results if result.check.id in rows]
-        results.sort(key=lambda result: (-worst[result.check.id], -result.check.severity, result.check.id))
+        results.sort(
+            key=lambda result: (
+                -worst[result.check.id],
+                -result.check.severity,
+                ORDER.get(result.check.id, len(ORDER)),
+                result.check.id,
+            )
+        )
         return [(result, tuple(rows[result.check.id])) for result in results]
 
     def counts(self) -> Counter[str]:

@@ -31,8 +31,11 @@ FORMATS: dict[str, Callable[[Verdict], str]] = {
 }
 
 
-def write(path: Path, text: str, what: str = "report") -> None:
-    """Put a report, or `what` else it is, into a file in one step; folders on the way are made. Raises OutputError."""
+def write(path: Path, text: str, what: str = "report", private: bool = False) -> None:
+    """Put a report, or `what` else it is, into a file in one step; folders on the way are made. Raises OutputError.
+
+    `private`: only its owner can read it, whoever could read what was there before.
+    """
     data = text.encode("utf-8", "backslashreplace")
     try:
         # What a link leads to is written, the link stays.
@@ -42,7 +45,7 @@ def write(path: Path, text: str, what: str = "report") -> None:
             target.write_bytes(data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, data)
+        replace_file(target, data, 0o600 if private else None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         inner = getattr(error, "filename", None)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.junos.regex import community_pattern, is_pattern
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
 from ailb_gen.routing.route import WELL_KNOWN, Route
-
-WILDCARD = re.compile(r"[*.^$\[\]()|?+]")
-# An address in a community, as in target:192.0.2.1:7: its dots stand for themselves.
-DOTTED = re.compile(r"\b[0-9]+(?:\.[0-9]+){3}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +109,16 @@ def _has_member(member: str, values: frozenset[str]) -> bool:
     member = WELL_KNOWN.get(member, member)
     if not is_pattern(member):
         return member in values
-    pattern = _pattern(member)
-    return pattern is not None and any(pattern.fullmatch(value) for value in values)
+    return any(_stands_for(member, value) for value in values)
 
 
-def is_pattern(member: str) -> bool:
-    """Return whether a member of a community stands for several values."""
-    return WILDCARD.search(DOTTED.sub("", member)) is not None
-
-
-@lru_cache(maxsize=1024)
-def _pattern(member: str) -> re.Pattern[str] | None:
-    """Compile a community's wildcard: `*` stands for any number, everything else is a regular expression."""
+@lru_cache(maxsize=65536)
+def _stands_for(member: str, value: str) -> bool:
+    """Return whether a pattern holds for a value; one that is no expression, which the checks name, never does."""
     try:
-        return re.compile(re.sub(r"(?<![.\])])\*", ".*", member))
-    except re.error:
-        return None
+        return community_pattern(member).fullmatch(value) is not None
+    except ValueError:
+        return False
 
 
 def members(community: Community | None) -> frozenset[str]:

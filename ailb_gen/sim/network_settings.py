@@ -143,7 +143,7 @@ def _pool(network: Network) -> tuple[int, float | None]:
 
 
 def _lossless_statements(cos: ClassOfService) -> tuple[str, ...]:
-    start = "ingress buffer-partition lossless "
+    start = "shared-buffer ingress buffer-partition lossless "
     words = (text.removeprefix(start) for text in cos.buffers if text.startswith(start))
     return tuple(word for word in words if word.split()[-1].isdigit() and len(word.split()) == 2)
 

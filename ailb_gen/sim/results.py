@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from ailb_gen import __version__
 from ailb_gen.atomic import replace_file, replacing
-from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.errors import OutputError
+from ailb_gen.optional import without_extra
 from ailb_gen.sim.fabric import Fabric, Int64
 from ailb_gen.sim.outcome import NEVER, Outcome
 from ailb_gen.sim.settings import Settings
@@ -35,7 +36,7 @@ try:
     import pyarrow as pa
     from pyarrow import parquet
 except ImportError as missing:
-    raise UsageError("simulate: pyarrow is not installed; pip install 'ailb-gen[sim]'") from missing
+    raise without_extra("simulate", "pyarrow is not installed", "sim") from missing
 
 POINTS, SUMMARY = "points", "summary.json"
 KINDS = ("flows", "links")

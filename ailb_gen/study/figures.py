@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import frexp
 from typing import Any
 
-from ailb_gen.errors import UsageError
+from ailb_gen.optional import without_extra
 from ailb_gen.study.model import Bars, Figure, Lines, Spread
 
 try:
@@ -15,7 +15,7 @@ try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 except ImportError as missing:
-    raise UsageError("study: matplotlib is not installed; pip install 'ailb-gen[study]'") from missing
+    raise without_extra("study", "matplotlib is not installed", "study") from missing
 
 INCHES = (8.0, 4.5)
 # The same figure has the same bytes: no date, no random ids; text stays text.

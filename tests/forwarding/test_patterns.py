@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring, shifted
+from ailb_gen.forwarding.patterns import all_to_all, natural, permutation, rails, ring, shifted
 from ailb_gen.network.fabric import End, Network
 from tests.forwarding.examples import routing
 
@@ -88,3 +88,8 @@ def test_all_to_all_is_symmetric(rows: list[list[int]]) -> None:
     same = sum(sum(row.count(leaf) for row in rows) ** 2 for leaf in range(6))
     assert (matrix == matrix.T).all()
     assert matrix.sum() == nics * nics - same
+
+
+def test_names_with_numbers_of_any_length_have_an_order() -> None:
+    long = "gpu" + "9" * 5000
+    assert sorted([long, "gpu10", "gpu2"], key=natural) == ["gpu2", "gpu10", long]

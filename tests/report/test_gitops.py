@@ -160,3 +160,40 @@ def test_the_commands_are_the_ones_that_matter() -> None:
         if words[1] == "validate" and "--checks" not in words:
             kinds = {word.partition("=")[0] for word in words if "=" in word}
             assert {"junit", "sarif", "md"} <= kinds
+
+
+def installations() -> list[str]:
+    """Return the shell that installs the program, of every job of both pipelines."""
+    steps = [step["run"] for step in github_steps() if "pip install" in step.get("run", "")]
+    pipeline = read("gitlab-ci.yml")
+    first = pipeline["default"]["before_script"]
+    later = [line for line in pipeline["batfish"]["script"] if "pip install" in line]
+    return [*steps, "\n".join(first), *("\n".join([*first, line]) for line in later)]
+
+
+@pytest.mark.parametrize("script", installations())
+def test_the_program_is_installed_from_a_url_only(script: str, tmp_path: Path) -> None:
+    """An index may give the name to anybody. A python that shows its words stands for pip."""
+    (tmp_path / "python").write_text('#!/bin/sh\nfor word; do echo "$word"; done\n', encoding="ascii")
+    (tmp_path / "python").chmod(0o755)
+
+    def install(url: str) -> tuple[int, list[str], str]:
+        env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "AILB_GEN": url}
+        done = subprocess.run(["bash", "-ec", script], env=env, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines(), done.stderr
+
+    code, words, told = install("")
+    assert code != 0 and words == [] and "must be a URL" in told
+    code, words, told = install("git+https://example.net/ailb-gen@v1")
+    assert (code, told) == (0, "")
+    asked = [word for word in words if word.startswith("ailb-gen")]
+    assert asked and all(
+        re.fullmatch(r"ailb-gen(\[batfish\])? @ git\+https://example\.net/ailb-gen@v1", word) for word in asked
+    )
+
+
+def test_pip_refuses_a_name_in_place_of_a_url() -> None:
+    """What the pipelines do with `AILB_GEN: ailb-gen`; nothing is looked up."""
+    words = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-index", "ailb-gen @ ailb-gen"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "Invalid requirement" in done.stderr

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Cable
-from ailb_gen.network.model import Group
+from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
@@ -67,7 +67,13 @@ def test_what_is_written_reads_back(case: Case) -> None:
     for name, expected in case.network.switches.items():
         for text in (set_text(expected), curly_text(expected)):
             found = switch(name, expected.file, read(text, expected.file))
-            assert replace(found, groups=tuple(without_lines(group) for group in found.groups)) == expected
+            assert without_places(found) == expected
+
+
+def without_places(found: Switch) -> Switch:
+    """Leave out what tells only where something stands."""
+    groups = tuple(without_lines(group) for group in found.groups)
+    return replace(found, groups=groups, sections=frozenset(), last_line=0)
 
 
 def without_lines(group: Group) -> Group:

@@ -9,7 +9,7 @@ from ailb_gen.routing.policy import Lists, Verdict, evaluate
 from ailb_gen.routing.route import BGP, DIRECT, Route
 
 LISTS = """\
-    prefix-list pool { fc00::/16; }
+    prefix-list pool { fc00::/16; } prefix-list bits { fc00:5::7/32; }
     prefix-list others { 10.0.0.0/8; 2001:db8::/32; fc00:9::1; }
     community green members color:0:1;
     community blue members color:0:2;
@@ -17,7 +17,7 @@ LISTS = """\
     community pair members [ color:0:1 0:15 ];
     community any-color members "color:0:*";
     community digits members "^0:[0-9]+$";
-    community broken members "0:(";
+    community broken members "0:("; community repeated members "6{1}50{3}:[0-9]+"; community nested members "((1+)*)*:";
 """
 
 
@@ -65,6 +65,8 @@ def test_the_end_of_the_chain_is_the_default(default: bool) -> None:
         ("community digits;", colored("0:15"), True),
         ("community digits;", colored("color:0:1"), False),
         ("community broken;", colored("0:("), False),
+        ("community repeated;", colored("65000:1"), True),
+        ("community nested;", colored("1111111111111111111111111111111111111111:2"), False),
         ("community nothing;", colored("color:0:1"), False),
         ("protocol bgp; community green;", colored("color:0:2"), False),
         ("protocol bgp; community green;", colored("color:0:1"), True),
@@ -84,6 +86,8 @@ def test_conditions_on_routes(condition: str, route: Route, held: bool) -> None:
         ("prefix-list pool;", "fc00:1::/32", False),
         ("prefix-list others;", "fc00:9::1/128", True),
         ("prefix-list nothing;", "fc00::/16", False),
+        ("prefix-list bits;", "fc00:5::/32", True),
+        ("route-filter fc00:1::7/32 exact;", "fc00:1::/32", True),
         ("prefix-list-filter pool exact;", "fc00:1::/32", False),
         ("prefix-list-filter pool orlonger;", "fc00::/16", True),
         ("prefix-list-filter pool orlonger;", "fc00:1:1:1::/64", True),

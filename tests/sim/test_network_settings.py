@@ -16,7 +16,8 @@ from ailb_gen.sim.fabric import SPINE, Fabric
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
 from ailb_gen.sim.network_settings import BUFFER_BYTES, data_dscp, network_settings, switch_settings
-from tests.checks.trees import network_of
+from tests.checks.trees import network_of, rendered
+from tests.conftest import SMALL
 from tests.forwarding.examples import network
 from tests.sim.files import fabric
 from tests.sim.test_from_network import destination, host, mutated, spines_on_the_way
@@ -155,16 +156,20 @@ def test_the_dscp_of_the_servers_decides(tmp_path: Path) -> None:
     assert switches.ecn_min_bytes is None
 
 
-def test_the_lossless_pool_of_the_files() -> None:
-    buffers = ("ingress buffer-partition lossless dynamic-threshold 5", "ingress buffer-partition lossless percent 66")
-    net = network("lab")
-    some = {name: replace(switch, cos=replace(switch.cos, buffers=buffers)) for name, switch in net.switches.items()}
-    switches = switch_settings(replace(net, switches=some), fabric("lab"))
-    assert switches.shared_buffer_bytes == BUFFER_BYTES * 66 // 100
+def test_the_lossless_pool_of_the_files(tmp_path: Path) -> None:
+    asked = "roce: {buffers: {lossless: 61, dynamic_threshold: 5, lossless_headroom: 24, lossy: 15}}\n"
+    _, root = rendered(SMALL + asked, tmp_path)
+    net = network_of(root)
+    switches = switch_settings(net, from_network(net, Routing(net)))
+    assert switches.shared_buffer_bytes == BUFFER_BYTES * 61 // 100
     assert switches.ingress_alpha == 0.25
-    mixed = {**some, "spine1": net.switches["spine1"]}
-    with pytest.raises(UsageError, match=r"switches have different lossless buffers: .*nothing at spine1"):
-        switch_settings(replace(net, switches=mixed), fabric("lab"))
+    spine = root / "switches/spine1.conf"
+    spine.write_text(spine.read_text().replace("                percent 61;\n                dynamic", "dynamic"))
+    net = network_of(root)
+    with pytest.raises(
+        UsageError, match=r"lossless buffers: dynamic-threshold 5 at spine1; dynamic-threshold 5, percent 61 at spine2"
+    ):
+        switch_settings(net, from_network(net, Routing(net)))
 
 
 FLOWLET = dlb("flowlet inactivity-interval 64", "sampling-rate 5000", "ether-type ipv6")

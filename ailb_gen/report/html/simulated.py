@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from ailb_gen.report.html import charts_over_seeds as plots
 from ailb_gen.report.html.charts import CHARTS, chart, charts_css
-from ailb_gen.report.html.fastest import conclusions
 from ailb_gen.report.html.page import Page, Section, Status, html
 from ailb_gen.report.html.plots import Plot
 from ailb_gen.sim.comparison import COLUMNS
+from ailb_gen.sim.conclusions import comparable, conclusions
 from ailb_gen.sim.profile import Profile
 from ailb_gen.sim.results import Row
 from ailb_gen.wording import shown
@@ -61,7 +61,7 @@ class Simulation:
 def simulated(simulation: Simulation) -> str:
     """Return the report as HTML."""
     groups = list(simulation.groups().items())
-    found = {group: list(conclusions(_points(simulation, names))) for group, names in groups}
+    found = {group: list(conclusions(comparable(simulation.rows, names))) for group, names in groups}
     said = next((lines for lines in found.values() if lines), [INCOMPARABLE])
     first = " ".join(dict.fromkeys((said[0], said[-1])))
     more = f" ({groups[0][0]}; {len(groups)} combinations are compared below.)" if len(groups) > 1 else ""
@@ -77,17 +77,6 @@ def simulated(simulation: Simulation) -> str:
 def _status(simulation: Simulation) -> Status:
     whole = all(row.statistics is not None and row.statistics["complete"] for row in simulation.rows)
     return "info" if whole and not simulation.warnings else "warn"
-
-
-def _points(simulation: Simulation, names: Mapping[str, str]) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the statistics of variants by name: of those seeds that all variants have that have any."""
-    found: dict[str, dict[int, Mapping[str, Any]]] = {name: {} for name in names}
-    for name, variant in names.items():
-        for row in simulation.rows:
-            if row.variant == variant and row.statistics is not None:
-                found[name][row.seed] = row.statistics
-    some = [seeds for seeds in found.values() if seeds]
-    return {name: [seeds[seed] for seed in seeds if all(seed in one for one in some)] for name, seeds in found.items()}
 
 
 def _comparison(simulation: Simulation, found: Mapping[str, Sequence[str]]) -> Section:

@@ -20,6 +20,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from ailb_gen.user_directories import cache_home, make_private
+
 F = TypeVar("F", bound=Callable[..., object])
 KEPT_STATES = 8
 # Bytes of a cache line.
@@ -34,42 +36,45 @@ def _sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache() -> Path:
-    """Return the directory for compiled functions of these sources; remove those of older ones but the last few."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ailb-gen" / "engine"
+def _cache() -> tuple[Path | None, str]:
+    """Return the directory for compiled functions of these sources, or None and why nothing is kept.
+
+    What is kept there is code: it is read only where nobody else can have put something. Those of older sources are
+    removed but the last few. Raises UsageError.
+    """
+    base = cache_home() / "engine"
     own = base / f"{numba.__version__}-{_sources_digest()}"
     try:
-        own.mkdir(parents=True, exist_ok=True)
+        make_private(own)
         os.utime(own)
         states = sorted((path for path in base.iterdir() if path != own), key=lambda path: path.stat().st_mtime)
         for path in states[: 1 - KEPT_STATES]:
             shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        # Read-only or no home directory: Numba compiles for this process only.
-        return own
-    return own
+    except OSError as error:
+        # Read-only, no home directory, or not this user's alone: Numba compiles for this process only.
+        return None, str(error)
+    return own, ""
 
 
-CACHE = _cache()
 DISABLED = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
-_KEEP = os.access(CACHE, os.W_OK)
-if _KEEP:
+CACHE, NOT_KEPT = (None, "") if DISABLED else _cache()
+if CACHE is not None:
     numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
 
 def is_compiled(function: str = "loop.advance") -> bool:
     """Return whether an entry of these sources (its module and name) was compiled before, and kept."""
-    return DISABLED or next(CACHE.rglob(f"{function}*.nbc"), None) is not None
+    return DISABLED or (CACHE is not None and next(CACHE.rglob(f"{function}*.nbc"), None) is not None)
 
 
 @contextmanager
 def one_compiler() -> Iterator[None]:
     """Let one process of this machine compile; others wait and then read what it has kept."""
-    if not _KEEP:
+    if CACHE is None:
         yield
         return
     # Another version may have removed it.
-    CACHE.mkdir(parents=True, exist_ok=True)
+    make_private(CACHE)
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -83,7 +88,7 @@ _WITHIN: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wra
 
 def entry(function: F) -> F:
     """Compile what Python calls, with all that it calls, and keep it; divisions by zero give infinity, as in C."""
-    result: F = numba.njit(function, cache=_KEEP, **_OPTIONS)
+    result: F = numba.njit(function, cache=CACHE is not None, **_OPTIONS)
     return result
 
 

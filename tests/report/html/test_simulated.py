@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.report.html.charts_over_seeds import INTERVALS, distributions, heat_maps, over_time, steps
-from ailb_gen.report.html.fastest import conclusions
 from ailb_gen.report.html.simulated import GROUPS, INCOMPARABLE, simulated
 from ailb_gen.sim.profile import Profile
 from tests.report.html.simulations import EVIL, simulation, without
@@ -19,35 +18,6 @@ PLAIN = {"rlb": ("", "rlb"), "ecmp": ("", "ecmp")}
 def shown(text: str) -> list[str]:
     """The titles of all charts."""
     return re.findall(r"<figcaption>([^<]*)</figcaption>", text)
-
-
-def times(*values: float | None) -> list[dict[str, object]]:
-    """The statistics of seeds whose job took so many us."""
-    return [{"jobs": {"job": {"time_us": value}}, "flows": {}} for value in values]
-
-
-def test_the_fastest_is_named_first_and_the_slowest_last() -> None:
-    found = list(conclusions({"ecmp": times(130, 150), "rlb": times(100, 100), "dlb": times(100.01, 100.02)}))
-    assert found == [
-        "rlb and dlb are fastest, within 0.1 %: the job takes 100 us.",
-        "ecmp takes 40.0 % more (seed by seed 30.0 to 50.0 %).",
-    ]
-
-
-def test_what_does_not_end_is_not_fast() -> None:
-    found = list(conclusions({"a": times(None, 50), "b": times(None, None), "c": times(100, 100), "d": times(90, 120)}))
-    assert found == [
-        "c is fastest: the job takes 100 us.",
-        "d takes 5.0 % more (seed by seed -10.0 to 20.0 %); not with every seed.",
-        "a does not end with 1 of 2 seeds.",
-        "b does not end.",
-    ]
-    assert list(conclusions({"a": times(5), "b": times(5)})) == [
-        "All take the same time, within 0.1 %: the job takes 5 us."
-    ]
-    assert list(conclusions({"a": times(None)})) == ["No job and no flow ended."]
-    assert list(conclusions({"a": times(5)})) == ["The job takes 5 us."]
-    assert list(conclusions({"a": []})) == []
 
 
 def test_the_page_says_what_is_fastest_and_shows_what_was_recorded() -> None:

@@ -1,0 +1,150 @@
+"""Which load balancer is fastest, and what the others cost: sentences that follow from simulated points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ailb_gen.sim.comparison import FIGURES
+from ailb_gen.sim.fabric import HOST
+from ailb_gen.sim.results import Row
+from ailb_gen.sim.statistics import TIERS
+from ailb_gen.wording import shown
+
+# What is compared: the first of these that all points have.
+TIMES = (("job_us", "the job takes"), ("fct_mean_us", "a flow takes, on average,"))
+PERCENT = 100
+# Times that differ by less (a share) are called equal.
+SAME = 0.001
+LEAST_EQUAL = 2
+# Shares of a link's rate over the whole time: from which on a link limits a job, and below which flows hardly meet.
+FULL, IDLE = 0.9, 0.5
+HOSTS = TIERS[HOST]
+
+# Per variant by its name: the statistics of its seeds, in their order.
+Statistics = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """The times of a variant in us, by seed; None where it did not end."""
+
+    name: str
+    seeds: Sequence[float | None]
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over the seeds; None unless all ended."""
+        known = [value for value in self.seeds if value is not None]
+        return sum(known) / len(known) if known and len(known) == len(self.seeds) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """Variants by their times: the fastest ones, that nobody would tell apart, and the others, the fastest first."""
+
+    words: str
+    best: _Time
+    same: Sequence[_Time]
+    others: Sequence[_Time]
+
+    @property
+    def first(self) -> str:
+        """The sentence about the fastest."""
+        took = f"{self.words} {shown(self.best.mean or 0.0)} us."
+        return _fastest(self.same, len(self.same) + len(self.others), took)
+
+
+def _ranking(points: Mapping[str, Sequence[Statistics]]) -> _Ranking | None:
+    """Rank variants by the first of TIMES that any of them has; None without any."""
+    for figure, words in TIMES:
+        times = [_Time(name, [FIGURES[figure](one) for one in seeds]) for name, seeds in points.items() if seeds]
+        ended = [(one.mean, one) for one in times if one.mean is not None]
+        if ended:
+            least, best = min(ended, key=lambda pair: pair[0])
+            same = [one for mean, one in ended if mean <= least * (1 + SAME)]
+            others = sorted(
+                (one for one in times if one not in same), key=lambda one: (one.mean is None, one.mean or 0)
+            )
+            return _Ranking(words, best, same, others)
+    return None
+
+
+def comparable(rows: Sequence[Row], variants: Mapping[str, str]) -> dict[str, list[Statistics]]:
+    """Return the statistics of variants by name: of those seeds that all variants have that have any."""
+    found: dict[str, dict[int, Statistics]] = {name: {} for name in variants}
+    for name, variant in variants.items():
+        for row in rows:
+            if row.variant == variant and row.statistics is not None:
+                found[name][row.seed] = row.statistics
+    some = [seeds for seeds in found.values() if seeds]
+    return {name: [seeds[seed] for seed in seeds if all(seed in one for one in some)] for name, seeds in found.items()}
+
+
+def conclusions(points: Mapping[str, Sequence[Statistics]]) -> Iterator[str]:
+    """Give what follows from the points of variants with the same seeds: the fastest first, the slowest last."""
+    ranking = _ranking(points)
+    if ranking is not None:
+        yield f"{ranking.first} {_why_equal(points, ranking.same)}".rstrip()
+        yield from (_against(one, ranking.best, ranking.best.mean or 0.0) for one in ranking.others)
+    elif any(points.values()):
+        yield "No job and no flow ended."
+
+
+def tie(points: Mapping[str, Sequence[Statistics]]) -> str:
+    """Return which variants are fastest together, and why; empty if one alone is, or none."""
+    ranking = _ranking(points)
+    if ranking is None or len(ranking.same) < LEAST_EQUAL:
+        return ""
+    return f"{ranking.first} {_why_equal(points, ranking.same)}".rstrip()
+
+
+def _why_equal(points: Mapping[str, Sequence[Statistics]], same: Sequence[_Time]) -> str:
+    """Return how full links are at most where several variants are equally fast: why their difference does not show."""
+    if len(same) < LEAST_EQUAL:
+        return ""
+    busiest = {True: 0.0, False: 0.0}
+    for one in same:
+        for statistics in points[one.name]:
+            for kind, links in statistics.get("links", {}).items():
+                of_hosts = HOSTS in kind.split()
+                busiest[of_hosts] = max(busiest[of_hosts], links["max_load"])
+    between = f"The busiest link between switches is at {_percent(busiest[False] * PERCENT)} % of its rate"
+    if busiest[True] >= FULL:
+        return f"{between}, that of a host at {_percent(busiest[True] * PERCENT)} %: hosts are the limit."
+    if 0 < busiest[False] < IDLE:
+        return f"{between}: too little for flows to collide. Larger messages or a permutation show more."
+    return f"{between}." if busiest[False] else ""
+
+
+def _fastest(same: Sequence[_Time], all_of_them: int, took: str) -> str:
+    """Return which variants are fastest; `same` are those that nobody would tell apart."""
+    within = f"within {SAME * PERCENT:g} %"
+    if all_of_them == 1:
+        return f"{took[0].upper()}{took[1:]}"
+    if len(same) == all_of_them:
+        return f"All take the same time, {within}: {took}"
+    if len(same) == 1:
+        return f"{same[0].name} is fastest: {took}"
+    *first, last = (one.name for one in same)
+    return f"{', '.join(first)} and {last} are fastest, {within}: {took}"
+
+
+def _against(one: _Time, best: _Time, least: float) -> str:
+    if one.mean is None:
+        missing = sum(value is None for value in one.seeds)
+        some = "" if missing == len(one.seeds) else f" with {missing} of {len(one.seeds)} seeds"
+        return f"{one.name} does not end{some}."
+    more = (one.mean / least - 1) * PERCENT
+    pairs = [(a / b - 1) * PERCENT for a, b in zip(one.seeds, best.seeds, strict=False) if a is not None and b]
+    text = f"{one.name} takes {_percent(more)} % more"
+    if len(pairs) > 1:
+        text += f" (seed by seed {_percent(min(pairs))} to {_percent(max(pairs))} %)"
+        text += "; not with every seed" if min(pairs) <= 0 else ""
+    return f"{text}."
+
+
+def _percent(value: float) -> str:
+    """Return one decimal, or two digits of what is less than 1."""
+    return f"{value:.1f}" if abs(value) >= 1 else f"{value:.2g}"

@@ -1,0 +1,70 @@
+"""Sentences about simulated variants: the fastest, what others cost, and why some are equal."""
+
+from __future__ import annotations
+
+import pytest
+
+from ailb_gen.sim.conclusions import conclusions, tie
+
+
+def times(*values: float | None) -> list[dict[str, object]]:
+    """The statistics of seeds whose job took so many us."""
+    return [{"jobs": {"job": {"time_us": value}}, "flows": {}} for value in values]
+
+
+def test_the_fastest_is_named_first_and_the_slowest_last() -> None:
+    found = list(conclusions({"ecmp": times(130, 150), "rlb": times(100, 100), "dlb": times(100.01, 100.02)}))
+    assert found == [
+        "rlb and dlb are fastest, within 0.1 %: the job takes 100 us.",
+        "ecmp takes 40.0 % more (seed by seed 30.0 to 50.0 %).",
+    ]
+
+
+def test_what_does_not_end_is_not_fast() -> None:
+    found = list(conclusions({"a": times(None, 50), "b": times(None, None), "c": times(100, 100), "d": times(90, 120)}))
+    assert found == [
+        "c is fastest: the job takes 100 us.",
+        "d takes 5.0 % more (seed by seed -10.0 to 20.0 %); not with every seed.",
+        "a does not end with 1 of 2 seeds.",
+        "b does not end.",
+    ]
+    assert list(conclusions({"a": times(5), "b": times(5)})) == [
+        "All take the same time, within 0.1 %: the job takes 5 us."
+    ]
+    assert list(conclusions({"a": times(None)})) == ["No job and no flow ended."]
+    assert list(conclusions({"a": times(5)})) == ["The job takes 5 us."]
+    assert list(conclusions({"a": []})) == []
+
+
+def loaded(between: float, host: float) -> list[dict[str, object]]:
+    """The statistics of a seed with the loads of the busiest links: between switches, and of a host."""
+    links = {
+        "host to leaf": {"max_load": host},
+        "leaf to host": {"max_load": host / 2},
+        "leaf to spine": {"max_load": between / 2},
+        "spine to leaf": {"max_load": between},
+    }
+    return [{**one, "links": links} for one in times(5)]
+
+
+@pytest.mark.parametrize(
+    ("between", "host", "why"),
+    [
+        (
+            0.052,
+            0.1,
+            " at 5.2 % of its rate: too little for flows to collide. Larger messages or a permutation show more.",
+        ),
+        (0.494, 0.987, " at 49.4 % of its rate, that of a host at 98.7 %: hosts are the limit."),
+        (0.95, 0.6, " at 95.0 % of its rate."),
+    ],
+)
+def test_why_variants_are_equal(between: float, host: float, why: str) -> None:
+    equal = "All take the same time, within 0.1 %: the job takes 5 us. The busiest link between switches is"
+    assert tie({"rlb": loaded(0.01, 0.01), "ecmp": loaded(between, host)}) == equal + why
+
+
+def test_without_a_tie_nothing_is_said() -> None:
+    assert tie({"rlb": loaded(0.1, 0.2)}) == ""
+    assert tie({"rlb": loaded(0.1, 0.2), "ecmp": times(9)}) == ""
+    assert tie({"rlb": times(None), "ecmp": times(None)}) == ""
