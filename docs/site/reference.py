@@ -127,7 +127,12 @@ def _object(title: str, node: Node, defs: Mapping[str, Node], last: Container[st
         for key, value in own
     ]
     text = [node["description"], ""] if node.get("description") else []
-    return [f"## {title}", "", *text, *table(("key", "value", "default", "meaning"), rows)]
+    lines = [f"## {title}", "", *text, *table(("key", "value", "default", "meaning"), rows)]
+    for key, value in own:
+        # A mapping to text of which some keys are known.
+        known = [[code(name), cell(one["description"])] for name, one in value.get("properties", {}).items()]
+        lines += [f"### {key}", "", *table(("key", "what works, and why"), known)] if known else []
+    return lines
 
 
 def _title(name: str) -> str:
@@ -292,7 +297,8 @@ FILE:LINE:COLUMN: error[CODE]: PATH: REASON; WHAT TO DO
 
 All problems of a stage are printed at once, in the order of the file: first syntax; then keys and values; then, once
 these are right, contradictions between them. Four or more problems of one kind at one place become one line with a
-count. In a CSV file the column counts cells. Warnings have the same form and do not stop anything.
+count. In a CSV file the column counts cells. Warnings have the same form and do not stop anything. Errors about plans
+and their signatures have this form without line, column and path.
 
 Errors about devices name the device, the step, the reason and the remedy ([deploy](../deploy.md)). Errors about
 templates, output and Batfish have no code: they name the template and its line; the path and the reason; or the
