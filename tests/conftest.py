@@ -1,7 +1,7 @@
 """What all tests share: where things are, and how to skip: with the reason, and never where a thing is required."""
 
 import os
-import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design
 from ailb_gen.intent.load import Intent, load, parse
+from ailb_gen.programs import program
 from tests.forkserver import ForkServer
 
 # The machine may be slow and shared: no test fails for taking long.
@@ -108,7 +109,7 @@ def missing(reason: str) -> None:
 
 def need_tool(name: str) -> str:
     """Return the path of a program, or skip."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    found = program(name)
     if found is None:
         missing(f"the program {name} is not installed")
     return str(found)
@@ -118,6 +119,12 @@ def need_root() -> None:
     """Skip without the right to make network namespaces."""
     if os.geteuid() != 0:
         missing("network namespaces need root")
+
+
+def need_user_namespaces() -> None:
+    """Skip for a user who may not make namespaces."""
+    if os.geteuid() and subprocess.run(("unshare", "-Urnmp", "--fork", "true"), check=False).returncode:
+        missing("this system does not allow users namespaces of their own")
 
 
 def need_shared(path: str) -> Path:

@@ -16,6 +16,7 @@ import pytest
 from ailb_gen.errors import CODES
 from tests.batfish.commands import with_stand_in
 from tests.conftest import ROOT, SMALL, design_of
+from tests.docs.script import Step, silent
 
 PAGES = sorted(
     path for pattern in ("*.md", "docs/**/*.md", "examples/*/*.md", "inventory/*.md") for path in ROOT.glob(pattern)
@@ -83,6 +84,8 @@ def _run_commands(page: Path, checkout: Path, env: dict[str, str], targets: Sequ
                 check=False,
             )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+        ran = Step(page, command, printed=[*done.stdout.splitlines(), *done.stderr.splitlines()])
+        assert silent([ran], checkout) == []
 
 
 def test_the_readme_shows_the_reference_fabric_as_it_is() -> None:
@@ -98,6 +101,18 @@ def test_the_readme_shows_what_comes_out() -> None:
     netplan = (ROOT / "tests/golden/jvd/servers/h100-01/etc/netplan/60-ailb-gpu.yaml").read_text(encoding="utf-8")
     (excerpt,) = blocks(ROOT / "README.md", "netplan")
     assert excerpt in netplan
+
+
+@pytest.mark.long
+def test_the_readme_shows_what_a_simulation_prints() -> None:
+    page = ROOT / "README.md"
+    (command,) = [line for line in commands(page) if line.startswith("ailb-gen simulate")]
+    (table,) = [block for block in blocks(page, "text") if block.startswith("balancer")]
+    words = [str(ROOT / "tests/golden/jvd") if word == "build/jvd" else word for word in shlex.split(command)[1:]]
+    done = subprocess.run(
+        [sys.executable, "-m", "ailb_gen", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == table
 
 
 def test_yaml_in_the_documentation_is_valid_intent() -> None:

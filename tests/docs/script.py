@@ -130,6 +130,33 @@ def run(of: Sequence[Step], folder: Path, env: Mapping[str, str]) -> None:
     assert good == len(of), f"{of[good].page.name}: {of[good].command}\n{done.stdout[-3000:]}"
 
 
+# Commands that print nothing when they succeed, by how they begin: `junos diff` of files with the same statements, too.
+QUIET = (
+    *("cd ", "cp ", "rm ", "mkdir ", "cat > ", "sed -i", "git ", ". ", "export ", "kill ", "echo ", "ssh-keygen -q "),
+    *("python3 -m venv ", "pip install --quiet ", "ailb-gen junos diff "),
+)
+# A file or a directory that a command writes.
+WRITES = re.compile(r"(?:-o|--output) *'?([^\s'|>]+)")
+
+
+def silent(of: Sequence[Step], folder: Path) -> list[str]:
+    """Return the commands, run in a folder, of which nothing came out: what they name may be gone."""
+    return [
+        f"{step.page.name}: {step.command}"
+        for step in of
+        if not any(step.printed)
+        and not step.command.startswith(QUIET)
+        and " > " not in step.command
+        and not _written(step.command, folder)
+    ]
+
+
+def _written(command: str, folder: Path) -> bool:
+    """Return whether a command names something to write that is there, and not empty; scripts change directories."""
+    places = [path for name in WRITES.findall(command) for path in folder.rglob(Path(name).name)]
+    return any(next(path.iterdir(), None) is not None if path.is_dir() else path.stat().st_size > 0 for path in places)
+
+
 def differences(of: Sequence[Step]) -> list[str]:
     """Return the steps that printed something else than their page shows, with what they printed."""
     return [

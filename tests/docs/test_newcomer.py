@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, need_tool
-from tests.docs.script import differences, run, steps
+from tests.docs.script import differences, run, silent, steps
 
 PAGES = [ROOT / "docs" / name for name in ("start.md", "tutorial.md")]
 PICTURES = sorted(path.name for path in (ROOT / "docs/pictures").glob("pod7-*.svg"))
@@ -39,6 +39,7 @@ def test_start_and_tutorial_are_true(clone: Path) -> None:
     env = {name: value for name, value in os.environ.items() if name not in OURS}
     env |= {"COLUMNS": "80", "LC_ALL": "C.UTF-8", "GIT_CONFIG_GLOBAL": "/dev/null", **GIT}
     run(todo, clone, env)
+    assert silent(todo, clone.parent) == []
     assert differences(todo) == []
     # What they show is compared by tests/test_pictures.py.
     assert sorted(path.name for path in clone.parent.glob("*.svg")) == PICTURES

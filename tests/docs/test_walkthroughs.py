@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.docs.script import Step, differences, run, shows, steps
+from tests.docs.script import Step, differences, run, shows, silent, steps
 
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if steps(path, "shell-session"))
 
@@ -34,6 +34,7 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     env.pop("AILB_YANG", None)
     walkthrough = steps(page, "shell-session")
     run(walkthrough, folder, env)
+    assert silent(walkthrough, tmp_path) == []
     assert differences(walkthrough) == []
 
 

@@ -1,0 +1,65 @@
+"""How an extra is installed: from where this installation came, for every origin that pip records."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ailb_gen import optional
+from ailb_gen.optional import how_to_install
+from tests.conftest import ROOT
+
+URL = "https://example.net/ailb-gen"
+
+
+@pytest.mark.parametrize(
+    ("origin", "told"),
+    [
+        ({"url": "file:///home/kim/ailb-gen", "dir_info": {}}, "pip install '/home/kim/ailb-gen[sim]'"),
+        (
+            {"url": "file:///home/kim/my%20work/ailb-gen", "dir_info": {"editable": True}},
+            "pip install '/home/kim/my work/ailb-gen[sim]'",
+        ),
+        (
+            {"url": URL, "vcs_info": {"vcs": "git", "requested_revision": "v1", "commit_id": "a1b2"}},
+            f"pip install 'ailb-gen[sim] @ git+{URL}@a1b2'",
+        ),
+        (
+            {"url": f"{URL}/ailb_gen-1-py3-none-any.whl", "archive_info": {}},
+            f"pip install 'ailb-gen[sim] @ {URL}/ailb_gen-1-py3-none-any.whl'",
+        ),
+        (None, "in the checkout: pip install '.[sim]'"),
+    ],
+    ids=["checkout", "editable", "git", "wheel", "unknown"],
+)
+def test_where_it_came_from(origin: Any, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = None if origin is None else json.dumps(origin)
+    monkeypatch.setattr(optional, "distribution", lambda name: SimpleNamespace(read_text=lambda file: record))
+    assert how_to_install("sim") == told
+
+
+def test_of_pipx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pipx_metadata.json").write_text("{}", encoding="ascii")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert how_to_install("sim").startswith("pipx install --force '")
+
+
+def test_pip_accepts_what_is_told() -> None:
+    """This installation is one from a checkout."""
+    told = how_to_install("sim")
+    assert told == f"pip install '{ROOT}[sim]'"
+    words = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*words, f"{ROOT}[sim]"], check=True, capture_output=True)
+
+
+def test_no_page_and_no_message_installs_by_name() -> None:
+    """A name is looked up in an index, where it is nobody's, or somebody else's."""
+    folders = ("ailb_gen", "docs", "examples", "inventory", "templates")
+    files = [ROOT / "README.md", *(path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file())]
+    texts = {path: path.read_bytes() for path in files}
+    by_name = [b"install ailb-gen", b"install 'ailb-gen", b'install "ailb-gen', b"install --quiet 'ailb-gen"]
+    assert [str(path) for path, text in texts.items() if any(name in text for name in by_name)] == []
