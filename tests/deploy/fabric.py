@@ -195,8 +195,8 @@ def hurried() -> Iterator[None]:
 
 
 def program(words: Sequence[str]) -> int:
-    """Be the program; return the exit code."""
-    with mock.patch.object(sys, "argv", ["ailb-gen", *words]):
+    """Be the program; return the exit code. Where the program would not wait for its threads, this process stays."""
+    with mock.patch.object(sys, "argv", ["ailb-gen", *words]), mock.patch("ailb_gen.cli._leave", sys.exit):
         try:
             main()
         except SystemExit as end:
