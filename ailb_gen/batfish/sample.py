@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ailb_gen.routing.graph import Graph
+from ailb_gen.wording import counted
 
 # Routes (switches times prefixes) that Batfish computes in about four minutes: on 64 leaves, 16 spines and 16 colors a
 # single failure took 100 s.
@@ -31,7 +32,7 @@ class Sample:
     def __str__(self) -> str:
         if len(self.chosen) == self.total:
             return f"all {self.total}"
-        kinds = f"{self.kinds} kind{'s' if self.kinds > 1 else ''}"
+        kinds = counted(self.kinds, "kind")
         return f"{len(self.chosen)} of {self.total}, which are of {kinds}: alike but for their color and neighbors"
 
 

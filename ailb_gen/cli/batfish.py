@@ -14,6 +14,7 @@ from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import ask as asked
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import AilbError, BatfishError, ExitCode, UsageError
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,20 +102,18 @@ def clean(
             title = f"Networks of runs on Batfish at {service.address}"
             echo_table(title, ("network", "age", "snapshots", "state"), rows)
         if not gone or dry_run:
-            typer.echo(f"{_counted(len(gone))} left over{'; nothing was deleted' if gone else ''}")
+            typer.echo(f"{counted(len(gone), 'network')} left over{'; nothing was deleted' if gone else ''}")
             return
-        if not yes and not _agreed(f"Delete {_counted(len(gone))}?"):
+        if not yes and not _agreed(f"Delete {counted(len(gone), 'network')}?"):
             typer.echo("Nothing was deleted.")
             raise typer.Exit(ExitCode.ENVIRONMENT)
         left = {one.name: why for one in gone if (why := service.delete_network(one.name))}
-        typer.echo(f"{_counted(len(gone) - len(left))} deleted")
+        typer.echo(f"{counted(len(gone) - len(left), 'network')} deleted")
         if left:
             reasons = "\n".join(f"  {name}: {why}" for name, why in left.items())
-            raise BatfishError(f"Batfish at {service.address}: {_counted(len(left))} could not be deleted:\n{reasons}")
-
-
-def _counted(count: int) -> str:
-    return f"{count} network{'' if count == 1 else 's'}"
+            raise BatfishError(
+                f"Batfish at {service.address}: {counted(len(left), 'network')} could not be deleted:\n{reasons}"
+            )
 
 
 def _agreed(question: str) -> bool:
