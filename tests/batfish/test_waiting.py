@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ from ailb_gen.checks.run import examine
 from ailb_gen.errors import BatfishError
 from ailb_gen.intent.load import load
 from tests.batfish.misbehaving import Handler, misbehaving, says
-from tests.batfish.near import ALL, Counted, judged
-from tests.batfish.stand_in import Reply, StandIn, on
+from tests.batfish.near import ALL, Counted
+from tests.batfish.stand_in import Reply, Request, StandIn, on
 from tests.checks.trees import GOLDEN, shown
 from tests.conftest import EXAMPLES
 
@@ -49,10 +49,26 @@ class OneByOne:
         return lambda: rows
 
 
+def begun(log: Sequence[Request]) -> tuple[int, int, int]:
+    """Return how many failures were forked, how many questions about them answered, and the most begun at a time."""
+    forked = answered = most = 0
+    for request in log:
+        forked += "snapshots:fork" in request.line
+        answered += "/answer?snapshot=" in request.line and any(
+            f"={kind}-" in request.line for kind in ("spine", "link")
+        )
+        most = max(most, forked - answered // 2)
+    return forked, answered, most
+
+
 def test_the_service_is_never_idle_within_a_stage(server: StandIn) -> None:
-    """One tick for every piece of work, and one per stage to learn that the last is done."""
+    """One tick for every piece of work, and one per stage to learn that the last is done.
+
+    The next snapshot is forked while the questions of this one are answered; a large fabric fits once more.
+    """
     with connect(server.host, server.port, 60) as batfish:
         results = list(second_opinion(batfish, opinion(), Counted()))
+    assert begun(server.log) == (8, 16, 2)
     assert not shown(results)
     snapshots = [name for name in server.created if "/" in name]
     with_routes = len(snapshots) - 1
@@ -63,29 +79,6 @@ def test_the_service_is_never_idle_within_a_stage(server: StandIn) -> None:
     with connect(server.host, server.port, 60) as batfish:
         assert list(second_opinion(OneByOne(batfish), opinion(), Counted())) == results
     assert server.ticks - ticks > 1.5 * ticks
-
-
-def test_results_are_those_of_one_question_after_the_other(server: StandIn) -> None:
-    one_by_one, _ = judged(LAB, GOLDEN / "lab")
-    with connect(server.host, server.port, 60) as batfish:
-        assert list(second_opinion(batfish, opinion(), Counted())) == one_by_one
-
-
-def test_never_more_than_two_failures_are_begun(server: StandIn) -> None:
-    """The next snapshot is forked while the questions of this one are answered; a large fabric fits once more."""
-    second = opinion()
-    most = 0
-    with connect(server.host, server.port, 60) as batfish:
-        for _ in second_opinion(batfish, second, Counted()):
-            pass
-    forked = answered = 0
-    for request in server.log:
-        forked += "snapshots:fork" in request.line
-        answered += "/answer?snapshot=" in request.line and any(
-            f"={kind}-" in request.line for kind in ("spine", "link")
-        )
-        most = max(most, forked - answered // 2)
-    assert (forked, answered, most) == (8, 16, 2)
 
 
 def test_what_fails_is_told_in_the_order_of_asking(server: StandIn) -> None:

@@ -94,7 +94,9 @@ def test_a_version_that_nobody_measured_is_said(version: str, doubt: str, tmp_pa
     assert check["figures"] == [{"name": "the service is Batfish", "value": shown}]
 
 
-@pytest.mark.parametrize(("word", "spines", "links"), [("2", 1, 1), ("6", 4, 2), ("all", 4, 16)])
+@pytest.mark.parametrize(
+    ("word", "spines", "links"), [("2", 1, 1), ("6", 4, 2), pytest.param("all", 4, 16, marks=pytest.mark.long)]
+)
 def test_failures_as_many_as_are_asked_for(server: StandIn, word: str, spines: int, links: int, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     words = ("--batfish", address(server), "--checks", "AILB818,AILB819", "--batfish-failures", word)

@@ -161,7 +161,7 @@ STATE = {
 STATE_CASES = [("switch", one, rpc, verb) for rpc, verbs in STATE.items() for verb in verbs for one in OF_STATE]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(("kind", "attack", "request_", "verb"), STATE_CASES)
 def test_an_answer_about_state_costs_its_own_device_only(
     kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
@@ -177,7 +177,7 @@ def test_an_answer_about_state_costs_its_own_device_only(
     assert cost.cpu <= CPU_S, cost
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.long
 @pytest.mark.parametrize("attack", ["settings", "lines of words"])
 def test_many_hostile_devices_share_the_memory(attack: str, artifacts: Path, tmp_path: Path) -> None:
     with attacked("switch", attack, CONFIG, tmp_path, everywhere=True):

@@ -187,6 +187,7 @@ def test_the_others_are_taken_back_if_one_may_fail(tiny: Site) -> None:
     assert all_are(tiny, "old")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("clock", [0.0, 4.0e9, None])
 def test_neither_a_dry_run_nor_a_clock_hides_an_unfinished_run(tiny: Site, clock: float | None) -> None:
     first = killed(tiny, "verified")
@@ -225,6 +226,7 @@ def test_a_dry_run_that_was_cut_off_is_never_pushed(tiny: Site) -> None:
     assert all_are(tiny, "old")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("written", [b"", b'{"event": "beg'])
 def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site, written: bytes) -> None:
     def cut_off() -> str:
@@ -354,6 +356,7 @@ def test_what_the_record_holds(tiny: Site) -> None:
     assert not [event for event in tiny.records.events(first) if "hunter2" in json.dumps(event)]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("way", ["--resume", "rollback", "confirm"])
 def test_ctrl_c_ends_the_waiting_for_a_device_that_does_not_answer(tiny: Site, way: str) -> None:
     """And says what is left; when the device is there again, the same command goes on."""

@@ -142,7 +142,7 @@ def test_groups_that_share_a_group_are_no_circle() -> None:
 
 
 def test_groups_that_ask_for_too_much() -> None:
-    """Twice as much on every level; and every group looks at every interface."""
+    """Twice as much on every level."""
     names = [
         f"<*> {{ {'<*> { ' * n}l {{ apply-groups g{n + 1}; }} r {{ apply-groups g{n + 1}; }}{' }' * n} }}"
         for n in range(24)
@@ -150,6 +150,11 @@ def test_groups_that_ask_for_too_much() -> None:
     groups = "".join(f"g{n} {{ {name} }}\n" for n, name in enumerate(names))
     with pytest.raises(UsageError, match=r"groups \(line 1\): applying them takes more than 1,000,000 steps"):
         expand_groups(read(f"groups {{ {groups} g24 {{ z; }} }} apply-groups g0; a {{ b; }}"))
+
+
+@pytest.mark.long
+def test_groups_that_look_at_many_interfaces() -> None:
+    """Every group looks at every interface."""
     many = "".join(f"g{n} {{ interfaces {{ <*> {{ a{n}; }} }} }}\n" for n in range(1500))
     ports = "".join(f"p{n} {{ b; }}" for n in range(1500))
     applied = " ".join(f"g{n}" for n in range(1500))
