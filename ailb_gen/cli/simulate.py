@@ -161,7 +161,7 @@ def _need(path: Path) -> None:
     if path.is_dir():
         raise UsageError(f"{path}: this is a directory; name a scenario file, or a fabric file and then the directory")
     if not found:
-        raise UsageError(f"{path}: there is no such file")
+        raise UsageError(f"{path}: there is no such file; name a scenario, such as those in examples/simulate")
     need_engine("simulate")
 
 

@@ -136,7 +136,8 @@ def _check_folder(what: str, path: Path, hint: str) -> None:
     except OSError as error:
         raise UsageError(f"{what} {str(path)[:200]}: not a usable directory name: {error.strerror}") from error
     if not found:
-        raise UsageError(f"{what} {path}: there is no such directory; {hint}")
+        reason = "this is a file; name a directory" if path.exists() else "there is no such directory"
+        raise UsageError(f"{what} {path}: {reason}; {hint}")
 
 
 def conclude(

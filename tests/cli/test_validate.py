@@ -138,6 +138,7 @@ def test_wrong_arguments(validate: Validate, tmp_path: Path, words: tuple[str, .
 def test_bad_input_is_told(cli: Callable[..., Told], tmp_path: Path) -> None:
     (tmp_path / "fabric.yaml").write_text("name: x y\n", encoding="utf-8")
     assert "out: there is no such directory; 'ailb-gen generate' writes one" in cli("validate", "fabric.yaml", "out")[2]
+    assert "fabric.yaml: this is a file; name a directory; '" in cli("validate", "fabric.yaml", "fabric.yaml")[2]
     assert cli("validate", "fabric.yaml", "x" * 300)[0] == 2
     (tmp_path / "w.yaml").write_text("- {id: AILB091}\n- {id: AILB777, scop: a}\n", encoding="utf-8")
     code, out, err = cli("validate", "fabric.yaml", ".", "--waivers", "w.yaml")
