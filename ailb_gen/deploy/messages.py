@@ -33,7 +33,7 @@ class AnswerError(NCClientError):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a message may have: bytes, elements, and bytes of them that are kept.
+    """What a message may have: bytes, elements, bytes of them that are kept, letters of one text.
 
     Only elements of `only` are kept, if there are any; the others count all the same.
     """
@@ -41,22 +41,23 @@ class Limit:
     size: int
     elements: int
     kept: int
+    text: int
     only: frozenset[str] = frozenset()
 
 
 # A few lines, also with an error for each of a thousand statements; a greeting with all YANG models of a device.
-SHORT = Limit(2 << 20, 20_000, 8 << 20)
+SHORT = Limit(2 << 20, 20_000, 8 << 20, 2 << 20)
 # Twenty times the configuration of a spine with 512 leaves.
-CONFIGURATION = Limit(6 << 20, 1_000, 4 << 20)
+CONFIGURATION = Limit(6 << 20, 1_000, 4 << 20, 4 << 20)
 # Sessions, neighbors, advertisements: three times those of such a spine.
-LONG = Limit(12 << 20, 120_000, 40 << 20)
+LONG = Limit(12 << 20, 120_000, 40 << 20, 1 << 20)
 # What is read of a route, and the elements that lead there: 40,000 routes.
 ROUTE = frozenset(
     {"rpc-reply", "multi-routing-engine-results", "multi-routing-engine-item", "route-information", "route-table", "rt"}
     | {"rt-destination", "rt-prefix-length", "rt-entry", "communities", "community", "extended-community", "bgp-aigp"}
     | {ERROR, "output"}
 )
-ROUTES = Limit(32 << 20, 1_000_000, 32 << 20, ROUTE)
+ROUTES = Limit(32 << 20, 1_000_000, 32 << 20, 1 << 20, ROUTE)
 # By the element of a request; any other that begins with `get-` is LONG, and the rest SHORT.
 LIMITS: Mapping[str, Limit] = {
     "get-configuration": CONFIGURATION,
@@ -193,7 +194,7 @@ class _Builder:
     def __init__(self, limit: Limit, share: Share) -> None:
         self.limit, self.share = limit, share
         # Tags, texts, comments: as long as some come, none is too long.
-        self.events = self.elements = self.depth = self.kept = 0
+        self.events = self.elements = self.depth = self.kept = self.letters = 0
         self.root: etree._Element | None = None
         self.stack: list[etree._Element] = []
         # How many levels lie in an element that is not kept; and whether an error is open.
@@ -256,6 +257,9 @@ class _Builder:
             return
         # One character beyond the first plane makes four bytes of each.
         self._keep(len(text) if text.isascii() else 4 * len(text))
+        self.letters += len(text)
+        if self.letters > self.limit.text:
+            raise AnswerError(f"a text in it is longer than {self.limit.text >> 20} MiB")
         self.pieces.append(text)
         if len(self.pieces) >= PIECES:
             self.blocks.append("".join(self.pieces))
@@ -271,7 +275,7 @@ class _Builder:
         """Put the text where it belongs; `over`: its element ends."""
         if not self.pieces and not self.blocks:
             return
-        text = "".join([*self.blocks, *self.pieces])
+        text, self.letters = "".join([*self.blocks, *self.pieces]), 0
         self.pieces.clear()
         self.blocks.clear()
         # Blanks beside elements are layout, as to ncclient.

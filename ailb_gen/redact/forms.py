@@ -4,11 +4,24 @@ import re
 
 from ailb_gen.redact.names import MARK, NAME
 
-# crypt(3) and Junos: $1$ MD5, $5$ and $6$ SHA-2, $8$ with the master password, $9$ reversible.
-HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy)\$[^\s\";<>\]}]+")
+# crypt(3) and Junos: $1$ MD5, $5$ and $6$ SHA-2, $8$ with the master password, $9$ reversible; of htpasswd.
+HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy|apr1|argon2[a-z]{1,2}|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[^\s\";<>\]}]+")
+GRUB = re.compile(r"(?<=grub\.pbkdf2\.)[\w.]++")
+# Tokens that show what they are: of GitHub, GitLab, Hugging Face, OpenAI, Anthropic, Vault, Slack; RFC 7519.
+TOKENS = ("gh", "glpat-", "hf_", "sk-", "hvs.", "xox", "eyJ")
+TOKEN = re.compile(
+    r"(?<![\w-])(?:gh[opsur]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|glpat-[\w-]{16,}+|hf_[A-Za-z0-9]{20,}+"
+    r"|sk-(?:(?:ant|proj|svcacct)-[\w-]{20,}+|[A-Za-z0-9]{20,}+)|hvs\.[\w-]{20,}+|xox[a-z]-[\w-]{10,}+"
+    r"|eyJ[\w-]{10,}+\.[\w-]{10,}+(?:\.[\w-]*+)?)"
+)
 XML = re.compile(rf"<((?:\w+:)?(?:{NAME}|key|auth_key))((?:\s[^<>]*)?)>(\s*+(?:<!\[CDATA\[)?[^<]++)<", re.IGNORECASE)
 # XML as a text in XML.
 ESCAPED_XML = re.compile(rf"(&lt;(?:\w+:)?(?:{NAME}|key|auth_key)(?:\s[^<>&]*)?&gt;)[^<&]+", re.IGNORECASE)
+# A name and its value: as two elements, and as two attributes.
+PAIR = re.compile(rf"(<(?:name|key|id)>\s*+(?:{NAME})\s*+</(?:name|key|id)>\s*+<value>)([^<]++)", re.IGNORECASE)
+PAIR_ATTRIBUTES = re.compile(
+    rf"""(\b(?:name|key|id)\s*+=\s*+["'](?:{NAME})["']\s*+value\s*+=\s*+["'])[^"'<>]++""", re.IGNORECASE
+)
 # In XML the name of an SNMP community is an element of its own.
 SNMP_XML = re.compile(r"(<(?:community|trap-group)(?:\s[^<>]*)?>\s*<name>)[^<]+")
 # The password in a URL (RFC 3986, section 3.2.1), up to the last @: in quotes, and as a bare word. Of a word all that
@@ -34,8 +47,11 @@ def mask_forms(text: str) -> str:
         text = BARE_URL.sub(_url, QUOTED_URL.sub(rf"\1{MARK}@", text))
     if "=" in text:
         text = PARAMETER.sub(rf"\1{MARK}", text)
+        text = PAIR_ATTRIBUTES.sub(rf"\1{MARK}", text) if "value" in text else text
     if "</" in text:
         text = XML.sub(lambda found: f"<{found[1]}{found[2]}>{_lines(found[3])}<", text)
+        if "<value>" in text:
+            text = PAIR.sub(lambda found: f"{found[1]}{_lines(found[2])}", text)
         if "<snmp" in text:
             text = SNMP_XML.sub(rf"\1{MARK}", text)
     if "&lt;/" in text:
@@ -44,6 +60,10 @@ def mask_forms(text: str) -> str:
         text = PEM.sub(lambda found: f"{found[1]}{_lines(found[2])}", text)
     if len(text) >= 60:
         text = BASE64.sub(rf"\1{MARK}", text)
+    if "grub." in text:
+        text = GRUB.sub(MARK, text)
+    if any(start in text for start in TOKENS):
+        text = TOKEN.sub(MARK, text)
     return HASH.sub(MARK, text) if "$" in text else text
 
 

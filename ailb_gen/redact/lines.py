@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ailb_gen.redact.names import MARK, NAME
 
-# In the name of a key, or the whole name: netplan's `password` and `keys`, WireGuard's `PrivateKey`, `psk` of
-# wpa_supplicant, variables such as BMC_PASSWORD. `rocommunity` is of snmpd.conf.
-PARTS = r"passw(?:or)?d|passphrase|secret|token|psk|(?:private|preshared|api|access)[-_]?key|credential|authorization"
+# In the name of a key, or the whole name: netplan's `password`, WireGuard's `PrivateKey`, networkd's `InputKey`, `psk`
+# and `wep_key0` of wpa_supplicant, variables such as BMC_PASSWORD. `rocommunity` is of snmpd.conf.
+KEYS = "access|api|auth(?:entication)?|encryption|input|output|pre[-_]?shared|privacy|private|shared|wep"
+PARTS = rf"passw(?:or)?d|passphrase|secret|token|psk|(?:{KEYS})[-_]?key|credential|authorization|(?<![A-Za-z0-9])cak"
 WHOLE = r"(?<![\w-])(?:key|private)"
 # The letters of options whose value is a secret, or has one behind a user's name, by the commands that have them.
 LETTERS = {
@@ -33,10 +34,12 @@ OPTIONS = "|".join(rf"(?:{names})\b{OWN}\s-[A-Za-z]{{0,8}}?[{letters}]" for name
 SECRET = re.compile(
     "|".join(
         (
-            # Not the end of a path: `/etc/passwd: cannot be read`.
-            rf"""(?:(?<!/)(?:{PARTS})[\w.-]{{0,64}}|{WHOLE})(?:\\{{0,3}}["'])?\s*[:=]\s*""",
-            # JSON, also of Junos.
-            rf"""\"(?:{NAME})\\{{0,3}}\"\s*:\s*""",
+            # Not the end of a path: `/etc/passwd: cannot be read`; nor sudo's NOPASSWD. A message: `password value: x`.
+            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*[:=]\s*""",
+            # Netplan's keys of a tunnel: a block, or in braces.
+            r"""(?<![\w.])(?<!\w-)keys["']?\s*:\s*(?=\{|$)""",
+            # JSON, also of Junos and of Docker.
+            rf"""\"(?:{NAME}|auth)\\{{0,3}}\"\s*:\s*""",
             # Variables such as MYSQL_PWD and REDISCLI_AUTH.
             r"(?<![\w-])(?:\w{0,64}_)?(?:pass|pwd|auth)=",
             rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+",
@@ -52,6 +55,12 @@ SECRET = re.compile(
             r"(?:echo|printf)\s(?=[^|]{0,500}\|\s*(?:sudo\s+)?(?:chpasswd|passwd|cryptsetup|sudo\s+-S)\b)",
             r"\bchpasswd(?:\b[^|;&]{0,200}?<<<|\s*:)\s*",
             r"\bwpa_passphrase\s+\S{1,200}\s+",
+            # HTTP; Kickstart, OpenVPN, keepalived; FRR; keys of ip-macsec(8) and ip-xfrm(8).
+            r"\bcookie\s*:\s*",
+            r"^(?:askpass|auth_pass|rootpw)\s+|^\s{1,16}auth_pass\s+",
+            r"\bmessage-digest-key\s+\d{1,3}\s+md5\s+",
+            r"\bip\s+macsec\s.{0,200}?\skey\s+\S{1,64}\s+",
+            r"\bxfrm\s.{0,200}?\s(?:aead|auth|auth-trunc|enc)\s+\S{1,64}\s+(?=0x)",
             rf"(?-i:\b(?:{OPTIONS})\s*)",
         )
     ),
@@ -79,20 +88,45 @@ HINTS = (
     *("passw", "passphrase", "secret", "token", "psk", "private", "preshared", "api", "access", "credential"),
     *("authoriz", "key", "-pass", "-user", "community", "machine", "sudo", "cryptsetup", "sshpass", "curl", "mysql"),
     *("mariadb", "racadm", "login", "useradd", "usermod", "ipmi", "zip", "smbclient", "rpcclient", "redis-cli"),
-    *("ldap", "snmp", "pass=", "pwd=", "auth=", "com2sec", "createuser", "cak", "keyname", "ascii-text", "hexadecimal"),
+    *(
+        "cookie",
+        "askpass",
+        "auth_pass",
+        "rootpw",
+        "xfrm",
+        'auth"',
+        "auth\\",
+        "ldap",
+        "snmp",
+        "pass=",
+        "pwd=",
+        "auth=",
+        "com2sec",
+        "createuser",
+        "cak",
+        "keyname",
+        "ascii-text",
+        "hexadecimal",
+    ),
 )
 
 
 # Of a long line so many letters are searched at once, and so many again with the next: no name of a secret, with what
 # stands in front of it, is longer. One search holds up all threads of the program.
 WINDOW, OVERLAP = 32 << 10, 2 << 10
+# A unified diff: the first letter of every line is not the file's.
+DIFF = re.compile(r"^@@ -\d", re.MULTILINE)
 
 
 def mask_lines(text: str) -> str:
-    """Return text with every secret replaced that a line shows; lines stay lines."""
+    """Return text with every secret replaced that a line shows; lines stay lines, also those of a unified diff."""
     lower = text.lower()
     present = [hint for hint in HINTS if hint in lower]
-    return "\n".join(_hidden(text.split("\n"), present)) if present else text
+    if not present:
+        return text
+    lines, at = text.split("\n"), 1 if DIFF.search(text) else 0
+    hidden = _hidden((line[at:] for line in lines), present)
+    return "\n".join(line[:at] + shown for line, shown in zip(lines, hidden, strict=True))
 
 
 def _hidden(lines: Iterable[str], hints: Sequence[str]) -> Iterator[str]:
@@ -105,7 +139,7 @@ def _hidden(lines: Iterable[str], hints: Sequence[str]) -> Iterator[str]:
             yield f"{indent}{MARK}"
             continue
         if brackets > 0:
-            brackets += sum(map(line.count, "[{")) - sum(map(line.count, "]}"))
+            brackets += _opened(line, 0)
             yield f"{indent}{MARK}" if any(map(str.isalnum, line)) else line
             continue
         if until and not words.startswith(until):
@@ -120,13 +154,13 @@ def _hidden(lines: Iterable[str], hints: Sequence[str]) -> Iterator[str]:
         if continued or (deeper >= 0 and words):
             continued = continued and line.endswith("\\")
             yield f"{indent}{MARK}"
-        elif found is None or line.startswith(DONE, found.end()):
+        elif found is None:
             yield line
         elif line[found.end() :] == "\\":
             continued = True
             yield line
         elif BRACKETS.fullmatch(line, found.end()):
-            brackets = sum(line.count(one, found.end()) for one in "[{")
+            brackets = _opened(line, found.end())
             yield line
         elif BLOCK.fullmatch(line, found.end()):
             deeper, listed = len(indent), not words.startswith("-")
@@ -134,15 +168,22 @@ def _hidden(lines: Iterable[str], hints: Sequence[str]) -> Iterator[str]:
         else:
             opened = OPEN.match(line, found.end())
             quote = opened[1] if opened else ""
+            brackets = _opened(line, found.end()) if line.startswith(("[", "{"), found.end()) else 0
             yield f"{line[: found.end()]}{MARK}{_tail(line, found.end())}"
 
 
 def _secret(line: str) -> re.Match[str] | None:
-    """Return the first place of a line behind which a secret stands."""
-    if len(line) <= WINDOW:
-        return SECRET.search(line)
-    windows = (SECRET.search(line, at, at + WINDOW + OVERLAP) for at in range(0, len(line), WINDOW))
-    return next(filter(None, windows), None)
+    """Return the first place of a line behind which a secret stands that is not replaced yet."""
+    for at in range(0, len(line), WINDOW):
+        for found in SECRET.finditer(line, at, at + WINDOW + OVERLAP):
+            if not line.startswith(DONE, found.end()):
+                return found
+    return None
+
+
+def _opened(line: str, at: int) -> int:
+    """Return how many brackets a line opens from a place on, and does not close."""
+    return sum(line.count(one, at) for one in "[{") - sum(line.count(one, at) for one in "]}")
 
 
 def _tail(line: str, at: int) -> str:

@@ -211,7 +211,7 @@ class _Secrets:
 
 def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> bool:
     """Return whether the word that follows `name` is a secret, by the words of the statement and of its levels."""
-    if following in PROSE or not any(map(str.isalnum, following)):
+    if following in PROSE or _is_label(following) or not any(map(str.isalnum, following)):
         return False
     if any(name == word and level in context for word, level in HARMLESS):
         return False
@@ -223,3 +223,8 @@ def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> 
     if name in SNMP_NAMES:
         return "snmp" in context
     return following not in BETWEEN and is_secret_name(name)
+
+
+def _is_label(word: str) -> bool:
+    """Return whether a word names the secret that follows it: `psk, password: x`, `password value: x`."""
+    return word.endswith(":") and (word == "value:" or is_secret_name(word[:-1]))

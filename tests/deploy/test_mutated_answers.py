@@ -310,7 +310,8 @@ REFUSED = {
     "namespaces": ("<a><b " + " ".join(f"xmlns:c{n}='x'" for n in range(70)) + "/></a>", LONG, "too many attributes"),
     "depth": ("<a>" * 70, LONG, "too deep"),
     "errors in errors": ("<a>" + "<rpc-error>" * 2, LONG, "an error lies in an error"),
-    "a long error": (f"<a><rpc-error/><b>{'x' * (9 << 20)}</b></a>", LONG, "more than 8 MiB"),
+    "a long error": ("<a><rpc-error/>" + f"<b>{'x' * (1 << 20)}</b>" * 9, LONG, "more than 8 MiB"),
+    "a long text": (f"<a><b>{'x' * (1 << 20)}x</b></a>", LONG, "a text in it is longer than 1 MiB"),
 }  # fmt: skip
 
 

@@ -30,6 +30,11 @@ REPEATED = [
     # Commands and their options, keys and their signs.
     *(("", "zip ", ""), ("", "curl ", ""), ("", "snmpget -", ""), ("", "chpasswd ", ""), ("", "<<a ", "| chpasswd")),
     *(("", "echo ", "| sudo -S"), ("", "machine x ", ""), ("token", "-", ""), ("", "user a", ""), ("key", " ", "")),
+    *(("", "keys:", ""), ("keys: {", "[", ""), ("", "ip macsec a", ""), ("", "xfrm enc a ", ""), ("^", "cak_", "")),
+    *(("", "ghp_", ""), ("", "eyJ", ""), ("", "eyJaaaaaaaaaa.", ""), ("", "grub.pbkdf2.", " "), ("", "$argon2id", "")),
+    *(("</x><value>", "<name>", ""), ("</x><value><name>secret", " ", ""), ("= value", ' name="', "")),
+    *(("", 'password: "***" ', ""), ("keys: {", "},{", ""), ("rootpw", " ", "")),
+    *(("@@ -1 +1 @@\n", "+keys:\n", ""), ("", "macsec key ", ""), ("", "message-digest-key ", "")),
     *(("-password", " ", ""), ("", "wpa_passphrase a ", ""), ("", "x.psk", ""), ("key: ", "|-", "")),
 ]
 LENGTH = 20_000

@@ -35,6 +35,18 @@ SECRETS = [
     '{"key": "-----BEGIN PRIVATE KEY-----\\nhunter2\\n-----END PRIVATE KEY-----\\n"}',
     "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----",
     'description "the password: hunter2";',
+    "invalid password value: hunter2",
+    # Of attributes, and of a name and its value.
+    '<user name="robot" password="hunter2"/>',
+    "<server secret = 'hunter2 hunter2'>x</server>",
+    '<a junos:pre-shared-key="hunter2"/>',
+    "&lt;user authentication-key=&quot;hunter2&quot;/&gt;",
+    '<property name="password" value="hunter2"/>',
+    "<property><name>auth-token</name>\n<value>hunter2</value></property>",
+    # Of tokens that show by themselves.
+    f"fetched with ghp_{'hunter2' * 5}",
+    f"huggingface: hf_{'hunter2' * 5}",
+    f"Invalid header eyJhbGciOiJIUzI1NiJ9.eyJ{'hunter2' * 3}.hunter2_hunter2",
 ]
 
 
