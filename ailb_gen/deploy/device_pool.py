@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
 from threading import Event
-from traceback import format_exception
+from traceback import clear_frames, format_exception
 from typing import Any, Generic, TypeVar
 
 from nornir.core import Nornir
@@ -17,6 +17,7 @@ from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
 from ailb_gen.deploy.bounded import STOPPED
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
+from ailb_gen.redact.known import causes
 from ailb_gen.redact.text import redact
 
 T = TypeVar("T")
@@ -169,6 +170,8 @@ class DevicePool:
                 value = error
             except Exception as error:  # noqa: BLE001 - one device's surprise must not keep the others from their end
                 value = UnforeseenError(name, phase, error)
+            if isinstance(value, DeviceError):
+                _forget(value)
             if not keep or isinstance(value, UnknownOutcomeError | UnforeseenError):
                 task.host.close_connections()
             advance(1)
@@ -219,6 +222,12 @@ class UnforeseenError(DeviceError):
     def traceback(self) -> str:
         """The place of the error, with secrets of configurations replaced."""
         return redact("".join(format_exception(self.cause)))
+
+
+def _forget(error: DeviceError) -> None:
+    """Let go of what was being read when an error came: its traceback keeps all of that as long as the error."""
+    for one in causes(error.cause if isinstance(error, UnforeseenError) else error):
+        clear_frames(one.__traceback__)
 
 
 def unreachable(error: DeviceError) -> bool:

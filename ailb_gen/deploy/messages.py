@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from threading import Condition
 from typing import Any, NoReturn
 
 from lxml import etree
 from ncclient import NCClientError
 from ncclient.xml_ import qualify
 
+from ailb_gen.deploy.memory import Share, TooMuchError
+
 # Levels of elements: Junos has a dozen. Attributes of an element: it has four. Bytes of a tag or a comment.
 MAX_DEPTH, MAX_ATTRIBUTES, MAX_TAG = 64, 16, 1 << 20
 # Bytes in memory that an element takes, with its text, besides that of the text itself.
 ELEMENT_BYTES = 300
-# What an answer may take before it counts, and what all that is more may take together, of all devices of a run.
-FREE_BYTES, SHARED_BYTES, PATIENCE_S = 2 << 20, 64 << 20, 20.0
 PIECE, PIECES = 16 << 10, 4096
 ERROR = "rpc-error"
 
@@ -74,53 +73,6 @@ LIMITS: Mapping[str, Limit] = {
 def limit_of(request: str) -> Limit:
     """Return the limit of the answer to a request, by the name of its element."""
     return LIMITS.get(request, LONG if request.startswith("get-") else SHORT)
-
-
-class Shared:
-    """Memory that all devices of a run share; who wants more than there is waits a while for others to be done."""
-
-    def __init__(self, size: int = SHARED_BYTES) -> None:
-        self.left, self._changed = size, Condition()
-
-    def take(self, size: int) -> None:
-        """Take some. Raises AnswerError when there is none, also later."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self.left >= size, PATIENCE_S):
-                raise AnswerError(
-                    "the answers of all devices together take too much memory; use fewer at once (--jobs)"
-                )
-            self.left -= size
-
-    def give(self, size: int) -> None:
-        """Give it back."""
-        with self._changed:
-            self.left += size
-            self._changed.notify_all()
-
-
-SHARED = Shared()
-
-
-class Share:
-    """What one session has of the shared memory: nothing for answers of usual length."""
-
-    def __init__(self, shared: Shared = SHARED) -> None:
-        self.shared, self.taken = shared, 0
-
-    def need(self, size: int) -> None:
-        """Make sure that there is memory for `size` bytes. Raises AnswerError."""
-        missing = size - FREE_BYTES - self.taken
-        if missing > 0:
-            # In steps, as every call waits for a lock.
-            step = max(missing, FREE_BYTES)
-            self.shared.take(step)
-            self.taken += step
-
-    def done(self) -> None:
-        """Give back what was taken."""
-        taken, self.taken = self.taken, 0
-        if taken:
-            self.shared.give(taken)
 
 
 class Message:
@@ -269,7 +221,10 @@ class _Builder:
         self.kept += size
         if self.kept > self.limit.kept:
             raise AnswerError(f"it takes more than {self.limit.kept >> 20} MiB")
-        self.share.need(self.kept)
+        try:
+            self.share.need(self.kept)
+        except TooMuchError as error:
+            raise AnswerError(str(error)) from error
 
     def _end_text(self, over: bool = False) -> None:
         """Put the text where it belongs; `over`: its element ends."""

@@ -21,7 +21,8 @@ from ncclient.transport.session import NetconfBase
 from ncclient.xml_ import NCElement
 from paramiko.ssh_exception import SSHException
 
-from ailb_gen.deploy.messages import SHORT, AnswerError, Limit, Message, Share, limit_of
+from ailb_gen.deploy.memory import Share
+from ailb_gen.deploy.messages import SHORT, AnswerError, Limit, Message, limit_of
 
 END = b"]]>]]>"
 # A chunk's header and the end of chunks (RFC 6242, section 4.2).

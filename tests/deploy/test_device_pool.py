@@ -10,6 +10,7 @@ from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, ClassVar
 from unittest import mock
+from weakref import WeakSet
 
 import pytest
 from nornir.core import Nornir
@@ -105,6 +106,25 @@ def test_what_goes_wrong_with_one_device() -> None:
     assert counts(connections) == {"a": (1, 1), "b": (1, 0), "c": (1, 1)}
     assert pool.run(NAMES, lambda name, c: name, Phase.READ).good == {name: name for name in NAMES}
     assert counts(connections) == {"a": (2, 1), "b": (1, 0), "c": (2, 1)}
+
+
+class Answer(bytes):
+    """An answer that shows whether anything still has it."""
+
+
+def test_an_error_does_not_keep_what_was_being_read() -> None:
+    answers: WeakSet[Answer] = WeakSet()
+
+    def read(name: str, connection: Connection) -> None:
+        answer = Answer()
+        answers.add(answer)
+        try:
+            raise ValueError(name)
+        except ValueError as error:
+            raise RefusedError(name, Phase.READ, "it is too long") from error
+
+    assert len(pool_of()[0].run(NAMES, read, Phase.READ).bad) == 3
+    assert not answers
 
 
 def test_a_device_that_cannot_be_connected_to() -> None:

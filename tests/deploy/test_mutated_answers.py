@@ -17,11 +17,12 @@ from lxml import etree
 from ncclient.transport.session import NetconfBase
 from ncclient.xml_ import qualify
 
-from ailb_gen.deploy import messages
+from ailb_gen.deploy import memory
 from ailb_gen.deploy.calls import ask, commit_of, history
 from ailb_gen.deploy.collect import lldp
 from ailb_gen.deploy.drivers import text_of
-from ailb_gen.deploy.messages import CONFIGURATION, LONG, ROUTES, SHORT, AnswerError, Limit, Message, Share, Shared
+from ailb_gen.deploy.memory import Share, Shared
+from ailb_gen.deploy.messages import CONFIGURATION, LONG, ROUTES, SHORT, AnswerError, Limit, Message
 from ailb_gen.deploy.netconf import _Framing
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor, advertised, alarms, announcing, peers
@@ -324,7 +325,7 @@ def test_what_is_too_much(what: str) -> None:
 
 def test_devices_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short answers always fit; a long one waits for room, and is refused when there is none."""
-    monkeypatch.setattr(messages, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(memory, "PATIENCE_S", 0.01)
     shared = Shared(6 << 20)
     text = f"<a>{'x' * 4_000_000}</a>"
     first, second, third = (Share(shared) for _ in range(3))

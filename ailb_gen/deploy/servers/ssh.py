@@ -16,6 +16,7 @@ from paramiko.ssh_exception import SSHException
 from ailb_gen.deploy.bounded import BoundedSocket
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import KEEPALIVE_S, SshReach, log_in
+from ailb_gen.deploy.memory import SHARED_BYTES, Share, TooMuchError
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 
 # What may come, in bytes, before the shell is there: greetings, and what start-up files print.
@@ -23,6 +24,8 @@ BEFORE_READY = 64 << 10
 PIECE = 1 << 16
 # Bytes of an answer that is only a few lines.
 SHORT_ANSWER = 256 << 10
+# Bytes in memory for each of an answer: copies while it is read; what its JSON becomes is up to thirty times as long.
+MEMORY = 16
 READY, PROMPT = b"ailb-ready\n", b"ailb-sudo-password:"
 START = f"sh -c 'echo {READY.decode().strip()}; exec sh -s'"
 
@@ -63,6 +66,7 @@ class SshServer:
         self.reach = reach
         self._client: paramiko.SSHClient | None = None
         self._connection: BoundedSocket | None = None
+        self.share = Share()
 
     @property
     def name(self) -> str:
@@ -79,6 +83,7 @@ class SshServer:
 
     def close(self) -> None:
         """End the connection."""
+        self.share.done()
         client, self._client = self._client, None
         if client is not None and self._connection is not None:
             client.close()
@@ -89,6 +94,8 @@ class SshServer:
         transport = self._client.get_transport() if self._client is not None else None
         if transport is None or self._connection is None:
             raise DeviceError(self.name, phase, "there is no session")
+        # The last answer is let go.
+        self.share.done()
         # Paramiko waits for some answers without end; the connection does not.
         self._connection.limit(timeout_s + self.reach.connect_s)
         try:
@@ -100,8 +107,12 @@ class SshServer:
             ) from error
         self._connection.watch(channel)
         with channel:
-            talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most)
-            answer = talk.run(script, self.reach.credentials)
+            talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most, self.share)
+            try:
+                answer = talk.run(script, self.reach.credentials)
+            except DeviceError:
+                self.share.done()
+                raise
         self._connection.limit(None)
         return answer
 
@@ -109,8 +120,11 @@ class SshServer:
 class _Talk:
     """One command: its output so far, and its deadline."""
 
-    def __init__(self, name: str, phase: Phase, channel: paramiko.Channel, until: float, most: int) -> None:
+    def __init__(
+        self, name: str, phase: Phase, channel: paramiko.Channel, until: float, most: int, share: Share
+    ) -> None:
         self.name, self.phase, self.channel, self.until, self.most = name, phase, channel, until, most
+        self.share = share
         self.out, self.err = bytearray(), bytearray()
         self.poll = select.poll()
 
@@ -160,7 +174,8 @@ class _Talk:
                 if channel.recv_stderr_ready():
                     self.err += channel.recv_stderr(PIECE)
                 if len(self.out) + len(self.err) > most:
-                    raise self._too_long(most)
+                    raise self._refused(f"its answer is longer than {most >> 10} KiB")
+                self._take(MEMORY * (len(self.out) + len(self.err)))
                 self._left()
             if ended or enough():
                 return
@@ -173,8 +188,14 @@ class _Talk:
             raise self._unknown("no answer in time")
         return left
 
-    def _too_long(self, most: int) -> DeviceError:
-        reason = f"its answer is longer than {most >> 10} KiB"
+    def _take(self, size: int) -> None:
+        """Make sure that there is memory for an answer. Raises DeviceError."""
+        try:
+            self.share.need(min(size, SHARED_BYTES))
+        except TooMuchError as error:
+            raise self._refused(str(error)) from error
+
+    def _refused(self, reason: str) -> DeviceError:
         # Where something was to be done, it may have been done all the same.
         if self.phase in (Phase.READ, Phase.VERIFY):
             return RefusedError(self.name, self.phase, reason)

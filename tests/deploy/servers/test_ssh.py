@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ailb_gen.deploy import memory
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import SshReach
+from ailb_gen.deploy.memory import Share, Shared
 from ailb_gen.deploy.servers.ssh import SshServer
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, host_at, run
@@ -169,6 +171,22 @@ def test_an_answer_without_end(shared: Host) -> None:
         with pytest.raises(kind, match="its answer is longer than 2048 KiB"):
             server.run("exec cat /dev/zero\n", phase, 60, 2 << 20)
         server.close()
+
+
+def test_servers_share_memory(shared: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short answer always fits; a long one is refused where others have what it needs, and gives back what it had."""
+    monkeypatch.setattr(memory, "PATIENCE_S", 0.01)
+    server = shared.server()
+    server.share = Share(Shared(8 << 20))
+    server.open()
+    assert len(server.run("head -c 100000 /dev/zero\n", Phase.READ, 30, 2 << 20).out) == 100_000
+    with pytest.raises(RefusedError, match="use fewer at once"):
+        server.run("head -c 1000000 /dev/zero\n", Phase.READ, 30, 2 << 20)
+    assert server.share.shared.left == 8 << 20
+    assert len(server.run("head -c 400000 /dev/zero\n", Phase.READ, 30, 2 << 20).out) == 400_000
+    assert server.share.shared.left < 8 << 20
+    server.close()
+    assert server.share.shared.left == 8 << 20
 
 
 def test_the_library_logs_no_password(shared: Host, caplog: pytest.LogCaptureFixture) -> None:
