@@ -24,13 +24,12 @@ def state_home() -> Path:
 
 def _directory(variable: str, default: str) -> Path:
     named = os.environ.get(variable, "")
-    if named:
-        # A relative one would lie wherever the program is started: others may have put something there.
-        if not Path(named).is_absolute():
-            raise UsageError(f"{variable} is {named!r}, not an absolute path; give one, or unset it")
-        return Path(named) / PROGRAM
+    # A relative one would lie wherever the program is started: others may have put something there.
+    if named and not Path(named).is_absolute():
+        raise UsageError(f"{variable} is {named!r}, not an absolute path; give one, or unset it")
     try:
-        return Path.home() / default / PROGRAM
+        # Without links: who can change one could lead elsewhere what was looked at.
+        return (Path(named) if named else Path.home() / default).resolve() / PROGRAM
     except RuntimeError as error:
         raise UsageError(f"there is no home directory ({error}); set {variable}") from error
 

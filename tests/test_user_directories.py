@@ -35,6 +35,16 @@ def test_where_they_are(variable: str, tmp_path: Path, monkeypatch: pytest.Monke
             function()
 
 
+@pytest.mark.parametrize("variable", FUNCTIONS)
+def test_a_link_that_is_changed_later_leads_nowhere_else(
+    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "x")
+    monkeypatch.setenv(variable, str(link))
+    assert FUNCTIONS[variable][0]() == tmp_path / "x" / "ailb-gen"
+
+
 def test_a_directory_of_the_user_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     made = tmp_path / "ailb-gen" / "engine" / "state"
