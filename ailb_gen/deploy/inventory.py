@@ -232,7 +232,9 @@ class _Files:
         """Raise IntentError with one problem where many hosts are not in the fabric: all else follows from that."""
         names = {device.name for device in given}
         strange = [name for name in self.hosts if name not in names]
-        if len(strange) > SHOWN or 1 < len(strange) == len(self.hosts):
+        # Of a few that are misspelled each is told.
+        few = len(strange) < len(self.hosts) or any(did_you_mean(name, names) for name in strange[:SHOWN])
+        if len(strange) > SHOWN or (len(strange) > 1 and not few):
             reason = (
                 f"{len(strange)} of its {len(self.hosts)} devices, {some(strange)}, are not in the fabric {fabric}: "
                 f"this is the inventory of another fabric, or of another version of it"
