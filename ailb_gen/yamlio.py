@@ -47,8 +47,9 @@ SCALARS: dict[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
     ),
     "null": (re.compile(r"^(?:~|null|Null|NULL|)$"), "~nN", lambda text: None),
 }
-# What a YAML stream must not hold (YAML 1.2, section 5.1), with the characters that editors show as nothing.
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+# What a YAML stream must not hold (YAML 1.2, section 5.1), and what ends a line in YAML 1.1 but not in 1.2: parsers
+# differ in whether it belongs to a name.
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 class _CoreLoader(yaml.CSafeLoader):

@@ -86,6 +86,19 @@ def test_control_characters_are_told_with_their_place() -> None:
     assert str(caught.value) == "f:2:5: error[yaml-syntax]: a control character '\\x00'"
 
 
+@pytest.mark.parametrize("blank", ["\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("text", ["a: x{}\n", 'a: "x{}"\n', "a: {{b: {}c}}\n", "a: x  {}# y\n"])
+def test_what_ends_a_line_for_some_parsers_only_is_refused(text: str, blank: str) -> None:
+    with pytest.raises(IntentError, match=r"f:1:[0-9]+: error\[yaml-syntax\]: a control character"):
+        read_yaml(text.format(blank), "f")
+
+
+@pytest.mark.parametrize("blank", "\xa0\u2003\u3000\u2028\x85")
+def test_only_blanks_of_ascii_are_stripped_from_cells(blank: str) -> None:
+    (row,) = read_servers(f"name ,\tstripe\n {blank}h1 ,1 \n", "s.csv", (), Source("f", {}))
+    assert row == {"name": f"{blank}h1", "stripe": 1}
+
+
 @pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000])
 @pytest.mark.parametrize("key", ["rails", "servers", "stripes", "asn", "uplinks", "name", "aigp"])
 def test_absurd_numbers_are_text_and_are_told_briefly(key: str, digits: str) -> None:

@@ -14,7 +14,7 @@ from ailb_gen.cli.console import echo_changes, echo_table, fabric_file, warn
 from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.errors import ExitCode, TemplateError, WorkerError
+from ailb_gen.errors import ExitCode, WorkerError
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.layout import SWITCHES, owner
 
@@ -135,10 +135,9 @@ def _pool(design: Design, options: RenderOptions, jobs: int) -> Iterator[Executo
     except WorkerError as error:
         if options.templates is None:
             raise
-        from ailb_gen.render.budget import CPU_S, MEMORY_BYTES, REMEDY
+        from ailb_gen.render.budget import killed
 
-        most = f"{CPU_S} s of processor time or {MEMORY_BYTES >> 20} MiB of memory"
-        raise TemplateError(f"{options.templates}: a template takes more than {most}; {REMEDY}") from error
+        raise killed(options.templates) from error
 
 
 def _recolored(intent: Intent, design: Design, rendering: Rendering, output: Path) -> list[Problem]:

@@ -23,6 +23,7 @@ from ailb_gen.errors import DeployError
 
 SSH_PORT = 22
 MAX_BYTES = 64 * 1024 * 1024
+WORDS = re.compile(r"[^ \t\r]+")
 REVOKED, AUTHORITY = "@revoked", "@cert-authority"
 
 
@@ -181,7 +182,8 @@ def _pattern(names: list[str]) -> re.Pattern[str]:
 def _lines(path: Path, unread: list[str]) -> Iterator[_Line]:
     """Iterate over the lines of a file that hold a key; notes those that cannot be understood."""
     for number, text in enumerate(_text(path).split("\n"), 1):
-        words = text.split()
+        # OpenSSH separates at these only (hostfile.c); a byte of another blank belongs to a word.
+        words = WORDS.findall(text)
         if not words or words[0].startswith("#"):
             continue
         marker = words.pop(0) if words[0].startswith("@") else ""

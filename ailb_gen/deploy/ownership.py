@@ -17,6 +17,7 @@ from ailb_gen.junos.edit import merge
 from ailb_gen.junos.grammar import FIRST_COUNTS, step
 from ailb_gen.junos.tree import FLAT, Node, copy
 from ailb_gen.junos.writer import to_set
+from ailb_gen.textio import character_name, odd_characters
 
 Pattern = tuple[str, ...]
 
@@ -50,6 +51,9 @@ def ownership(own: Iterable[str] = (), keep: Iterable[str] = ()) -> Ownership:
 
 
 def _pattern(text: str) -> Pattern:
+    odd = odd_characters(text)
+    if odd:
+        raise UsageError(f"{text!a}: {character_name(min(odd))} belongs to no path; write a space")
     words = tuple(text.split())
     if not words or words[0] == "*":
         raise UsageError(f"{text!r} does not name a part of the configuration; write a path, 'interfaces et-0/0/63'")

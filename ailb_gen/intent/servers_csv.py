@@ -13,6 +13,8 @@ from ailb_gen.yamlio import Path, Source
 PLAIN_COLUMNS = ("name", "stripe", "management")
 NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
+# Other blanks of Unicode belong to a name, which the intent then refuses.
+BLANKS = " \t\r\n"
 NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
 
 
@@ -37,7 +39,7 @@ def _row(header: list[str], cells: list[str]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     nics: dict[int, dict[str, str]] = {}
     for column, cell in zip(header, cells, strict=True):
-        value = cell.strip()
+        value = cell.strip(BLANKS)
         found = NIC_COLUMN.match(column)
         if not value:
             continue
@@ -60,11 +62,11 @@ def read_servers(text: str, name: str, at: Path, source: Source) -> list[dict[st
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     try:
-        header = [cell.strip().lower() for cell in next(reader, [])]
+        header = [cell.strip(BLANKS).lower() for cell in next(reader, [])]
         _check_header(header, name)
         for cells in reader:
             place = Place(name, reader.line_num)
-            if not any(cell.strip() for cell in cells):
+            if not any(cell.strip(BLANKS) for cell in cells):
                 continue
             if len(cells) != len(header):
                 reason = f"the row has {len(cells)} cells, the header {len(header)}"

@@ -14,6 +14,7 @@ from ailb_gen.junos.tokens import (
     again,
     bad,
     check_string,
+    has_lead,
     has_tags,
     marked,
     note,
@@ -65,7 +66,7 @@ class CurlyReader:
 
     def read(self, offset: int, number: int) -> Node:  # noqa: PLR0912 - a call for every line would take half the time
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
-        stack, tags, oneliner = self.stack, TAGS.keys(), ONELINER_WORDS | TAGS.keys()
+        stack, oneliner = self.stack, ONELINER_WORDS | TAGS.keys()
         # The last character of a line is looked at below.
         marks = marked(self.text, SPECIAL).replace(b"\0\n", b"\n\n") + b"\n\0"
         mark = marks.find(0, offset)
@@ -83,7 +84,7 @@ class CurlyReader:
                 end = words[-1]
                 if end == "{":
                     words.pop()
-                    if words and (len(words) < 3 or tags.isdisjoint(words)):
+                    if words and (len(words) < 2 or oneliner.isdisjoint(words)):
                         stack.append((block, number, 0))
                         for word in words:
                             node = block.children.get(word)
@@ -251,8 +252,13 @@ class CurlyReader:
         if not self.words or isinstance(self.words[-1], list):
             raise self.wrong(start, "'{' without a statement")
         self.check_order(block=True)
-        node = walk(self.block, self.words, self.line)
-        node.flags |= ENDS
+        if has_lead(self.words, self.block.word):
+            # `file X { size 1m; }` is written `file X size 1m;` as well: the value and its attributes are side by side.
+            put(self.block, self.words, self.line)
+            node = walk(self.block, self.words[:-1], self.line)
+        else:
+            node = walk(self.block, self.words, self.line)
+            node.flags |= ENDS
         for word in self.words:
             if isinstance(word, Tagged):
                 node.flags |= word.flags

@@ -288,6 +288,14 @@ def rows(words: Words, parent: str) -> list[Words]:
     return [words]
 
 
+def has_lead(words: Words, parent: str) -> bool:
+    """Return whether the last word is the value in front of the attributes of a one-line statement."""
+    if len(words) < 2 or not isinstance(words[-2], str):
+        return False
+    found = one_line(plain(words[-3]) if len(words) > 2 else parent, words[-2])
+    return found is not None and found[:2] == (0, True) and plain(words[-1]) not in found[2]
+
+
 def _split(words: Words, size: int, lead: bool, attributes: dict[str, int]) -> list[Words] | None:
     """Split the words behind the first `size`; None if they are not what the table knows."""
     head, rest = words[:size], words[size:]

@@ -130,16 +130,18 @@ def _joined(node: Node, words: list[str], before: str, parent: str) -> list[str]
 
 def _attributes(node: Node, lead: bool, counts: dict[str, int]) -> list[str] | None:
     """Return the attributes behind a node as words, or None if there is one that does not go with the others."""
+    first: list[str] = []
     rest: list[str] = []
     for child in node:
         behind = _attribute(child, counts.get(child.word))
         if behind is not None:
             rest += behind
-        elif lead and not rest and child.word not in counts and not child.children:
-            rest.append(tags_of(child.flags) + written(child))
+        elif lead and not first and child.word not in counts and not child.children:
+            # A value that was set again stands behind the attributes.
+            first.append(tags_of(child.flags) + written(child))
         else:
             return None
-    return rest
+    return first + rest
 
 
 def _attribute(node: Node, count: int | None) -> list[str] | None:

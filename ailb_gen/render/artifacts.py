@@ -5,7 +5,7 @@ link to it: a change shows once in a diff, not once per server, and a large fabr
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IFLNK
@@ -174,7 +174,14 @@ def render(
     size = CHUNK if options.templates is None else 1
     chunks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
     total = budget.Total(options.templates, len(numbers))
-    for chunk, (files, seconds) in zip(chunks, executor.map(_work, chunks), strict=True):
+    results = executor.map(_work, chunks)
+    for chunk in chunks:
+        try:
+            files, seconds = next(results)
+        except BrokenExecutor as error:
+            if options.templates is None:
+                raise
+            raise budget.killed(options.templates, devices[chunk[0]].name) from error
         tree.update(files)
         total.add(sum(len(file.content) for _, file in files), seconds)
         progress(len(chunk))

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from jinja2.sandbox import MAX_RANGE
+
 from ailb_gen.errors import TemplateError
 
 MEMORY_BYTES = 512 << 20
@@ -67,10 +69,19 @@ def reason_of(error: BaseException) -> str:
         return f"the file becomes larger than {FILE_BYTES >> 20} MiB; {REMEDY}"
     if isinstance(error, RecursionError):
         return "a macro, an include or an expression is nested too deeply (recursion); end it earlier"
-    if isinstance(error, ValueError) and "set_int_max_str_digits" in str(error):
-        return f"a number of more than {sys.get_int_max_str_digits():,} digits; {REMEDY}"
     text = str(error)[:1000]
+    if isinstance(error, OverflowError) and text.startswith("Range too big"):
+        text = f"a range of more than {MAX_RANGE:,} numbers; {REMEDY}"
+    elif isinstance(error, ValueError) and "set_int_max_str_digits" in text:
+        text = f"a number of more than {sys.get_int_max_str_digits():,} digits; {REMEDY}"
     return " ".join(text.split())[:300] or type(error).__name__
+
+
+def killed(templates: Path, device: str = "") -> TemplateError:
+    """Make the error for a process that the kernel ended; `device` is the first one whose files did not come."""
+    most = f"{CPU_S} s of processor time or {MEMORY_BYTES >> 20} MiB of memory"
+    first = f" (the first device without files is {device})" if device else ""
+    return TemplateError(f"{templates}: a template takes more than {most}; {REMEDY}{first}")
 
 
 def hold_memory() -> None:

@@ -129,9 +129,10 @@ def test_a_line_that_may_forbid_a_key_must_be_understood(text: str, reason: str,
         f"|1|abc|def ssh-ed25519 {FIRST.text}",
         f"|2|{b64encode(bytes(20)).decode()}|{b64encode(bytes(20)).decode()} ssh-ed25519 {FIRST.text}",
         "2048 65537 123456789 spine1",
+        f"spine1\x85ssh-ed25519 {FIRST.text}",
     ],
     # Keys are made anew for every run; the workers must agree on the names of the tests.
-    ids=["no type", "no key", "no base64", "other type", "short hash", "other hash", "first protocol"],
+    ids=["no type", "no key", "no base64", "other type", "short hash", "other hash", "first protocol", "another blank"],
 )
 def test_other_lines_are_passed_over_and_named(text: str, tmp_path: Path) -> None:
     found = known(tmp_path, text, line("spine2")).lookup("spine1", 22)

@@ -140,6 +140,12 @@ def test_a_pattern_that_names_nothing(text: str) -> None:
         ownership(keep=[text])
 
 
+@pytest.mark.parametrize("blank", "\xa0\u3000\u2028")
+def test_a_blank_that_is_no_space_is_refused_in_a_pattern(blank: str) -> None:
+    with pytest.raises(UsageError, match=f"U\\+{ord(blank):04X}"):
+        ownership(keep=[f"interfaces{blank}et-0/0/63"])
+
+
 def test_the_file_says_what_is_active() -> None:
     running = device("inactive: protocols { inactive: bgp { group a { type external; } } lldp { interface all; } }")
     file = read("protocols { bgp { group a { type external; } } }")

@@ -33,6 +33,21 @@ def test_however_statements_are_grouped_they_share_nodes() -> None:
     assert paths("system { a; } b; system { c; }") == [("system", "a"), ("system", "c"), ("b",)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "protocols { bgp { traceoptions {\nfile X {\nsize 1m;\nfiles 2;\n} } } }",
+        "protocols { bgp { traceoptions { file X { size 1m; files 2; } } } }",
+        "set protocols bgp traceoptions file X size 1m\nset protocols bgp traceoptions file X files 2\n",
+    ],
+)
+def test_a_value_and_its_attributes_are_side_by_side(text: str) -> None:
+    tree = read(text)
+    assert sorted(tree.values("protocols", "bgp", "traceoptions", "file")) == ["X", "files", "size"]
+    assert "file X size 1m files 2;" in to_curly(tree)
+    assert sorted(to_set(read(to_set(tree))).splitlines()) == sorted(to_set(tree).splitlines())
+
+
 def test_lines_are_true() -> None:
     root = read(
         "\n\nsystem {\n    host-name\n      x;\n    /* two\n lines */\n    ntp {\n server 1.1.1.1; }\n}\nfoo;\n"

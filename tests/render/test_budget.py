@@ -3,6 +3,9 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -32,7 +35,7 @@ def rendered(options: RenderOptions) -> Tree:
         ("{{ '%9999999999d' % 1 }}", 1, MEMORY),
         ("{{ '{:999999999}'.format(1) }}", 1, MEMORY),
         ("\n{{ ('a' * 300000000) + 'b' }}", 2, MEMORY),
-        ("{% for i in range(10**12) %}{% endfor %}", 1, "Range too big"),
+        ("{% for i in range(10**12) %}{% endfor %}", 1, "a range of more than 100,000 numbers; let the"),
         ("\n{{ 10**5000 }}", 2, "a number of more than 4,300 digits"),
         ("{% macro a(n) %}\n{{ a(n + 1) }}{% endmacro %}{{ a(1) }}", 2, DEEP),
         (f"\n{{{{ {'(' * 3000}1{')' * 3000} }}}}", 2, DEEP),
@@ -127,6 +130,17 @@ def test_a_worker_that_was_ended_is_the_templates_fault(tmp_path: Path) -> None:
     ):
         assert executor is not None
         executor.submit(_die).result()
+
+
+def test_the_device_of_a_worker_that_was_ended_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ThreadPoolExecutor, "map", _broken)
+    with pytest.raises(TemplateError, match=r"the first device without files is stripe1-leaf1\)$"):
+        render(design_of(SMALL), user_template(tmp_path, PIECE, ""), executor=ThreadPoolExecutor(1))
+
+
+def _broken(executor: object, work: object, chunks: object) -> Iterator[object]:
+    yield from ()
+    raise BrokenProcessPool
 
 
 def _die() -> None:
