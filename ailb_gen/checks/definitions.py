@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from ailb_gen.checks.locate import ANY, OR
+from ailb_gen.network.model import Switch
+from ailb_gen.network.policy import Policy
 
 
 def at_fault(above: str, name: str, reference: str, unused: Collection[str], is_known: bool) -> str:
@@ -30,3 +32,9 @@ def known_names(defined: Iterable[Mapping[str, Collection[str]]]) -> dict[str, f
         for kind, names in kinds.items():
             found[kind].update(iter(names))
     return {kind: frozenset(name for name in names if names[name] > 1) for kind, names in found.items()}
+
+
+def used_policies(switch: Switch) -> Iterator[Policy]:
+    """Iterate over the policies that sessions or the forwarding table refer to; others have no effect."""
+    used = {name for group in switch.groups for name in (*group.imports, *group.exports)} | switch.balancing.policies
+    return (policy for policy in switch.policies.values() if policy.name in used)

@@ -58,6 +58,7 @@ ENVIRONMENT: Settings = {
         r"NCCL_(?:WARN_ENABLE_DEBUG_INFO|SET_THREAD_NAME|RAS_ENABLE)": SWITCH,
         r"NCCL_(?:TOPO|GRAPH)_DUMP_FILE(?:_RANK)?|NCCL_RAS_(?:ADDR|TIMEOUT_FACTOR)": WORDS,
         r"UCX_(?:LOG_LEVEL|LOG_FILE|LOG_PRINT_ENABLE|WARN_UNUSED_ENV_VARS|STATS_DEST|STATS_TRIGGER)": WORDS,
+        r"SHARP_COLL_LOG_LEVEL|NVSHMEM_DEBUG(?:_SUBSYS|_FILE)?|UCC_(?:\w+_)?LOG_LEVEL": WORDS,
         r"NCCL_PROFILER_PLUGIN|TF_CPP_MIN_LOG_LEVEL|WANDB_\w+|MLFLOW_\w+": WORDS,
         r"TORCH_(?:CPP_LOG_LEVEL|DISTRIBUTED_DEBUG|SHOW_CPP_STACKTRACES|LOGS)": WORDS,
     },
@@ -78,6 +79,11 @@ ENVIRONMENT: Settings = {
         r"(?:OMP|MKL|OPENBLAS)_NUM_THREADS|CUDA_DEVICE_(?:MAX_CONNECTIONS|ORDER)": WORDS,
         r"CUDA_(?:MODULE_LOADING|CACHE_.*)": WORDS,
         r"PYTORCH_CUDA_ALLOC_CONF|PYTHONUNBUFFERED|MALLOC_ARENA_MAX|KMP_.*|GOMP_.*": WORDS,
+    },
+    "RDMA as a transport of UCX, and how it takes memory; TCP is not among them": {
+        r"UCX_TLS": r"(?=(?:.*,)?(?:rc|rc_x|rc_v|rc_verbs|rc_mlx5)(?:,|$))"
+        r"(?:(?:rc|rc_x|rc_v|rc_verbs|rc_mlx5|sm|shm|posix|sysv|cma|knem|xpmem|self|gdr_copy|cuda\w*|rocm\w*)(?:,|$))+",
+        r"UCX_(?:MEMTYPE_CACHE|RNDV_SCHEME|RNDV_THRESH|ZCOPY_THRESH|RCACHE_\w+|MEM_\w+|ERROR_SIGNALS)": WORDS,
     },
     "how messages are cut into pieces; every piece goes over all queue pairs alike": {
         r"NCCL_(?:MIN|MAX)_(?:NCHANNELS|CTAS)|NCCL_(?:NTHREADS|BUFFSIZE|LL_BUFFSIZE|LL128_BUFFSIZE)": NUMBER,
@@ -144,6 +150,12 @@ WATCHING = re.compile(
     r"|nv-hostengine|dcgmi?|dcgmproftester\d+|nvidia-persistenced|nv-fabricmanager|smartd|mcelog|rasdaemon|edac-util"
     r"|chronyd|ntpd|rsyslogd|auditd|journalctl|atop|atopacctd|sadc|sa1|sa2|logrotate|fstrim|irqbalance|slurmd"
     r"|munged|sssd|sshd|crond|cron|ipmievd|lldpd)"
+)
+# Programs by which a script, or a job by the clock, changes interfaces, routes, drivers or services.
+NETWORK_TOOLS = re.compile(
+    r"(?<![\w.-])(?:ip|ifconfig|ifup|ifdown|route|tc|nft|ip6?tables\S*|ethtool|bridge|netplan|networkctl|nmcli|devlink|rdma"
+    r"|dhclient|dhcpcd|sysctl|systemctl|service|udevadm|modprobe|rmmod|insmod|modules-load|mlnx_\w+|mlxconfig|mlxlink"
+    r"|mst|cma_roce_\w+|reboot|shutdown|init|kexec|ailb\S*)(?![\w.-])|/(?:sys|proc)/|NCCL_|UCX_|LD_(?:LIBRARY|PRELOAD)"
 )
 # Keys of drop-ins that limit, restart and describe a service of somebody else.
 UNIT_LIMITS = re.compile(

@@ -27,6 +27,8 @@ from ailb_gen.junos.tokens import (
 )
 from ailb_gen.junos.tree import DELETE, ENDS, REPLACE, Node
 
+UNOPENED, UNCLOSED = "'}' without '{'", "'{' is never closed"
+
 
 class CurlyReader:
     """Follows the braces of a text."""
@@ -271,7 +273,7 @@ class CurlyReader:
         if self.words:
             raise self.wrong(start, "';' is missing before '}'")
         if not self.stack:
-            raise self.wrong(start, "'}' without '{'")
+            raise self.wrong(start, UNOPENED)
         if self.comments:
             # Nothing follows them in the block: they are about the block.
             note(self.block, self.comments)
@@ -284,7 +286,7 @@ class CurlyReader:
             _, line, column = self.stack[-1]
             if not column:
                 column = self.text.split("\n", line)[line - 1].rindex("{") + 1
-            raise JunosSyntaxError(self.file, line, column, "'{' is never closed")
+            raise JunosSyntaxError(self.file, line, column, UNCLOSED)
         if self.words or self.tagged:
             raise self.wrong(max(len(self.text.rstrip()) - 1, 0), "';' is missing at the end")
         if self.comments:

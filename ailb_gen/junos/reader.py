@@ -11,9 +11,10 @@ from ailb_gen.errors import JunosSyntaxError, UsageError
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.capture import SAVE, format_fault, line_fault, second_device, second_heading
 from ailb_gen.junos.commands import COMMANDS, REFUSED
-from ailb_gen.junos.curly import CurlyReader
+from ailb_gen.junos.curly import UNCLOSED, UNOPENED, CurlyReader
+from ailb_gen.junos.indentation import odd_line
 from ailb_gen.junos.setreader import SetReader
-from ailb_gen.junos.tokens import CONTROL, MAX_DIGITS, check_characters, long_number, marked, wrong
+from ailb_gen.junos.tokens import CONTROL, MAX_DIGITS, TOKEN, check_characters, long_number, marked, wrong
 from ailb_gen.junos.tree import DELETE, FLAT, REPLACE, Node
 from ailb_gen.textio import UNRESOLVED, conflict
 
@@ -31,6 +32,8 @@ BANNER = re.compile(
 )
 LEVEL = re.compile(r"\[edit\s+\S", re.ASCII)
 FIRST = re.compile(r"(?:\s++|#[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*([a-z]*)(?=\s)", re.ASCII)
+# A tag of curly text, or a command of set text.
+PROTECTION = re.compile(r"(?<![^\s{};])(?:un)?protect(?::?\s)", re.ASCII)
 BOM, BLANKS = "\ufeff", " \t"
 
 
@@ -80,6 +83,21 @@ def read_whole(text: str, file: str = "") -> Node:
     return root
 
 
+def check_protection(text: str, file: str = "") -> None:
+    """Refuse what protects a statement of a text that was read, or ends that. Raises JunosSyntaxError.
+
+    A device carries it out, and then refuses what the next push changes there.
+    """
+    if PROTECTION.search(text) is None:
+        return
+    for found in TOKEN.finditer(text):
+        if found.lastgroup == "word" and PROTECTION.fullmatch(text, found.start(), found.end() + 1):
+            tag = found[0]
+            if tag[-1] == ":" or text.rfind("\n", 0, found.start()) + 1 == found.start():
+                reason = "is a command to the device, which refuses later changes to what is protected; delete it"
+                raise wrong(file, text, found.start(), f"{tag} {reason}")
+
+
 def _tagged(root: Node) -> Node:
     """Return the first statement with a load tag."""
     stack, found = [root], []
@@ -127,7 +145,13 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
     _check_lines(text, file)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
     with no_garbage_collection():
-        return form(text, file).read(start, line)
+        try:
+            return form(text, file).read(start, line)
+        except JunosSyntaxError as error:
+            if error.reason not in (UNOPENED, UNCLOSED) or not (found := odd_line(text)):
+                raise
+            reason = f"{error.reason} (line {error.line}); by the indentation, lines or a brace are missing before"
+            raise JunosSyntaxError(file, found, 1, f"{reason} line {found}") from error
 
 
 def _check_lines(text: str, file: str) -> None:

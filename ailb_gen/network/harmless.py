@@ -50,6 +50,9 @@ HARMLESS: dict[str, str] = {
         chassis fpc * traffic-manager buffer-monitor-enable
         routing-instances mgmt_junos description
     """,
+    "read by a switch in its factory defaults only, to find its first configuration": """
+        system phone-home
+    """,
     "run by hand, or showing and reporting only": """
         system scripts op|language|synchronize
         event-options destinations|generate-event|traceoptions

@@ -13,7 +13,7 @@ from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
-from ailb_gen.junos.reader import read_whole
+from ailb_gen.junos.reader import check_protection, read_whole
 from ailb_gen.junos.tree import Node
 from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY, is_left_over
 from ailb_gen.network.fabric import Defect, Network
@@ -152,6 +152,7 @@ def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> Fi
     try:
         text = read_text(root / file, file, "utf-8")
         written = read_whole(text, file)
+        check_protection(text, file)
         tree = inherited(written)
         acting = expand_ranges(written, tree)
     except IntentError as error:

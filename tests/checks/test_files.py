@@ -138,7 +138,7 @@ DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
     (MANIFEST, LAB.digest, "0" * 64, {("AILB005", "manifest.json input_sha256")}, "000000"),
     (MANIFEST, f'"{LAB.digest}"', "null", {("AILB005", "manifest.json input_sha256")}, "null"),
     (MANIFEST, '"link:../profiles/stripe1"', '"link:../profiles/stripe9"', {("AILB005", "servers/gpu-s1-1")}, ""),
-    (MANIFEST, ' "files": {', ' "files": [', {("AILB005", MANIFEST)}, "{"),
+    (MANIFEST, ' "files": {', ' "files": [', {("AILB002", MANIFEST)}, "{"),
 ]
 
 
@@ -178,8 +178,8 @@ def removed(tree: Path, name: str) -> None:
         (lambda tree: shutil.copy(tree / LEAF, tree / "switches/spine9.conf"), ("AILB003", "spine9")),
         (lambda tree: (tree / "switches/notes.txt").write_text("x"), ("AILB003", "notes.txt")),
         (lambda tree: (tree / LEAF).with_suffix(".set").write_text(""), ("AILB003", "stripe1-leaf1")),
-        (lambda tree: (tree / MANIFEST).write_text("[]"), ("AILB005", MANIFEST)),
-        (lambda tree: (tree / MANIFEST).write_bytes(b"\xff"), ("AILB005", MANIFEST)),
+        (lambda tree: (tree / MANIFEST).write_text("[]"), ("AILB002", MANIFEST)),
+        (lambda tree: (tree / MANIFEST).write_bytes(b"\xff"), ("AILB002", MANIFEST)),
         (lambda tree: (tree / LEAF).write_bytes((tree / LEAF).read_bytes() + b"\n"), ("AILB005", "stripe1-leaf1")),
         (lambda tree: (tree / NETPLAN).write_bytes(b""), ("AILB005", "profiles/stripe1")),
         (lambda tree: removed(tree, NETPLAN), ("AILB005", "profiles/stripe1")),

@@ -511,8 +511,8 @@ OVERRIDING = [
     ("etc/network/interfaces", "auto gpu0_eth\n", "another network manager"),
     ("etc/nftables.conf", "flush ruleset\n", "filters packets"),
     ("usr/local/sbin/ip", "#!/bin/sh\n", "instead of the system's"),
-    ("etc/cron.d/x", "* * * * * root true\n", "by the clock"),
-    ("opt/thing", "x\n", "none of the fabric's"),
+    ("etc/cron.d/x", "* * * * * root ip link\n", "by the clock"),
+    ("opt/thing", "ip link set eno1 up\n", "none of the fabric's"),
 ]
 
 

@@ -221,7 +221,8 @@ TERMS = [
 @pytest.mark.parametrize(("terms", "expected"), TERMS)
 def test_terms_that_are_never_asked_or_do_nothing(terms: str, expected: list[str]) -> None:
     texts = edited(
-        (LEAF, "    policy-statement PFE-LB", f"    policy-statement P {{ {terms} }} policy-statement PFE-LB")
+        (LEAF, "    policy-statement PFE-LB", f"    policy-statement P {{ {terms} }} policy-statement PFE-LB"),
+        (LEAF, "        export PFE-LB;", "        export [ PFE-LB P ];"),
     )
     found = judged(run, network(texts))
     assert [one.check for one in found] == ["AILB311"] * len(expected)

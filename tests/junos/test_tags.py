@@ -4,7 +4,7 @@ import pytest
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.groups import active
-from ailb_gen.junos.reader import read, read_whole
+from ailb_gen.junos.reader import check_protection, read, read_whole
 from ailb_gen.junos.tree import DELETE, INACTIVE, PROTECT, REPLACE
 from ailb_gen.junos.writer import to_curly, to_set
 from tests.junos.models import signature
@@ -89,6 +89,28 @@ def test_a_whole_configuration_has_no_load_tags(text: str, place: str) -> None:
 @pytest.mark.parametrize("text", ["inactive: a; protect: b;", "set a\ndelete a\nset a b\ndeactivate a\ndelete c\n"])
 def test_other_tags_and_commands_are_part_of_a_configuration(text: str) -> None:
     assert list(read_whole(text).paths())
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a {\n    protect: b;\n}\n", 2),
+        ("a {\n    b {\n        unprotect: c 1;\n    }\n}\n", 3),
+        ("set a b\nprotect a\n", 2),
+        ("a link-protection;\nb { protect: [ c d ]; }\n", 2),
+    ],
+)
+def test_protection_does_not_belong_in_a_generated_file(text: str, line: int) -> None:
+    with pytest.raises(JunosSyntaxError, match=r"protect:? is a command to the device") as caught:
+        check_protection(text, "f")
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    "text", ['a "protect: b";\n', "a { /* protect: b */ link-protection; }\n", "set a protect b\n"]
+)
+def test_other_words_are_no_protection(text: str) -> None:
+    check_protection(text, "f")
 
 
 def test_a_tag_inside_an_expression_is_refused() -> None:

@@ -108,6 +108,10 @@ SPINES = {
         r"<<<<<<< HEAD\n\1peer-as-list leaves;\n=======\n\1peer-as-list x;\n>>>>>>> b\n",
         "<<<<<<< HEAD",
     ),
+    "another section": ("forwarding-options \\{", "forwarding-option {", "forwarding-option {"),
+    "a capital": ("system \\{", "System {", "System {"),
+    "no number": ("local-as 65001", "local-as 4400000000", "local-as 4400000000;"),
+    "protected": ("export FABRIC-OUT", "protect: export FABRIC-OUT", "protect: export FABRIC-OUT;"),
     "no sessions at all": (r"(?s)    bgp \{.*(?=    lldp \{)", "", "protocols {"),
 }
 # Each makes many findings, or depends on what another switch says.

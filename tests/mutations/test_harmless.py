@@ -51,6 +51,11 @@ FILES = {
     "etc/fail2ban/jail.d/sshd.conf": "[sshd]\nenabled = true\n",
     "etc/cron.daily/logrotate": "#!/bin/sh\nlogrotate /etc/logrotate.conf\n",
     "etc/login.defs": "UMASK 027\n",
+    "etc/systemd/network/05-management.link": "[Match]\nMACAddress=aa:bb:cc:dd:ee:01\n\n[Link]\nName=mgmt0\n",
+    "etc/NetworkManager/conf.d/unmanaged.conf": "[keyfile]\nunmanaged-devices=*\n",
+    "etc/NetworkManager/system-connections/mgmt.nmconnection": "[connection]\nid=mgmt\ninterface-name=eno1\n",
+    "etc/systemd/system/data.mount": "[Mount]\nWhat=/dev/nvme0n1\nWhere=/data\n",
+    "etc/profile.d/aliases.sh": "alias ll='ls -l'\n",
     "switches/spine1.conf~": "x\n",
     "switches/spine1.conf.orig": "x\n",
     "switches/.spine1.conf.swp": "x\n",
@@ -66,6 +71,7 @@ LINES = {
         "MASTER_PORT=29500", "TOKENIZERS_PARALLELISM=false", "NCCL_COMM_BLOCKING=1", "NVIDIA_VISIBLE_DEVICES=all",
         "CUDA_VISIBLE_DEVICES=0,1,2,3",
         "OMPI_MCA_btl_tcp_if_include=eno1", "PATH=/usr/local/cuda/bin:$PATH", "WANDB_MODE=offline",
+        "UCX_TLS=rc,cuda_copy,sm,self", "UCX_RNDV_SCHEME=get_zcopy", "NVSHMEM_DEBUG=INFO",
         "NCCL_BUFFSIZE=8388608", "NCCL_CROSS_NIC=0", "TORCH_NCCL_TRACE_BUFFER_SIZE=2000", "OMP_NUM_THREADS=8",
     ),
     SYSCTL: (
@@ -87,6 +93,19 @@ HARDENING = """    internet-options {
         tcp-drop-synfin-set;
         no-tcp-reset drop-all-tcp;
     }
+"""
+
+
+# Files that nothing is known of: notes.
+ELSEWHERE = {
+    "etc/cron.d/backup": "0 3 * * * root /usr/local/bin/backup\n",
+    "etc/tmpfiles.d/scratch.conf": "d /scratch 1777 root root 10d\n",
+    "root/.bashrc": "alias ll='ls -l'\n",
+    "etc/postfix/main.cf": "relayhost = mail\n",
+}
+UNUSED = """vlans { spare { vlan-id 999; } later { description later; } }
+system { phone-home { rfc-compliant; } }
+policy-options { policy-statement OLD { term a { from protocol bgp; } } }
 """
 
 
@@ -124,6 +143,17 @@ def test_files_beside_the_fabrics_own_are_quiet() -> None:
     for path, text in FILES.items():
         changes |= more(path, text)
     assert not told(changes)
+
+
+def test_files_of_which_nothing_is_known_are_notes() -> None:
+    changes: Changes = {}
+    for path, text in ELSEWHERE.items():
+        changes |= more(path, text)
+    assert {line.split()[0] for line in told(changes)} == {"AILB619"}
+
+
+def test_what_a_switch_has_and_does_not_use_is_quiet() -> None:
+    assert not told(more("switches/stripe1-leaf1.conf", UNUSED) | more(SPINE, UNUSED))
 
 
 def test_settings_beside_the_fabrics_own_are_quiet() -> None:
@@ -171,6 +201,25 @@ HARMFUL = {
     ),
     "a rule that renames": ("etc/udev/rules.d/x.rules", 'SUBSYSTEM=="net", NAME="x"\n', "AILB617"),
     "a kernel without IPv6": ("etc/default/grub", 'GRUB_CMDLINE_LINUX="ipv6.disable=1"\n', "AILB617"),
+    "a job by the clock that sets routes": (
+        "etc/cron.d/x",
+        "0 3 * * * root ip -6 route flush table 10000\n",
+        "AILB617",
+    ),
+    "a note that names a NIC": ("root/fix.sh", "ifdown gpu0_eth\n", "AILB617"),
+    "a library in every program": ("etc/ld.so.preload", "/opt/x.so\n", "AILB617"),
+    "a connection of any NIC": (
+        "etc/NetworkManager/system-connections/x.nmconnection",
+        "[connection]\nid=x\n",
+        "AILB617",
+    ),
+    "NICs of NetworkManager": (
+        "etc/NetworkManager/conf.d/x.conf",
+        "[keyfile]\nunmanaged-devices=*,except:type:ethernet\n",
+        "AILB617",
+    ),
+    "a mount over the settings": ("etc/systemd/system/etc-netplan.mount", "[Mount]\nWhat=x\n", "AILB617"),
+    "UCX over TCP": ("etc/ailb/nccl.env", "UCX_TLS=tcp,self\n", "AILB612"),
     "no modules": ("etc/sysctl.d/60-cis.conf", "kernel.modules_disabled = 1\n", "AILB617"),
     "few neighbors": ("etc/sysctl.d/10.conf", "net.ipv6.neigh.default.gc_thresh3 = 8\n", "AILB617"),
     "no advertisements at all": ("etc/sysctl.d/60-cis.conf", "net.ipv6.conf.all.accept_ra = 0\n", "AILB617"),

@@ -11,6 +11,7 @@ from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Address, Switch, Unit
+from ailb_gen.network.vlans import vlan_interfaces
 
 IRB = "interfaces irb unit {}"
 # A prefix, the interface that has it, and where.
@@ -157,9 +158,14 @@ def _check_vlans(context: Context, findings: Findings) -> None:
 
 def _check_vlan(switch: Switch, expected: int | None, findings: Findings) -> None:
     findings.look(VLANS)
-    if not any(vlan.vlan_id == expected for vlan in switch.vlans):
+    is_there = any(vlan.vlan_id == expected for vlan in switch.vlans)
+    if not is_there:
         findings.at(VLANS, switch, f"there is no VLAN {expected}", expected=expected, statement=f"vlans {ANY}")
+    carried = vlan_interfaces(switch)
     for vlan in switch.vlans:
+        if is_there and vlan.irb is None and (vlan.vlan_id is None or vlan.vlan_id not in carried):
+            # No port and no IRB is in it.
+            continue
         if vlan.vlan_id != expected:
             message = f"VLAN {vlan.name} has id {vlan.vlan_id}; the leaf's VLAN is {expected}"
             statement = f"vlans {vlan.name} vlan-id"

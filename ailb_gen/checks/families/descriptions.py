@@ -112,7 +112,7 @@ def _check_uncabled(switch: Switch, port: Port, missing: Collection[str], findin
 def _check_vlans(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> None:
     """Compare the description of a leaf's VLAN with the leaf's name and rail."""
     for vlan in switch.vlans:
-        if vlan.vlan_id != expected.vlan:
+        if vlan.vlan_id is None or vlan.vlan_id != expected.vlan:
             continue
         findings.look(DESCRIPTIONS)
         name, found, rail = switch.named, vlan.description, expected.rail

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from ailb_gen.checks import records
 from ailb_gen.checks.context import Context
@@ -10,8 +11,10 @@ from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
 from ailb_gen.checks.model import EVERYTHING, Check, Findings
 from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.errors import Place
+from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.model import Switch, Unmodelled
 from ailb_gen.network.records import Record
 from ailb_gen.network.topology import COLUMNS
 
@@ -53,7 +56,8 @@ def _check_stray(context: Context, findings: Findings) -> None:
 def _check_host_names(context: Context, findings: Findings) -> None:
     for name, switch in context.network.switches.items():
         findings.look(HOST_NAME)
-        if switch.host_name != name:
+        # Without any `system`, that is what is told (AILB011).
+        if switch.host_name != name and "system" in switch.sections:
             found = f"is {switch.host_name!r}" if switch.host_name else "is missing"
             message = f"host-name {found}; it must be {name}"
             findings.at(HOST_NAME, switch, message, switch.host_name_line, name, switch.host_name)
@@ -71,8 +75,24 @@ def _check_sections(context: Context, findings: Findings) -> None:
             if len(whole) > 1:
                 message = f"there is no {', '.join(f'`{one}`' for one in whole)}: the file may have been cut off"
             alike = switch.named if len(whole) > 1 else ""
-            line = switch.last_line if alike else 1
+            instead = _misspelled(switch, name)
+            if instead is not None:
+                message = f"{message}, but there is {instead.statement!r}, which is none of Junos's"
+            line = instead.line if instead is not None else switch.last_line if alike else 1
             findings.at(SECTIONS, switch, message, line, name, alike=alike, part=name, statement=name)
+
+
+def _misspelled(switch: Switch, section: str) -> Unmodelled | None:
+    """Return what stands in a file where a section of the highest level, or of protocols, should."""
+    above, _, word = section.rpartition(" ")
+    there = {
+        words[-1]: entry
+        for entry in switch.unmodelled
+        for words in (entry.statement.split(" "),)
+        if " ".join(words[:-1]) == above and (above or words[0] not in TOP)
+    }
+    close = get_close_matches(word.lower(), [name.lower() for name in there], 1, 0.6)
+    return next((entry for name, entry in there.items() if name.lower() in close), None)
 
 
 def _sections(expected: ExpectedSwitch) -> Iterator[str]:

@@ -9,10 +9,11 @@ from ailb_gen import layout as files
 from ailb_gen.checks.families.host_settings import is_of_another_nic
 from ailb_gen.checks.families.hosts import HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Severity
 from ailb_gen.hosts.harmless import (
     ENVIRONMENT,
     MANAGER_LIMITS,
+    NETWORK_TOOLS,
     SYSCTLS,
     UNIT_LIMITS,
     WATCHING,
@@ -30,6 +31,8 @@ NO_NIC = re.compile(
     r'|KERNEL=="(?:sd|nvme|dm-|md|loop|nvidia|tty|hid|hpet|rtc)[^"]*"'
 )
 NICS_OR_PROGRAMS = re.compile(r"RUN|PROGRAM|IMPORT|net|infiniband|rdma|mlx")
+# A name for commands that people type.
+ALIAS = re.compile(r"\s*alias [\w.-]+=")
 # Returns whether a file is harmless for a group of servers.
 Test = Callable[["HostGroup", str, str], bool]
 
@@ -72,10 +75,11 @@ def _module_list(group: HostGroup, text: str, path: str) -> bool:
 def _networkd(group: HostGroup, text: str, path: str) -> bool:
     """Files that match other interfaces by their whole names."""
     match = [one for one in ini(text) if one.section == "Match"]
-    names = [word for one in match if one.key in ("Name", "OriginalName") for word in str(one.value).split()]
+    keys = ("Name", "OriginalName", "MACAddress", "PermanentMACAddress")
+    names = [word for one in match if one.key in keys for word in str(one.value).split()]
     given = [str(one.value) for one in ini(text) if one.section == "Link" and one.key == "Name"]
     exact = bool(names) and not any(set("*?[!") & set(name) for name in names)
-    return exact and _names(group).isdisjoint([*names, *given])
+    return exact and _names(group).isdisjoint([*names, *given]) and not touches(group, text)
 
 
 def _tables(group: HostGroup, text: str, path: str) -> bool:
@@ -119,6 +123,12 @@ def _unit(group: HostGroup, text: str, path: str) -> bool:
     return bool(rows) and all(one.section in ("Unit", "Service") and UNIT_LIMITS.fullmatch(one.key) for one in rows)
 
 
+def _mount(group: HostGroup, text: str, path: str) -> bool:
+    """Mounts that hide no files of the fabric or of what sets up the network."""
+    where = path.rpartition("/")[2].partition(".")[0].split("-")[0]
+    return not touches(group, text) and where not in ("etc", "usr", "run", "lib", "sbin", "bin", "sys", "proc", "")
+
+
 def _manager(group: HostGroup, text: str, path: str) -> bool:
     """Limits that services have by default (systemd-system.conf(5))."""
     return all(one.section == "Manager" and MANAGER_LIMITS.fullmatch(one.key) for one in ini(text))
@@ -126,6 +136,7 @@ def _manager(group: HostGroup, text: str, path: str) -> bool:
 
 def _variables(group: HostGroup, text: str, path: str) -> bool:
     """Variables that say nothing about the fabric."""
+    text = "\n".join("" if ALIAS.match(line) and not NETWORK_TOOLS.search(line) else line for line in text.split("\n"))
     rows = list(assignments(re.sub(r"^\s*(?:readonly|export)\s+([A-Z_]+)\s*$", r"\1=", text, flags=re.MULTILINE)))
     return all(setting_is_harmless(ENVIRONMENT, one) for one in rows if not _is_umask(str(one.value)))
 
@@ -145,6 +156,29 @@ def _defaults(group: HostGroup, text: str, path: str) -> bool:
         and not touches(group, text)
         and not any(own.match(one.key) or not one.key for one in rows)
     )
+
+
+def _network_manager(group: HostGroup, text: str, path: str) -> bool:
+    """Allow connections of other NICs by their names, and settings that leave NICs alone."""
+    rows = list(ini(text))
+    if touches(group, text) or not rows or any(not one.key for one in rows):
+        return False
+    if path.endswith(".nmconnection"):
+        given = [one for one in rows if one.key in ("interface-name", "mac-address")]
+        return bool(given) and all("*" not in str(one.value) for one in given)
+    rest = [one for one in rows if one.section not in ("main", "logging", "connectivity")]
+    return all(one.key == "unmanaged-devices" and "except:" not in str(one.value) for one in rest)
+
+
+def _cloud(group: HostGroup, text: str, path: str) -> bool:
+    """Parts of cloud-init that leave the network and the boot alone."""
+    rest = re.sub(r"network\s*:\s*\{?\s*config\s*:\s*disabled", "", text)
+    return re.search(r"network|cmd|write_files|ethernets", rest) is None and _unconcerned(group, text, path)
+
+
+def _unconcerned(group: HostGroup, text: str, path: str) -> bool:
+    """Return whether a text names nothing of the fabric, and no program that configures a host's network."""
+    return not touches(group, text) and NETWORK_TOOLS.search(text) is None
 
 
 def _program(group: HostGroup, text: str, path: str) -> bool:
@@ -179,6 +213,7 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (rf"{_TREES}/systemd/system/ailb-.*", "overrides, masks or shadows a service of the fabric", None),
     (rf"{_TREES}/systemd/system/systemd-(?:networkd|udevd|sysctl|modules-load).*", "changes how NICs are set up", None),
     (rf"{_TREES}/systemd/system/[^/]+\.(?:service|timer)", "systemd reads it; what it starts is not checked", _unit),
+    (rf"{_TREES}/systemd/system/[^/]+\.(?:mount|automount|swap)", "systemd mounts it", _mount),
     (rf"{_TREES}/systemd/system/[^/]+\.d/[^/]+\.conf", "systemd reads it; what it starts is not checked", _unit),
     (rf"{_TREES}/systemd/(?:system|user)\.conf(?:\.d/[^/]+\.conf)?", "changes the limits of all services", _manager),
     (rf"{_TREES}/systemd/.*", "systemd reads it; what it starts is not checked", None),
@@ -197,37 +232,53 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (r"etc/security/limits\.(?:conf|d/.*\.conf)", "limits what jobs may use, such as memory for RDMA", _limits),
     (r"etc/(?:environment|profile|bash\.bashrc)(?:\.d/.*)?", "sets variables of programs", _variables),
     (r"etc/default/.*", "sets arguments of programs or of the kernel", _defaults),
+    (
+        r"etc/NetworkManager/(?:NetworkManager\.conf|conf\.d/[^/]+|system-connections/[^/]+)",
+        "belongs to another network manager",
+        _network_manager,
+    ),
     (r"etc/(?:NetworkManager|network|sysconfig|wicked|ifplugd|connman)/.*", "belongs to another network manager", None),
     (r"etc/(?:networkd-dispatcher|dhcp|ppp)/.*", "runs when an interface changes", None),
     (r"etc/(?:nftables|iptables|ufw|firewalld|ipset)[./].*", "filters packets", None),
     (r"etc/(?:rdma|mlnx|mft|infiniband|libibverbs\.d|dat\.conf).*", "configures RDMA beside ailb-qos", None),
     (r"usr/local/s?bin/[^/]+", "a program that may be run instead of the system's", _program),
     (r"(?:usr/local/)?s?bin/.*|usr/s?bin/.*", "a program that may be run instead of the system's", None),
-    (r"etc/(?:cron.*|rc\.local|init\.d/.*|rc\d?\.d/.*)", "runs at boot or by the clock", None),
+    (r"etc/ld\.so\..*|(?:usr/|usr/local/)?lib(?:32|64)?/.*", "programs load it, or libraries by it", None),
+    (r"boot/.*|etc/(?:initramfs-tools|dracut\.conf|dracut\.conf\.d)(?:/.*)?", "changes how the host boots", None),
+    (r"etc/cloud/.*", "cloud-init may set up the network by it", _cloud),
+    (r"etc/(?:rc\.local|init\.d/.*|rc\d?\.d/.*)", "runs at boot or by the clock", None),
+)
+# What is none of the above: which files are told, mildly, if nothing in them concerns the network of the host.
+ELSEWHERE = (
+    (r"etc/cron.*", "runs at boot or by the clock"),
+    (r".+/tmpfiles\.d/.*", "writes files at boot"),
+    (r"(?s).*", "it is none of the fabric's files, and what it does is not checked"),
 )
 
 
-def judge(group: HostGroup, extra: Extra) -> str:
-    """Return what a file changes, or empty for one that is harmless."""
+def judge(group: HostGroup, extra: Extra) -> tuple[Check, str]:
+    """Return what a file changes, or empty for one that is harmless, and the check that tells it."""
     if extra.text is not None and file_is_harmless(extra.path):
-        return ""
+        return EXTRAS, ""
     for pattern, what, test in OVERRIDES:
         if re.fullmatch(pattern, extra.path):
             harmless = test is not None and extra.text is not None and test(group, extra.text, extra.path)
-            return "" if harmless else what
-    return "it is none of the fabric's files, and what it does is not checked"
+            return EXTRAS, "" if harmless else what
+    what = next(what for pattern, what in ELSEWHERE if re.fullmatch(pattern, extra.path))
+    return (UNKNOWN if extra.text is not None and _unconcerned(group, extra.text, extra.path) else EXTRAS), what
 
 
 @per_group
 def _check_extras(group: HostGroup, findings: HostFindings) -> None:
-    """Find files that override, shadow or join the fabric's."""
+    """Find files that override, shadow or join the fabric's, and those that nothing is known of."""
     findings.look(EXTRAS, 1 + len(group.profile.extras))
+    findings.look(UNKNOWN, 1 + len(group.profile.extras))
     roce = () if group.expected.roce else (files.QOS, files.QOS_UNIT)
     for extra in group.profile.extras:
-        what = "" if extra.path in roce else judge(group, extra)
+        check, what = (EXTRAS, "") if extra.path in roce else judge(group, extra)
         if what:
             message = f"{extra.path}: {what}{_which(group, extra)}"
-            findings.add(EXTRAS, message, extra.path, 1, "", extra.path)
+            findings.add(check, message, extra.path, 1, "", extra.path)
 
 
 def _which(group: HostGroup, extra: Extra) -> str:
@@ -246,8 +297,17 @@ def _which(group: HostGroup, extra: Extra) -> str:
 EXTRAS = Check(
     "AILB617",
     "no other file of the server overrides, shadows or joins the fabric's, as far as its name and contents tell",
-    "a file of the server overrides or shadows the fabric's, or is not known to be harmless",
+    "a file of the server overrides or shadows the fabric's, or concerns its network",
     "A later file in sysctl.d, a drop-in or a udev rule silently overrides the files that were checked.",
     "Delete the file, or move its settings into the template; waive a file that is meant to be there.",
     _check_extras,
+)
+UNKNOWN = Check(
+    "AILB619",
+    "every other file of the server is in a place that is known to be harmless",
+    "a file of the server is in a place of which nothing is known; it names nothing of the host's network",
+    "A program may read it: only its text was searched for NICs, RDMA devices, and programs that configure a network.",
+    "Nothing, if the file is meant to be there. Move it out of the server's folder if it is not.",
+    _check_extras,
+    Severity.NOTE,
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ailb_gen import __version__
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.families.files import READABLE
 from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
 from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.checks.records import compare
@@ -42,7 +43,8 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         manifest = parse(text, root)
     except (IntentError, ValueError) as error:
         reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
-        findings.add(UNCHANGED, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
+        check = READABLE if (root / MANIFEST).exists() else UNCHANGED
+        findings.add(check, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
         return
     _check_head(context, manifest.body, text, findings)
     findings.look(UNCHANGED, len(manifest.here))

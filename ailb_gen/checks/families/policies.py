@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.definitions import used_policies
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
 from ailb_gen.checks.families.policy_blame import blamed
@@ -248,9 +249,9 @@ EXPECTED = {
 
 
 def check_terms(context: Context, findings: Findings) -> None:
-    """Find terms that do nothing, and terms behind others that decide everything before them."""
+    """Find terms that do nothing, and terms behind others that decide everything before them, in what is in use."""
     for switch in context.network.switches.values():
-        for policy in switch.policies.values():
+        for policy in used_policies(switch):
             for at, term in enumerate(policy.terms):
                 findings.look(EFFECTIVE)
                 by = f"{policy.name} term {term.name}" if term.name else policy.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault, known_names
+from ailb_gen.checks.definitions import at_fault, known_names, used_policies
 from ailb_gen.checks.expected_switches import ALL_COLORS
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
@@ -122,9 +122,8 @@ def _expressions(switch: Switch) -> Iterator[Unmodelled]:
 
 def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:
     """Yield the conditions and actions that are not evaluated, of the policies that something refers to."""
-    used = {name for group in switch.groups for name in (*group.imports, *group.exports)} | switch.balancing.policies
-    for policy in switch.policies.values():
-        for term in policy.terms if policy.name in used else ():
+    for policy in used_policies(switch):
+        for term in policy.terms:
             of_term = f" term {term.name}" if term.name else ""
             for text, line in (*term.unknown, *_by_path(switch, term), *_no_expressions(switch, term)):
                 whole = f"policy-options policy-statement {policy.name}{of_term} {text}"

@@ -64,7 +64,7 @@ BESIDE = (
     ("nftables", "filters packets", "etc/nftables.conf", "table inet filter {}\n"),
     ("program", "stands in for `ip`", "usr/local/sbin/ip", "#!/bin/sh\nexit 0\n"),
     ("cron", "runs by the clock", "etc/cron.d/mtu", "* * * * * root ip link set gpu0_eth mtu 1500\n"),
-    ("unknown", "is of no known kind", "opt/vendor/setup.bin", "x\n"),
+    ("unknown", "is of no known kind", "opt/vendor/setup.bin", "ifup -a\n"),
 )
 KINDS = (
     *(

@@ -1,0 +1,54 @@
+"""A brace that is missing is told where the indentation says so, not where the last one is left."""
+
+import pytest
+
+from ailb_gen.errors import JunosSyntaxError
+from ailb_gen.junos.reader import read
+
+TEXT = """\
+system {
+    services {
+        ssh;
+        netconf {
+            ssh;
+        }
+    }
+}
+/* Ports,
+   all of them. */
+interfaces {
+    lo0 {
+        unit 0 {
+            family inet;
+        }
+    }
+}
+"""
+
+
+def told(text: str) -> tuple[int, str]:
+    with pytest.raises(JunosSyntaxError) as caught:
+        read(text, "f")
+    return caught.value.line, caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("    services {\n", "", 2),
+        ("    services {\n", "    # services {\n", 3),
+        ("        netconf {\n            ssh;\n", "", 4),
+        ("        }\n    }\n}\n/*", "/*", 8),
+        ("            family inet;\n        }\n", "", 14),
+    ],
+)
+def test_the_line_is_the_first_that_the_indentation_contradicts(old: str, new: str, line: int) -> None:
+    assert old in TEXT
+    found, reason = told(TEXT.replace(old, new, 1))
+    assert found == line
+    assert "by the indentation" in reason
+
+
+@pytest.mark.parametrize("text", ["a {\nb;\n", "a;\n}\n", "a { b; } }\n"])
+def test_text_without_indentation_is_told_at_its_brace(text: str) -> None:
+    assert "indentation" not in told(text)[1]
