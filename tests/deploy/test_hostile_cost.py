@@ -182,13 +182,23 @@ def test_an_answer_about_state_costs_its_own_device_only(
     assert cost.cpu <= CPU_S, cost
 
 
+EVERYWHERE = [
+    ("switch", "settings", CONFIG, "plan"),
+    ("switch", "lines of words", CONFIG, "plan"),
+    ("switch", "long values", "get-interface-information", "verify"),
+    ("server", "objects", "probe", "verify"),
+]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("attack", ["settings", "lines of words"])
-def test_many_hostile_devices_share_the_memory(attack: str, artifacts: Path, tmp_path: Path) -> None:
-    with attacked("switch", attack, CONFIG, tmp_path, everywhere=True):
-        cost = ended(start("switch", "plan", artifacts, tmp_path, everywhere=True), tmp_path)
-    # What cannot be planned, or no answer in time: they share the processor, too.
-    assert cost.code in (2, 3), cost
+@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), EVERYWHERE)
+def test_many_hostile_devices_share_the_memory(
+    kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
+) -> None:
+    with attacked(kind, attack, request_, tmp_path, everywhere=True):
+        cost = ended(start(kind, verb, artifacts, tmp_path, everywhere=True), tmp_path)
+    # What cannot be planned, or no answer in time: they share the processor, too. What is verified is not right.
+    assert cost.code in ((1, 3) if verb == "verify" else (2, 3)), cost
     assert not BUG.search(cost.out), cost.out
     assert cost.memory <= MEMORY_MIB, cost
 
