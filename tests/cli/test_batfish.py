@@ -48,7 +48,7 @@ def test_a_clean_fabric_passes(server: StandIn, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     code, out, err = run("validate", *LAB, "--batfish", address(server), "--report", f"json={report}")
     assert (code, err) == (0, "")
-    assert out.endswith("PASS: no findings; 108 checks passed; 8 skipped; 5 with nothing to look at\n")
+    assert out.endswith("PASS: no findings; 109 checks passed; 8 skipped; 5 with nothing to look at\n")
     assert statuses(report) == dict.fromkeys(ALL, "pass")
     assert server.networks == {}
     assert {name.split("/")[-1] for name in server.created if "/" in name} == {
@@ -154,7 +154,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     code, out, err = run("validate", *LAB, "--batfish", f"127.0.0.1:{port}", "--report", f"json={report}")
     assert code == 3
     assert err == f"ailb-gen: Batfish at 127.0.0.1:{port}: connecting: connection refused; {START}\n"
-    assert out.endswith("INCOMPLETE: no findings; 88 checks passed; 28 skipped; 5 with nothing to look at\n")
+    assert out.endswith("INCOMPLETE: no findings; 89 checks passed; 28 skipped; 5 with nothing to look at\n")
     assert json.loads(report.read_text())["passed"] is False
     assert statuses(report) == dict.fromkeys(ALL, "skip")
 
@@ -169,7 +169,7 @@ def test_a_service_that_dies_in_the_middle(server: StandIn, tmp_path: Path) -> N
     assert "the network ailb-gen-" in err and "is left on Batfish" in err
     forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
-    assert "104 checks passed" in out
+    assert "105 checks passed" in out
 
 
 def test_what_cannot_be_deleted_is_said(server: StandIn) -> None:
