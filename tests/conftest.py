@@ -46,12 +46,13 @@ servers: 2
 # would be the last, and only one processor busy. The others come in the order of their names.
 LONGEST = (
     "lab/check/test_running.py",
+    "deploy/test_hostile_cost.py",
+    "deploy/test_kill.py",
     "browser/test_paths.py",
     "browser/test_report.py",
     "browser/test_push.py",
     "test_docs.py",
     "sim/engine/test_published.py",
-    "deploy/test_kill.py",
     "mutations/test_score.py",
     "docs/test_newcomer.py",
     "deploy/test_faults.py",
