@@ -216,7 +216,7 @@ MANIFESTS = (
         "manifest-entry-twice",
         "a file has two digests",
         replace(DIGEST, r"(?s).+,\n", lambda old: old + old),
-        "AILB005",
+        "AILB002",
         seal=False,
     ),
     kind(
