@@ -22,5 +22,5 @@ def with_stand_in(words: Sequence[str]) -> Iterator[list[str]]:
         return
     at = words.index(named) + 1
     with StandIn() as server:
-        yield [*words[:at], f"{server.host}:{server.port}", *words[at + 1 :]]
+        yield [*words[:at], server.address, *words[at + 1 :]]
         assert (server.asked or named == "clean") and not server.networks

@@ -117,6 +117,11 @@ class StandIn:
         self.asked = self.store.asked
 
     @property
+    def address(self) -> str:
+        """HOST:PORT, as options name a service."""
+        return f"{self.host}:{self.port}"
+
+    @property
     def ticks(self) -> int:
         """How often the coordinator looked for work."""
         return self.store.ticks

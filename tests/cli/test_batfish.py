@@ -34,10 +34,6 @@ def server() -> Iterator[StandIn]:
         yield found
 
 
-def address(server: StandIn) -> str:
-    return f"{server.host}:{server.port}"
-
-
 def statuses(report: Path) -> dict[str, str]:
     """Return how Batfish's checks went, by id, as the JSON report says."""
     document: dict[str, Any] = json.loads(report.read_text())
@@ -46,7 +42,7 @@ def statuses(report: Path) -> dict[str, str]:
 
 def test_a_clean_fabric_passes(server: StandIn, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    code, out, err = run("validate", *LAB, "--batfish", address(server), "--report", f"json={report}")
+    code, out, err = run("validate", *LAB, "--batfish", server.address, "--report", f"json={report}")
     assert (code, err) == (0, "")
     assert out.endswith("PASS: no findings; 109 checks passed; 8 skipped; 5 with nothing to look at\n")
     assert statuses(report) == dict.fromkeys(ALL, "pass")
@@ -64,7 +60,7 @@ def test_damage_fails_the_gate(server: StandIn, tmp_path: Path) -> None:
     first = "route fc00:1:1:1::/64 {\n                color "
     changed(tmp_path / "out", "switches/stripe1-leaf1.conf", f"{first}green;", f"{first}red;")
     report = tmp_path / "report.json"
-    words = ("--batfish", address(server), "--checks", "batfish", "--report", f"json={report}")
+    words = ("--batfish", server.address, "--checks", "batfish", "--report", f"json={report}")
     code, out, err = run("validate", LAB[0], str(tmp_path / "out"), *words)
     assert (code, err) == (1, "")
     assert "over et-0/0/2, not et-0/0/0" in out
@@ -86,7 +82,7 @@ def test_damage_fails_the_gate(server: StandIn, tmp_path: Path) -> None:
 def test_a_version_that_nobody_measured_is_said(version: str, doubt: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     with StandIn(version) as server:
-        words = ("--batfish", address(server), "--checks", "AILB801", "--report", f"json={report}")
+        words = ("--batfish", server.address, "--checks", "AILB801", "--report", f"json={report}")
         code, _, err = run("validate", *LAB, *words)
     assert (code, err) == (0, f"warning: the version of this Batfish, {version}, {doubt}\n" if doubt else "")
     (check,) = (check for check in json.loads(report.read_text())["checks"] if check["id"] == "AILB801")
@@ -99,7 +95,7 @@ def test_a_version_that_nobody_measured_is_said(version: str, doubt: str, tmp_pa
 )
 def test_failures_as_many_as_are_asked_for(server: StandIn, word: str, spines: int, links: int, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    words = ("--batfish", address(server), "--checks", "AILB818,AILB819", "--batfish-failures", word)
+    words = ("--batfish", server.address, "--checks", "AILB818,AILB819", "--batfish-failures", word)
     code, _, err = run("validate", *LAB, *words, "--report", f"json={report}")
     assert (code, err) == (0, "")
     assert {name.split("/")[-1] for name in server.created if "/" in name} == {
@@ -163,9 +159,9 @@ def test_a_service_that_dies_in_the_middle(server: StandIn, tmp_path: Path) -> N
     """What it judged before stays; the rest is skipped with the reason."""
     server.faults.append(on(r"POST .*/snapshots:fork", Die()))
     report = tmp_path / "report.json"
-    code, out, err = run("validate", *LAB, "--batfish", address(server), "--report", f"json={report}")
+    code, out, err = run("validate", *LAB, "--batfish", server.address, "--report", f"json={report}")
     assert code == 3
-    assert f"Batfish at {address(server)}: forking snapshot 'spine-1' from 'shadow': " in err
+    assert f"Batfish at {server.address}: forking snapshot 'spine-1' from 'shadow': " in err
     assert "the network ailb-gen-" in err and "is left on Batfish" in err
     forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
@@ -174,10 +170,10 @@ def test_a_service_that_dies_in_the_middle(server: StandIn, tmp_path: Path) -> N
 
 def test_what_cannot_be_deleted_is_said(server: StandIn) -> None:
     server.faults.append(on(r"DELETE .*/networks/[^/]+$", Reply(500, b"no")))
-    code, _, err = run("validate", *LAB, "--batfish", address(server), "--checks", "AILB801")
+    code, _, err = run("validate", *LAB, "--batfish", server.address, "--checks", "AILB801")
     assert code == 0
     (network,) = server.networks
-    where = f"is left on Batfish at {address(server)} and takes space: it answers HTTP 500: no"
+    where = f"is left on Batfish at {server.address} and takes space: it answers HTTP 500: no"
     assert err == f"warning: the network {network} {where}\n"
 
 

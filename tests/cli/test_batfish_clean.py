@@ -25,10 +25,6 @@ def server() -> Iterator[StandIn]:
         yield found
 
 
-def address(server: StandIn) -> str:
-    return f"{server.host}:{server.port}"
-
-
 def named(hours: float, number: int = 1) -> str:
     return f"ailb-gen-{int(NOW - hours * HOUR_S):08x}{number:08x}"
 
@@ -63,7 +59,7 @@ def test_what_killed_runs_have_left_is_deleted_and_nothing_else(server: StandIn)
     failing = add(server, named(30), 30, 29, 0.1)
     busy = add(server, named(9), 9, work=2)
     undated = add(server, "ailb-gen-ba9876543210")
-    code, out, err = run("batfish", "clean", address(server), "--yes")
+    code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, err) == (0, "")
     assert server.deleted == sorted([old, earlier, empty])
     assert list(server.networks) == [*FOREIGN, young, failing, busy, undated]
@@ -81,7 +77,7 @@ def test_what_killed_runs_have_left_is_deleted_and_nothing_else(server: StandIn)
 def test_how_old_is_left_over(server: StandIn, minutes: str, deleted: int) -> None:
     for hours in (0.01, 2.0):
         add(server, named(hours), hours)
-    code, out, _ = run("batfish", "clean", address(server), "--yes", "--older-than", minutes)
+    code, out, _ = run("batfish", "clean", server.address, "--yes", "--older-than", minutes)
     assert code == 0
     assert len(server.deleted) == deleted
     assert ("deleted\n" in out) is bool(deleted)
@@ -89,7 +85,7 @@ def test_how_old_is_left_over(server: StandIn, minutes: str, deleted: int) -> No
 
 def test_a_dry_run_shows_and_deletes_nothing(server: StandIn) -> None:
     old = add(server, named(5), 4)
-    code, out, err = run("batfish", "clean", address(server), "--dry-run")
+    code, out, err = run("batfish", "clean", server.address, "--dry-run")
     assert (code, err) == (0, "")
     assert old in out and out.endswith("1 network left over; nothing was deleted\n")
     assert server.deleted == []
@@ -98,12 +94,12 @@ def test_a_dry_run_shows_and_deletes_nothing(server: StandIn) -> None:
 
 def test_nothing_is_left(server: StandIn) -> None:
     add(server, "prod", 99)
-    assert run("batfish", "clean", address(server)) == (0, "0 networks left over\n", "")
+    assert run("batfish", "clean", server.address) == (0, "0 networks left over\n", "")
 
 
 def test_nobody_is_asked_without_a_terminal(server: StandIn) -> None:
     add(server, named(5), 4)
-    code, _, err = run("batfish", "clean", address(server))
+    code, _, err = run("batfish", "clean", server.address)
     assert (code, err) == (2, "ailb-gen: there is no terminal to ask on; review it with --dry-run, then use --yes\n")
     assert server.deleted == []
 
@@ -119,7 +115,7 @@ def test_a_person_decides(server: StandIn, answer: bool, monkeypatch: pytest.Mon
     monkeypatch.setattr("ailb_gen.cli.batfish.asked", ask)
     monkeypatch.setattr("ailb_gen.cli.batfish.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
     old = add(server, named(5), 4)
-    code, out, _ = run("batfish", "clean", address(server))
+    code, out, _ = run("batfish", "clean", server.address)
     assert questions == ["Delete 1 network?"]
     assert code == (0 if answer else 3)
     assert server.deleted == ([old] if answer else [])
@@ -129,11 +125,11 @@ def test_a_person_decides(server: StandIn, answer: bool, monkeypatch: pytest.Mon
 def test_what_cannot_be_deleted_is_told_and_the_rest_is_deleted(server: StandIn) -> None:
     first, second, third = (add(server, named(5, number), 4) for number in (1, 2, 3))
     server.faults.append(on(f"DELETE .*/{second}$", Reply(500, b"disk full")))
-    code, out, err = run("batfish", "clean", address(server), "--yes")
+    code, out, err = run("batfish", "clean", server.address, "--yes")
     assert code == 3
     assert out.endswith("2 networks deleted\n")
     assert err == (
-        f"ailb-gen: Batfish at {address(server)}: 1 network could not be deleted:\n"
+        f"ailb-gen: Batfish at {server.address}: 1 network could not be deleted:\n"
         f"  {second}: it answers HTTP 500: disk full\n"
     )
     assert list(server.networks) == [second]
@@ -144,9 +140,9 @@ def test_what_has_gone_meanwhile_is_no_failure(server: StandIn) -> None:
     """Its run ended after the networks were listed."""
     add(server, named(5), 4)
     server.faults.append(on(r"GET .*/networks/[^/]+/snapshots", Reply(404, b"gone")))
-    assert run("batfish", "clean", address(server), "--yes") == (0, "0 networks left over\n", "")
+    assert run("batfish", "clean", server.address, "--yes") == (0, "0 networks left over\n", "")
     server.faults[:] = [on(r"DELETE .*", Reply(404, b"gone"))]
-    code, out, err = run("batfish", "clean", address(server), "--yes")
+    code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, err) == (0, "") and out.endswith("1 network deleted\n")
 
 
@@ -163,7 +159,7 @@ def test_what_has_gone_meanwhile_is_no_failure(server: StandIn) -> None:
 def test_dates_that_nobody_knows_keep_a_network(server: StandIn, metadata: bytes, said: str) -> None:
     name = add(server, named(5), 4)
     server.faults.append(on(r"GET .*/snapshots", Reply(200, metadata)))
-    code, out, _ = run("batfish", "clean", address(server), "--dry-run")
+    code, out, _ = run("batfish", "clean", server.address, "--dry-run")
     assert code == 0
     assert next(line for line in out.splitlines() if name in line).endswith(said)
 
@@ -171,9 +167,9 @@ def test_dates_that_nobody_knows_keep_a_network(server: StandIn, metadata: bytes
 def test_a_service_that_fails_while_it_is_looked_at(server: StandIn) -> None:
     name = add(server, named(5), 4)
     server.faults.append(on(r"GET .*/work$", Die()))
-    code, out, err = run("batfish", "clean", address(server), "--yes")
+    code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, out) == (3, "")
-    assert err.startswith(f"ailb-gen: Batfish at {address(server)}: looking at network {name}: ")
+    assert err.startswith(f"ailb-gen: Batfish at {server.address}: looking at network {name}: ")
     assert server.deleted == []
 
 

@@ -244,7 +244,7 @@ def test_what_an_emulator_shows(folder: Path, shown: Shown, monkeypatch: pytest.
 @pytest.mark.long
 def test_what_is_shown_with_batfish(folder: Path, shown: Shown) -> None:
     with StandIn() as server:
-        address = f"{server.host}:{server.port}"
+        address = server.address
         done(BATFISH, folder, shown, address)
         made = (datetime.now(UTC) - timedelta(hours=3.5)).isoformat()
         server.networks["ailb-gen-000000000000"] = Network()
