@@ -108,7 +108,11 @@ def marked(text: str, special: bytes) -> bytes:
 
 def long_number(text: str) -> int:
     """Return where a number of more than MAX_DIGITS digits starts, -1 without one."""
-    return marked(text, b"0123456789").find(bytes(MAX_DIGITS + 1)) if len(text) > MAX_DIGITS else -1
+    digits = b"0123456789"
+    # Of so many digits in a row, at least eight are among the characters that are looked at first.
+    if bytes(8) not in marked(text[:: MAX_DIGITS // 8], digits):
+        return -1
+    return marked(text, digits).find(bytes(MAX_DIGITS + 1))
 
 
 def place(text: str, offset: int) -> tuple[int, int]:
