@@ -43,7 +43,7 @@ def test_every_report_opens_and_can_be_read_by_everybody(
     path = reports(example, state)
     assert path.stat().st_size < 3 * MEGABYTE
     page = opened(path)
-    assert page.locator("#verdict").inner_text().startswith("FAIL" if state == "damaged" else "PASS")
+    assert page.locator("#verdict").inner_text().startswith("FAIL")
     assert violations(page) == []
 
 
@@ -318,14 +318,14 @@ def test_key_views_look_as_they_did(opened: Opener, reports: Reports, scheme: st
     looks_like(page.locator("#panel"), f"lab-file-{scheme}")
 
 
-@pytest.mark.parametrize("state", ["clean", "damaged"])
-def test_the_largest_fabric_opens_and_unfolds(opened: Opener, reports: Reports, state: str) -> None:
-    path = reports("frontier", state)
+def test_the_largest_fabric_opens_and_unfolds(opened: Opener, reports: Reports) -> None:
+    """Damaged; the page without damages is smaller, and `benchmarks.report` opens it."""
+    path = reports("frontier", "damaged")
     assert path.stat().st_size < 25 * MEGABYTE
     page = opened(path)
-    assert page.locator("#verdict").inner_text().startswith("FAIL" if state == "damaged" else "PASS")
+    assert page.locator("#verdict").inner_text().startswith("FAIL")
     spent = opening_s(page)
-    print(f"frontier, {state}: {path.stat().st_size / MEGABYTE:.1f} MB, opened in {spent:.2f} CPU s")  # noqa: T201
+    print(f"frontier: {path.stat().st_size / MEGABYTE:.1f} MB, opened in {spent:.2f} CPU s")  # noqa: T201
     assert spent < OPENING_S
     page.get_by_label("View").select_option("stripe 3")
     expect(device(page, "stripe3-leaf2")).to_have_count(1, timeout=PATIENCE_MS)

@@ -119,6 +119,7 @@ def ended(process: subprocess.Popen[str], folder: Path) -> Cost:
 
 # The verbs share what reads an answer: each of them meets some of the attacks.
 VERBS = ("plan", "drift", "collect")
+RPCS = ("get-bgp-summary-information", "get-alarm-information", "get-commit-information")
 CASES = [
     *(
         ("switch", attack, CONFIG, VERBS[number % len(VERBS)])
@@ -126,9 +127,10 @@ CASES = [
         if attack not in ("silence", "drip", "slow")
     ),
     *(
-        ("switch", attack, rpc, "collect")
-        for attack in ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
-        for rpc in ("get-bgp-summary-information", "get-alarm-information", "get-commit-information")
+        ("switch", attack, RPCS[number % len(RPCS)], "collect")
+        for number, attack in enumerate(
+            ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
+        )
     ),
     *(("server", attack, "look", VERBS[1 + number % 2]) for number, attack in enumerate(LOOKS) if attack != "silence"),
     *(("server", attack, "probe", "verify") for attack in PROBES),
@@ -159,10 +161,12 @@ STATE = {
     "get-ipv6-ra-information": ("collect", "verify"),
     "get-lldp-neighbors-information": ("collect",),
 }
+# Every second attack for each, and the others for the next.
 STATE_CASES = [
-    ("switch", one, rpc, verbs[number % len(verbs)])
-    for rpc, verbs in STATE.items()
+    ("switch", one, rpc, verbs[number // 2 % len(verbs)])
+    for first, (rpc, verbs) in enumerate(STATE.items())
     for number, one in enumerate(OF_STATE)
+    if (first + number) % 2 == 0
 ]
 
 
@@ -213,17 +217,17 @@ def test_all_answers_together_have_a_deadline(attack: str, request_: str, artifa
     assert "no answer in time" in cost.out
 
 
+INT, TERM, HUP = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 SIGNALLED = [
-    ("switch", "entities", CONFIG, "plan"), ("switch", "entities", CONFIG, "deploy"),
-    ("switch", "settings", CONFIG, "plan"), ("switch", "settings", CONFIG, "deploy"),
-    ("switch", "comments", CONFIG, "drift"), ("switch", "silence", CONFIG, "collect"),
-    ("server", "silence", "look", "drift"), ("server", "silence", "probe", "verify"),
+    ("switch", "entities", CONFIG, "plan", INT), ("switch", "entities", CONFIG, "deploy", TERM),
+    ("switch", "settings", CONFIG, "plan", HUP), ("switch", "settings", CONFIG, "deploy", INT),
+    ("switch", "comments", CONFIG, "drift", TERM), ("switch", "silence", CONFIG, "collect", HUP),
+    ("server", "silence", "look", "drift", TERM), ("server", "silence", "probe", "verify", INT),
 ]  # fmt: skip
 
 
 @pytest.mark.sampled(8)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), SIGNALLED)
+@pytest.mark.parametrize(("kind", "attack", "request_", "verb", "number"), SIGNALLED)
 def test_a_signal_ends_the_run(
     kind: str, attack: str, request_: str, verb: str, number: int, artifacts: Path, tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """The deployer killed at any moment: what is left is settled from its record, and ends old or new as reported.
 
-Seeded chance decides the moment and the drivers of 200 runs.
+Seeded chance decides the moment and the drivers of 100 runs.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ def assert_resumed(on: Bench, code: int, text: str) -> None:
 
 
 class TestResumedAtOnce:
-    @pytest.mark.sampled(40)
-    @pytest.mark.parametrize("seed", seeds(0, 72))
+    @pytest.mark.sampled(20)
+    @pytest.mark.parametrize("seed", seeds(0, 36))
     def test_all_ends_new(
         self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -157,8 +157,8 @@ class TestResumedAtOnce:
 
 
 class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
-    @pytest.mark.sampled(40)
-    @pytest.mark.parametrize("seed", seeds(10000, 48))
+    @pytest.mark.sampled(20)
+    @pytest.mark.parametrize("seed", seeds(10000, 24))
     def test_all_ends_new(
         self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -169,8 +169,8 @@ class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
 
 
 class TestResumedTwice:
-    @pytest.mark.sampled(40)
-    @pytest.mark.parametrize("seed", seeds(20000, 48))
+    @pytest.mark.sampled(20)
+    @pytest.mark.parametrize("seed", seeds(20000, 24))
     def test_all_ends_new(
         self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -181,8 +181,8 @@ class TestResumedTwice:
 
 
 class TestNotResumed:
-    @pytest.mark.sampled(40)
-    @pytest.mark.parametrize("seed", seeds(30000, 16))
+    @pytest.mark.sampled(20)
+    @pytest.mark.parametrize("seed", seeds(30000, 8))
     def test_rolled_back_all_is_old(
         self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
@@ -198,8 +198,8 @@ class TestNotResumed:
             assert on.run("deploy")[0] == 0
             assert assert_sound(on.site) == dict.fromkeys(ORDER, "confirmed")
 
-    @pytest.mark.sampled(40)
-    @pytest.mark.parametrize("seed", seeds(40000, 16))
+    @pytest.mark.sampled(20)
+    @pytest.mark.parametrize("seed", seeds(40000, 8))
     def test_confirmed_each_is_as_reported(
         self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
     ) -> None:
