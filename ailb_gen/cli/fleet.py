@@ -160,7 +160,9 @@ class Stop:
         if len(self.signals) == 1:
             shout(f"ailb-gen: stopping; {self.effect}")
         elif len(self.signals) == 2:
-            shout("ailb-gen: not done yet; devices that do not answer soon are not waited for")
+            shout("ailb-gen: not done yet; silent devices are not waited for; a third signal leaves now")
+        elif len(self.signals) == 3:
+            shout("ailb-gen: leaving; what is pending on a device is taken back by its own timer")
         if self.asking:
             raise KeyboardInterrupt
 

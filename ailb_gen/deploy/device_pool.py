@@ -31,6 +31,8 @@ PATIENCE_S, SLICE_S = 10.0, 0.2
 # The same where nothing has been changed; and how long what has no connection any more may go on computing.
 AT_ONCE_S, COMPUTING_S = 0.3, 0.3
 COMMITTING = frozenset({Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK})
+# The signal with which a person leaves the devices to their timers.
+LEAVING = 3
 
 
 def no_signals() -> int:
@@ -74,7 +76,7 @@ class Runner:
     Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
     comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
     never in a phase that commits, which on a large switch takes longer. A task that is named as ended `at_once` has
-    changed nothing: what is left of it is not waited for.
+    changed nothing: what is left of it is not waited for. Signal number LEAVING ends every phase so.
     """
 
     def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = no_signals) -> None:
@@ -86,9 +88,7 @@ class Runner:
         pool = ThreadPoolExecutor(self.jobs, THREADS)
         try:
             futures = {pool.submit(task.copy().start, host): host for host in hosts}
-            left = frozenset[Future[Any]]()
-            if task.name not in COMMITTING:
-                left = self._wait(futures, signals, bool(task.params.get(AT_ONCE)))
+            left = self._wait(futures, signals, task)
             for future, host in futures.items():
                 one = _stopped(task, host) if future in left else future.result()
                 result[one.host.name] = one
@@ -100,20 +100,22 @@ class Runner:
         pool.shutdown(wait=not left, cancel_futures=True)
         return result
 
-    def _wait(self, futures: Iterable[Future[Any]], before: int, at_once: bool) -> frozenset[Future[Any]]:
+    def _wait(self, futures: Iterable[Future[Any]], before: int, task: Task) -> frozenset[Future[Any]]:
         """Wait for all; end their connections some time after another signal than those before.
 
         Returns those that are left to themselves, which only compute.
         """
-        until = math.inf
+        until, waits = math.inf, task.name in COMMITTING
         while futures := wait(futures, SLICE_S).not_done:
-            if self.signals() > before:
+            leaving = self.signals() >= LEAVING
+            at_once = leaving or bool(task.params.get(AT_ONCE))
+            if leaving or (self.signals() > before and not waits):
                 until = min(until, time.monotonic() + (AT_ONCE_S if at_once else PATIENCE_S))
             if time.monotonic() >= until:
                 self.stop.set()
             if at_once and time.monotonic() >= until + COMPUTING_S:
                 break
-        if until < math.inf:
+        if until < math.inf and self.signals() < LEAVING:
             # The next connections are those of the way back.
             self.stop.clear()
         return frozenset(futures)
@@ -199,11 +201,21 @@ class DevicePool:
         outcomes = self.run(names, work, phase)
         for turn in count():
             silent = [name for name, error in outcomes.bad.items() if (again or unreachable)(error)]
-            if not silent or time.monotonic() >= until or self.signals() > signals:
+            if not silent or time.monotonic() >= until or self.hurried(signals):
                 break
-            time.sleep(min(PAUSES[min(turn, len(PAUSES) - 1)], max(0.0, until - time.monotonic())))
+            self.pause(min(PAUSES[min(turn, len(PAUSES) - 1)], until - time.monotonic()), signals)
             outcomes.update(self.run(silent, work, phase))
         return outcomes
+
+    def hurried(self, before: int) -> bool:
+        """Return whether a signal has come besides those before, or the one that leaves devices to their timers."""
+        return self.signals() > min(before, LEAVING - 1)
+
+    def pause(self, seconds: float, before: int) -> None:
+        """Wait so long, or until another signal comes than those before."""
+        until = time.monotonic() + seconds
+        while not self.hurried(before) and (left := until - time.monotonic()) > 0:
+            time.sleep(min(SLICE_S, left))
 
     def close(self, names: Collection[str]) -> None:
         """Close the connections to devices."""

@@ -241,7 +241,7 @@ class WaveRun:
                 self._fail({name: _difference(name, found[name]) for name in waiting})
                 break
             if waiting:
-                time.sleep(PAUSES[min(turn, len(PAUSES) - 1)])
+                self.push.pool.pause(PAUSES[min(turn, len(PAUSES) - 1)], 0)
         good = [name for name in names if name not in waiting]
         self._record("verified", devices=good, **({"differences": wrong} if wrong else {}))
         return good
@@ -287,7 +287,7 @@ class WaveRun:
         signals = self.push.pool.signals()
         found = self.push.pool.persist(names, self.clock.timed(phase, work, names), phase, until, _worth_repeating)
         self._record_errors(found)
-        if found.bad and self.push.pool.signals() > signals:
+        if found.bad and self.push.pool.hurried(signals):
             self.push.options.tell(f"  interrupted: no longer waiting for {some(found.bad)}")
         return found
 

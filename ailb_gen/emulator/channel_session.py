@@ -62,4 +62,6 @@ class ChannelSession(ABC):
 
     def _abort(self) -> None:
         self.end()
-        self._channel.get_connection().abort()
+        # A channel that is closed has no connection any more.
+        if not self._channel.is_closing():
+            self._channel.get_connection().abort()

@@ -133,6 +133,11 @@ class Site:
         """Push in this process."""
         return run(*self.words("deploy", *more, minutes=minutes, verify_s=verify_s))
 
+    def let_timers_fire(self) -> None:
+        """Let all time that is given for a confirmation pass."""
+        for name in ORDER:
+            self.fleet.do(name, _end_of_patience)
+
     def events(self) -> list[dict[str, Any]]:
         """Return the record of the last run, which must be readable; nothing if none was recorded."""
         runs = self.records.runs()
@@ -141,6 +146,11 @@ class Site:
     def told(self) -> str:
         """Return the record of the last run as text, for a test that fails."""
         return "\n".join(map(json.dumps, self.events()))
+
+
+def _end_of_patience(device: Device) -> None:
+    if device.database.pending is not None:
+        device.database.pending = replace(device.database.pending, deadline=device.now())
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,8 +49,10 @@ def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
 
 
 @contextmanager
-def at(tiny: Site, name: str, moment: tuple[int, str, int], act: Callable[[], None]) -> Iterator[list[str]]:
-    """Act once when a device gets a certain request; give the steps that it was asked to do."""
+def at(
+    tiny: Site, name: str, moment: tuple[int, str, int], act: Callable[[], None], silent_s: float
+) -> Iterator[list[str]]:
+    """Act once when a device gets a certain request, then let it be silent; give the steps that it was asked to do."""
     connection, step, number = moment
     steps: list[str] = []
     watched, take = tiny.device(name).faults, Faults.take
@@ -65,7 +68,7 @@ def at(tiny: Site, name: str, moment: tuple[int, str, int], act: Callable[[], No
             return take(faults, phase)
         acted = True
         act()
-        return (Fault("slow", phase, seconds=HEARING_S), *take(faults, phase))
+        return (Fault("slow", phase, seconds=silent_s), *take(faults, phase))
 
     with mock.patch.object(Faults, "take", taken):
         yield steps
@@ -79,16 +82,19 @@ def interrupted(
     moment: tuple[int, str, int],
     *more: str,
     signals: Sequence[signal.Signals] = (signal.SIGINT,),
+    pause_s: float = 0,
+    silent_s: float = HEARING_S,
 ) -> tuple[int, str]:
-    """Push, and send signals at a moment."""
+    """Push, and send signals at a moment, one after the other; then the device gives its answer after some time."""
     started: SimpleQueue[Child] = SimpleQueue()
 
     def act() -> None:
         child = started.get()
         for number in signals:
             child.send(number)
+            time.sleep(pause_s)
 
-    with at(tiny, name, moment, act):
+    with at(tiny, name, moment, act, silent_s):
         child = fork_server.start(tiny.words("deploy", *more, minutes=60), tiny.folder / "out")
         started.put(child)
         return child.wait()
@@ -127,7 +133,25 @@ def test_earlier_waves(tiny: Site, fork_server: ForkServer, way: str) -> None:
 
 
 def test_who_presses_it_twice_gains_nothing(tiny: Site, fork_server: ForkServer) -> None:
-    signals = [signal.SIGINT, signal.SIGINT, signal.SIGTERM]
+    signals = [signal.SIGINT, signal.SIGTERM]
     done, text = interrupted(tiny, fork_server, CANARY, (WAVE, "commit", 1), signals=signals)
     assert (done, ends(tiny)) == (4, ["rolled back", *["untouched"] * 3]), text
     assert text.count("stopping") == 1
+
+
+@pytest.mark.parametrize("step", ["lock", "commit", "verify", "confirm"])
+def test_the_third_signal_leaves_devices_that_are_silent_to_their_timers(
+    tiny: Site, fork_server: ForkServer, step: str
+) -> None:
+    """Whatever the device was asked; the record says what is left, and the run can be continued."""
+    signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    moment = (WAVE, step, 2 if step == "verify" else 1)
+    began = time.monotonic()
+    done, text = interrupted(tiny, fork_server, CANARY, moment, signals=signals, pause_s=HEARING_S, silent_s=30)
+    # Two seconds after the third signal, but the machine of the tests is busy.
+    assert time.monotonic() - began < 30
+    assert (done, "leaving; what is pending" in text) == (3 if step == "lock" else 5, True), text
+    assert tiny.events()[-1]["event"] == "done"
+    tiny.let_timers_fire()
+    assert tiny.deploy(*([] if step == "lock" else ["--resume"])).code == 0
+    assert all(tiny.settled(name).active == tiny.new[name] for name in ORDER)

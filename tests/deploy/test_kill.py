@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from select import POLLIN, poll
 from threading import Event
@@ -18,7 +18,6 @@ from unittest import mock
 
 import pytest
 
-from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault, Faults
 from tests.conftest import examples
 from tests.deploy.fabric import (
@@ -108,16 +107,6 @@ class Bench:
         child.send(signal.SIGKILL)
         return child.wait()
 
-    def let_timers_fire(self) -> None:
-        """Let all time that is given for a confirmation pass."""
-        for name in ORDER:
-            self.site.fleet.do(name, _now)
-
-
-def _now(device: Device) -> None:
-    if device.database.pending is not None:
-        device.database.pending = replace(device.database.pending, deadline=device.now())
-
 
 @contextmanager
 def bench(one_color: Generated, fork_server: ForkServer, folder: Path, seed: int) -> Iterator[Bench]:
@@ -164,7 +153,7 @@ class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
     ) -> None:
         with bench(one_color, fork_server, tmp_path, seed) as on:
             on.cut_off(whole, "deploy")
-            on.let_timers_fire()
+            on.site.let_timers_fire()
             assert_resumed(on, *on.run("deploy", "--resume"))
 
 
