@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.runlog import StateDirectory
     from ailb_gen.deploy.switch import DeviceError
 
+
+# Signals within this time after one of them are the same wish, in seconds.
+TOGETHER_S = 0.2
 
 # What speaks NETCONF to the switches.
 Driver = Literal["napalm", "pyez"]
@@ -142,27 +146,28 @@ class Stop:
     """The signals that ask for the end of a run: Ctrl-C, SIGTERM, SIGQUIT, a closed terminal.
 
     The run looks for them between its steps, and while it waits for devices. While a person is asked something
-    (`asking`), a signal is the answer.
+    (`asking`), a signal is the answer. A terminal that closes sends several at once: they count as one.
     """
 
     def __init__(self, effect: str) -> None:
         self.effect = effect
-        self.signals: list[int] = []
+        self.signals: list[float] = []
         self.asking = False
 
     def __call__(self) -> int:
         """Return how many signals have come."""
         return len(self.signals)
 
-    def take(self, number: int, _: object) -> None:
+    def take(self, _number: int, _frame: object) -> None:
         """Handle a signal."""
-        self.signals.append(number)
+        now = time.monotonic()
+        if self.signals and now - self.signals[-1] < TOGETHER_S:
+            return
+        self.signals.append(now)
         if len(self.signals) == 1:
-            shout(f"ailb-gen: stopping; {self.effect}")
+            shout(f"ailb-gen: stopping; {self.effect}; a second signal ends the run at once")
         elif len(self.signals) == 2:
-            shout("ailb-gen: not done yet; silent devices are not waited for; a third signal leaves now")
-        elif len(self.signals) == 3:
-            shout("ailb-gen: leaving; what is pending on a device is taken back by its own timer")
+            shout("ailb-gen: ending at once; devices take back what is pending when their timers run out")
         if self.asking:
             raise KeyboardInterrupt
 

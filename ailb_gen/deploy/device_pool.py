@@ -31,8 +31,8 @@ PATIENCE_S, SLICE_S = 10.0, 0.2
 # The same where nothing has been changed; and how long what has no connection any more may go on computing.
 AT_ONCE_S, COMPUTING_S = 0.3, 0.3
 COMMITTING = frozenset({Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK})
-# The signal with which a person leaves the devices to their timers.
-LEAVING = 3
+# The signal with which the devices are left to their timers: the second, as CI systems kill soon after theirs.
+LEAVING = 2
 
 
 def no_signals() -> int:
@@ -75,7 +75,7 @@ class Runner:
 
     Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
     comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
-    never in a phase that commits, which on a large switch takes longer. A task that is named as ended `at_once` has
+    not in a phase that commits, which on a large switch takes longer. A task that is named as ended `at_once` has
     changed nothing: what is left of it is not waited for. Signal number LEAVING ends every phase so.
     """
 
