@@ -82,7 +82,7 @@ import sys
 from pathlib import Path
 from ailb_gen.render import artifacts, budget
 from tests.conftest import SMALL, design_of
-budget.CPU_S, budget.GRACE_S = 1, 1
+budget.CPU_S, budget.GRACE_S = 1, int(sys.argv[2])
 design = design_of(SMALL)
 artifacts.start_worker(design, artifacts.RenderOptions(templates=Path(sys.argv[1])))
 try:
@@ -92,8 +92,8 @@ except artifacts.TemplateError as error:
 """
 
 
-def limited(folder: Path) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-c", SHORT, str(folder)]
+def limited(folder: Path, grace_s: int = 9) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", SHORT, str(folder), str(grace_s)]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
@@ -119,7 +119,7 @@ def test_reading_what_is_written_has_a_limit(tmp_path: Path) -> None:
 def test_the_kernel_ends_what_does_not_come_back(tmp_path: Path) -> None:
     lists = "{% set a = [1] * 99999 %}{% set b = [1] * 99999 %}"
     user_template(tmp_path, PIECE, lists + "{{ [a] * 999999 == [b] * 999999 }}")
-    assert limited(tmp_path).returncode < 0
+    assert limited(tmp_path, grace_s=1).returncode < 0
 
 
 def test_a_worker_that_was_ended_is_the_templates_fault(tmp_path: Path) -> None:
