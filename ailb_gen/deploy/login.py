@@ -133,8 +133,8 @@ def _diagnosis(reach: SshReach, error: Exception, ended: str, stage: str) -> tup
     """Return why there is no login, and what to do about it; `ended` is why the connection was ended from here."""
     if ended == TOO_MUCH:
         return ended, "something else than SSH answers there: is the port right?"
-    if ended == STOPPED:
-        return ended, ""
+    if reach.stop.is_set():
+        return STOPPED, ""
     if ended or isinstance(error, TimeoutError):
         return f"no answer in time{f': it hangs {stage} the login' if stage else ''}", LATE_HINTS[reach.kind]
     for kind, reason, hints in _REFUSALS:

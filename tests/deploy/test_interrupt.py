@@ -156,6 +156,7 @@ def test_the_second_signal_leaves_devices_that_are_silent_to_their_timers(
         silent_s=30,
     )
     assert (done, "ending at once" in text) == (3 if step == "lock" else 5, True), text
+    assert "is the management network up" not in text
     assert tiny.events()[-1]["event"] == "done"
     tiny.let_timers_fire()
     assert tiny.deploy(*([] if step == "lock" else ["--resume"])).code == 0
