@@ -17,7 +17,7 @@ from ailb_gen.emulator.configuration import rollback_words
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, Device
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, check_named, declared, rpc_of
+from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, rpc_of
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.operations.commands import NAMES, resolve
 from ailb_gen.emulator.operations.jsonreply import to_json
@@ -184,7 +184,7 @@ class CommandLine:
             check_named(rpc)
             return filtered(wrapped(self._device.version, f"<rpc>\n    {_pretty(rpc)}</rpc>"), line.pipes)
         check_displays(line)
-        reply = OPERATIONS[str(rpc.tag)](self._device, rpc)
+        reply = reply_of(self._device, rpc)
         if line.display("json"):
             shown = f"{to_json(declared(reply))}\n"
         elif line.display("xml"):

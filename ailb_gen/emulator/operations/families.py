@@ -18,7 +18,7 @@ from ailb_gen.network.model import Port, Unit
 
 def terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._Element]:
     """Make the families of a logical interface with their addresses and nothing else."""
-    for family, texts in _addresses(device, port, unit).items():
+    for family, texts in addresses(device, port, unit).items():
         rows = []
         for text in texts:
             # An address of lo0 is a host, with a remote end that is all of IPv4, or nothing.
@@ -29,7 +29,7 @@ def terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._El
         yield element("address-family", ("address-family-name", family), *rows)
 
 
-def _addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
+def addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
     """Return the addresses of the families of a logical interface, with their lengths."""
     found: dict[str, list[str]] = {}
     if unit.inet_addresses:
@@ -46,7 +46,7 @@ def _addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
 def families(device: Device, port: Port, unit: Unit, generation: int | None) -> Iterator[etree._Element]:
     """Make the families of a logical interface at length; `generation` is its number at most length, else None."""
     loopback = port.name == "lo0"
-    for family, texts in _addresses(device, port, unit).items():
+    for family, texts in addresses(device, port, unit).items():
         cache: list[Child] = []
         if family != "eth-switch":
             size = 0 if loopback else 75000

@@ -14,6 +14,7 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
 from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, flag
 from ailb_gen.emulator.operations.class_of_service import QUEUES, configured, forwarding_classes
 from ailb_gen.emulator.operations.families import families, terse_families
@@ -77,7 +78,7 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
     """
     switch = device.fabric.switch(device.name)
     # Only the default instance has interfaces here.
-    if argument(rpc, "routing-instance"):
+    if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
     asked, requested = Asked(device, rpc, switch, places(switch)), argument(rpc, "interface-name")
     check_there(switch, requested)

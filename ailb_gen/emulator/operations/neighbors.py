@@ -14,7 +14,7 @@ from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import FabricState, link_local
 from ailb_gen.emulator.operations.build import Child, age, argument, element
 from ailb_gen.emulator.operations.indices import FIRST_SNMP, places
-from ailb_gen.emulator.operations.ports import port_mtu
+from ailb_gen.emulator.operations.ports import check_there, port_mtu
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
@@ -144,8 +144,9 @@ def lldp(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show lldp neighbors interface`: at length, for one port or all."""
+    """Answer `show lldp neighbors interface`: at length, for one port or all. Raises RefusedError for another port."""
     requested = argument(rpc, "interface-device") or argument(rpc, "interface-name")
+    check_there(device.fabric.switch(device.name), requested)
     at = places(device.fabric.switch(device.name))
     rows = [row for row in _lldp(device) if requested in ("", row[0])]
     made = [_at_length(device, number, row, FIRST_SNMP + at[row[0]]) for number, row in enumerate(rows, 1)]

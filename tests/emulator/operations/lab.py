@@ -13,7 +13,7 @@ from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Device
 from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
+from ailb_gen.emulator.operations import OPERATIONS, as_text, reply_of, rpc_of
 from ailb_gen.emulator.operations.build import element
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
@@ -91,7 +91,7 @@ def command(device: Fake, text: str, form: str = "text") -> etree._Element:
     rpc = rpc_of(text.partition("|")[0])
     if "| display xml rpc" in text:
         return element("rpc", rpc)
-    reply = OPERATIONS[str(rpc.tag)](device, rpc)
+    reply = reply_of(device, rpc)
     return reply if form == "xml" else as_text(rpc, reply)
 
 
@@ -100,7 +100,7 @@ def ask(device: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element
     rpc = etree.Element(tag)
     for name, text in (*((flag, "") for flag in flags), *arguments.items()):
         etree.SubElement(rpc, name.replace("_", "-")).text = text
-    return OPERATIONS[tag](device, rpc)
+    return reply_of(device, rpc)
 
 
 def say(device: Fake, text: str) -> list[str]:
@@ -136,7 +136,7 @@ def pyez(device: Fake) -> Pyez:
             if asked.tag == "command":
                 made = command(device, asked.text or "", asked.get("format", "xml"))
             elif asked.tag in OPERATIONS:
-                made = OPERATIONS[asked.tag](device, asked)
+                made = reply_of(device, asked)
             else:
                 raise refusal("syntax error", element=str(asked.tag))
         except RefusedError as refused:
