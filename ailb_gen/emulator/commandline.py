@@ -22,12 +22,11 @@ from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.operations.commands import NAMES, resolve
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.emulator.pipes import Line, check_displays, filtered, read_line
+from ailb_gen.emulator.pipes import Line, as_it_is, check_displays, filtered, read_line
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import show_tree, wrapped
 from ailb_gen.junos.tokens import MAX_DIGITS, long_number
-from ailb_gen.junos.writer import to_curly
 
 # Also within the quotes of `cli -c '...'`.
 NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")
@@ -230,7 +229,7 @@ class CommandLine:
 
     def _show_cli(self, line: Line, rest: tuple[str, ...]) -> str:
         rows = [f"CLI {name.replace('-', ' ')} set to {value}" for name, value in sorted(self._settings.items())]
-        return filtered("".join(f"{row}\n" for row in rows), line.pipes)
+        return as_it_is("".join(f"{row}\n" for row in rows), line)
 
     def _start_shell(self, line: Line, rest: tuple[str, ...]) -> str:
         root = rest[:2] == ("user", "root")
@@ -241,7 +240,7 @@ class CommandLine:
         tree = self._device.database.rescue_tree()
         if tree is None:
             raise refusal("No rescue configuration is set")
-        return filtered(to_curly(tree), line.pipes)
+        return show_tree(self._device, tree, (), line)
 
     def _save_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
         self._device.database.set_rescue(self._device.database.active_text)
@@ -254,7 +253,7 @@ class CommandLine:
     def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
         database, (number, base) = self._device.database, rollback_words(rest)
         if base is not None:
-            return filtered(patch(database.rollback_tree(base), database.rollback_tree(number)), line.pipes)
+            return as_it_is(patch(database.rollback_tree(base), database.rollback_tree(number)), line)
         return show_tree(self._device, database.rollback_tree(number), (), line)
 
     def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
@@ -277,7 +276,7 @@ class CommandLine:
         if rest[:1] != ("apropos",) or len(rest) < 2:
             raise refusal("this emulator has no help pages; 'help apropos WORD' and '?' name commands", element="help")
         rows = sorted(" ".join(name) for name in {*NAMES, *BUILT_IN} if any(rest[1] in word for word in name))
-        return filtered("".join(f"{row}\n" for row in rows), line.pipes)
+        return as_it_is("".join(f"{row}\n" for row in rows), line)
 
 
 def _pretty(element: etree._Element) -> str:

@@ -84,16 +84,17 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     """Return what a command shows, before any filter of lines. Raises RefusedError."""
     if line.words[:2] == ("show", "configuration"):
         return _shown_configuration(device, line, form)
+    if line.display("json", "xml"):
+        form = "json" if line.display("json") else "xml"
     request = _request(line.words, form)
     if request is not None:
+        _check_form(request, line)
         return HANDLERS[str(request.tag)](device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         rpc = rpc_of(line.text)
         check_named(rpc)
         return etree.tostring(rpc, encoding="unicode")
     check_displays(line)
-    if line.display("json", "xml"):
-        form = "json" if line.display("json") else "xml"
     return run(device, rpc_of(line.text), form)
 
 
@@ -121,6 +122,15 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     elif rest:
         raise refusal("syntax error", element=rest[0])
     return request
+
+
+def _check_form(request: etree._Element, line: Line) -> None:
+    """Refuse a form that a command about configurations lacks over NETCONF. Raises RefusedError."""
+    compared = request.find("compare") is not None
+    for pipe in line.pipes:
+        name = pipe.words[0] if pipe.name == "display" else pipe.name
+        if pipe.name in ("compare", "display") and (compared or name not in ("json", "xml")):
+            raise refusal(f"this emulator has no '{name}' of this command over NETCONF", element=name)
 
 
 def _shown_configuration(device: Device, line: Line, form: str) -> str:

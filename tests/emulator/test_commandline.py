@@ -350,6 +350,7 @@ def test_rescue_by_hand(fleet: Fleet) -> None:
     change = "configure; set system host-name other; commit; rollback rescue; show | compare; commit and-quit"
     said, errors, code = ssh(fleet, f"request system configuration rescue save; {change}")
     assert (errors, code) == ("", 0)
+    assert ssh(fleet, "show system configuration rescue | display set | last 1")[0].startswith("set ")
     assert f"-  host-name other;\n+  host-name {LEAF};" in said
     assert f"host-name {LEAF};" in active_text(fleet.devices[LEAF])
     assert ssh(fleet, "request system configuration rescue delete")[2] == 0
@@ -370,6 +371,9 @@ def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
         assert reply.xpath("//configuration-output")[0].text == f"\n{said}"
         whole = session.command("show system rollback 1", format="xml")
         assert whole.xpath("//rollback-information//host-name")[0].text == LEAF
+        for text in ("show system rollback 1 | display set", "show system rollback compare 1 0 | display xml"):
+            with pytest.raises(RPCError, match=r"has no .(set|xml). of this command over NETCONF"):
+                session.command(text, format="text")
 
 
 def test_filters_over_netconf_are_named(fleet: Fleet) -> None:

@@ -31,7 +31,7 @@ LEVELS = {"terse": False, **LENGTHS}
 SUMMED = {**LENGTHS, "summary": False}
 EXCHANGED = {**LENGTHS, "table": True, "hidden": False, "all": False, "exact": False}
 ROUTE = {**EXCHANGED, **dict.fromkeys(("terse", "active-path", "inactive-path"), False), "protocol": True}
-INSTANCE = {"instance": True}
+INSTANCE = {"instance": True, "exact-instance": True}
 # Every neighbor here is discovered: this leaves none out. Both spellings are those of Junos, of different releases.
 DISCOVERED = {"auto-discovered": False, "autodiscovered": False}
 # How Junos selects neighbors by their color is not public; this is the name of the statement.
@@ -85,7 +85,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "show lldp local-information": Command("get-lldp-local-info"),
     "show ntp associations": Command("get-ntp-associations-information", {"no-resolve": False}),
-    "show route instance": Command("get-instance-information", SUMMED, ("instance-name",)),
+    "show route instance": Command("get-instance-information", {**SUMMED, "operational": False}, ("instance-name",)),
     "show route summary": Command("get-route-summary-information", {"table": True}),
     "show system memory": Command("get-system-memory-information"),
     "show system storage": Command("get-system-storage"),
@@ -116,15 +116,12 @@ COMMANDS: Mapping[str, Command] = {
     "file show": Command("file-show", places=("filename",)),
     "ping": Command("ping", PING, ("host",)),
     "traceroute": Command("traceroute", PROBES, ("host",)),
-    "show vlans": Command("get-vlan-information", {"brief": False}),
+    "show vlans": Command("get-vlan-information", {"brief": False}, ("vlan-name",)),
 }
 # What only requests have, by rpc: arguments that no command here has, or that it has by another name.
 REQUESTS = {
     "file-list": {"detail"},
     "get-arp-table-information": {"expiration-time"},
-    "get-bgp-group-information": {"exact-instance"},
-    "get-bgp-neighbor-information": {"exact-instance"},
-    "get-bgp-summary-information": {"exact-instance"},
     "get-checksum-information": {"path", "md5", "sha1", "sha-256"},
     "get-commit-revision-information": {"detail"},
     "get-directory-usage-information": {"path", "depth"},

@@ -12,6 +12,7 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import FabricState, link_local
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import Child, age, argument, element
 from ailb_gen.emulator.operations.indices import FIRST_SNMP, places
 from ailb_gen.emulator.operations.ports import check_there, port_mtu
@@ -189,10 +190,12 @@ def lldp_local(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def vlans(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show vlans`; a port that is up has an asterisk."""
-    switch = device.fabric.switch(device.name)
-    made = []
-    for vlan in switch.vlans:
+    """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RefusedError."""
+    switch, wanted = device.fabric.switch(device.name), argument(rpc, "vlan-name")
+    shown, made = [vlan for vlan in switch.vlans if wanted in ("", vlan.name)], []
+    if wanted and not shown:
+        raise refusal(f"vlan {wanted} does not exist", element=wanted)
+    for vlan in shown:
         members: list[Child] = []
         for port in switch.ports.values():
             mark = "*" if device.fabric.link_up(device.name, port.name) else ""

@@ -61,6 +61,8 @@ def is_ipv4(text: str) -> bool:
 def requested_prefix(rpc: etree._Element) -> Prefix | None:
     """Return the requested destination. Raises RefusedError for text that is none."""
     text = argument(rpc, "destination")
+    if not text and flag(rpc, "exact"):
+        raise refusal("syntax error, exact takes a prefix in front", element="exact")
     if not text:
         return None
     found = interface_value(text if "/" in text else f"{text}/{BITS}")
