@@ -12,6 +12,7 @@ from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.operations.build import Child, element
 from ailb_gen.emulator.operations.ports import unit_mtu
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.management import is_interface_address
 from ailb_gen.network.model import Port, Unit
 
@@ -43,8 +44,11 @@ def addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
     return found
 
 
-def families(device: Device, port: Port, unit: Unit, generation: int | None) -> Iterator[etree._Element]:
-    """Make the families of a logical interface at length; `generation` is its number at most length, else None."""
+def families(device: Device, port: Port, unit: Unit, node: Node, generation: int | None) -> Iterator[etree._Element]:
+    """Make the families of a logical interface at length; `generation` is its number at most length, else None.
+
+    `node` is the logical interface in the configuration.
+    """
     loopback = port.name == "lo0"
     for family, texts in addresses(device, port, unit).items():
         cache: list[Child] = []
@@ -56,7 +60,7 @@ def families(device: Device, port: Port, unit: Unit, generation: int | None) -> 
         yield element(
             "address-family",
             ("address-family-name", family),
-            ("mtu", unit_mtu(port, unit, family)),
+            ("mtu", unit_mtu(port, unit, family, node)),
             *cache,
             *([("generation", generation), ("route-table", 0)] if generation is not None else []),
             element("address-family-flags", *flags),

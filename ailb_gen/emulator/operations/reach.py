@@ -20,6 +20,7 @@ from ailb_gen.emulator.operations.build import Child, argument, element, flag
 from ailb_gen.emulator.operations.families import addresses
 from ailb_gen.emulator.operations.ports import check_there, unit_mtu
 from ailb_gen.emulator.operations.system import host_name
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
 
 PROBES, BYTES, MOST_HOPS, MOST_TTL = 5, 56, 30, 255
@@ -196,7 +197,7 @@ def _own(device: Device, switch: Switch) -> Iterator[str]:
 
 
 def _mtu(switch: Switch, interface: str) -> int:
-    found = (unit_mtu(port, unit, "inet6") for port, unit in _units(switch) if unit.name == interface)
+    found = (unit_mtu(port, unit, "inet6", Node("")) for port, unit in _units(switch) if unit.name == interface)
     mtu = next(found, 0)
     return mtu if isinstance(mtu, int) else 0
 
