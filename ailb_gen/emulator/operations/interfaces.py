@@ -90,10 +90,8 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
-    asked, requested = (
-        Asked(device, rpc, switch, places(switch), effective(device.committed())),
-        argument(rpc, "interface-name"),
-    )
+    asked = Asked(device, rpc, switch, places(switch), effective(device.committed()))
+    requested = argument(rpc, "interface-name")
     check_there(switch, requested)
     terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
     made = []
@@ -305,6 +303,7 @@ def _mac_statistics(asked: Asked, port: Port) -> Iterator[etree._Element]:
 
 
 def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
+    node, long = asked.unit(port, unit), asked.has("detail", "extensive")
     up = unit_up(asked.device, asked.switch, port, unit)
     loopback, at = port.name == "lo0", asked.at[unit.name]
     state = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
@@ -313,8 +312,8 @@ def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
         ("name", unit.name),
         ("local-index", FIRST_INTERFACE + at),
         ("snmp-index", FIRST_SNMP + at),
-        ("generation", at + 1) if asked.has("detail", "extensive") else None,
-        ("description", asked.unit(port, unit).value("description")),
+        ("generation", at + 1) if long else None,
+        ("description", node.value("description")),
         element(
             "if-config-flags",
             None if loopback else state,
@@ -325,9 +324,7 @@ def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
         element("policer-overhead"),
         *_unit_traffic(asked, unit),
         element("filter-information"),
-        *families(
-            asked.device, port, unit, asked.unit(port, unit), at + 1 if asked.has("detail", "extensive") else None
-        ),
+        *families(asked.device, port, unit, node, at + 1 if long else None),
     )
 
 
