@@ -44,6 +44,12 @@ COMMIT_OPTIONS = frozenset(
     }
 )
 
+# Of requests beside those of commits.
+OPTIONS = {
+    "get-rescue-information": {"format"},
+    "get-rollback-information": {"compare", "format", "rollback"},
+}
+
 
 def answer(device: Device, session: Session, operation: etree._Element) -> str:
     """Carry out an operation and return the content of its reply. Raises RefusedError."""
@@ -93,7 +99,7 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         rpc = rpc_of(line.text)
         check_named(rpc)
-        return etree.tostring(rpc, encoding="unicode")
+        return f"<rpc>\n{etree.tostring(rpc, encoding='unicode')}</rpc>\n"
     check_displays(line)
     return run(device, rpc_of(line.text), form)
 
@@ -185,6 +191,7 @@ def _set_rescue(device: Device, session: Session, operation: etree._Element) -> 
 
 def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
+    _check_options(operation)
     tree = device.database.rescue_tree()
     if tree is None:
         raise refusal("No rescue configuration is set", type="application")
@@ -226,8 +233,9 @@ def _commit(device: Device, session: Session, operation: etree._Element) -> str:
 
 
 def _check_options(operation: etree._Element) -> None:
-    """Refuse an option of a commit that is not known, such as RFC 6241's `persist`. Raises RefusedError."""
-    unknown = [str(child.tag) for child in operation if child.tag not in COMMIT_OPTIONS]
+    """Refuse an option that a request does not take, such as RFC 6241's `persist`. Raises RefusedError."""
+    known = OPTIONS.get(str(operation.tag), COMMIT_OPTIONS)
+    unknown = [str(child.tag) for child in operation if child.tag not in known]
     if unknown:
         raise refusal("syntax error", "unknown-element", element=unknown[0])
 
@@ -253,6 +261,7 @@ def _discard(device: Device, session: Session, operation: etree._Element) -> str
 
 
 def _rollback_information(device: Device, session: Session, operation: etree._Element) -> str:
+    _check_options(operation)
     tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:

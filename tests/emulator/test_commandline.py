@@ -340,7 +340,10 @@ def test_levels(fleet: Fleet) -> None:
 def test_a_reboot_by_rpc(fleet: Fleet) -> None:
     started = fleet.devices[LEAF].started
     with netconf(fleet) as session:
-        assert session.reboot().xpath("//request-reboot-results/request-reboot-status")
+        for words in ("<at>23:00</at>", "<in>5</in>"):
+            with pytest.raises(RPCError, match="reboots only at once"):
+                session.dispatch(etree.XML(f"<request-reboot>{words}</request-reboot>"))
+        assert session.reboot().xpath("//request-reboot-results/request-reboot-status/@reboot-time")
     until(lambda: fleet.devices[LEAF].started > started)
 
 
@@ -374,6 +377,9 @@ def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
         for text in ("show system rollback 1 | display set", "show system rollback compare 1 0 | display xml"):
             with pytest.raises(RPCError, match=r"has no .(set|xml). of this command over NETCONF"):
                 session.command(text, format="text")
+        asked = "<get-rollback-information><rollback>0</rollback><more/></get-rollback-information>"
+        with pytest.raises(RPCError, match="syntax error"):
+            session.dispatch(etree.XML(asked))
 
 
 def test_filters_over_netconf_are_named(fleet: Fleet) -> None:

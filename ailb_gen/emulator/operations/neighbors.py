@@ -223,4 +223,4 @@ def mac_table(device: Device, rpc: etree._Element) -> etree._Element:
 
 def arp(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show arp`: nothing here speaks IPv4."""
-    return element("arp-table-information", ("arp-entry-count", 0))
+    return element("arp-table-information", ("arp-entry-count", 0), style="normal")
