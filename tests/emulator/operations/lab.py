@@ -86,6 +86,30 @@ class Fake(Device):
         return Fake(name, self.emulated)
 
 
+class Configured(Fake):
+    """A device with another configuration than in the golden files."""
+
+    def __init__(self, name: str, fabric: EmulatedFabric, tree: Node) -> None:
+        super().__init__(name, fabric)
+        self.tree = tree
+
+    def committed(self) -> Node:
+        return self.tree
+
+
+FILTER = """\
+firewall { family inet6 { filter PROTECT {
+    term ssh { from { next-header tcp; } then { count ssh-in; policer SLOW; accept; } }
+    term rest { then { count rest; discard; } }
+} } policer SLOW { if-exceeding { bandwidth-limit 1m; burst-size-limit 15k; } then discard; } }
+"""
+
+
+def filtering() -> Configured:
+    """Return a leaf with a filter."""
+    return Configured(LEAF, lab(), tree_of(LEAF, "forwarding-options {", f"{FILTER}forwarding-options {{"))
+
+
 def command(device: Fake, text: str, form: str = "text") -> etree._Element:
     """Run a command: its reply, or that as text. Junos ignores pipes over NETCONF."""
     rpc = rpc_of(text.partition("|")[0])

@@ -9,7 +9,6 @@ import pytest
 from lxml import etree
 
 from ailb_gen.addresses import address_text
-from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations import OPERATIONS, run
@@ -18,24 +17,12 @@ from ailb_gen.emulator.operations.build import age, elapsed, element, length
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
 from ailb_gen.emulator.operations.layout import lines, read_layouts
 from ailb_gen.emulator.operations.layouts import LAYOUTS
-from ailb_gen.junos.tree import Node
-from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
+from tests.emulator.operations.lab import LEAF, SPINE, Configured, Fake, ask, command, lab, say, tree_of
 
 
 @pytest.fixture
 def leaf() -> Fake:
     return Fake(LEAF, lab())
-
-
-class Configured(Fake):
-    """A device with another configuration."""
-
-    def __init__(self, tree: Node, name: str, fabric: EmulatedFabric) -> None:
-        super().__init__(name, fabric)
-        self.tree = tree
-
-    def committed(self) -> Node:
-        return self.tree
 
 
 @pytest.mark.parametrize(
@@ -264,7 +251,7 @@ def test_speeds_and_mtus() -> None:
     ports += " et-0/0/45 { unit 0 { description lab; family inet { mtu 1400; address 192.0.2.5/30; } } }"
     chassis = "chassis { fpc 0 { pic 0 { port 44 { channel-speed 25g; } port 45 { speed 10g; } } } }\n"
     fabric, tree = lab(), tree_of(LEAF, "interfaces {\n" + split, f"{chassis}interfaces {{\n{ports}\n{split}")
-    leaf = Configured(tree, LEAF, fabric)
+    leaf = Configured(LEAF, fabric, tree)
     fabric.commit(LEAF, tree)
     rows = ask(leaf, "get-interface-information").findall("physical-interface")
     assert {row.findtext("name"): row.findtext("speed") for row in rows} == {

@@ -12,26 +12,12 @@ from ailb_gen.emulator.operations import EMPTY, OPERATIONS, check_named, rpc_of
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.commands import COMMANDS
 from tests.conftest import ROOT
-from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, lab, say, tree_of
-
-FILTER = """\
-firewall { family inet6 { filter PROTECT {
-    term ssh { from { next-header tcp; } then { count ssh-in; policer SLOW; accept; } }
-    term rest { then { count rest; discard; } }
-} } policer SLOW { if-exceeding { bandwidth-limit 1m; burst-size-limit 15k; } then discard; } }
-"""
+from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, filtering, lab, say
 
 
 @pytest.fixture
 def leaf() -> Fake:
     return Fake(LEAF, lab())
-
-
-class Filtering(Fake):
-    """A device with a filter."""
-
-    def committed(self):  # type: ignore[no-untyped-def]
-        return tree_of(LEAF, "forwarding-options {", f"{FILTER}forwarding-options {{")
 
 
 def lacking() -> list[str]:
@@ -237,7 +223,7 @@ def test_policies(leaf: Fake) -> None:
 
 def test_filters(leaf: Fake) -> None:
     assert say(leaf, "show firewall") == []
-    own = Filtering(LEAF, lab())
+    own = filtering()
     found = ask(own, "get-firewall-information")
     assert [row.text for row in found.iter("counter-name")] == ["ssh-in", "rest"]
     assert [row.text for row in found.iter("policer-name")] == ["SLOW-ssh"]
