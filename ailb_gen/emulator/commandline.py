@@ -28,6 +28,8 @@ from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import show_tree, wrapped
 from ailb_gen.junos.tokens import MAX_DIGITS, long_number
 
+# How `start shell` may name the kind of shell; all are the same here.
+SHELLS = frozenset({("sh",), ("csh",), ("type", "sh"), ("type", "csh")})
 # Also within the quotes of `cli -c '...'`.
 NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")
 
@@ -65,7 +67,7 @@ class CommandLine:
             return self._shell.prompt
         if self._config is not None:
             return f"\n{self._config.heading}{who}# "
-        return f"\n{who}> "
+        return f"\n{self._settings.get('prompt', f'{who}> ')}"
 
     def resize(self, columns: int, rows: int) -> None:
         """Take the size of the window for that of the screen; 0 is not known."""
@@ -213,6 +215,8 @@ class CommandLine:
 
     def _set_cli(self, line: Line, rest: tuple[str, ...]) -> str:
         name, value = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
+        if len(rest) > 2:
+            raise refusal("syntax error", element=rest[2])
         if name == "complete-on-space" and value in ("on", "off"):
             self._settings[name] = value
             return f"{'Enabling' if value == 'on' else 'Disabling'} complete-on-space\n"
@@ -222,9 +226,13 @@ class CommandLine:
             self._settings[name] = value
             texts = {"idle-timeout": f"Idle timeout set to {value} minutes"}
             return texts.get(name, f"{name.replace('-', ' ').capitalize()} set to {value}") + "\n"
-        if name in ("timestamp", "logical-system", "terminal", "directory", "prompt", "restart-on-upgrade"):
-            self._settings[name] = " ".join(rest[1:])
-            return "CLI timestamp disabled\n" if (name, value) == ("timestamp", "disable") else ""
+        if (name, value) == ("timestamp", "disable"):
+            return "CLI timestamp disabled\n"
+        if name in ("prompt", "restart-on-upgrade", "terminal") and value:
+            self._settings[name] = value
+            return ""
+        if name in ("timestamp", "logical-system", "directory"):
+            raise refusal(f"this emulator has no 'set cli {name}'", element=name)
         raise refusal("syntax error", element=name or "cli")
 
     def _show_cli(self, line: Line, rest: tuple[str, ...]) -> str:
@@ -232,7 +240,9 @@ class CommandLine:
         return as_it_is("".join(f"{row}\n" for row in rows), line)
 
     def _start_shell(self, line: Line, rest: tuple[str, ...]) -> str:
-        root = rest[:2] == ("user", "root")
+        root = rest == ("user", "root")
+        if rest and not root and rest not in SHELLS:
+            raise refusal("syntax error", element=rest[-1])
         self._shell = Shell(self._device, "root" if root else self._session.user, ask=root)
         return "Password:" if root else ""
 
