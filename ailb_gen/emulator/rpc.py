@@ -37,17 +37,23 @@ Handler = Callable[["Device", "Session", etree._Element], str]
 # Minutes of `commit confirmed`: the default of Junos, and the maximum.
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
-COMMIT_OPTIONS = frozenset(
-    {
-        *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
-        *("no-synchronize", "synchronize"),
-    }
-)
+COMMIT_OPTIONS = {
+    *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
+    *("no-synchronize", "synchronize"),
+}
 
-# Of requests beside those of commits.
-OPTIONS = {
+# What may stand in a request; what stands elsewhere is a syntax error, such as RFC 6241's `persist`.
+OPTIONS: dict[str, set[str]] = {
+    "commit": COMMIT_OPTIONS,
+    "commit-configuration": COMMIT_OPTIONS,
+    "discard-changes": set(),
+    "get": {"filter"},
+    "get-config": {"filter", "source"},
     "get-rescue-information": {"format"},
     "get-rollback-information": {"compare", "format", "rollback"},
+    "lock": {"target"},
+    "unlock": {"target"},
+    "validate": {"source"},
 }
 
 
@@ -55,6 +61,7 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
     """Carry out an operation and return the content of its reply. Raises RefusedError."""
     handler = HANDLERS.get(str(operation.tag))
     if handler is not None:
+        _check_options(operation)
         return handler(device, session, operation)
     if (operation.tag not in OPERATIONS or "." in str(operation.tag)) and operation.tag != "command":
         raise refusal("syntax error", element=str(operation.tag))
@@ -191,7 +198,6 @@ def _set_rescue(device: Device, session: Session, operation: etree._Element) -> 
 
 def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
-    _check_options(operation)
     tree = device.database.rescue_tree()
     if tree is None:
         raise refusal("No rescue configuration is set", type="application")
@@ -210,7 +216,6 @@ def _information(device: Device, tree: Node, operation: etree._Element) -> str:
 
 def _commit(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer Junos's `commit-configuration` and RFC 6241's `commit`: `confirm-timeout` in minutes, and in seconds."""
-    _check_options(operation)
     if operation.find("at-time") is not None:
         raise refusal("this emulator commits only at once", "operation-not-supported", element="at-time")
     if operation.find("check") is not None:
@@ -233,9 +238,11 @@ def _commit(device: Device, session: Session, operation: etree._Element) -> str:
 
 
 def _check_options(operation: etree._Element) -> None:
-    """Refuse an option that a request does not take, such as RFC 6241's `persist`. Raises RefusedError."""
-    known = OPTIONS.get(str(operation.tag), COMMIT_OPTIONS)
-    unknown = [str(child.tag) for child in operation if child.tag not in known]
+    """Refuse an option that a request does not take. Raises RefusedError."""
+    known = OPTIONS.get(str(operation.tag))
+    if known is None:
+        return
+    unknown = [str(child.tag) for child in operation.iterchildren(etree.Element) if child.tag not in known]
     if unknown:
         raise refusal("syntax error", "unknown-element", element=unknown[0])
 
@@ -261,7 +268,6 @@ def _discard(device: Device, session: Session, operation: etree._Element) -> str
 
 
 def _rollback_information(device: Device, session: Session, operation: etree._Element) -> str:
-    _check_options(operation)
     tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:

@@ -237,6 +237,9 @@ def test_what_has_changed(fleet: Fleet) -> None:
         '<get-configuration inherit="frob"/>',
         '<get-configuration changed="frob"/>',
         "<commit><persist>x</persist></commit>",
+        "<get-config><source><running/></source><with-defaults>report-all</with-defaults></get-config>",
+        "<validate><source><candidate/></source><more/></validate>",
+        "<discard-changes><persist-id>x</persist-id></discard-changes>",
         "<commit-configuration><frob/></commit-configuration>",
     ],
 )
