@@ -194,11 +194,12 @@ ROUTES = ("+ = Active Route, - = Last Active, * = Both", "")
 
 def _routes(table: etree._Element) -> Iterator[str]:
     """Show the routes of a table in any of the forms of `show route`."""
-    exchanged = table.find("destination-count") is None
+    first = table.find("rt")
+    # Of what is exchanged with a neighbor no style is named.
+    exchanged = first is None or not first.attrib
     detailed = table.find("rt/rt-prefix-length") is not None
     if not detailed:
         yield from EXCHANGED if exchanged else ROUTES
-    first = table.find("rt")
     if first is not None and _styled(first) == "terse":
         yield TERSE
         for rt in table.iterfind("rt"):

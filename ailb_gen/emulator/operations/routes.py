@@ -99,14 +99,11 @@ def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Elemen
     if session is None:
         return element("route-information")
     made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, requested)]
-    return element("route-information", element("route-table", ("table-name", TABLE), *made))
+    return element("route-information", element("route-table", ("table-name", TABLE), *table_numbers(device), *made))
 
 
 def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
-    """Iterate over the routes advertised to a neighbor, as they are sent; no hidden one is.
-
-    The table has no numbers of destinations: they would take the routes of the whole fabric.
-    """
+    """Iterate over the routes advertised to a neighbor, as they are sent; no hidden one is."""
     detailed = flag(rpc, *DETAILED)
     group = device.fabric.switch(device.name).groups[session.group].name if detailed else None
     if flag(rpc, "hidden"):

@@ -156,6 +156,22 @@ def test_routes_in_columns(leaf: Fake) -> None:
     assert say(leaf, "show route fc00:1:1:1::/64 exact terse")[-1].endswith("D   0                       >irb.2")
 
 
+def test_tables_of_one_neighbor_have_their_numbers(leaf: Fake) -> None:
+    peer = peer_address(leaf.fabric, leaf.fabric.sessions(LEAF)[0])
+    for way in ("advertising", "receive"):
+        shown = say(leaf, f"show route {way}-protocol bgp {peer}")
+        assert shown[1] == "inet6.0: 20 destinations, 56 routes (20 active, 0 holddown, 0 hidden)"
+        assert shown[2].split()[:2] == ["Prefix", "Nexthop"]
+
+
+def test_cards_and_directories(leaf: Fake) -> None:
+    assert say(leaf, "show chassis fpc pic-status") == [
+        "Slot 0   Online       QFX5240-64OD",
+        "  PIC 0  Online       QFX5240-64OD",
+    ]
+    assert say(leaf, "file list") == ["/var/home/admin/:"]
+
+
 def test_bfd_sessions_are_selected(leaf: Fake) -> None:
     found = ask(leaf, "get-bfd-session-information", "extensive").findall("bfd-session")
     address, number = found[2].findtext("session-neighbor"), found[2].findtext("local-discriminator")
