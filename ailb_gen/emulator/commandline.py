@@ -19,7 +19,7 @@ from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, rpc_of
 from ailb_gen.emulator.operations.build import date
-from ailb_gen.emulator.operations.commands import NAMES, resolve
+from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.emulator.pipes import Line, as_it_is, check_displays, filtered, read_line
@@ -122,12 +122,10 @@ class CommandLine:
         part = words.pop() if words and not text.endswith(" ") else ""
         names = {*NAMES, *BUILT_IN}
         found, rest = resolve(words, names)
-        if rest:
-            return []
         at = len(found)
-        return sorted(
-            {name[at] for name in names if list(name[:at]) == found and len(name) > at and name[at].startswith(part)}
-        )
+        nexts = {name[at] for name in names if not rest and list(name[:at]) == found and len(name) > at}
+        nexts.update(next_options(found, rest))
+        return sorted(word for word in nexts if word.startswith(part))
 
     def run(self, text: str) -> str:
         """Carry out a line and return what it shows. Raises RefusedError."""

@@ -193,6 +193,20 @@ def _rpc(command: Command, words: list[str]) -> etree._Element:
     return made
 
 
+def next_options(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the options that can follow a command and words behind it, and `<PLACE>` for an argument by position."""
+    command = COMMANDS.get(" ".join(names))
+    if command is None:
+        return []
+    try:
+        given = {str(child.tag) for child in _rpc(command, list(words))}
+    except RefusedError:
+        return []
+    taken = given.union(*(group for group in ALTERNATIVES if group & given))
+    places = [f"<{place}>" for place in command.places if place not in given]
+    return [*(option for option in command.options if option not in taken), *places[:1]]
+
+
 def check_arguments(rpc: etree._Element) -> None:
     """Refuse an argument that an rpc does not take, one that is there twice, and a second length of the answer.
 

@@ -10,7 +10,7 @@ from lxml import etree
 from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations import EMPTY, OPERATIONS, check_named, rpc_of
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.operations.commands import COMMANDS
+from ailb_gen.emulator.operations.commands import COMMANDS, next_options
 from tests.conftest import ROOT
 from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, filtering, lab, say
 
@@ -179,6 +179,21 @@ def test_bfd_sessions_are_selected(leaf: Fake) -> None:
         shown = "\n".join(say(leaf, f"show bfd session {options}"))
         assert (str(address) in shown, "1 sessions, 1 clients" in shown) == (True, True)
     assert say(leaf, "show bfd session summary")[:2] == ["", "4 sessions, 4 clients"]
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "following"),
+    [
+        ("show bfd session", "", {"address", "brief", "detail", "discriminator", "extensive", "summary"}),
+        ("show bfd session", "detail", {"address", "discriminator"}),
+        ("show vlans", "", {"brief", "<vlan-name>"}),
+        ("show vlans", "vn2 brief", set()),
+        ("show bfd session", "address", set()),
+        ("show bfd", "", set()),
+    ],
+)
+def test_options_that_can_follow(names: str, words: str, following: set[str]) -> None:
+    assert set(next_options(names.split(), words.split())) == following
 
 
 def test_queues_are_those_of_the_configuration(leaf: Fake) -> None:
