@@ -10,6 +10,7 @@ from collections.abc import Callable
 from lxml import etree
 
 from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.configuration import ATTRIBUTES as VALUES
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
@@ -44,16 +45,32 @@ COMMIT_OPTIONS = {
 
 # What may stand in a request; what stands elsewhere is a syntax error, such as RFC 6241's `persist`.
 OPTIONS: dict[str, set[str]] = {
+    "close-configuration": set(),
     "commit": COMMIT_OPTIONS,
     "commit-configuration": COMMIT_OPTIONS,
+    "copy-config": {"config", "source", "target"},
+    "delete-config": {"target"},
     "discard-changes": set(),
+    "edit-config": {"config", "config-text", "default-operation", "error-option", "target", "test-option"},
     "get": {"filter"},
     "get-config": {"filter", "source"},
+    "get-configuration": {"configuration"},
     "get-rescue-information": {"format"},
     "get-rollback-information": {"compare", "format", "rollback"},
+    "get-schema": {"format", "identifier", "version"},
+    "load-configuration": {f"configuration{form}" for form in ("", "-json", "-set", "-text")},
     "lock": {"target"},
+    "lock-configuration": set(),
+    "request-delete-rescue-configuration": set(),
+    "request-save-rescue-configuration": set(),
     "unlock": {"target"},
+    "unlock-configuration": set(),
     "validate": {"source"},
+}
+# The attributes of requests that have some. No device here has commit scripts; PyEZ rolls back with `compare`.
+ATTRIBUTES = {
+    "get-configuration": {*VALUES, "commit-scripts", "compare", "database", "format", "rollback", "use-fast-diff"},
+    "load-configuration": {"action", "compare", "format", "rescue", "rollback", "url"},
 }
 
 
@@ -245,6 +262,10 @@ def _check_options(operation: etree._Element) -> None:
     unknown = [str(child.tag) for child in operation.iterchildren(etree.Element) if child.tag not in known]
     if unknown:
         raise refusal("syntax error", "unknown-element", element=unknown[0])
+    attributes = ATTRIBUTES.get(str(operation.tag), operation.attrib)
+    unknown = [str(name) for name in operation.attrib if name not in attributes]
+    if unknown:
+        raise refusal("syntax error", "bad-attribute", element=unknown[0])
 
 
 def _validate(device: Device, session: Session, operation: etree._Element) -> str:
