@@ -33,7 +33,7 @@ def terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._El
 def addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
     """Return the addresses of the families of a logical interface, with their lengths."""
     found: dict[str, list[str]] = {}
-    if unit.inet_addresses:
+    if any(family == "inet" for family, _ in unit.others):
         found["inet"] = [text for text, _ in unit.inet_addresses if is_interface_address(text)]
     if unit.inet6:
         found["inet6"] = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
