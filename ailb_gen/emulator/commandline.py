@@ -17,18 +17,19 @@ from ailb_gen.emulator.configuration import rollback_words
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, Device
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, check_named, declared, rpc_of
+from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, rpc_of
 from ailb_gen.emulator.operations.build import date
-from ailb_gen.emulator.operations.commands import NAMES, resolve
+from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.emulator.pipes import Line, check_displays, filtered, read_line
+from ailb_gen.emulator.pipes import Line, as_it_is, check_displays, filtered, read_line
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import show_tree, wrapped
 from ailb_gen.junos.tokens import MAX_DIGITS, long_number
-from ailb_gen.junos.writer import to_curly
 
+# How `start shell` may name the kind of shell; all are the same here.
+SHELLS = frozenset({("sh",), ("csh",), ("type", "sh"), ("type", "csh")})
 # Also within the quotes of `cli -c '...'`.
 NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")
 
@@ -66,7 +67,7 @@ class CommandLine:
             return self._shell.prompt
         if self._config is not None:
             return f"\n{self._config.heading}{who}# "
-        return f"\n{who}> "
+        return f"\n{self._settings.get('prompt', f'{who}> ')}"
 
     def resize(self, columns: int, rows: int) -> None:
         """Take the size of the window for that of the screen; 0 is not known."""
@@ -121,12 +122,10 @@ class CommandLine:
         part = words.pop() if words and not text.endswith(" ") else ""
         names = {*NAMES, *BUILT_IN}
         found, rest = resolve(words, names)
-        if rest:
-            return []
         at = len(found)
-        return sorted(
-            {name[at] for name in names if list(name[:at]) == found and len(name) > at and name[at].startswith(part)}
-        )
+        nexts = {name[at] for name in names if not rest and list(name[:at]) == found and len(name) > at}
+        nexts.update(next_options(found, rest))
+        return sorted(word for word in nexts if word.startswith(part))
 
     def run(self, text: str) -> str:
         """Carry out a line and return what it shows. Raises RefusedError."""
@@ -184,7 +183,7 @@ class CommandLine:
             check_named(rpc)
             return filtered(wrapped(self._device.version, f"<rpc>\n    {_pretty(rpc)}</rpc>"), line.pipes)
         check_displays(line)
-        reply = OPERATIONS[str(rpc.tag)](self._device, rpc)
+        reply = reply_of(self._device, rpc)
         if line.display("json"):
             shown = f"{to_json(declared(reply))}\n"
         elif line.display("xml"):
@@ -214,6 +213,8 @@ class CommandLine:
 
     def _set_cli(self, line: Line, rest: tuple[str, ...]) -> str:
         name, value = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
+        if len(rest) > 2:
+            raise refusal("syntax error", element=rest[2])
         if name == "complete-on-space" and value in ("on", "off"):
             self._settings[name] = value
             return f"{'Enabling' if value == 'on' else 'Disabling'} complete-on-space\n"
@@ -223,17 +224,23 @@ class CommandLine:
             self._settings[name] = value
             texts = {"idle-timeout": f"Idle timeout set to {value} minutes"}
             return texts.get(name, f"{name.replace('-', ' ').capitalize()} set to {value}") + "\n"
-        if name in ("timestamp", "logical-system", "terminal", "directory", "prompt", "restart-on-upgrade"):
-            self._settings[name] = " ".join(rest[1:])
-            return "CLI timestamp disabled\n" if (name, value) == ("timestamp", "disable") else ""
+        if (name, value) == ("timestamp", "disable"):
+            return "CLI timestamp disabled\n"
+        if name in ("prompt", "restart-on-upgrade", "terminal") and value:
+            self._settings[name] = value
+            return ""
+        if name in ("timestamp", "logical-system", "directory"):
+            raise refusal(f"this emulator has no 'set cli {name}'", element=name)
         raise refusal("syntax error", element=name or "cli")
 
     def _show_cli(self, line: Line, rest: tuple[str, ...]) -> str:
         rows = [f"CLI {name.replace('-', ' ')} set to {value}" for name, value in sorted(self._settings.items())]
-        return filtered("".join(f"{row}\n" for row in rows), line.pipes)
+        return as_it_is("".join(f"{row}\n" for row in rows), line)
 
     def _start_shell(self, line: Line, rest: tuple[str, ...]) -> str:
-        root = rest[:2] == ("user", "root")
+        root = rest == ("user", "root")
+        if rest and not root and rest not in SHELLS:
+            raise refusal("syntax error", element=rest[-1])
         self._shell = Shell(self._device, "root" if root else self._session.user, ask=root)
         return "Password:" if root else ""
 
@@ -241,7 +248,7 @@ class CommandLine:
         tree = self._device.database.rescue_tree()
         if tree is None:
             raise refusal("No rescue configuration is set")
-        return filtered(to_curly(tree), line.pipes)
+        return show_tree(self._device, tree, (), line)
 
     def _save_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
         self._device.database.set_rescue(self._device.database.active_text)
@@ -254,7 +261,7 @@ class CommandLine:
     def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
         database, (number, base) = self._device.database, rollback_words(rest)
         if base is not None:
-            return filtered(patch(database.rollback_tree(base), database.rollback_tree(number)), line.pipes)
+            return as_it_is(patch(database.rollback_tree(base), database.rollback_tree(number)), line)
         return show_tree(self._device, database.rollback_tree(number), (), line)
 
     def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
@@ -277,7 +284,7 @@ class CommandLine:
         if rest[:1] != ("apropos",) or len(rest) < 2:
             raise refusal("this emulator has no help pages; 'help apropos WORD' and '?' name commands", element="help")
         rows = sorted(" ".join(name) for name in {*NAMES, *BUILT_IN} if any(rest[1] in word for word in name))
-        return filtered("".join(f"{row}\n" for row in rows), line.pipes)
+        return as_it_is("".join(f"{row}\n" for row in rows), line)
 
 
 def _pretty(element: etree._Element) -> str:

@@ -18,7 +18,7 @@ from ailb_gen.emulator.load_operations import check_syntax, load_commands, load_
 from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.pipes import Line, choose, read_line
+from ailb_gen.emulator.pipes import Line, as_it_is, choose, read_line
 from ailb_gen.emulator.show_configuration import show_tree
 from ailb_gen.emulator.wildcard import expanded, matching
 from ailb_gen.junos.renaming import EXISTS, NOT_FOUND, statement_ends
@@ -28,6 +28,10 @@ EDITING = (
     *("activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "replace", "set"),
     *("unprotect", "wildcard"),
 )
+# Commands behind which nothing stands.
+ALONE = frozenset({"status", "update"})
+# Commands that look at pipes themselves: another command may stand behind most.
+PIPED = frozenset({"edit", "show", "top", "up"})
 COMMANDS = (
     *EDITING,
     *("commit", "edit", "exit", "load", "quit", "rollback", "run", "save", "show", "status", "top", "up", "update"),
@@ -131,7 +135,13 @@ class ConfigMode:
         rest = line.text.partition(" ")[2]
         if name == "run":
             return operational(f"{rest} {line.piped}")
-        return _ACTS[name](self, line, rest)
+        if name in ALONE and len(line.words) > 1:
+            raise refusal("syntax error", element=line.words[1])
+        if not line.pipes or name in PIPED:
+            return _ACTS[name](self, line, rest)
+        # Refused before anything is carried out.
+        as_it_is("", line)
+        return as_it_is(_ACTS[name](self, line, rest), line)
 
     def _ask(self, question: str, default: str, yes: Callable[[], str]) -> str:
         """Ask whether to do something; `default` is the answer of an empty line."""

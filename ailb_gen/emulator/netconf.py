@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import asyncssh
+from lxml import etree
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
@@ -29,11 +30,14 @@ from ailb_gen.emulator.messages import (
 from ailb_gen.emulator.rpc import answer, phase_of
 from ailb_gen.junos.tokens import MAX_DIGITS, long_number
 
-_REBOOTS = (
-    "<request-reboot-results>\n"
-    "<request-reboot-status>Shutdown NOW!</request-reboot-status>\n"
-    "</request-reboot-results>\n"
-)
+REBOOT_RESULTS = """\
+<request-reboot-results>
+<request-reboot-status reboot-time="{when}">
+Shutdown NOW!
+[pid {number}]
+</request-reboot-status>
+</request-reboot-results>
+"""
 
 
 class NetconfSession(ChannelSession):
@@ -107,13 +111,20 @@ class NetconfSession(ChannelSession):
         if rpc.operation.tag == "kill-session":
             return self._kill(rpc)
         if rpc.operation.tag == "request-reboot":
-            self._host.reboot(REBOOT_S, REBOOT_SOON_S)
-            return _REBOOTS
+            return self._reboot(rpc.operation)
         device = self._host.device
         phase = phase_of(device, rpc.operation)
         return await with_faults(
             self._host, phase, lambda: not self._ended, lambda: answer(device, self._who, rpc.operation)
         )
+
+    def _reboot(self, operation: etree._Element) -> str:
+        """Restart the device at once. Raises RefusedError for another time."""
+        for child in operation.iterchildren(etree.Element):
+            if (child.tag, (child.text or "").strip()) != ("in", "0"):
+                raise refusal("this emulator reboots only at once", "operation-not-supported", element=str(child.tag))
+        self._host.reboot(REBOOT_S, REBOOT_SOON_S)
+        return REBOOT_RESULTS.format(when=int(self._host.device.now()), number=self._who.number)
 
     def _kill(self, rpc: Rpc) -> str:
         """End another session; its lock is free at once (RFC 6241 section 7.9)."""

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 # A word, or something in quotes.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
-DISPLAYS = ("changed", "commit-scripts", "detail", "inheritance", "json", "omit", "set", "translation-scripts", "xml")
+# Forms of output, and the word that may follow each. Without scripts and omitted statements, some are what there is.
+DISPLAYS = {
+    "commit-scripts": "", "inheritance": "no-comments", "json": "", "omit": "", "set": "relative",
+    "translation-scripts": "", "xml": "rpc",
+}  # fmt: skip
+# Forms that Junos has and this emulator lacks.
+LACKING = frozenset({"changed", "detail"})
+# An output has one of these forms at most.
+FORMS = frozenset({"json", "set", "xml"})
 # Pipes without effect: the output is complete, and its pager is the terminal's.
 WITHOUT_EFFECT = frozenset({"hold", "no-more", "resolve"})
 # Pipes that would write a file.
@@ -62,7 +70,19 @@ def read_line(text: str) -> Line:
     command = " ".join(parts[0])
     pipes = tuple(_pipe([_plain(word) for word in part]) for part in parts[1:])
     piped = " ".join(tokens[len(parts[0]) :])
+    _check_forms(pipes)
     return Line(tuple(map(_plain, parts[0])), command, pipes, piped)
+
+
+def _check_forms(pipes: Sequence[Pipe]) -> None:
+    """Refuse two forms of one output, and a comparison in any. Raises RefusedError."""
+    displays = [pipe.words[0] for pipe in pipes if pipe.name == "display"]
+    forms = [name for name in displays if name in FORMS]
+    compared = any(pipe.name == "compare" for pipe in pipes)
+    if compared and displays:
+        raise refusal(f"a comparison has no form '{displays[0]}' in this emulator", element=displays[0])
+    if len(forms) > 1:
+        raise refusal(f"an output has one form, not '{forms[0]}' and '{forms[1]}'", element=forms[1])
 
 
 def _plain(token: str) -> str:
@@ -77,12 +97,33 @@ def _pipe(words: list[str]) -> Pipe:
     if name in WITH_FILES:
         raise refusal(f"this emulator has no files: '{name}' is not possible", element=name)
     if name == "display":
-        if not rest:
-            raise refusal(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display")
-        rest = [choose(rest[0], DISPLAYS), *rest[1:]]
+        rest = _display(rest)
+    if len(rest) > MOST_WORDS.get(name, len(rest)):
+        raise refusal("syntax error", element=rest[MOST_WORDS[name]])
     if name in _TAKES_TEXT and not rest:
         raise refusal(f"syntax error, {name} takes a pattern", element=name)
     return Pipe(name, tuple(rest))
+
+
+def _display(words: list[str]) -> list[str]:
+    """Return the name of a form in full, and the word behind it. Raises RefusedError."""
+    if not words:
+        raise refusal(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display")
+    name = choose(words[0], (*DISPLAYS, *LACKING))
+    if name in LACKING:
+        raise refusal(f"this emulator has no 'display {name}'", element=name)
+    if any(word != DISPLAYS[name] for word in words[1:2]) or len(words) > 2:
+        raise refusal(f"syntax error, {name} takes {DISPLAYS[name] or 'nothing'}", element=words[-1])
+    return [name, *words[1:]]
+
+
+def as_it_is(text: str, line: Line) -> str:
+    """Return an output that has no other form, as the filters of lines leave it. Raises RefusedError."""
+    for pipe in line.pipes:
+        if pipe.name in ("compare", "display"):
+            name = pipe.words[0] if pipe.name == "display" else pipe.name
+            raise refusal(f"this output has no form '{name}'", element=name)
+    return filtered(text, line.pipes)
 
 
 def check_displays(line: Line) -> None:
@@ -171,4 +212,6 @@ FILTERS: dict[str, Callable[[list[str], Sequence[str]], list[str]]] = {
     "match": _match,
     "trim": _trim,
 }
+# How many words may follow a filter; that of a pattern may be any number.
+MOST_WORDS = {"count": 0, "hold": 0, "last": 1, "no-more": 0, "resolve": 1, "trim": 1}
 _TAKES_TEXT = frozenset({"except", "find", "match"})

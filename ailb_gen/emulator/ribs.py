@@ -27,6 +27,7 @@ class CountedRouting(Routing):
     def __init__(self, network: Network) -> None:
         super().__init__(network)
         self._by_class: dict[int, Counter[tuple[int, int]]] = {}
+        self._by_device: dict[str, Counter[tuple[int, int]]] = {}
 
     def counts(self, name: str) -> dict[str, PrefixCounts]:
         """Count a device's prefixes by the interface of their session; one without prefixes is missing."""
@@ -43,6 +44,11 @@ class CountedRouting(Routing):
         return RouteTotals(*(total[WHOLE, field] for field in range(len(RouteTotals._fields))))
 
     def _total(self, name: str) -> Counter[tuple[int, int]]:
+        if name not in self._by_device:
+            self._by_device[name] = self._counts(name)
+        return self._by_device[name]
+
+    def _counts(self, name: str) -> Counter[tuple[int, int]]:
         device = self.graph.index[name]
         number = self.graph.class_of[device]
         if number not in self._by_class:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from lxml import etree
 
 from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.configuration import ATTRIBUTES as VALUES
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
@@ -37,18 +38,47 @@ Handler = Callable[["Device", "Session", etree._Element], str]
 # Minutes of `commit confirmed`: the default of Junos, and the maximum.
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
-COMMIT_OPTIONS = frozenset(
-    {
-        *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
-        *("no-synchronize", "synchronize"),
-    }
-)
+COMMIT_OPTIONS = {
+    *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
+    *("no-synchronize", "synchronize"),
+}
+
+# What may stand in a request; what stands elsewhere is a syntax error, such as RFC 6241's `persist`.
+OPTIONS: dict[str, set[str]] = {
+    "close-configuration": set(),
+    "commit": COMMIT_OPTIONS,
+    "commit-configuration": COMMIT_OPTIONS,
+    "copy-config": {"config", "source", "target"},
+    "delete-config": {"target"},
+    "discard-changes": set(),
+    "edit-config": {"config", "config-text", "default-operation", "error-option", "target", "test-option"},
+    "get": {"filter"},
+    "get-config": {"filter", "source"},
+    "get-configuration": {"configuration"},
+    "get-rescue-information": {"format"},
+    "get-rollback-information": {"compare", "format", "rollback"},
+    "get-schema": {"format", "identifier", "version"},
+    "load-configuration": {f"configuration{form}" for form in ("", "-json", "-set", "-text")},
+    "lock": {"target"},
+    "lock-configuration": set(),
+    "request-delete-rescue-configuration": set(),
+    "request-save-rescue-configuration": set(),
+    "unlock": {"target"},
+    "unlock-configuration": set(),
+    "validate": {"source"},
+}
+# The attributes of requests that have some. No device here has commit scripts; PyEZ rolls back with `compare`.
+ATTRIBUTES = {
+    "get-configuration": {*VALUES, "commit-scripts", "compare", "database", "format", "rollback", "use-fast-diff"},
+    "load-configuration": {"action", "compare", "format", "rescue", "rollback", "url"},
+}
 
 
 def answer(device: Device, session: Session, operation: etree._Element) -> str:
     """Carry out an operation and return the content of its reply. Raises RefusedError."""
     handler = HANDLERS.get(str(operation.tag))
     if handler is not None:
+        _check_options(operation)
         return handler(device, session, operation)
     if (operation.tag not in OPERATIONS or "." in str(operation.tag)) and operation.tag != "command":
         raise refusal("syntax error", element=str(operation.tag))
@@ -84,16 +114,17 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     """Return what a command shows, before any filter of lines. Raises RefusedError."""
     if line.words[:2] == ("show", "configuration"):
         return _shown_configuration(device, line, form)
+    if line.display("json", "xml"):
+        form = "json" if line.display("json") else "xml"
     request = _request(line.words, form)
     if request is not None:
+        _check_form(request, line)
         return HANDLERS[str(request.tag)](device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         rpc = rpc_of(line.text)
         check_named(rpc)
-        return etree.tostring(rpc, encoding="unicode")
+        return f"<rpc>\n{etree.tostring(rpc, encoding='unicode')}</rpc>\n"
     check_displays(line)
-    if line.display("json", "xml"):
-        form = "json" if line.display("json") else "xml"
     return run(device, rpc_of(line.text), form)
 
 
@@ -121,6 +152,15 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     elif rest:
         raise refusal("syntax error", element=rest[0])
     return request
+
+
+def _check_form(request: etree._Element, line: Line) -> None:
+    """Refuse a form that a command about configurations lacks over NETCONF. Raises RefusedError."""
+    compared = request.find("compare") is not None
+    for pipe in line.pipes:
+        name = pipe.words[0] if pipe.name == "display" else pipe.name
+        if pipe.name in ("compare", "display") and (compared or name not in ("json", "xml")):
+            raise refusal(f"this emulator has no '{name}' of this command over NETCONF", element=name)
 
 
 def _shown_configuration(device: Device, line: Line, form: str) -> str:
@@ -193,7 +233,6 @@ def _information(device: Device, tree: Node, operation: etree._Element) -> str:
 
 def _commit(device: Device, session: Session, operation: etree._Element) -> str:
     """Answer Junos's `commit-configuration` and RFC 6241's `commit`: `confirm-timeout` in minutes, and in seconds."""
-    _check_options(operation)
     if operation.find("at-time") is not None:
         raise refusal("this emulator commits only at once", "operation-not-supported", element="at-time")
     if operation.find("check") is not None:
@@ -216,10 +255,17 @@ def _commit(device: Device, session: Session, operation: etree._Element) -> str:
 
 
 def _check_options(operation: etree._Element) -> None:
-    """Refuse an option of a commit that is not known, such as RFC 6241's `persist`. Raises RefusedError."""
-    unknown = [str(child.tag) for child in operation if child.tag not in COMMIT_OPTIONS]
+    """Refuse an option that a request does not take. Raises RefusedError."""
+    known = OPTIONS.get(str(operation.tag))
+    if known is None:
+        return
+    unknown = [str(child.tag) for child in operation.iterchildren(etree.Element) if child.tag not in known]
     if unknown:
         raise refusal("syntax error", "unknown-element", element=unknown[0])
+    attributes = ATTRIBUTES.get(str(operation.tag), operation.attrib)
+    unknown = [str(name) for name in operation.attrib if name not in attributes]
+    if unknown:
+        raise refusal("syntax error", "bad-attribute", element=unknown[0])
 
 
 def _validate(device: Device, session: Session, operation: etree._Element) -> str:

@@ -39,6 +39,8 @@ def _shown(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
         except UsageError as error:
             raise refusal(str(error)) from error
     whole = with_version(device, tree)
+    if any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
+        raise refusal("this emulator has no 'display xml rpc' of a configuration", element="rpc")
     if line.display("xml", "json"):
         return _marked_up(device, tree, only(whole, path), line)
     found = whole.get(*path)

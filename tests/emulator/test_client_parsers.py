@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.operations import OPERATIONS
+from ailb_gen.emulator.operations import reply_of
 from tests.conftest import need_shared
 from tests.emulator.operations.lab import plain
 from tests.emulator.replies import trees
@@ -116,7 +116,7 @@ def _request(table: Any, device: Any) -> etree._Element:
     for name, value in (getattr(table, "GET_ARGS", None) or {}).items():
         if name != "interface_name":
             etree.SubElement(rpc, name.replace("_", "-")).text = None if value is True else str(value)
-    return OPERATIONS[table.GET_RPC](device, rpc)
+    return reply_of(device, rpc)
 
 
 @pytest.mark.long

@@ -220,6 +220,8 @@ def test_forms_over_ssh(fleet: Fleet) -> None:
         ("show version | last x", "error: invalid numeric value: 'x'"),
         ("show version | display set", "error: syntax error, only a configuration"),
         ("show version |", "error: syntax error, nothing after '|'"),
+        ("show cli | display xml", "error: this output has no form 'xml'"),
+        ("set cli timestamp", "error: this emulator has no 'set cli timestamp'"),
         ("show c", "error: 'c' is ambiguous: chassis, class-of-service, cli, configuration"),
     ],
 )
@@ -340,7 +342,10 @@ def test_levels(fleet: Fleet) -> None:
 def test_a_reboot_by_rpc(fleet: Fleet) -> None:
     started = fleet.devices[LEAF].started
     with netconf(fleet) as session:
-        assert session.reboot().xpath("//request-reboot-results/request-reboot-status")
+        for words in ("<at>23:00</at>", "<in>5</in>"):
+            with pytest.raises(RPCError, match="reboots only at once"):
+                session.dispatch(etree.XML(f"<request-reboot>{words}</request-reboot>"))
+        assert session.reboot().xpath("//request-reboot-results/request-reboot-status/@reboot-time")
     until(lambda: fleet.devices[LEAF].started > started)
 
 
@@ -350,6 +355,7 @@ def test_rescue_by_hand(fleet: Fleet) -> None:
     change = "configure; set system host-name other; commit; rollback rescue; show | compare; commit and-quit"
     said, errors, code = ssh(fleet, f"request system configuration rescue save; {change}")
     assert (errors, code) == ("", 0)
+    assert ssh(fleet, "show system configuration rescue | display set | last 1")[0].startswith("set ")
     assert f"-  host-name other;\n+  host-name {LEAF};" in said
     assert f"host-name {LEAF};" in active_text(fleet.devices[LEAF])
     assert ssh(fleet, "request system configuration rescue delete")[2] == 0
@@ -363,6 +369,7 @@ def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
     assert (said, errors, code) == ("[edit system]\n+   domain-name d;\n", "", 0)
     assert ssh(fleet, "show system rollback compare 0 1 | match domain")[0] == "-   domain-name d;\n"
     assert "set system domain-name d" in ssh(fleet, "show system rollback 0 | display set")[0]
+    assert ssh(fleet, "configure; commit | display xml")[1] == "error: this output has no form 'xml'\n"
     for words in ("compare 1", "compare 1 0 2", "compare 1 x", "1 0", "50", "x"):
         assert ssh(fleet, f"show system rollback {words}")[2] == 1
     with netconf(fleet) as session:
@@ -370,6 +377,12 @@ def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
         assert reply.xpath("//configuration-output")[0].text == f"\n{said}"
         whole = session.command("show system rollback 1", format="xml")
         assert whole.xpath("//rollback-information//host-name")[0].text == LEAF
+        for text in ("show system rollback 1 | display set", "show system rollback compare 1 0 | display xml"):
+            with pytest.raises(RPCError, match=r"has no .(set|xml). of this command over NETCONF"):
+                session.command(text, format="text")
+        asked = "<get-rollback-information><rollback>0</rollback><more/></get-rollback-information>"
+        with pytest.raises(RPCError, match="syntax error"):
+            session.dispatch(etree.XML(asked))
 
 
 def test_filters_over_netconf_are_named(fleet: Fleet) -> None:
@@ -394,6 +407,10 @@ def test_filters_over_netconf_are_named(fleet: Fleet) -> None:
 def test_words_that_a_command_does_not_take(fleet: Fleet) -> None:
     for text, word in (
         ("show cli history", "history"),
+        ("set cli screen-length 0 now", "now"),
+        ("set cli sign 1", "sign"),
+        ("start shell user nobody", "nobody"),
+        ("configure; status now", "now"),
         ("exit now", "now"),
         ("request system reboot at 23:00", "at"),
         ("show system configuration rescue all", "all"),

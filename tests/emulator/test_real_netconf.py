@@ -15,6 +15,7 @@ from lxml import etree
 from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.messages import RefusedError, reply
+from ailb_gen.emulator.netconf import REBOOT_RESULTS
 from ailb_gen.emulator.rpc import answer
 from tests.conftest import need_shared
 from tests.emulator.fleets import LEAF, two_devices
@@ -32,10 +33,21 @@ ASKED = {
     "netconf-get-config": [["<get-config><source><running/></source></get-config>"]],
     "netconf-load-configuration-results": [[WRONG]],
     "netconf-rpc-error": [["<get-permission-denied/>"], ["<get-configuration database='x'/>"]],
+    "request-reboot": [["<request-reboot/>"]],
+    "show-configuration-compare": [[DELETED, "<get-configuration compare='rollback' rollback='0' format='text'/>"]],
+    "show-display-xml-rpc": [
+        ["<command>show interfaces routing-instance all media et-0/0/0.0 | display xml rpc</command>"],
+        ["<command>show system uptime | display xml rpc</command>"],
+    ],
     "show-configuration": [["<get-configuration/>"], ["<get-configuration database='committed' changed='changed'/>"]],
 }
 # The elements that are compared, with all that is in them; others depend on what is configured.
-COMPARED = ("data", "configuration", "rpc-error", "load-configuration-results", "commit-results")
+COMPARED = {
+    *("data", "configuration", "configuration-information", "rpc", "rpc-error", "load-configuration-results"),
+    *("commit-results", "request-reboot-results"),
+}
+# Other replies are wrapped in these, which are the command line's.
+WITHOUT = {"request-reboot": {"rpc"}}
 XNM = "http://xml.juniper.net/xnm/1.1/xnm"
 MODELS = "http://yang.juniper.net/yang/1.1/jc/configuration/junos-es/17.3R2.10"
 LOST = "the sample has TIMESTAMP in place of the time of the commit"
@@ -71,15 +83,17 @@ def _answered(fleet: Fleet, requests: list[str]) -> etree._Element:
     body = ""
     for text in requests:
         try:
-            body = answer(device, session, etree.XML(text))
+            operation = etree.XML(text)
+            body = REBOOT_RESULTS if operation.tag == "request-reboot" else answer(device, session, operation)
         except RefusedError as refused:
             body = refused.xml()
     return etree.fromstring(reply((), body, "25.4R1"))
 
 
-def _below(root: etree._Element) -> list[etree._Element]:
+def _below(root: etree._Element, folder: str) -> list[etree._Element]:
     """Return the outermost elements that are compared, configurations without what is configured."""
-    found = [child for child in trees.unwrapped(root) if trees.name(child) in COMPARED]
+    compared = COMPARED - WITHOUT.get(folder, set())
+    found = [child for child in trees.unwrapped(root) if trees.name(child) in compared]
     for one in [one for top in found for one in top.iter("{*}configuration")]:
         for child in list(one):
             one.remove(child)
@@ -92,7 +106,7 @@ def _real(rows: list[Sample]) -> trees.Shape:
     for row in rows:
         text = row.text().lstrip("\ufeff").encode()
         root = etree.fromstring(text, etree.XMLParser(recover=True)) if row.form == "xml" else None
-        for path, seen in trees.shape(_below(root), row.source).items() if root is not None else ():
+        for path, seen in trees.shape(_below(root, row.folder), row.source).items() if root is not None else ():
             made.setdefault(path, []).extend(seen)
     return made
 
@@ -101,7 +115,7 @@ def _real(rows: list[Sample]) -> trees.Shape:
 def test_answers_of_netconf(fleet: Fleet, folder: str) -> None:
     need_shared("junos-replies/INDEX.csv")
     real = _real(samples()[folder])
-    ours = [found for requests in ASKED[folder] for found in _below(_answered(fleet, requests))]
+    ours = [found for requests in ASKED[folder] for found in _below(_answered(fleet, requests), folder)]
     assert ours
     found = trees.differences(trees.shape(ours, OWN), real)
     assert found == list(KNOWN.get(folder, {}))

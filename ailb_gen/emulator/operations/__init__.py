@@ -30,7 +30,7 @@ from ailb_gen.emulator.operations import (
     system,
 )
 from ailb_gen.emulator.operations.build import RELEASE, element
-from ailb_gen.emulator.operations.commands import parse
+from ailb_gen.emulator.operations.commands import check_arguments, parse
 from ailb_gen.emulator.operations.jsonreply import to_json
 from ailb_gen.emulator.operations.layout import lines, plain
 from ailb_gen.emulator.operations.layouts import LAYOUTS
@@ -155,13 +155,19 @@ MODULES = {
 FORMS = ("text", "ascii", "xml", "json")
 
 
+def reply_of(device: Device, rpc: etree._Element) -> etree._Element:
+    """Carry out an operation; return the reply. Raises RefusedError like the operation, and for other arguments."""
+    check_arguments(rpc)
+    return OPERATIONS[str(rpc.tag)](device, rpc)
+
+
 def run(device: Device, rpc: etree._Element, form: str) -> str:
     """Carry out an operation; return the reply in a form: `xml`, `json`, or `text`, which Junos also calls `ascii`.
 
     Raises RefusedError like the operation, and for another form.
     """
     _check_form(form)
-    reply = OPERATIONS[str(rpc.tag)](device, rpc)
+    reply = reply_of(device, rpc)
     if form == "json":
         return escape(to_json(declared(reply)))
     return etree.tostring(_broken(declared(reply)) if form == "xml" else as_text(rpc, reply), encoding="unicode")

@@ -13,8 +13,8 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import BgpSession
-from ailb_gen.emulator.operations.bgp import peer_address, up_for
-from ailb_gen.emulator.operations.build import Child, age, element, flag
+from ailb_gen.emulator.operations.bgp import chosen, peer_address, up_for
+from ailb_gen.emulator.operations.build import Child, age, argument, element, flag
 from ailb_gen.network.model import Group
 
 DEFAULT_MULTIPLIER = 3
@@ -30,18 +30,22 @@ class Timers(NamedTuple):
 
 
 def bfd(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show bfd session`."""
-    groups = device.fabric.switch(device.name).groups
-    asked = [one for one in device.fabric.sessions(device.name) if groups[one.group].bfd is not None]
-    style = "extensive" if flag(rpc, "extensive") else "detail" if flag(rpc, "detail") else "normal"
-    made = [_session(device, one, style) for one in asked]
+    """Answer `show bfd session`, for one address, one local discriminator or all; `summary` has the numbers only."""
+    groups, number = device.fabric.switch(device.name).groups, argument(rpc, "discriminator")
+    asked = [
+        one
+        for one in chosen(device, argument(rpc, "address"))
+        if groups[one.group].bfd is not None and number in ("", str(_discriminator(device.name, one.interface)))
+    ]
+    style = next((word for word in ("extensive", "detail", "summary") if flag(rpc, word)), "normal")
+    made = [_session(device, one, style) for one in asked if style != "summary"]
     sent = sum(1000 / _interval_ms(device, one) for one in asked)
     heard = sum(1000 / _interval_ms(device, one) for one in asked if one.bfd_up)
     return element(
         "bfd-session-information",
         *made,
-        ("sessions", len(made)),
-        ("clients", len(made)),
+        ("sessions", len(asked)),
+        ("clients", len(asked)),
         ("cumulative-transmission-rate", f"{sent:.1f}"),
         ("cumulative-reception-rate", f"{heard:.1f}"),
         style=style,

@@ -6,11 +6,13 @@ Source: Juniper's operational YANG model junos-rpc-bgp; replies of real devices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
 
 from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import BgpSession, FabricState, PrefixCounts, link_local
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, elapsed, element
 
 TABLE, FAMILY = "inet6.0", "inet6-unicast"
@@ -29,7 +31,12 @@ def peer_address(fabric: FabricState, session: BgpSession) -> str:
 
 
 def chosen(device: Device, neighbor: str, group: str = "", color: str = "") -> Iterator[BgpSession]:
-    """Iterate over the neighbors with an address, with or without its scope, in a group, of a color; all if empty."""
+    """Iterate over the neighbors with an address, with or without its scope, in a group, of a color; all if empty.
+
+    Raises RefusedError for an address that is none.
+    """
+    if neighbor and not _is_address(neighbor.partition("%")[0]):
+        raise refusal(f"invalid address: {neighbor}", element=neighbor)
     groups = device.fabric.switch(device.name).groups
     for session in device.fabric.sessions(device.name):
         address = peer_address(device.fabric, session)
@@ -40,6 +47,14 @@ def chosen(device: Device, neighbor: str, group: str = "", color: str = "") -> I
             and color in ("", own.color)
         ):
             yield session
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def up_for(device: Device, session: BgpSession) -> float:

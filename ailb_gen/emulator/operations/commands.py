@@ -1,4 +1,7 @@
-"""Show commands: the rpc that each stands for, and its arguments."""
+"""Show commands: the rpc that each stands for, and its arguments; which arguments an rpc takes.
+
+Source: Juniper, Junos CLI Reference.
+"""
 
 from __future__ import annotations
 
@@ -25,25 +28,25 @@ class Command:
 
 LENGTHS = {"brief": False, "detail": False, "extensive": False}
 LEVELS = {"terse": False, **LENGTHS}
-ROUTE = {**LEVELS, "table": True, "protocol": True, "hidden": False, "all": False, "exact": False}
-INSTANCE = {"instance": True}
+SUMMED = {**LENGTHS, "summary": False}
+EXCHANGED = {**LENGTHS, "table": True, "hidden": False, "all": False, "exact": False}
+ROUTE = {**EXCHANGED, **dict.fromkeys(("terse", "active-path", "inactive-path"), False), "protocol": True}
+INSTANCE = {"instance": True, "exact-instance": True}
 # Every neighbor here is discovered: this leaves none out. Both spellings are those of Junos, of different releases.
 DISCOVERED = {"auto-discovered": False, "autodiscovered": False}
 # How Junos selects neighbors by their color is not public; this is the name of the statement.
 COLOR = {"fabric-color": True}
 SUMMARY = {**INSTANCE, **COLOR, "group": True, **DISCOVERED}
+NEIGHBOR = {**INSTANCE, **COLOR, **DISCOVERED}
 GROUP = {**INSTANCE, "brief": False, "detail": False, "summary": False}
 ROUTES = "get-route-information"
-PORTS = {**LEVELS, "media": False, "statistics": False, "descriptions": False}
+PORTS = {**LEVELS, "media": False, "statistics": False, "descriptions": False, "routing-instance": True}
 
-PING = {
-    **dict.fromkeys(("source", "ttl", "wait", "size", "count", "routing-instance", "interface", "interval"), True),
-    **dict.fromkeys(("rapid", "inet", "inet6", "no-resolve", "do-not-fragment"), False),
-}
-TRACEROUTE = {
+PROBES = {
     **dict.fromkeys(("source", "ttl", "wait", "routing-instance", "interface"), True),
     **dict.fromkeys(("inet", "inet6", "no-resolve"), False),
 }
+PING = {**PROBES, "size": True, "count": True, "interval": True, "rapid": False, "do-not-fragment": False}
 
 COMMANDS: Mapping[str, Command] = {
     "show version": Command("get-software-information", {"brief": False}),
@@ -55,11 +58,13 @@ COMMANDS: Mapping[str, Command] = {
     "show chassis hardware": Command("get-chassis-inventory", {"detail": False}),
     "show bgp summary": Command("get-bgp-summary-information", SUMMARY),
     "show bgp group": Command("get-bgp-group-information", GROUP, ("group-name",)),
-    "show bgp neighbor": Command("get-bgp-neighbor-information", {**INSTANCE, **COLOR}, ("neighbor-address",)),
-    "show bfd session": Command("get-bfd-session-information", LEVELS),
+    "show bgp neighbor": Command("get-bgp-neighbor-information", NEIGHBOR, ("neighbor-address",)),
+    "show bfd session": Command("get-bfd-session-information", {**SUMMED, "address": True, "discriminator": True}),
     "show route": Command(ROUTES, ROUTE, ("destination",)),
-    "show route advertising-protocol": Command(ROUTES, ROUTE, ("advertising-protocol-name", "neighbor", "destination")),
-    "show route receive-protocol": Command(ROUTES, ROUTE, ("receive-protocol-name", "peer", "destination")),
+    "show route advertising-protocol": Command(
+        ROUTES, EXCHANGED, ("advertising-protocol-name", "neighbor", "destination")
+    ),
+    "show route receive-protocol": Command(ROUTES, EXCHANGED, ("receive-protocol-name", "peer", "destination")),
     "show route forwarding-table": Command(
         "get-forwarding-table-information", {"family": True, "table": True, "destination": True}
     ),
@@ -69,7 +74,7 @@ COMMANDS: Mapping[str, Command] = {
     "show lldp neighbors": Command("get-lldp-neighbors-information"),
     "show lldp neighbors interface": Command("get-lldp-interface-neighbors", places=("interface-device",)),
     "show arp": Command("get-arp-table-information", {"no-resolve": False}),
-    "show ethernet-switching table": Command("get-ethernet-switching-table-information", LEVELS),
+    "show ethernet-switching table": Command("get-ethernet-switching-table-information", SUMMED),
     "show chassis environment": Command("get-environment-information"),
     "show chassis fpc": Command("get-fpc-information", {"detail": False}, ("fpc-slot",)),
     "show chassis routing-engine": Command("get-route-engine-information"),
@@ -80,7 +85,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "show lldp local-information": Command("get-lldp-local-info"),
     "show ntp associations": Command("get-ntp-associations-information", {"no-resolve": False}),
-    "show route instance": Command("get-instance-information", LEVELS, ("instance-name",)),
+    "show route instance": Command("get-instance-information", {**SUMMED, "operational": False}, ("instance-name",)),
     "show route summary": Command("get-route-summary-information", {"table": True}),
     "show system memory": Command("get-system-memory-information"),
     "show system storage": Command("get-system-storage"),
@@ -110,9 +115,29 @@ COMMANDS: Mapping[str, Command] = {
     "file list": Command("file-list", places=("path",)),
     "file show": Command("file-show", places=("filename",)),
     "ping": Command("ping", PING, ("host",)),
-    "traceroute": Command("traceroute", TRACEROUTE, ("host",)),
-    "show vlans": Command("get-vlan-information", {"brief": False}),
+    "traceroute": Command("traceroute", PROBES, ("host",)),
+    "show vlans": Command("get-vlan-information", {"brief": False}, ("vlan-name",)),
 }
+# What only requests have, by rpc: arguments that no command here has, or that it has by another name.
+REQUESTS = {
+    "file-list": {"detail"},
+    "get-arp-table-information": {"expiration-time"},
+    "get-checksum-information": {"path", "md5", "sha1", "sha-256"},
+    "get-commit-revision-information": {"detail"},
+    "get-directory-usage-information": {"path", "depth"},
+    "get-fpc-information": {"extensive"},
+    "get-lldp-interface-neighbors": {"interface-name"},
+    "get-software-information": {"node"},
+    "get-system-nodes-information": set(),
+    "get-temperature-threshold-information": set(),
+    "get-xntpd-peers-information": {"no-resolve"},
+}
+# Of these words a request has one at most.
+ALTERNATIVES = (
+    {"terse", "brief", "detail", "extensive", "summary", "descriptions"},
+    {"inet", "inet6"},
+    {"all", "hidden"},
+)
 NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 
 
@@ -166,3 +191,39 @@ def _rpc(command: Command, words: list[str]) -> etree._Element:
         else:
             raise _unknown(word)
     return made
+
+
+def next_options(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the options that can follow a command and words behind it, and `<PLACE>` for an argument by position."""
+    command = COMMANDS.get(" ".join(names))
+    if command is None:
+        return []
+    try:
+        given = {str(child.tag) for child in _rpc(command, list(words))}
+    except RefusedError:
+        return []
+    taken = given.union(*(group for group in ALTERNATIVES if group & given))
+    places = [f"<{place}>" for place in command.places if place not in given]
+    return [*(option for option in command.options if option not in taken), *places[:1]]
+
+
+def check_arguments(rpc: etree._Element) -> None:
+    """Refuse an argument that an rpc does not take, one that is there twice, and a second length of the answer.
+
+    Raises RefusedError, the syntax error of Junos, with that argument.
+    """
+    tag = str(rpc.tag)
+    commands = [command for command in COMMANDS.values() if command.rpc == tag]
+    if not commands and tag not in REQUESTS:
+        # What a device has nothing of: nothing is left out.
+        return
+    # Several commands stand for an rpc: the one whose places the request fills.
+    known = max(commands, key=lambda one: sum(rpc.find(name) is not None for name in one.places), default=Command(tag))
+    takes = {*known.options, *known.places, *REQUESTS.get(tag, ())}
+    seen: set[str] = set()
+    for child in rpc.iterchildren(etree.Element):
+        level = child.tag == "level" and (child.text or "").strip() in LEVELS
+        name = (child.text or "").strip() if level else str(child.tag)
+        if name not in takes or name in seen or any(name in words and seen & words for words in ALTERNATIVES):
+            raise _unknown(name)
+        seen.add(name)

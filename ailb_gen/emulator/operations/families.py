@@ -12,13 +12,14 @@ from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.operations.build import Child, element
 from ailb_gen.emulator.operations.ports import unit_mtu
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.management import is_interface_address
 from ailb_gen.network.model import Port, Unit
 
 
 def terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._Element]:
     """Make the families of a logical interface with their addresses and nothing else."""
-    for family, texts in _addresses(device, port, unit).items():
+    for family, texts in addresses(device, port, unit).items():
         rows = []
         for text in texts:
             # An address of lo0 is a host, with a remote end that is all of IPv4, or nothing.
@@ -29,10 +30,10 @@ def terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._El
         yield element("address-family", ("address-family-name", family), *rows)
 
 
-def _addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
+def addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
     """Return the addresses of the families of a logical interface, with their lengths."""
     found: dict[str, list[str]] = {}
-    if unit.inet_addresses:
+    if any(family == "inet" for family, _ in unit.others):
         found["inet"] = [text for text, _ in unit.inet_addresses if is_interface_address(text)]
     if unit.inet6:
         found["inet6"] = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
@@ -43,10 +44,13 @@ def _addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
     return found
 
 
-def families(device: Device, port: Port, unit: Unit, generation: int | None) -> Iterator[etree._Element]:
-    """Make the families of a logical interface at length; `generation` is its number at most length, else None."""
+def families(device: Device, port: Port, unit: Unit, node: Node, generation: int | None) -> Iterator[etree._Element]:
+    """Make the families of a logical interface at length; `generation` is its number at most length, else None.
+
+    `node` is the logical interface in the configuration.
+    """
     loopback = port.name == "lo0"
-    for family, texts in _addresses(device, port, unit).items():
+    for family, texts in addresses(device, port, unit).items():
         cache: list[Child] = []
         if family != "eth-switch":
             size = 0 if loopback else 75000
@@ -56,7 +60,7 @@ def families(device: Device, port: Port, unit: Unit, generation: int | None) -> 
         yield element(
             "address-family",
             ("address-family-name", family),
-            ("mtu", unit_mtu(port, unit, family)),
+            ("mtu", unit_mtu(port, unit, family, node)),
             *cache,
             *([("generation", generation), ("route-table", 0)] if generation is not None else []),
             element("address-family-flags", *flags),

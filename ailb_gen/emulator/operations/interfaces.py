@@ -14,6 +14,7 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
 from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, flag
 from ailb_gen.emulator.operations.class_of_service import QUEUES, configured, forwarding_classes
 from ailb_gen.emulator.operations.families import families, terse_families
@@ -31,6 +32,8 @@ from ailb_gen.emulator.operations.ports import (
     status,
     unit_up,
 )
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
 
 INPUT_ERRORS = (
@@ -53,12 +56,20 @@ MRU_OVER_MTU = 8
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A device, what it is asked, and what every answer needs of it; `at` is the place of every interface."""
+    """A device, what it is asked, and what every answer needs of it.
+
+    `at` is the place of every interface, `tree` the configuration with groups applied.
+    """
 
     device: Device
     rpc: etree._Element
     switch: Switch
     at: dict[str, int]
+    tree: Node
+
+    def unit(self, port: Port, unit: Unit) -> Node:
+        """Return a logical interface in the configuration."""
+        return self.tree.get("interfaces", port.name, "unit", unit.name.rpartition(".")[2]) or Node("")
 
     def has(self, *names: str) -> bool:
         """Return whether the request has one of some words."""
@@ -77,9 +88,10 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
     """
     switch = device.fabric.switch(device.name)
     # Only the default instance has interfaces here.
-    if argument(rpc, "routing-instance"):
+    if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
-    asked, requested = Asked(device, rpc, switch, places(switch)), argument(rpc, "interface-name")
+    asked = Asked(device, rpc, switch, places(switch), effective(device.committed()))
+    requested = argument(rpc, "interface-name")
     check_there(switch, requested)
     terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
     made = []
@@ -87,7 +99,7 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
         whole = matches(port.name, requested)
         units = [unit for unit in port.units if whole or matches(unit.name, requested)]
         if descriptions:
-            made += [_described(device, port)] if port.description and whole else []
+            made += [*_described(asked, port, units, whole)]
         elif whole:
             made.append(_terse(asked, port, units) if terse else _full(asked, port, units))
         else:
@@ -112,9 +124,16 @@ def _state(name: str, enabled: bool, up: bool) -> tuple[Child, ...]:
     return ("name", name), ("admin-status", status(enabled)), ("oper-status", status(up))
 
 
-def _described(device: Device, port: Port) -> etree._Element:
-    state = _state(port.name, not port.disabled, port_up(device, port))
-    return element("physical-interface", *state, ("description", port.description))
+def _described(asked: Asked, port: Port, units: list[Unit], whole: bool) -> Iterator[etree._Element]:
+    """Make what has a description: the port, and its logical interfaces beside it."""
+    if port.description and whole:
+        state = _state(port.name, not port.disabled, port_up(asked.device, port))
+        yield element("physical-interface", *state, ("description", port.description))
+    for unit in units:
+        text = asked.unit(port, unit).value("description")
+        if text:
+            state = _state(unit.name, not unit.disabled, unit_up(asked.device, asked.switch, port, unit))
+            yield element("logical-interface", *state, ("description", text))
 
 
 def _terse(asked: Asked, port: Port, units: list[Unit]) -> etree._Element:
@@ -284,6 +303,7 @@ def _mac_statistics(asked: Asked, port: Port) -> Iterator[etree._Element]:
 
 
 def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
+    node, long = asked.unit(port, unit), asked.has("detail", "extensive")
     up = unit_up(asked.device, asked.switch, port, unit)
     loopback, at = port.name == "lo0", asked.at[unit.name]
     state = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
@@ -292,7 +312,8 @@ def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
         ("name", unit.name),
         ("local-index", FIRST_INTERFACE + at),
         ("snmp-index", FIRST_SNMP + at),
-        ("generation", at + 1) if asked.has("detail", "extensive") else None,
+        ("generation", at + 1) if long else None,
+        ("description", node.value("description")),
         element(
             "if-config-flags",
             None if loopback else state,
@@ -303,7 +324,7 @@ def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
         element("policer-overhead"),
         *_unit_traffic(asked, unit),
         element("filter-information"),
-        *families(asked.device, port, unit, at + 1 if asked.has("detail", "extensive") else None),
+        *families(asked.device, port, unit, node, at + 1 if long else None),
     )
 
 

@@ -117,6 +117,12 @@ def _bgp_groups(reply: etree._Element) -> Iterator[str]:
     yield from lines(numbers, LAYOUTS[f"bgp-groups-{style}"])
 
 
+def _bfd_heading(reply: etree._Element) -> Iterator[str]:
+    if _styled(reply) != "summary":
+        yield "                                                  Detect   Transmit"
+        yield "Address                  State     Interface      Time     Interval  Multiplier"
+
+
 def _bfd_session(session: etree._Element) -> Iterator[str]:
     """Show a BFD session; an address that is longer than its column has a line of its own."""
     address = text_of(session, "session-neighbor")
@@ -156,16 +162,49 @@ def _brief(rt: etree._Element) -> Iterator[str]:
         prefix = ""
 
 
+def _terse_route(rt: etree._Element) -> Iterator[str]:
+    """Show the entries of a prefix in columns; a long prefix, and what origin validation says, have their own lines."""
+    prefix = text_of(rt, "rt-destination")
+    for entry in rt.iterfind("rt-entry"):
+        front, validated = f"{text_of(entry, 'active-tag'):<1} ? {prefix:<18}", text_of(entry, "validation-state")
+        if len(prefix) > 18:
+            yield front
+            front = " " * 22
+        [columns] = lines(entry, ["{protocol-name:.1} {preference:>3} {local-preference:>10} {med:>10} "])
+        path = text_of(entry, "as-path")
+        hops = [_terse_hop(hop) for hop in entry.iterfind("nh")]
+        rows = [f"  {validated:<49}{hop}" if hop is hops[0] else f"{'':51}{hop}" for hop in hops]
+        if not validated:
+            rows = [f"{front} {columns}{hops[0]:<16} {path}".rstrip(), *rows[1:]]
+        else:
+            yield f"{front} {columns}{'':16} {path}".rstrip()
+        yield from rows
+        prefix = ""
+
+
+def _terse_hop(hop: etree._Element) -> str:
+    mark = " " if hop.find("selected-next-hop") is None else ">"
+    return f"{mark}{text_of(hop, 'to') or text_of(hop, 'via') or 'Local'}"
+
+
+TERSE = "A V Destination        P Prf   Metric 1   Metric 2  Next hop        AS path"
 EXCHANGED = ("  Prefix                  Nexthop              MED     Lclpref    AS path",)
 ROUTES = ("+ = Active Route, - = Last Active, * = Both", "")
 
 
 def _routes(table: etree._Element) -> Iterator[str]:
     """Show the routes of a table in any of the forms of `show route`."""
-    exchanged = table.find("destination-count") is None
+    first = table.find("rt")
+    # Of what is exchanged with a neighbor no style is named.
+    exchanged = first is None or not first.attrib
     detailed = table.find("rt/rt-prefix-length") is not None
     if not detailed:
         yield from EXCHANGED if exchanged else ROUTES
+    if first is not None and _styled(first) == "terse":
+        yield TERSE
+        for rt in table.iterfind("rt"):
+            yield from _terse_route(rt)
+        return
     kind = ("exchanged" if exchanged else "route") + ("-detail" if detailed else "")
     yield from lines(table, LAYOUTS[kind])
 
@@ -188,13 +227,16 @@ def _hop(hop: etree._Element) -> Iterator[str]:
         next(lines(probe, ["{rtt!ms} ms" if probe.find("probe-success") is not None else "*"]))
         for probe in hop.iterfind("probe-result")
     ]
-    name = "[[{probe-result[1]/host-name} ({probe-result[1]/ip-address})  ]]"
+    name = "[[{probe-result[1]/ip-address}  ]]"
+    if hop.find("probe-result/host-name") is not None:
+        name = "{probe-result[1]/host-name} ({probe-result[1]/ip-address})  "
     yield from lines(hop, [f"{{ttl-value:>2}}  {name}{'  '.join(times)}"])
 
 
 LAYOUTS = read_layouts(
     Path(__file__).with_name("layouts.txt").read_text(encoding="utf-8"),
     {
+        "bfd-heading": _bfd_heading,
         "bfd-session": _bfd_session,
         "bgp-groups": _bgp_groups,
         "bgp-policies": _bgp_policies,

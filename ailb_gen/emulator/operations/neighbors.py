@@ -12,9 +12,10 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import FabricState, link_local
+from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import Child, age, argument, element
 from ailb_gen.emulator.operations.indices import FIRST_SNMP, places
-from ailb_gen.emulator.operations.ports import port_mtu
+from ailb_gen.emulator.operations.ports import check_there, port_mtu
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
@@ -144,8 +145,9 @@ def lldp(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show lldp neighbors interface`: at length, for one port or all."""
+    """Answer `show lldp neighbors interface`: at length, for one port or all. Raises RefusedError for another port."""
     requested = argument(rpc, "interface-device") or argument(rpc, "interface-name")
+    check_there(device.fabric.switch(device.name), requested)
     at = places(device.fabric.switch(device.name))
     rows = [row for row in _lldp(device) if requested in ("", row[0])]
     made = [_at_length(device, number, row, FIRST_SNMP + at[row[0]]) for number, row in enumerate(rows, 1)]
@@ -188,10 +190,12 @@ def lldp_local(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def vlans(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show vlans`; a port that is up has an asterisk."""
-    switch = device.fabric.switch(device.name)
-    made = []
-    for vlan in switch.vlans:
+    """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RefusedError."""
+    switch, wanted = device.fabric.switch(device.name), argument(rpc, "vlan-name")
+    shown, made = [vlan for vlan in switch.vlans if wanted in ("", vlan.name)], []
+    if wanted and not shown:
+        raise refusal(f"vlan {wanted} does not exist", element=wanted)
+    for vlan in shown:
         members: list[Child] = []
         for port in switch.ports.values():
             mark = "*" if device.fabric.link_up(device.name, port.name) else ""
@@ -219,4 +223,4 @@ def mac_table(device: Device, rpc: etree._Element) -> etree._Element:
 
 def arp(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show arp`: nothing here speaks IPv4."""
-    return element("arp-table-information", ("arp-entry-count", 0))
+    return element("arp-table-information", ("arp-entry-count", 0), style="normal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -9,12 +10,16 @@ from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import Child, element
 from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, FIRST_SNMP
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
-from ailb_gen.network.speeds import GIGABIT, speed_text
+from ailb_gen.network.speeds import GIGABIT, read_speed, speed_text
 
 # Interfaces that are up by themselves.
 LOGICAL = ("irb", "lo0")
 MANAGEMENT = ("em", "fxp", "me", "re0:mgmt", "re1:mgmt", "vme")
+# A port in its place: `et-FPC/PIC/PORT`.
+PLACE = re.compile(r"[a-z]+-(\d+)/(\d+)/(\d+)", re.ASCII)
 # MTU of a port without one, and what the header of Ethernet takes of it.
 DEFAULT_MTU, HEADER = 1514, 14
 
@@ -65,9 +70,25 @@ def speed_bps(device: Device, switch: Switch, port: Port) -> int:
     """Return the speed of a port: as configured, for a part on what is split, else of its cable, else of the model."""
     if port.name.startswith(MANAGEMENT):
         return GIGABIT
-    parent = switch.ports.get(port.name.partition(":")[0])
+    whole, _, part = port.name.partition(":")
+    parent = switch.ports.get(whole)
     configured = port.speed_bps or (parent.speed_bps if parent is not None else None)
-    return configured or device.fabric.cable_bps(device.name, port.name) or device.native_bps
+    return (
+        configured
+        or _chassis_bps(device, whole)
+        or device.fabric.cable_bps(device.name, port.name)
+        or device.native_bps // (parent.sub_ports if part and parent is not None and parent.sub_ports else 1)
+    )
+
+
+def _chassis_bps(device: Device, name: str) -> int | None:
+    """Return the speed of a port under `chassis`, where other models than this one have it."""
+    found = PLACE.fullmatch(name)
+    if found is None:
+        return None
+    fpc, pic, number = found.groups()
+    node = effective(device.committed()).get("chassis", "fpc", fpc, "pic", pic, "port", number)
+    return read_speed(node.value("channel-speed") or node.value("speed")) if node is not None else None
 
 
 def speed_of(device: Device, switch: Switch, port: Port) -> str:
@@ -81,13 +102,19 @@ def port_mtu(port: Port) -> int:
     return port.mtu or DEFAULT_MTU
 
 
-def unit_mtu(port: Port, unit: Unit, family: str) -> int | str:
-    """Return the MTU of a family: of IP without the header of Ethernet, of Ethernet switching with it."""
+def unit_mtu(port: Port, unit: Unit, family: str, node: Node) -> int | str:
+    """Return the MTU of a family: of IP without the header of Ethernet, of Ethernet switching with it.
+
+    `node` is the unit in the configuration.
+    """
     if port.name == "lo0":
         return "Unlimited"
     if family == "eth-switch":
         return port_mtu(port)
-    return unit.inet6_mtu if family == "inet6" and unit.inet6_mtu else port_mtu(port) - HEADER
+    if family == "inet6":
+        return unit.inet6_mtu or port_mtu(port) - HEADER
+    text = node.value("family", family, "mtu") or ""
+    return int(text) if text.isdecimal() else port_mtu(port) - HEADER
 
 
 def status(up: bool) -> str:

@@ -6,6 +6,8 @@ Servers are not emulated and never answer. Source: Juniper's operational YANG mo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -13,20 +15,37 @@ from ailb_gen.addresses import BITS, address_text, interface_value
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import Child, argument, element
+from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
+from ailb_gen.emulator.operations.build import Child, argument, element, flag
+from ailb_gen.emulator.operations.families import addresses
+from ailb_gen.emulator.operations.ports import check_there, unit_mtu
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.network.model import Switch
+from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import Port, Switch, Unit
 
-PROBES, BYTES, MOST_HOPS = 5, 56, 30
+PROBES, BYTES, MOST_HOPS, MOST_TTL = 5, 56, 30, 255
 # Microseconds per hop.
 HOP_US = 120
+# Of the headers: ICMPv6, and IPv6 with it.
+ICMP, HEADERS = 8, 48
+
+
+class Hop(NamedTuple):
+    """A device on the way and its address; `mtu` is that of the link to it, 0 without one."""
+
+    device: str
+    address: str
+    mtu: int = 0
 
 
 def ping(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `ping`."""
-    target, count = _target(rpc), _number(rpc, "count", PROBES)
+    """Answer `ping`. Raises RefusedError."""
+    target = _target(device, rpc)
+    count, size = _number(rpc, "count", PROBES), _number(rpc, "size", BYTES)
+    _number(rpc, "wait", 1), _number(rpc, "interval", 1)
     way = path_to(device, target, argument(rpc, "interface"))
-    size = _number(rpc, "size", BYTES)
+    if way is not None and not _arrives(rpc, way, size):
+        way = None
     probes: list[Child] = []
     time_us = HOP_US * max(len(way), 1) if way is not None else 0
     for number in range(count) if way is not None else ():
@@ -38,7 +57,7 @@ def ping(device: Device, rpc: etree._Element) -> etree._Element:
                 ("sequence-number", number),
                 ("ip-address", target),
                 ("time-to-live", 64),
-                ("response-size", size + 8),
+                ("response-size", size + ICMP),
                 ("rtt", time_us),
                 **_determined(device),
             )
@@ -61,11 +80,21 @@ def ping(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
+def _arrives(rpc: etree._Element, way: list[Hop], size: int) -> bool:
+    """Return whether packets come to the end of a way: their hop limit, and their size if they may not be cut."""
+    least = min((hop.mtu for hop in way if hop.mtu), default=0)
+    fits = not least or size + HEADERS <= least or not flag(rpc, "do-not-fragment")
+    return fits and _number(rpc, "ttl", MOST_TTL, MOST_TTL) >= len(way)
+
+
 def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `traceroute`; what does not answer shows one hop of asterisks."""
-    target = _target(rpc)
+    """Answer `traceroute`; what does not answer shows one hop of asterisks. Raises RefusedError."""
+    target = _target(device, rpc)
+    most = _number(rpc, "ttl", MOST_HOPS, MOST_TTL)
+    _number(rpc, "wait", 1)
     way = path_to(device, target, argument(rpc, "interface"))
-    hops = [_hop(device, at, address, name) for at, (name, address) in enumerate(way or (), 1)]
+    named, arrived = not flag(rpc, "no-resolve"), way is not None and len(way) <= most
+    hops = [_hop(device, at, hop, named) for at, hop in enumerate((way or [])[:most], 1)]
     if way is None:
         failed = [
             element("probe-result", ("probe-index", index), element("probe-failure"), **_determined(device))
@@ -76,10 +105,10 @@ def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
         "traceroute-results",
         ("target-host", target),
         ("target-ip", target),
-        ("max-hop-index", _number(rpc, "ttl", MOST_HOPS)),
+        ("max-hop-index", most),
         ("packet-size", 60),
         *hops,
-        element("traceroute-success") if way is not None else ("traceroute-failure", "no response"),
+        element("traceroute-success") if arrived else ("traceroute-failure", "no response"),
     )
 
 
@@ -88,12 +117,13 @@ def _determined(device: Device) -> dict[str, object]:
     return {"date-determined": int(device.now())}
 
 
-def _hop(device: Device, at: int, address: str, name: str) -> etree._Element:
+def _hop(device: Device, at: int, hop: Hop, named: bool) -> etree._Element:
+    name = hop.device if named else None
     rows = [
         element(
             "probe-result",
             ("probe-index", index),
-            ("ip-address", address),
+            ("ip-address", hop.address),
             ("host-name", name),
             ("rtt", HOP_US * at),
             element("probe-success"),
@@ -101,67 +131,101 @@ def _hop(device: Device, at: int, address: str, name: str) -> etree._Element:
         )
         for index in (1, 2, 3)
     ]
-    return element("hop", ("ttl-value", at), ("last-ip-address", address), ("last-host-name", name), *rows)
+    return element("hop", ("ttl-value", at), ("last-ip-address", hop.address), ("last-host-name", name), *rows)
 
 
-def _target(rpc: etree._Element) -> str:
-    found = argument(rpc, "host")
-    if not found:
+def _target(device: Device, rpc: etree._Element) -> str:
+    """Return the address of the target.
+
+    Raises RefusedError for a target, a source, an interface, an instance or a family that is not there.
+    """
+    target, own = argument(rpc, "host"), argument(rpc, "source")
+    if not target:
         raise refusal("missing argument: the address of a host", tag="missing-element", element="host")
-    return found
+    version = _version(target)
+    if not version:
+        raise refusal(f"cannot resolve {target}: Host name lookup failure", element=target)
+    for name, other in (("inet", 6), ("inet6", 4)):
+        if flag(rpc, name) and version == other:
+            raise refusal(f"{target} is an address of IPv{other}", element=target)
+    switch = device.fabric.switch(device.name)
+    if own and own not in set(_own(device, switch)):
+        raise refusal(f"source {own} is no address of this device", element=own)
+    instance = argument(rpc, "routing-instance")
+    if instance not in (*DEFAULT_INSTANCE, "default"):
+        raise refusal(f"routing instance {instance} does not exist", element=instance)
+    check_there(switch, argument(rpc, "interface"))
+    return target
 
 
-def _number(rpc: etree._Element, name: str, default: int) -> int:
+def _version(text: str) -> int:
+    """Return the version of IP that an address is of, 0 for text that is none."""
+    try:
+        return ip_address(text.partition("%")[0]).version
+    except ValueError:
+        return 0
+
+
+def _number(rpc: etree._Element, name: str, default: int, most: int = 10000) -> int:
     text = argument(rpc, name) or str(default)
-    if not text.isdecimal() or int(text) > 10000:
+    if not text.isdecimal() or not 0 < int(text) <= most:
         raise refusal(f"invalid numeric value: '{text}'", "invalid-value", element=name)
     return int(text)
 
 
-def path_to(device: Device, target: str, interface: str = "") -> list[tuple[str, str]] | None:
-    """Return the (device, address) of the hops to an address, None if no device has it."""
+def path_to(device: Device, target: str, interface: str = "") -> list[Hop] | None:
+    """Return the hops to an address, None if no device has it."""
     text, _, scope = target.partition("%")
     switch = device.fabric.switch(device.name)
     found = interface_value(f"{text}/{BITS}")
-    if found is None:
-        own = {address.partition("/")[0] for address in _inet(switch)}
-        return [(host_name(device), text)] if text in own else None
+    if found is None or text in set(_own(device, switch)):
+        return [Hop(host_name(device), text)] if text in set(_own(device, switch)) else None
     value = found[1].value
     near = _link_local(device, switch, address_text(value), scope or interface)
     return near if near is not None else _routed(device, value)
 
 
-def _inet(switch: Switch) -> Iterator[str]:
-    for port in switch.ports.values():
-        for unit in port.units:
-            yield from (text for text, _ in unit.inet_addresses)
+def _units(switch: Switch) -> Iterator[tuple[Port, Unit]]:
+    return ((port, unit) for port in switch.ports.values() for unit in port.units)
 
 
-def _link_local(device: Device, switch: Switch, text: str, scope: str) -> list[tuple[str, str]] | None:
+def _own(device: Device, switch: Switch) -> Iterator[str]:
+    """Iterate over all addresses of a device."""
+    for port, unit in _units(switch):
+        for texts in addresses(device, port, unit).values():
+            yield from (text.partition("/")[0] for text in texts)
+
+
+def _mtu(switch: Switch, interface: str) -> int:
+    found = (unit_mtu(port, unit, "inet6", Node("")) for port, unit in _units(switch) if unit.name == interface)
+    mtu = next(found, 0)
+    return mtu if isinstance(mtu, int) else 0
+
+
+def _link_local(device: Device, switch: Switch, text: str, scope: str) -> list[Hop] | None:
     """Find the neighbor with a link-local address."""
-    for port in switch.ports.values():
-        for unit in port.units:
-            far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
-            if far is not None and link_local(device.fabric, far.device, f"{far.port}.0") == text:
-                return [(far.device, text)]
+    for _, unit in _units(switch):
+        far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
+        if far is not None and link_local(device.fabric, far.device, f"{far.port}.0") == text:
+            return [Hop(far.device, text, _mtu(switch, unit.name))]
     return None
 
 
-def _routed(device: Device, value: int) -> list[tuple[str, str]] | None:
+def _routed(device: Device, value: int) -> list[Hop] | None:
     """Follow the first next hop of every switch to the one that has the address."""
-    way: list[tuple[str, str]] = []
+    way: list[Hop] = []
     at = device.name
     for _ in range(MOST_HOPS):
         switch = device.fabric.switch(at)
         if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
             # What is asked answers with the address that it is asked for.
-            return [*way[:-1], (at, address_text(value))]
+            return [*way[:-1], Hop(at, address_text(value), way[-1].mtu if way else 0)]
         held = [prefix for prefix in device.fabric.prefixes(at) if prefix.holds(value)]
         held.sort(key=lambda prefix: -prefix.length)
         hop = next((hop for prefix in held for hop in device.fabric.next_hops(at, prefix)), None)
         far = device.fabric.neighbor(at, hop.interface.rpartition(".")[0]) if hop is not None else None
-        if far is None:
+        if far is None or hop is None:
             return None
         at = far.device
-        way.append((at, link_local(device.fabric, at, f"{far.port}.0")))
+        way.append(Hop(at, link_local(device.fabric, at, f"{far.port}.0"), _mtu(switch, hop.interface)))
     return None

@@ -90,10 +90,8 @@ def checksum(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def fpcs(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis fpc`: one, which is the switch itself."""
-    slot = argument(rpc, "fpc-slot")
-    if slot not in ("", "0"):
-        raise refusal(f"FPC {slot} is not present", element=slot)
+    """Answer `show chassis fpc`: one, which is the switch itself. Raises RefusedError for another slot."""
+    _check_slots(rpc, "fpc-slot")
     long = flag(rpc, "detail", "extensive")
     up = device.now() - device.started
     names = ("cpu-total", "cpu-interrupt", "cpu-1min-avg", "cpu-5min-avg", "cpu-15min-avg")
@@ -115,8 +113,16 @@ def fpcs(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
+def _check_slots(rpc: etree._Element, *names: str) -> None:
+    for name in names:
+        slot = argument(rpc, name)
+        if slot not in ("", "0"):
+            raise refusal(f"{'PIC' if name == 'pic-slot' else 'FPC'} {slot} is not present", element=slot)
+
+
 def pics(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis fpc pic-status`."""
+    """Answer `show chassis fpc pic-status`. Raises RefusedError for another slot."""
+    _check_slots(rpc, "slot")
     pic = element("pic", ("pic-slot", 0), ("pic-state", "Online"), ("pic-type", device.model))
     fpc = element("fpc", ("slot", 0), ("state", "Online"), ("description", device.model), pic)
     return element("fpc-information", fpc, style="pic-style")
@@ -124,9 +130,7 @@ def pics(device: Device, rpc: etree._Element) -> etree._Element:
 
 def pic_detail(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis pic`: a transceiver in every port with a cable. Raises RefusedError for another slot."""
-    for name in ("fpc-slot", "pic-slot"):
-        if argument(rpc, name) not in ("", "0"):
-            raise refusal(f"{name.partition('-')[0].upper()} {argument(rpc, name)} is not present", element=name)
+    _check_slots(rpc, "fpc-slot", "pic-slot")
     switch = device.fabric.switch(device.name)
     rows = [
         element(

@@ -15,7 +15,7 @@ from ailb_gen.routing.route import BGP
 
 
 def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show route summary`: the one table, and how many routes each protocol has in it."""
+    """Answer `show route summary`, also of one table: there is one, and how many routes each protocol has in it."""
     kinds = [kind for _, kind, _ in own_prefixes(device)]
     learned = device.fabric.route_totals(device.name)
     rows = [
@@ -27,7 +27,8 @@ def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
         for name, many, active in rows
         if many
     ]
-    table = element("route-table", ("table-name", TABLE), *table_numbers(device), *protocols)
+    wanted = argument(rpc, "table") in ("", TABLE)
+    table = element("route-table", ("table-name", TABLE), *table_numbers(device), *protocols) if wanted else None
     switch = device.fabric.switch(device.name)
     number = switch.asn or next((group.local_as for group in switch.groups), None)
     return element("route-summary-information", ("as-number", number), ("router-id", switch.router_id), table)

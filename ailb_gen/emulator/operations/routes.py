@@ -29,6 +29,12 @@ Rows = Callable[[Device, etree._Element, BgpSession], Iterator[Row]]
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
 TABLES = ("", TABLE)
+# What may be asked for; a fabric has routes of those in NAMES.
+PROTOCOLS = {
+    *("access", "access-internal", "aggregate", "anchor", "arp", "evpn", "flow", "isis", "kernel", "l2circuit"),
+    *("l2vpn", "ldp", "mpls", "msdp", "ospf", "ospf2", "ospf3", "pim", "rip", "ripng", "rsvp", "static", "tunnel"),
+    *NAMES,
+}
 DETAILED = ("detail", "extensive")
 
 
@@ -55,6 +61,8 @@ def is_ipv4(text: str) -> bool:
 def requested_prefix(rpc: etree._Element) -> Prefix | None:
     """Return the requested destination. Raises RefusedError for text that is none."""
     text = argument(rpc, "destination")
+    if not text and flag(rpc, "exact"):
+        raise refusal("syntax error, exact takes a prefix in front", element="exact")
     if not text:
         return None
     found = interface_value(text if "/" in text else f"{text}/{BITS}")
@@ -91,16 +99,15 @@ def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Elemen
     if session is None:
         return element("route-information")
     made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, requested)]
-    return element("route-information", element("route-table", ("table-name", TABLE), *made))
+    return element("route-information", element("route-table", ("table-name", TABLE), *table_numbers(device), *made))
 
 
 def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
-    """Iterate over the routes advertised to a neighbor, as they are sent.
-
-    The table has no numbers of destinations: they would take the routes of the whole fabric.
-    """
+    """Iterate over the routes advertised to a neighbor, as they are sent; no hidden one is."""
     detailed = flag(rpc, *DETAILED)
     group = device.fabric.switch(device.name).groups[session.group].name if detailed else None
+    if flag(rpc, "hidden"):
+        return
     for prefix, route in device.fabric.advertised(device.name, session).items():
         path = f"[{session.asn}] {as_path(route)}" if detailed else as_path(route)
         yield (
@@ -146,8 +153,10 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
 
 
 def shown(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show route` for a prefix or all, of one protocol or all."""
+    """Answer `show route` for a prefix or all, of one protocol or all. Raises RefusedError."""
     requested, protocol = requested_prefix(rpc), argument(rpc, "protocol")
+    if protocol and protocol not in PROTOCOLS:
+        raise refusal("syntax error, expecting a protocol", element=protocol)
     entries: dict[Prefix, list[etree._Element]] = {}
     own = [row for row in _own_routes(device, rpc) if protocol in ("", row[1]) and not flag(rpc, "hidden")]
     for prefix, _, row in own:
@@ -158,12 +167,24 @@ def shown(device: Device, rpc: etree._Element) -> etree._Element:
             rows = _learned_routes(device, rpc, prefix) if _covers(rpc, prefix, requested) else []
             if rows:
                 entries.setdefault(prefix, []).extend(rows)
-    entries = _longest(rpc, entries, requested)
+    entries = _of_state(rpc, _longest(rpc, entries, requested))
     if not entries:
         return element("route-information")
     made = [_rt(rpc, prefix, rows) for prefix, rows in sorted(entries.items())]
     numbers = table_numbers(device)
     return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
+
+
+def _of_state(rpc: etree._Element, entries: dict[Prefix, list[etree._Element]]) -> dict[Prefix, list[etree._Element]]:
+    """Return the entries that are in use, or those that are not, if one of both is asked for."""
+    wanted = next((name for name in ("active-path", "inactive-path") if flag(rpc, name)), "")
+    if not wanted:
+        return entries
+    kept = {
+        prefix: [row for row in rows if (row.find("current-active") is not None) == (wanted == "active-path")]
+        for prefix, rows in entries.items()
+    }
+    return {prefix: rows for prefix, rows in kept.items() if rows}
 
 
 def table_numbers(device: Device) -> list[Child]:
@@ -199,7 +220,7 @@ def _rt(rpc: etree._Element, prefix: Prefix, rows: Iterable[etree._Element]) -> 
     """Make a prefix with its entries; in its long form with how many there are, and how many are announced."""
     rows, detailed = list(rows), flag(rpc, *DETAILED)
     if not detailed:
-        return element("rt", *_destination(prefix, detailed), *rows, style="brief")
+        return element("rt", *_destination(prefix, detailed), *rows, style="terse" if flag(rpc, "terse") else "brief")
     many = f"{len(rows)} entries" if len(rows) > 1 else "1 entry"
     active = [row for row in rows if row.find("current-active") is not None]
     return element(

@@ -22,6 +22,7 @@ from ailb_gen.emulator.operations.build import (
     date,
     dated,
     element,
+    flag,
     in_words,
     lasted,
 )
@@ -30,7 +31,7 @@ HOME = "/var/home/admin"
 # PyEZ recognizes Junos OS Evolved by this file.
 EVOLVED = "/usr/share/cevo/cevo_version"
 ENGINE = "RE-QFX5240"
-MEMORY_MB, USED_PERCENT = 32768, 15
+MEMORY_MB, USED_PERCENT, DISK_MB = 32768, 15, 144000
 # Of 1, 5 and 15 minutes.
 LOADS = ("0.10", "0.10", "0.10")
 FANS, POWER_SUPPLIES = 4, 2
@@ -128,8 +129,22 @@ def routing_engine(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def chassis(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis hardware`."""
-    engine = element("chassis-module", ("name", "Routing Engine 0"), ("version", "REV 01"), ("description", ENGINE))
+    """Answer `show chassis hardware`; with `detail` also the disk of the routing engine."""
+    disk = element(
+        "chassis-re-disk-module",
+        ("name", "sda"),
+        ("disk-size", DISK_MB),
+        ("model", "EMULATED"),
+        ("serial-number", device.serial),
+        ("description", "Hard Disk"),
+    )
+    engine = element(
+        "chassis-module",
+        ("name", "Routing Engine 0"),
+        ("version", "REV 01"),
+        ("description", ENGINE),
+        disk if flag(rpc, "detail") else None,
+    )
     return element(
         "chassis-inventory",
         element(

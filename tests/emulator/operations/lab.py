@@ -13,7 +13,7 @@ from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Device
 from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, rpc_of
+from ailb_gen.emulator.operations import OPERATIONS, as_text, reply_of, rpc_of
 from ailb_gen.emulator.operations.build import element
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
@@ -86,12 +86,36 @@ class Fake(Device):
         return Fake(name, self.emulated)
 
 
+class Configured(Fake):
+    """A device with another configuration than in the golden files."""
+
+    def __init__(self, name: str, fabric: EmulatedFabric, tree: Node) -> None:
+        super().__init__(name, fabric)
+        self.tree = tree
+
+    def committed(self) -> Node:
+        return self.tree
+
+
+FILTER = """\
+firewall { family inet6 { filter PROTECT {
+    term ssh { from { next-header tcp; } then { count ssh-in; policer SLOW; accept; } }
+    term rest { then { count rest; discard; } }
+} } policer SLOW { if-exceeding { bandwidth-limit 1m; burst-size-limit 15k; } then discard; } }
+"""
+
+
+def filtering() -> Configured:
+    """Return a leaf with a filter."""
+    return Configured(LEAF, lab(), tree_of(LEAF, "forwarding-options {", f"{FILTER}forwarding-options {{"))
+
+
 def command(device: Fake, text: str, form: str = "text") -> etree._Element:
     """Run a command: its reply, or that as text. Junos ignores pipes over NETCONF."""
     rpc = rpc_of(text.partition("|")[0])
     if "| display xml rpc" in text:
         return element("rpc", rpc)
-    reply = OPERATIONS[str(rpc.tag)](device, rpc)
+    reply = reply_of(device, rpc)
     return reply if form == "xml" else as_text(rpc, reply)
 
 
@@ -100,7 +124,7 @@ def ask(device: Fake, tag: str, *flags: str, **arguments: str) -> etree._Element
     rpc = etree.Element(tag)
     for name, text in (*((flag, "") for flag in flags), *arguments.items()):
         etree.SubElement(rpc, name.replace("_", "-")).text = text
-    return OPERATIONS[tag](device, rpc)
+    return reply_of(device, rpc)
 
 
 def say(device: Fake, text: str) -> list[str]:
@@ -136,7 +160,7 @@ def pyez(device: Fake) -> Pyez:
             if asked.tag == "command":
                 made = command(device, asked.text or "", asked.get("format", "xml"))
             elif asked.tag in OPERATIONS:
-                made = OPERATIONS[asked.tag](device, asked)
+                made = reply_of(device, asked)
             else:
                 raise refusal("syntax error", element=str(asked.tag))
         except RefusedError as refused:

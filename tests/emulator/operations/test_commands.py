@@ -17,7 +17,7 @@ from ailb_gen.emulator.operations.build import age, elapsed, element, length
 from ailb_gen.emulator.operations.commands import COMMANDS, parse
 from ailb_gen.emulator.operations.layout import lines, read_layouts
 from ailb_gen.emulator.operations.layouts import LAYOUTS
-from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, command, lab, say, tree_of
+from tests.emulator.operations.lab import LEAF, SPINE, Configured, Fake, ask, command, lab, say, tree_of
 
 
 @pytest.fixture
@@ -247,13 +247,18 @@ def test_speeds_and_mtus() -> None:
     split = "    et-0/0/0 {\n        description facing_spine1:et-0/0/0;\n        mtu 9216;\n"
     ports = "et-0/0/40 { speed 400g; number-of-sub-ports 2; } et-0/0/40:1 { mtu 4000; unit 0 { family inet6; } }"
     ports += " et-0/0/41 { speed 100g; } et-0/0/42 { unit 0 { family inet { address 192.0.2.1/30; } } } re0:mgmt-0;"
-    fabric = lab()
-    leaf = Fake(LEAF, fabric)
-    fabric.commit(LEAF, tree_of(LEAF, split, f"{ports}\n{split}"))
+    ports += " et-0/0/46 { unit 0 { family inet; } }"
+    ports += " et-0/0/43 { number-of-sub-ports 4; } et-0/0/43:3 { unit 0 { family inet6; } } et-0/0/44:0;"
+    ports += " et-0/0/45 { unit 0 { description lab; family inet { mtu 1400; address 192.0.2.5/30; } } }"
+    chassis = "chassis { fpc 0 { pic 0 { port 44 { channel-speed 25g; } port 45 { speed 10g; } } } }\n"
+    fabric, tree = lab(), tree_of(LEAF, "interfaces {\n" + split, f"{chassis}interfaces {{\n{ports}\n{split}")
+    leaf = Configured(LEAF, fabric, tree)
+    fabric.commit(LEAF, tree)
     rows = ask(leaf, "get-interface-information").findall("physical-interface")
     assert {row.findtext("name"): row.findtext("speed") for row in rows} == {
         **{f"et-0/0/{number}": "400Gbps" for number in (0, 1, 2, 3, 16, 17)},
         **{"et-0/0/40:1": "400Gbps", "et-0/0/41": "100Gbps", "et-0/0/42": "800Gbps", "re0:mgmt-0": "1000mbps"},
+        **{"et-0/0/43:3": "200Gbps", "et-0/0/44:0": "25Gbps", "et-0/0/45": "10Gbps", "et-0/0/46": "800Gbps"},
         **{"irb": None, "lo0": None},
     }
     mtus = {
@@ -265,7 +270,11 @@ def test_speeds_and_mtus() -> None:
     assert mtus["et-0/0/16.0"] == ("eth-switch", "9216")
     assert mtus["et-0/0/40:1.0"] == ("inet6", "3986")
     assert mtus["et-0/0/42.0"] == ("inet", "1500")
+    assert mtus["et-0/0/45.0"] == ("inet", "1400")
     assert mtus["irb.2"] == ("inet6", "9170")
+    assert "et-0/0/45.0     up    down lab" in say(leaf, "show interfaces descriptions")
+    assert say(leaf, "show interfaces et-0/0/46 terse")[2] == "et-0/0/46.0             up    down inet"
+    assert say(leaf, "show interfaces et-0/0/45.0")[1] == "    Description: lab"
     assert mtus["lo0.0"] == ("inet", "Unlimited")
     shown = say(leaf, "show interfaces et-0/0/42.0")
     assert "        Destination: 192.0.2.0/30, Local: 192.0.2.1, Broadcast: 192.0.2.3" in shown

@@ -8,29 +8,16 @@ import pytest
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.operations import check_named, rpc_of
-from ailb_gen.emulator.operations.commands import COMMANDS
+from ailb_gen.emulator.operations import EMPTY, OPERATIONS, check_named, rpc_of
+from ailb_gen.emulator.operations.bgp import peer_address
+from ailb_gen.emulator.operations.commands import COMMANDS, next_options
 from tests.conftest import ROOT
-from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, lab, say, tree_of
-
-FILTER = """\
-firewall { family inet6 { filter PROTECT {
-    term ssh { from { next-header tcp; } then { count ssh-in; policer SLOW; accept; } }
-    term rest { then { count rest; discard; } }
-} } policer SLOW { if-exceeding { bandwidth-limit 1m; burst-size-limit 15k; } then discard; } }
-"""
+from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, filtering, lab, say
 
 
 @pytest.fixture
 def leaf() -> Fake:
     return Fake(LEAF, lab())
-
-
-class Filtering(Fake):
-    """A device with a filter."""
-
-    def committed(self):  # type: ignore[no-untyped-def]
-        return tree_of(LEAF, "forwarding-options {", f"{FILTER}forwarding-options {{")
 
 
 def lacking() -> list[str]:
@@ -52,29 +39,37 @@ def test_what_the_page_says_to_be_refused_is(leaf: Fake, text: str) -> None:
 # Options whose answer is that without them: what is shown anyway, and what there is none of.
 WITHOUT_EFFECT = {
     "show arp": "no-resolve",
-    "show bfd session": "terse brief",
+    "show bfd session": "brief",
     "show bgp group": "brief",
+    "show bgp neighbor": "auto-discovered autodiscovered",
     "show bgp summary": "auto-discovered autodiscovered",
-    "show chassis hardware": "detail",
-    "show ethernet-switching table": "terse brief detail extensive",
+    "show ethernet-switching table": "brief detail extensive summary",
     "show ntp associations": "no-resolve",
-    "show route": "brief all exact terse",
-    "show route advertising-protocol": "brief all exact hidden terse",
-    "show route instance": "brief terse",
-    "show route receive-protocol": "brief all exact terse",
+    "show route": "brief all",
+    "show route advertising-protocol": "brief all",
+    "show route instance": "brief summary operational",
+    "show route receive-protocol": "brief all",
     "show system users": "no-resolve",
     "show version": "brief",
     "show vlans": "brief",
     "clear bgp neighbor": "soft soft-inbound",
-    "ping": "inet inet6 no-resolve do-not-fragment",
-    "traceroute": "inet inet6 no-resolve",
+    "ping": "inet6 no-resolve do-not-fragment",
+    "traceroute": "inet6",
 }
+
+
+def answered(leaf: Fake, text: str) -> list[str]:
+    """Return the lines that a command shows; of a refusal, the error."""
+    try:
+        return say(leaf, text)
+    except RefusedError as error:
+        return [str(error)]
 
 
 @pytest.mark.parametrize("text", sorted(name for name, command in COMMANDS.items() if command.options))
 def test_options_change_the_answer(leaf: Fake, text: str) -> None:
     """Or they are known not to: none is taken and ignored."""
-    arguments = dict.fromkeys(("ping", "traceroute"), " fc00:1:1:1::1") | {
+    arguments = dict.fromkeys(("ping", "traceroute"), " fc00:2:1:1::1") | {
         f"show route {way}-protocol": " bgp fe80::ac84:30ff:fe88:9ebf" for way in ("advertising", "receive")
     }
     command = text + arguments.get(text, "")
@@ -82,9 +77,123 @@ def test_options_change_the_answer(leaf: Fake, text: str) -> None:
     same = {
         option
         for option, valued in COMMANDS[text].options.items()
-        if not valued and say(leaf, f"{command} {option}") == shown
+        if answered(leaf, f"{command} {option}{' of-nobody' if valued else ''}") == shown
     }
     assert same == set(WITHOUT_EFFECT.get(text, "").split())
+
+
+@pytest.mark.parametrize("tag", sorted({*OPERATIONS} - {*EMPTY}))
+def test_requests_with_more_are_refused(leaf: Fake, tag: str) -> None:
+    with pytest.raises(RefusedError, match="syntax error") as caught:
+        ask(leaf, tag, "nonsense")
+    assert caught.value.errors[0].element == "nonsense"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("show interfaces et-0/0/0 terse detail", "detail"),
+        ("show interfaces descriptions extensive", "extensive"),
+        ("show bgp summary instance master instance master", "instance"),
+        ("show bgp neighbor of-nobody", "of-nobody"),
+        ("show route hidden all", "all"),
+        ("show vlans vn9", "vn9"),
+        ("show route protocol BGP", "BGP"),
+        ("show route advertising-protocol bgp fe80::1 terse", "terse"),
+        ("show lldp neighbors interface et-0/0/77", "et-0/0/77"),
+        ("show chassis fpc pic-status 3", "3"),
+        ("ping fc00:1:1:1::1 inet", "fc00:1:1:1::1"),
+        ("ping fc00:1:1:1::1 source fc00:9::9", "fc00:9::9"),
+        ("ping fc00:1:1:1::1 routing-instance red", "red"),
+        ("ping fc00:1:1:1::1 interface et-0/0/77.0", "et-0/0/77.0"),
+        ("ping stripe2-leaf1", "stripe2-leaf1"),
+        ("traceroute fc00:1:1:1::1 wait long", "wait"),
+    ],
+)
+def test_what_cannot_be_honored_is_refused(leaf: Fake, text: str, word: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        say(leaf, text)
+    assert caught.value.errors[0].element == word
+
+
+@pytest.mark.parametrize(
+    ("options", "lost"),
+    [
+        ("source fc00:1:1:1::1", False),
+        ("ttl 2", False),
+        ("ttl 1", True),
+        ("size 9154 do-not-fragment", False),
+        ("size 9155 do-not-fragment", True),
+        ("size 9155", False),
+    ],
+)
+def test_probes_end_where_packets_would(leaf: Fake, options: str, lost: bool) -> None:
+    """Two hops away, over links with an MTU of 9202 bytes for IPv6."""
+    shown = "\n".join(say(leaf, f"ping fc00:2:1:1::1 count 1 {options}"))
+    assert ("100% packet loss" in shown) == lost
+
+
+def test_traceroute_with_few_hops_and_without_names(leaf: Fake) -> None:
+    assert len(say(leaf, "traceroute fc00:2:1:1::1")) == 3
+    [_, hop] = say(leaf, "traceroute fc00:2:1:1::1 ttl 1 no-resolve")
+    assert re.fullmatch(r" 1  fe80::[0-9a-f:]+  0\.120 ms  0\.120 ms  0\.120 ms", hop)
+
+
+def test_routes_in_columns(leaf: Fake) -> None:
+    spines = {session.peer_asn: peer_address(leaf.fabric, session) for session in leaf.fabric.sessions(LEAF)}
+    first, second = (spines[asn].partition("%")[0] for asn in (65001, 65002))
+    shown = say(leaf, "show route fc00:2:1:1::/64 terse")
+    assert shown[3:8] == [
+        "",
+        "A V Destination        P Prf   Metric 1   Metric 2  Next hop        AS path",
+        "* ? fc00:2:1:1::/64    B 170        100                             65001 65103 I",
+        f"  unverified                                       >{first}",
+        "  ?                    B 170        100                             65002 65103 I",
+    ]
+    assert shown[8] == f"  unverified                                       >{second}"
+    own = say(leaf, "show route fc00:1:1:1::1 terse")
+    assert own[-1] == "* ? fc00:1:1:1::1/128  L   0                        Local"
+    assert say(leaf, "show route fc00:1:1:1::/64 exact terse")[-1].endswith("D   0                       >irb.2")
+
+
+def test_tables_of_one_neighbor_have_their_numbers(leaf: Fake) -> None:
+    peer = peer_address(leaf.fabric, leaf.fabric.sessions(LEAF)[0])
+    for way in ("advertising", "receive"):
+        shown = say(leaf, f"show route {way}-protocol bgp {peer}")
+        assert shown[1] == "inet6.0: 20 destinations, 56 routes (20 active, 0 holddown, 0 hidden)"
+        assert shown[2].split()[:2] == ["Prefix", "Nexthop"]
+
+
+def test_cards_and_directories(leaf: Fake) -> None:
+    assert say(leaf, "show chassis fpc pic-status") == [
+        "Slot 0   Online       QFX5240-64OD",
+        "  PIC 0  Online       QFX5240-64OD",
+    ]
+    assert say(leaf, "file list") == ["/var/home/admin/:"]
+
+
+def test_bfd_sessions_are_selected(leaf: Fake) -> None:
+    found = ask(leaf, "get-bfd-session-information", "extensive").findall("bfd-session")
+    address, number = found[2].findtext("session-neighbor"), found[2].findtext("local-discriminator")
+    for options in (f"address {address}", f"discriminator {number}"):
+        shown = "\n".join(say(leaf, f"show bfd session {options}"))
+        assert (str(address) in shown, "1 sessions, 1 clients" in shown) == (True, True)
+    assert say(leaf, "show bfd session summary")[:2] == ["", "4 sessions, 4 clients"]
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "following"),
+    [
+        ("show bfd session", "", {"address", "brief", "detail", "discriminator", "extensive", "summary"}),
+        ("show bfd session", "detail", {"address", "discriminator"}),
+        ("show vlans", "", {"brief", "<vlan-name>"}),
+        ("show vlans", "vn2 brief", set()),
+        ("show bfd session", "address", set()),
+        ("show bfd", "", set()),
+    ],
+)
+def test_options_that_can_follow(names: str, words: str, following: set[str]) -> None:
+    assert set(next_options(names.split(), words.split())) == following
 
 
 def test_queues_are_those_of_the_configuration(leaf: Fake) -> None:
@@ -145,7 +254,7 @@ def test_policies(leaf: Fake) -> None:
 
 def test_filters(leaf: Fake) -> None:
     assert say(leaf, "show firewall") == []
-    own = Filtering(LEAF, lab())
+    own = filtering()
     found = ask(own, "get-firewall-information")
     assert [row.text for row in found.iter("counter-name")] == ["ssh-in", "rest"]
     assert [row.text for row in found.iter("policer-name")] == ["SLOW-ssh"]

@@ -215,7 +215,7 @@ def test_received(leaf: Fake) -> None:
 def test_hidden_routes(leaf: Fake) -> None:
     """A leaf that takes a session for another color than the spine does hides what arrives there."""
     leaf.fabric.commit(LEAF, tree_of(LEAF, "fabric-color green;", "fabric-color blue;"))
-    arguments = {"receive_protocol_name": "bgp", "neighbor": address(leaf, 0)}
+    arguments = {"receive_protocol_name": "bgp", "peer": address(leaf, 0)}
     assert not list(ask(leaf, "get-route-information", **arguments).iter("rt"))
     hidden = ask(leaf, "get-route-information", "hidden", **arguments)
     reasons = {entry.findtext("hidden-reason") for entry in hidden.iter("rt-entry")}
@@ -291,7 +291,7 @@ def test_summary_as_text(leaf: Fake) -> None:
 def test_advertised_as_text(leaf: Fake) -> None:
     lines = say(leaf, f"show route advertising-protocol bgp {address(leaf, 1)}")
     assert lines[1:4] == [
-        "inet6.0:",
+        "inet6.0: 20 destinations, 56 routes (20 active, 0 holddown, 0 hidden)",
         "  Prefix                  Nexthop              MED     Lclpref    AS path",
         "* fc00:1:1:1::/64         Self                                    I",
     ]

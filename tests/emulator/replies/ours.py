@@ -10,7 +10,7 @@ from ailb_gen.emulator.messages import RefusedError
 from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.commands import COMMANDS
-from tests.emulator.operations.lab import LEAF, SPINE, Fake, lab
+from tests.emulator.operations.lab import LEAF, SPINE, Fake, filtering, lab
 from tests.emulator.replies.samples import Sample, samples
 
 # What a command needs, by its name in full; a link-local neighbor of the first link is `{peer}`.
@@ -37,6 +37,11 @@ def devices() -> tuple[Fake, ...]:
     return Fake(LEAF, fabric), Fake(LEAF, broken, ("PSM 1 Absent",)), Fake(SPINE, fabric)
 
 
+def _asked(folder: str) -> tuple[Fake, ...]:
+    """Return the devices that are asked for a folder: for filters one that has some, which no generated file has."""
+    return (filtering(),) if folder == "show-firewall" else devices()
+
+
 def command_of(folder: str) -> str | None:
     """Return the command whose words a folder is named after, with options behind it; None if none has the name."""
     if folder in COMMAND_OF:
@@ -56,7 +61,7 @@ def requests(folder: str, rows: list[Sample], form: str) -> list[tuple[Fake, etr
     if text is not None and form != "text" and folder in TREE_OPTIONS:
         text = f"{text} {TREE_OPTIONS[folder]}"
     made = []
-    for device in devices():
+    for device in _asked(folder):
         peer = _peer(device)
         try:
             if text is not None:

@@ -72,7 +72,7 @@ def differences(ours: Iterable[str], real: Iterable[tuple[str, bool]]) -> list[s
         mine = signatures(text) | mine
     rows = [(found, exact) for text, exact in real if (found := signatures(text))]
     if not rows:
-        return []
+        return [f"has {line}" for line in mine]
     always = set(rows[0][0]).intersection(*(found for found, _ in rows))
     lacking = [f"lacks {line}" for line in rows[0][0] if line in always and line not in mine]
     return lacking + [text for line, written in mine.items() if (text := _misplaced(line, written, rows))]

@@ -20,7 +20,7 @@ RELEASE = re.compile(r"(?<=xml\.juniper\.net/junos/)[^/]+(?=/)")
 JUNOS = re.compile(r"http://xml\.juniper\.net/junos/[^/]+/junos$")
 SPACE = "xmlns"
 # Attributes that have no prefix on a device.
-BARE = ("name", SPACE)
+BARE = ("name", SPACE, "reboot-time", "root-path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,8 @@ def _attribute(key: str, source: Source) -> str:
     space, _, local = key.rpartition("}")
     if "__" in key:
         return key.replace("__", ":")
+    if key.startswith("junos_"):
+        return key.replace("_", ":", 1)
     if space:
         return f"junos:{local}" if JUNOS.match(space[1:]) else f"{space[1:]}:{local}"
     return f"junos:{key}" if key not in BARE and not (source.spaces and source.whole) else key
