@@ -12,7 +12,7 @@ help:
 	@echo "make demo-deploy   emulate the switches of examples/lab, deploy, break a leaf, find the drift, repair it"
 	@echo "make demo-lab   run examples/lab in network namespaces with real BGP: check, traffic, a failure, a push"
 	@echo "make test    lint, types and all tests but the long ones: minutes"
-	@echo "make test-long   the long tests, and twice the random examples: 20 minutes"
+	@echo "make test-long   the long tests, and every property once more: 20 minutes"
 	@echo "make test-all    both, the former with coverage"
 	@echo "make docs    build the documentation site into build/site, strictly: open build/site/index.html"
 	@echo "make studies   repeat the published experiments into docs/studies: an hour"
@@ -77,8 +77,7 @@ unit: $(STAMP)
 		--cov-report=term --cov-fail-under=$(COVERAGE))
 
 test-long: $(STAMP)
-	AILB_EXAMPLES=2 $(PYTEST) --dist worksteal -m "hypothesis and not long"
-	$(BIN)/pytest -n $(LONG_WORKERS) --no-loadscope-reorder -m long --durations=25
+	$(BIN)/pytest -n $(LONG_WORKERS) --no-loadscope-reorder -m "long or hypothesis" --durations=25
 
 test-all:
 	$(MAKE) test test-long COVERAGE=95

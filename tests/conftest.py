@@ -1,5 +1,6 @@
 """What all tests share: where things are, and how to skip: with the reason, and never where a thing is required."""
 
+import gc
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -72,6 +73,15 @@ LONGEST = (
     "sim/fluid/test_packets.py",
     "study/catalog/test_scale_unit.py",
 )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector, and keep it from going through ten thousand tests ever after."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
