@@ -103,12 +103,12 @@ BFD = Check(
     "Without BFD, a link that loses packets silently stays in use until the hold time of BGP is over: 90 seconds.",
     "Correct `bfd-liveness-detection` of the group at both ends.",
 )
-ONE_MULTIPATH = Check(
+MULTIPATH = Check(
     "AILBL14",
-    "all groups of a switch with links of the fabric have multipath, or none has",
-    "a group lacks multipath while other groups of the switch have it",
-    "BIRD merges the paths of all groups, a switch only those with multipath: the lab shows next hops that it lacks.",
-    "Add `multipath multiple-as` to the group, or remove it from the others.",
+    "every group with links of the fabric has multipath",
+    "a group with links of the fabric lacks multipath",
+    "A switch uses one link of such a group at a time; BIRD, which merges the paths of all groups or none, shows more.",
+    "Add `multipath multiple-as` to the group.",
 )
 AGREE_SESSIONS = Check(
     "AILBL21",

@@ -1,9 +1,9 @@
-"""Compare BFD sessions with the intent, and find groups whose paths the lab merges and a switch would not."""
+"""Compare BFD sessions with the intent, and find groups whose links a switch would not use together."""
 
 from __future__ import annotations
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.lab import BFD, ONE_MULTIPATH
+from ailb_gen.checks.families.lab import BFD, MULTIPATH
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
 from ailb_gen.lab.check.asked import AskedRoutes
@@ -55,17 +55,15 @@ def _bfd_place(context: Context, end: End) -> Place | None:
 
 
 def judge_multipath(context: Context, asked: AskedRoutes, findings: Findings) -> None:
-    """Of a switch's groups with links of the fabric, all have multipath or none has."""
+    """Every group with links of the fabric has multipath."""
     for device, ports in asked.links.items():
         switch = context.network.switches.get(device)
         if switch is None:
             continue
-        findings.look(ONE_MULTIPATH)
+        findings.look(MULTIPATH)
         found = discovered(switch)
-        used = {found[name] for port in ports if (name := f"{port}.0") in found}
-        without = [switch.groups[number] for number in sorted(used) if not switch.groups[number].multipath]
-        if len(without) == len(used):
-            continue
-        for group in without:
-            message = f"group {group.name} lacks multipath, other groups have it: its links share no load"
-            findings.at(ONE_MULTIPATH, switch, message, group.line, part=group.name)
+        for number in sorted({found[name] for port in ports if (name := f"{port}.0") in found}):
+            group = switch.groups[number]
+            if not group.multipath:
+                message = f"group {group.name} lacks multipath: its links share no load"
+                findings.at(MULTIPATH, switch, message, group.line, part=group.name)

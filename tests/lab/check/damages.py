@@ -37,7 +37,7 @@ DAMAGES = (
     _row("wrong gateway", NETPLAN, r'via: "fc00:1:1:2::1"', 'via: "fc00:1:1:2::2"', "05 09"),
     _row("RA prefix missing", LEAF, r"\n *prefix fc00:1:1:3::/64;", "", "03 04"),
     _row("RA off on an uplink", LEAF, r"(router-advertisement \{.*?)interface et-0/0/2.0 \{[^}]*\}", r"\1", "03 06"),
-    _row("multipath missing", LEAF, r"\n *multipath \{[^}]*\}", "", "31", 0),
+    _row("multipath missing", LEAF, r"\n *multipath \{[^}]*\}", "", "14 31", 0),
     _row("small MTU on a spine", SPINE, r"mtu 9216;", "mtu 1600;", "11 12", 0),
     _row("one end's MTU off by one", LEAF, r"mtu 9216;", "mtu 9215;", "11"),
     _row("small MTU of the servers", NETPLAN, r"mtu: 9000", "mtu: 1500", "11", 0),
