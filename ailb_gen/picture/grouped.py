@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from math import ceil, sqrt
-from os.path import commonprefix
 from typing import TypeVar
 
 from ailb_gen.picture.boxes import GAP, HEIGHT, box_of
@@ -143,9 +143,14 @@ def labels_of(names: Sequence[str]) -> list[str]:
                 varying = others
         found = [".".join(row) for row in zip(*varying, strict=True)]
     else:
-        first, last = len(commonprefix(parts)), len(commonprefix([row[::-1] for row in parts]))
+        first, last = _alike(parts), _alike([row[::-1] for row in parts])
         found = ["".join(row[first : len(row) - last]).strip(SIGNS) for row in parts]
     return found if len(set(found)) == len(names) and all(found) else list(names)
+
+
+def _alike(rows: Sequence[Sequence[str]]) -> int:
+    """Return with how many equal parts all rows begin."""
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False)))
 
 
 def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> Node:
