@@ -1,6 +1,7 @@
 """How an extra is installed: from where this installation came, for every origin that pip records."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_of_an_environment_that_is_not_activated(tmp_path: Path, monkeypatch: py
     (tmp_path / "pip").touch(0o755)
     for path in (tmp_path, tmp_path / "nowhere"):
         monkeypatch.setenv("PATH", str(path))
-        assert how_to_install("sim").startswith(f"{sys.executable} -m pip install '")
+        assert how_to_install("sim").startswith(f"{shlex.quote(sys.executable)} -m pip install '")
 
 
 def test_pip_accepts_what_is_told() -> None:
