@@ -68,7 +68,7 @@ LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 UNCOMPILED := $(addprefix tests/sim/engine/,test_edges.py test_conservation.py test_theory.py balancers/test_plain.py)
-# Among these, what takes half the time without the compiler and reaches nothing that the others do not reach.
+# Among these, what takes half the time without the compiler and reaches few lines that the others do not reach.
 SLOW := dead_link or hashing_spreads or lost_end or more_link_changes or port_that_comes_back or random_member or \
 	timeout-only or go-back-n
 MEASURED := --cov=ailb_gen --cov-branch --cov-append
