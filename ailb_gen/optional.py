@@ -7,6 +7,8 @@ pip would look up and somebody else could take.
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -15,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 from ailb_gen.errors import UsageError
 
 PROJECT = "ailb-gen"
-# Written by pipx into the environments that it makes.
-PIPX = "pipx_metadata.json"
+# How to install into an environment, by what the program that made it writes there.
+MAKERS = {"pipx_metadata.json": "pipx install --force", "uv-receipt.toml": "uv tool install --force"}
 
 
 def without_extra(subject: str, found: str, extra: str) -> UsageError:
@@ -26,9 +28,20 @@ def without_extra(subject: str, found: str, extra: str) -> UsageError:
 
 def how_to_install(extra: str) -> str:
     """Return the command that adds an extra to this installation."""
-    program = "pipx install --force" if (Path(sys.prefix) / PIPX).is_file() else "pip install"
+    made = (words for name, words in MAKERS.items() if (Path(sys.prefix) / name).is_file())
+    words = next(made, None) or _pip()
     found = _requirement(extra)
-    return f"{program} '{found}'" if found else f"in the checkout: {program} '.[{extra}]'"
+    return f"{words} '{found}'" if found else f"in the checkout: {words} '.[{extra}]'"
+
+
+def _pip() -> str:
+    """Return how this environment's pip is called: whose environment is not activated has another `pip`, or none."""
+    own, first = Path(sys.executable).parent, shutil.which("pip")
+    return (
+        "pip install"
+        if first is not None and Path(first).parent == own
+        else f"{shlex.quote(sys.executable)} -m pip install"
+    )
 
 
 def _requirement(extra: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ailb_gen.errors import UsageError
+from ailb_gen.paths import real
 
 PROGRAM = "ailb-gen"
 
@@ -29,7 +30,7 @@ def _directory(variable: str, default: str) -> Path:
         raise UsageError(f"{variable} is {named!r}, not an absolute path; give one, or unset it")
     try:
         # Without links: who can change one could lead elsewhere what was looked at.
-        return (Path(named) if named else Path.home() / default).resolve() / PROGRAM
+        return real(Path(named) if named else Path.home() / default) / PROGRAM
     except RuntimeError as error:
         raise UsageError(f"there is no home directory ({error}); set {variable}") from error
 

@@ -3,7 +3,8 @@
 import gc
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from zlib import crc32
 
@@ -90,6 +91,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_left_out(items)
     ranks = {str(ROOT / "tests" / name): rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(str(item.path), len(ranks)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Run what is marked `untraced` without the trace function of coverage."""
+    trace = sys.gettrace()
+    if trace is None or item.get_closest_marker("untraced") is None:
+        return (yield)
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(trace)
 
 
 def mark_left_out(items: list[pytest.Item]) -> None:

@@ -1,6 +1,7 @@
 """How an extra is installed: from where this installation came, for every origin that pip records."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -39,19 +40,33 @@ URL = "https://example.net/ailb-gen"
 def test_where_it_came_from(origin: Any, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     record = None if origin is None else json.dumps(origin)
     monkeypatch.setattr(optional, "distribution", lambda name: SimpleNamespace(read_text=lambda file: record))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     assert how_to_install("sim") == told
 
 
-def test_of_pipx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pipx_metadata.json").write_text("{}", encoding="ascii")
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [("pipx_metadata.json", "pipx install --force '"), ("uv-receipt.toml", "uv tool install --force '")],
+)
+def test_of_programs_with_environments_of_their_own(
+    file: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / file).touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert how_to_install("sim").startswith("pipx install --force '")
+    assert how_to_install("sim").startswith(told)
+
+
+def test_of_an_environment_that_is_not_activated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever `pip` is first on the PATH would install elsewhere."""
+    (tmp_path / "pip").touch(0o755)
+    for path in (tmp_path, tmp_path / "nowhere"):
+        monkeypatch.setenv("PATH", str(path))
+        assert how_to_install("sim").startswith(f"{shlex.quote(sys.executable)} -m pip install '")
 
 
 def test_pip_accepts_what_is_told() -> None:
     """This installation is one from a checkout."""
-    told = how_to_install("sim")
-    assert told == f"pip install '{ROOT}[sim]'"
+    assert how_to_install("sim").endswith(f"pip install '{ROOT}[sim]'")
     words = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-index", "--no-build-isolation"]
     subprocess.run([*words, f"{ROOT}[sim]"], check=True, capture_output=True)
 

@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 from ailb_gen.cli.plain import painter, show, visible
 from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
 from ailb_gen.paint import Style, heading
+from ailb_gen.paths import absent
 
 # A command at the end of a line, which people copy as a whole.
 COMMAND = re.compile(r"(?<=: )(?:ailb-gen|docker|ssh-key\w+) .*$")
@@ -112,7 +113,7 @@ def fabric_file(path: Path) -> Path:
         if path.is_dir():
             raise UsageError(f"{path}: this is a directory; name the fabric file, such as {path / 'fabric.yaml'}")
         if not path.exists():
-            raise UsageError(f"{path}: there is no such file; 'ailb-gen init' writes one")
+            raise UsageError(f"{path}: {absent(path, 'file')}; 'ailb-gen init' writes one")
     except OSError as error:
         raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
     return path

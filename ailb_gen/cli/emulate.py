@@ -18,6 +18,7 @@ import typer
 
 from ailb_gen.cli.console import echo_table, warn
 from ailb_gen.errors import UsageError
+from ailb_gen.paths import real
 from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def emulate(
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
-    announce = background.to_background(folders[0].resolve(), tell=partial(_tell, stop=folders[0])) if daemon else _tell
+    announce = background.to_background(real(folders[0]), tell=partial(_tell, stop=folders[0])) if daemon else _tell
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import entries, ready_line, servers, specs, unmanaged, write_inventory
@@ -142,13 +143,16 @@ def _tell(line: str, stop: Path | None = None) -> None:
 
 
 def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path:
-    """Return the source. Raises UsageError for one that does not exist, and for a daemon without a directory."""
+    """Return the source. Raises UsageError if it, or a directory, is none, and for a daemon without a directory."""
     from ailb_gen.cli.console import fabric_file
 
     if source is None:
         raise UsageError("name a directory that 'ailb-gen generate' wrote, or a fabric file")
     if not source.is_dir():
         fabric_file(source)
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{folder}: this is no directory; name the directory of --inventory or --state")
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     return source

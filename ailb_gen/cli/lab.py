@@ -16,6 +16,7 @@ from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.errors import UsageError
 from ailb_gen.paint import Style
+from ailb_gen.paths import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,9 +76,9 @@ def up(
     folder = directory(name or intent.fabric.name)
     lab = Lab(
         folder.name,
-        fabric=str(fabric.resolve()),
-        artifacts=str(artifacts.resolve()),
-        inventory=str((inventory or folder / "inventory").resolve()),
+        fabric=str(real(fabric)),
+        artifacts=str(real(artifacts)),
+        inventory=str(real(inventory or folder / "inventory")),
         address="127.0.0.1",
         hosts=hosts,
         fresh=fresh,

@@ -13,6 +13,7 @@ from ailb_gen.cli.lab_state import NAME
 from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.paths import real
 
 if TYPE_CHECKING:
     from ailb_gen.lab.plan import Plan
@@ -86,7 +87,7 @@ def capture(
     from ailb_gen.lab.registry import enter
     from ailb_gen.wording import counted
 
-    output = output.resolve()
+    output = real(output)
     if output.is_dir():
         raise UsageError(f"{output}: this is a directory; name a file")
     lab, plan = enter(name)

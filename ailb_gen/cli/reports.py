@@ -12,6 +12,7 @@ import typer
 
 from ailb_gen.cli.plain import painter, show
 from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.paths import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +46,7 @@ def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequen
     for kind, path in targets:
         if path is None and TABLE not in formats:
             raise UsageError(f"--report {kind}: name a file: {kind}=FILE; standard output has the text of this command")
-        place = path.resolve() if path else None
+        place = real(path) if path else None
         if place in seen:
             reason = "is written to twice" if path else "takes one report; give the others a file"
             raise UsageError(f"--report {kind}: {path or 'standard output'} {reason}")
@@ -62,7 +63,7 @@ def check_place(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> 
 
     `inputs` are files and artifact directories; None: there is none. Raises UsageError.
     """
-    place, read = path.resolve(), {one.resolve() for one in inputs if one is not None}
+    place, read = real(path), {real(one) for one in inputs if one is not None}
     if place in read:
         raise UsageError(f"{option}: {path} is used by this command already; name another file")
     if any(_is_artifact(place, folder, read) for folder in place.parents):

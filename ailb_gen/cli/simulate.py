@@ -16,6 +16,7 @@ from ailb_gen.cli.output import steady
 from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.points import need_engine, simulated
 from ailb_gen.errors import UsageError
+from ailb_gen.paths import absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -161,7 +162,7 @@ def _need(path: Path) -> None:
     if path.is_dir():
         raise UsageError(f"{path}: this is a directory; name a scenario file, or a fabric file and then the directory")
     if not found:
-        raise UsageError(f"{path}: there is no such file; name a scenario, such as those in examples/simulate")
+        raise UsageError(f"{path}: {absent(path, 'file')}; name a scenario, such as those in examples/simulate")
     need_engine("simulate")
 
 

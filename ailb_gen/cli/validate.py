@@ -18,6 +18,7 @@ from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import targets, write_reports
 from ailb_gen.errors import AilbError, ExitCode, UsageError
+from ailb_gen.paths import absent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,7 +137,7 @@ def _check_folder(what: str, path: Path, hint: str) -> None:
     except OSError as error:
         raise UsageError(f"{what} {str(path)[:200]}: not a usable directory name: {error.strerror}") from error
     if not found:
-        reason = "this is a file; name a directory" if path.exists() else "there is no such directory"
+        reason = "this is a file; name a directory" if path.exists() else absent(path, "directory")
         raise UsageError(f"{what} {path}: {reason}; {hint}")
 
 

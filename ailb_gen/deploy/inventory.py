@@ -23,6 +23,7 @@ from ailb_gen.deploy.devices import FabricDevice, Kind, devices
 from ailb_gen.deploy.inventory_models import SECRET_KEYS, Defaults, Entry, FabricDefaults, Group, Groups, Host, Hosts
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.intent.load import load
+from ailb_gen.paths import absent
 from ailb_gen.textio import read_text
 from ailb_gen.validation import distinct, merged, problem
 from ailb_gen.wording import SHOWN, did_you_mean, some
@@ -185,7 +186,8 @@ class _Files:
         self.sources: dict[str, Source] = {}
         if not directory.is_dir():
             hint = "give the one that holds groups.yaml and defaults.yaml"
-            raise IntentError([Problem("unreadable", Place(str(directory)), "", "there is no such folder", hint)])
+            reason = "this is a file, no directory" if directory.exists() else absent(directory, "directory")
+            raise IntentError([Problem("unreadable", Place(str(directory)), "", reason, hint)])
         models: tuple[type[BaseModel], ...] = (Defaults, Groups, Hosts)
         defaults, groups, hosts = (
             self.read(directory / name, model) for name, model in zip(FILES, models, strict=True)

@@ -23,6 +23,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.layout import SERVERS, SWITCHES, TOPOLOGY
 from ailb_gen.network.speeds import GIGABIT
 from ailb_gen.network.topology import read_topology
+from ailb_gen.paths import real
 
 # A public key of OpenSSH, wherever it stands in a line.
 KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
@@ -126,8 +127,10 @@ def public_keys(path: Path) -> tuple[asyncssh.SSHKey, ...]:
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: this is no text; name a file of public keys, such as id_ed25519.pub") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     keys = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip()[0] == "#":
@@ -197,7 +200,7 @@ def write_inventory(
     """
     check_inventory(directory)
     secret = directory / SECRET
-    reference = {"command": ["cat", str(secret.resolve())]} if password else {"env": variable}
+    reference = {"command": ["cat", str(real(secret))]} if password else {"env": variable}
     defaults = {
         "username": user,
         "password": reference,

@@ -22,6 +22,7 @@ from ailb_gen.network.model import Switch
 from ailb_gen.network.records import Record
 from ailb_gen.network.switch import applied_groups, switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.paths import absent
 from ailb_gen.textio import read_text
 
 ROLES = ("leaf", "spine")
@@ -99,7 +100,7 @@ def switch_files(root: Path) -> tuple[list[str], list[Defect]]:
     folder = root / SWITCHES
     try:
         if not root.is_dir():
-            reason = "this is a file" if root.exists() else "there is no such directory"
+            reason = "this is a file" if root.exists() else absent(root, "directory")
             raise UsageError(f"{root}: {reason}; name the directory that 'ailb-gen generate -o DIR' wrote")
         if not folder.is_dir():
             raise UsageError(

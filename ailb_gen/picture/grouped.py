@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from math import ceil, sqrt
 from typing import TypeVar
 
@@ -30,7 +31,9 @@ BELOW = 16.0
 RAILS = 16
 # Servers of a stripe in one row.
 SERVERS_ACROSS = 16
-NUMBER = re.compile(r"[0-9]+")
+SIGNS = "-_."
+# What a name consists of.
+PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,42 +113,52 @@ def _drops(name: str, links: Mapping[str, list[Link]], lanes: Sequence[str]) -> 
     )
 
 
-def _cells(devices: Sequence[Device], x: float, y: float, across: int = ACROSS) -> list[Box]:
-    """Return devices as small boxes with a number each: a leaf's rail, else the number of its name that differs."""
-    step = CELL + CELL_GAP
-    numbers = numbers_of([device.name for device in devices])
+def _cells(devices: Sequence[Device], labels: Sequence[str], x: float, y: float) -> list[Box]:
+    """Return devices as small boxes with a label each, all as wide as the longest label needs."""
+    width = max([CELL, *(width_of(label, SMALL) + 6 for label in labels)])
     return [
         Box(
             device,
-            Area(x + at % across * step, y + at // across * step, CELL, CELL),
-            (str(device.rail) if device.rail is not None else number,),
+            Area(x + at % ACROSS * (width + CELL_GAP), y + at // ACROSS * (CELL + CELL_GAP), width, CELL),
+            (label,),
             "",
             True,
         )
-        for at, (device, number) in enumerate(zip(devices, numbers, strict=True))
+        for at, (device, label) in enumerate(zip(devices, labels, strict=True))
     ]
 
 
-def numbers_of(names: Sequence[str]) -> list[str]:
-    """Return of every name the number in which most names differ, the last of several; at most three characters.
+def labels_of(names: Sequence[str]) -> list[str]:
+    """Return of every name what distinguishes it from the others: the last part in which all differ, or several.
 
-    Names that cannot be compared so give the last number of their host name, or their first two letters.
+    Parts are runs of digits and of letters. Names of another form lose what all begin and end with.
     """
-    found = [NUMBER.findall(name) for name in names]
-    columns = list(zip(*found, strict=True)) if len({len(numbers) for numbers in found}) == 1 else []
-    values = [len(set(column)) for column in columns]
-    best = max(values, default=1)
-    if best > 1:
-        place = len(values) - 1 - values[::-1].index(best)
-        return [numbers[place][-3:] for numbers in found]
-    own = [NUMBER.findall(name.partition(".")[0]) or numbers for name, numbers in zip(names, found, strict=True)]
-    return [numbers[-1][-3:] if numbers else name[:2] for name, numbers in zip(names, own, strict=True)]
+    parts = [PARTS.findall(name) for name in names]
+    columns = list(zip(*parts, strict=False))
+    varying = [column for column in columns if len(set(column)) > 1]
+    if len({len(row) for row in parts}) == 1 and all(part.isalnum() for column in varying for part in column):
+        for column in tuple(varying):
+            others = [other for other in varying if other is not column]
+            if len(set(zip(*others, strict=True))) == len(names):
+                varying = others
+        found = [".".join(row) for row in zip(*varying, strict=True)]
+    else:
+        first, last = _alike(parts), _alike([row[::-1] for row in parts])
+        found = ["".join(row[first : len(row) - last]).strip(SIGNS) for row in parts]
+    return found if len(set(found)) == len(names) and all(found) else list(names)
+
+
+def _alike(rows: Sequence[Sequence[str]]) -> int:
+    """Return with how many equal parts all rows begin."""
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False)))
 
 
 def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> Node:
     """Draw a stripe: its leaves as cells, its servers as one box."""
     leaves, servers, title = scene.leaves.get(stripe, []), scene.servers.get(stripe, []), _title(stripe)
-    cells = _cells(leaves, PADDING, TITLE + 6)
+    rails = [str(leaf.rail) for leaf in leaves if leaf.rail is not None]
+    labels = rails if len(set(rails)) == len(leaves) else labels_of([leaf.name for leaf in leaves])
+    cells = _cells(leaves, labels, PADDING, TITLE + 6)
     right = max([box.area.right for box in cells] + [len(drops) * DROP + 2, width_of(title) + 16])
     bottom = max([box.area.bottom for box in cells] + [TITLE + 6])
     frames = []
@@ -216,14 +229,16 @@ def _across(nodes: Sequence[Node], lanes: int) -> int:
     return min((count for count in near if count <= most), key=lambda count: (-len(nodes) % count, abs(count - ideal)))
 
 
-def _groups(spines: Iterable[Device]) -> list[tuple[Area, tuple[str, ...], list[Box]]]:
+def _groups(spines: Sequence[Device]) -> list[tuple[Area, tuple[str, ...], list[Box]]]:
     """Return the spines by the colors that they carry: how large each group is, the colors, and its cells."""
     found: dict[tuple[str, ...], list[Device]] = defaultdict(list)
     for spine in spines:
         found[spine.colors].append(spine)
+    names = [spine.name for spine in spines]
+    labels = dict(zip(names, labels_of(names), strict=True))
     groups = []
     for colors, members in found.items():
-        cells = _cells(members, PADDING, TITLE + 6)
+        cells = _cells(members, [labels[spine.name] for spine in members], PADDING, TITLE + 6)
         right = max(*(box.area.right for box in cells), width_of(_heading(colors, members)) + PADDING)
         groups.append((Area(0, 0, right + PADDING, cells[-1].area.bottom + PADDING), colors, cells))
     return groups

@@ -35,13 +35,18 @@ def systemd_name(text: str) -> str:
     return text.replace("-", "\\x2d")
 
 
+def _names(shipped: Path) -> list[Path]:
+    """Return the names of the templates of devices."""
+    return [path.relative_to(shipped) for kind in ("junos", "host") for path in (shipped / kind).iterdir()]
+
+
 def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
     """Build the environment; a file in `user_templates` replaces the shipped one of the same name.
 
     Templates are code. Those of a user, and the shipped ones beside them, run in Jinja's sandbox: they reach what they
     are given, change none of it, and nothing of Python behind it.
 
-    Raises TemplateError when `user_templates` is not a folder.
+    Raises TemplateError when `user_templates` is not a folder, or replaces none.
     """
     folders = [shipped_templates()]
     if user_templates is not None:
@@ -49,9 +54,12 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
             usable = user_templates.is_dir()
         except OSError:
             usable = False
+        name = str(user_templates)[:200]
         if not usable:
-            name = str(user_templates)[:200]
             raise TemplateError(f"{name}: --templates must name a folder with junos/ or host/ in it")
+        if not any(user_templates.joinpath(path).is_file() for path in _names(folders[0])):
+            reason = "no template in it has the name of a shipped one"
+            raise TemplateError(f"{name}: --templates: {reason}, such as junos/leaf.conf.j2 or host/nccl.env.j2")
         folders.insert(0, user_templates)
     kind = jinja2.Environment if user_templates is None else ImmutableSandboxedEnvironment
     environment = kind(

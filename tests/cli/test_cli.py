@@ -180,6 +180,17 @@ def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
         (("generate", "fabric.yaml", "-o", "o", "--limit", "spin1"), 2, "did you mean 'spine1'?"),
         (("generate", "fabric.yaml", "-o", "o", "--templates", "none"), 2, "--templates must name a folder"),
         (("generate", "fabric.yaml", "-o", "o", "--templates", "none", "-j", "2"), 2, "--templates must name a folder"),
+        (
+            ("generate", "fabric.yaml", "-o", "o", "--templates", "."),
+            2,
+            "has the name of a shipped one, such as",
+        ),
+        (
+            ("generate", "loop.yaml", "-o", "out"),
+            2,
+            "this symbolic link to loop.yaml leads to no file",
+        ),
+        (("init", "loop.yaml"), 3, "loop.yaml: cannot write the file: Too many levels of symbolic links"),
         (("generate", "fabric.yaml", "-o", "o", "--limit", ""), 2, "--limit: an empty pattern"),
         (("generate", "fabric.yaml", "-o", "o", "--limit", "spine1,"), 2, "--limit: an empty pattern"),
         (("generate", "x" * 300, "-o", "o"), 2, "not a usable file name"),
@@ -198,12 +209,13 @@ def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
 def test_wrong_arguments(
     cli: Cli, fabric: Path, tmp_path: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
     got, out, err = cli(*words)
     assert got == code, err
     assert message in " ".join(err.split())
     assert "Traceback" not in err
     assert out == ""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric.yaml"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric.yaml", "loop.yaml"]
 
 
 def test_bad_input_prints_every_error_and_writes_nothing(cli: Cli, fabric: Path, tmp_path: Path) -> None:

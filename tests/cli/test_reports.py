@@ -47,6 +47,14 @@ def test_what_cannot_be_is_refused_before_anything_runs(words: list[str], reason
         targets(words, [Path("in.yaml")], ONLY)
 
 
+def test_links_in_a_circle_fail_where_they_are_used(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    assert targets([f"html={loop}"], [tmp_path / "in.yaml"], ONLY) == [("html", loop)]
+    with pytest.raises(UsageError, match="is used by this command already"):
+        targets([f"html={loop}"], [loop], ONLY)
+
+
 @pytest.mark.parametrize("name", ["topology.json", "cabling.csv", "switches/spine1.conf", "servers/a/x", "profiles/p"])
 def test_no_report_replaces_a_generated_file(tmp_path: Path, name: str) -> None:
     (tmp_path / "profiles" / "p").mkdir(parents=True)

@@ -52,7 +52,7 @@ def test_no_message_or_traceback_repeats_a_secret(name: str, fabric: Path) -> No
 
 
 def test_a_folder_that_is_not_there(fabric: Path, tmp_path: Path) -> None:
-    with pytest.raises(IntentError, match="there is no such folder"):
+    with pytest.raises(IntentError, match="there is no such directory"):
         read_inventory(fabric, tmp_path / "nowhere")
 
 

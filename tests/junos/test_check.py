@@ -274,6 +274,7 @@ def test_any_bytes_are_judged_or_refused(content: bytes) -> None:
     check(root, schema())
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("words", ["x", "interfaces traceoptions file a size 1", "policy-options community", "groups"])
 def test_deep_trees(words: str) -> None:
     root = node = Node("")

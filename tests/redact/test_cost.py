@@ -40,24 +40,25 @@ REPEATED = [
 LENGTH = 20_000
 
 
+# A try that other processes have disturbed is repeated.
+TRIES = 3
+
+
 def cpu(text: str) -> float:
-    """Return how long this thread computes, the least of some tries."""
-    taken = []
-    for _ in range(3):
-        begun = time.thread_time()
-        redact(text)
-        taken.append(time.thread_time() - begun)
-    return min(taken)
+    """Return how long this thread computes."""
+    begun = time.thread_time()
+    redact(text)
+    return time.thread_time() - begun
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("front", "piece", "end"), REPEATED)
 def test_the_time_grows_with_the_text_and_no_faster(front: str, piece: str, end: str) -> None:
     def of(length: int) -> str:
         return f"{front}{piece * (length // len(piece))}{end}"
 
-    short, long = cpu(of(LENGTH)), cpu(of(4 * LENGTH))
     # Four times as long: four times the time, or sixteen times where every part is compared with every other.
-    assert long <= 8 * max(short, 0.002)
+    assert any(cpu(of(4 * LENGTH)) <= 8 * max(cpu(of(LENGTH)), 0.002) for _ in range(TRIES))
 
 
 @pytest.mark.parametrize(

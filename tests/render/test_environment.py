@@ -1,5 +1,6 @@
 """Templates: a user's go first, and every failure names template, line and device."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from ailb_gen.errors import TemplateError
 from ailb_gen.render.artifacts import RenderOptions, render
 from ailb_gen.render.environment import Templates, members, quoted, systemd_name
+from ailb_gen.shipped import shipped_templates
 from tests.conftest import SMALL, design_of
 
 
@@ -72,7 +74,7 @@ def test_templates_do_not_leave_the_sandbox(tmp_path: Path, text: str) -> None:
 
 
 def test_in_the_sandbox_the_same_is_rendered(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
+    shutil.copytree(shipped_templates() / "host", tmp_path / "mine" / "host")
     design = design_of(SMALL)
     assert render(design, RenderOptions(templates=tmp_path / "mine")) == render(design, RenderOptions())
 

@@ -1,0 +1,21 @@
+"""Where paths lead, and why nothing is there; also of symbolic links in a circle."""
+
+from pathlib import Path
+
+from ailb_gen.paths import absent, real
+
+
+def test_circles_lead_somewhere(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to("other")
+    other.symlink_to("one")
+    assert real(one) in (one, other)
+    assert absent(one, "file") == "this symbolic link to other leads to no file"
+
+
+def test_what_is_missing(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("nowhere")
+    assert real(link) == tmp_path / "nowhere"
+    assert absent(link, "directory") == "this symbolic link to nowhere leads to no directory"
+    assert absent(tmp_path / "nowhere", "file") == "there is no such file"
