@@ -100,11 +100,13 @@ def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
         known, count = standing(words)
         if known is Standing.UNMODELLED:
             unmodelled.setdefault(" ".join(words[:count]), []).append(path)
-        elif known is Standing.READ:
-            judge = next((judge for pattern, judge in JUDGES if _below(words, (pattern,))), None)
-            effect = judge(words, both) if judge is not None else "it takes effect on the switch"
-            if effect:
-                yield f"{path}: not in the file; {effect}"
+            continue
+        # An address of the fabric is not harmless, wherever it is.
+        judge = next((judge for pattern, judge in JUDGES if _below(words, (pattern,))), None)
+        unjudged = "it takes effect on the switch" if known is Standing.READ else ""
+        effect = judge(words, both) if judge is not None else unjudged
+        if effect:
+            yield f"{path}: not in the file; {effect}"
     for statement, (first, *more) in unmodelled.items():
         which = f"{first} and {len(more)} more like it" if more else first
         yield f"{which}: not in the file; {consequence(statement)}"
