@@ -26,7 +26,11 @@ from ailb_gen.network.supported_statements import Standing, standing
 from ailb_gen.wording import some
 
 # What the file defines by name must be exactly as in the file, wherever else on the switch it is extended.
-NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))
+NAMED: tuple[Pattern, ...] = (
+    ("policy-options", "prefix-list"),
+    ("firewall", "filter"),
+    ("firewall", "family", "*", "filter"),
+)
 # Families that carry no traffic of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
 # Interfaces that have no cable.
