@@ -43,6 +43,6 @@ def _hidden(line: str, at: int) -> str:
     head = at and line.startswith(("--- ", "+++ ", "@@ ", "\\"))
     if head or line[at:].lstrip().startswith(COMMENTS):
         return line
-    found = FIRST.match(line, at)
-    alone = found is None or found.end() == len(line)
-    return (f"{line[:at]}{MARK}" if line[at:].strip() else line) if alone else f"{line[: found.end()]}{MARK}"
+    rest = FIRST.sub("", line[at:], count=1)
+    alone = not rest and line[at:].strip() != ""
+    return f"{line[:at]}{MARK}" if alone else f"{line[: len(line) - len(rest)]}{MARK if rest else ''}"
