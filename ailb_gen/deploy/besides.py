@@ -26,7 +26,11 @@ from ailb_gen.network.supported_statements import Standing, standing
 from ailb_gen.wording import some
 
 # What the file defines by name must be exactly as in the file, wherever else on the switch it is extended.
-NAMED: tuple[Pattern, ...] = (("policy-options", "prefix-list"), ("firewall", "family", "*", "filter"))
+NAMED: tuple[Pattern, ...] = (
+    ("policy-options", "prefix-list"),
+    ("firewall", "filter"),
+    ("firewall", "family", "*", "filter"),
+)
 # Families that carry no traffic of the fabric.
 OTHER_FAMILIES = frozenset({"inet", "mpls", "iso", "vpls", "ccc"})
 # Interfaces that have no cable.
@@ -100,11 +104,13 @@ def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
         known, count = standing(words)
         if known is Standing.UNMODELLED:
             unmodelled.setdefault(" ".join(words[:count]), []).append(path)
-        elif known is Standing.READ:
-            judge = next((judge for pattern, judge in JUDGES if _below(words, (pattern,))), None)
-            effect = judge(words, both) if judge is not None else "it takes effect on the switch"
-            if effect:
-                yield f"{path}: not in the file; {effect}"
+            continue
+        # An address of the fabric is not harmless, wherever it is.
+        judge = next((judge for pattern, judge in JUDGES if _below(words, (pattern,))), None)
+        unjudged = "it takes effect on the switch" if known is Standing.READ else ""
+        effect = judge(words, both) if judge is not None else unjudged
+        if effect:
+            yield f"{path}: not in the file; {effect}"
     for statement, (first, *more) in unmodelled.items():
         which = f"{first} and {len(more)} more like it" if more else first
         yield f"{which}: not in the file; {consequence(statement)}"

@@ -196,7 +196,7 @@ def parse_plan(data: bytes, path: Path) -> ApprovedPlan:
             raise PlanError("plan-edited", path, reason)
         return ApprovedPlan(
             tuple(map(str, body["limit"])),
-            int(body["min_paths"]),
+            _at_least_0(body["min_paths"]),
             str(body["inputs"]),
             {str(name): str(row["fingerprint"]) for name, row in body["devices"].items()},
             {str(name): str(row["change"]) for name, row in body["devices"].items()},
@@ -209,6 +209,13 @@ def parse_plan(data: bytes, path: Path) -> ApprovedPlan:
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise PlanError("plan-unreadable", path, "not a plan; 'ailb-gen plan -o FILE' writes one") from error
+
+
+def _at_least_0(value: object) -> int:
+    """Return a number that `plan --min-paths` takes. Raises ValueError."""
+    if type(value) is not int or value < 0:
+        raise ValueError("min_paths is not a number from 0 on")
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.diff import rising, unlike_nodes
 from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import MARK, statements, tags_of
-from ailb_gen.redact.text import redact, redact_lines
+from ailb_gen.redact.files import redact_file
+from ailb_gen.redact.text import redact
 
 # Kinds of rows: the same on both sides, added, removed, replaced, moved away from and to a place, left out.
 SAME, ADDED, REMOVED, REPLACED, MOVED_AWAY, MOVED_HERE, HIDDEN = " ", "+", "-", "~", "<", ">", "…"
@@ -89,7 +90,7 @@ def files_side_by_side(found: Mapping[str, HostFile], wanted: Mapping[str, HostF
             continue
         name = f"/{path}"
         rows.append(Row(_kind(old is not None, new is not None), 0, name if old else "", name if new else ""))
-        rows += _lines_compared(_lines(old), _lines(new))
+        rows += _lines_compared(path, _lines(old), _lines(new))
     return tuple(rows)
 
 
@@ -278,8 +279,14 @@ def _lines(file: HostFile | None) -> list[str]:
         return [f"{len(file.content)} bytes, SHA-256 {file.digest}"]
 
 
-def _lines_compared(before: Sequence[str], after: Sequence[str]) -> Iterator[Row]:
-    ours, theirs = redact_lines(before), redact_lines(after)
+def _shown(path: str, lines: Sequence[str]) -> list[str]:
+    """Return a file's mode and lines with every secret replaced."""
+    others = redact_file(path, "\n".join(lines[1:])).split("\n") if len(lines) > 1 else []
+    return [*map(redact, lines[:1]), *others]
+
+
+def _lines_compared(path: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Row]:
+    ours, theirs = _shown(path, before), _shown(path, after)
     if len(before) > MOST_LINES:
         yield Row(REPLACED, 1, f"{len(before):,} lines", f"{len(after):,} lines")
         return

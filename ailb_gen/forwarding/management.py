@@ -33,6 +33,7 @@ STATEMENTS: tuple[tuple[str, str], ...] = (
     ("system services * rate-limit [1-3]", FEW),
     ("system login deny-sources address 0.0.0.0/0", DENIED),
     ("system login deny-sources address ::/0", DENIED),
+    ("system max-configuration-rollbacks 0", "nothing is kept that a push could roll back to"),
 )
 PORT = "system services netconf ssh port"
 

@@ -110,9 +110,11 @@ def filters(root: Node) -> Filters:
         return Filters({}, (), {}, {})
     lists = {node.word: node for node in root.each("policy-options", "prefix-list")}
     defined = {}
-    for family in root.each("firewall", "family"):
+    # A filter without a family is one of IPv4.
+    families = [("inet", node) for node in (root.get("firewall"),) if node is not None]
+    for word, family in (*families, *((family.word, family) for family in root.each("firewall", "family"))):
         for node in family.each("filter"):
-            defined[family.word, node.word] = Filter(node.word, tuple(_terms(node, lists)), node.line)
+            defined[word, node.word] = Filter(node.word, tuple(_terms(node, lists)), node.line)
     policers = tuple(root.each("firewall", "policer"))
     return Filters(
         defined,

@@ -13,11 +13,13 @@ from ailb_gen.network.ports import statements
 MANAGEMENT_PORTS = (
     "fxp0", "em0", "em1", "me0", "me1", "vme", "re0:mgmt-0", "re0:mgmt-1", "re1:mgmt-0", "re1:mgmt-1",
 )  # fmt: skip
-# Blocks whose statements decide whether a login comes about.
+# Blocks whose statements decide whether a login comes about, what it may do, and what is kept to roll back to.
 BLOCKS = (
     ("system", "services", "netconf"),
     ("system", "services", "ssh"),
+    ("system", "login", "class"),
     ("system", "login", "deny-sources"),
+    ("system", "max-configuration-rollbacks"),
     ("system", "configuration-database", "ephemeral"),
 )
 
@@ -30,7 +32,7 @@ def management(root: Node) -> Management:
         int(port) if port.isascii() and port.isdigit() else NETCONF_PORT,
         tuple(found for node in ports for found in _addresses(node)),
         tuple(_statements(root, ports)),
-        frozenset(root.values("system", "login", "user")),
+        tuple((user.word, user.value("class") or "") for user in root.each("system", "login", "user")),
     )
 
 

@@ -217,13 +217,13 @@ class Management:
     """How a switch is reached.
 
     `addresses` are those of management ports, with their logical interface; `statements` what decides about a login, as
-    text with its line; `users` those who have a login on the switch itself.
+    text with its line; `users` those who have a login on the switch itself, each with its class.
     """
 
     netconf_port: int = NETCONF_PORT
     addresses: tuple[tuple[str, str], ...] = ()
     statements: tuple[tuple[str, int], ...] = ()
-    users: frozenset[str] = frozenset()
+    users: tuple[tuple[str, str], ...] = ()
 
     @property
     def interfaces(self) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from ailb_gen.redact.names import MARK, NAME
 
 # crypt(3) and Junos: $1$ MD5, $5$ and $6$ SHA-2, $8$ with the master password, $9$ reversible; of htpasswd.
 HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy|apr1|argon2[a-z]{1,2}|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[^\s\";<>\]}]+")
+# PostgreSQL's verifiers.
+SCRAM = re.compile(r"\bSCRAM-SHA-\d{1,3}(?:-PLUS)?\$[^\s\"';,]++")
 GRUB = re.compile(r"(?<=grub\.pbkdf2\.)[\w.]++")
 # Tokens that show what they are: of GitHub, GitLab, Hugging Face, OpenAI, Anthropic, Vault, Slack; RFC 7519.
 TOKENS = ("gh", "glpat-", "hf_", "sk-", "hvs.", "xox", "eyJ")
@@ -60,6 +62,8 @@ def mask_forms(text: str) -> str:
         text = PEM.sub(lambda found: f"{found[1]}{_lines(found[2])}", text)
     if len(text) >= 60:
         text = BASE64.sub(rf"\1{MARK}", text)
+    if "SCRAM-" in text:
+        text = SCRAM.sub(MARK, text)
     if "grub." in text:
         text = GRUB.sub(MARK, text)
     if any(start in text for start in TOKENS):

@@ -14,8 +14,13 @@ from ailb_gen.redact.names import MARK, NAME
 # In the name of a key, or the whole name: netplan's `password`, WireGuard's `PrivateKey`, networkd's `InputKey`, `psk`
 # and `wep_key0` of wpa_supplicant, variables such as BMC_PASSWORD. `rocommunity` is of snmpd.conf.
 KEYS = "access|api|auth(?:entication)?|encryption|input|output|pre[-_]?shared|privacy|private|shared|wep"
-PARTS = rf"passw(?:or)?d|passphrase|secret|token|psk|(?:{KEYS})[-_]?key|credential|authorization|(?<![A-Za-z0-9])cak"
+PARTS = (
+    rf"passw(?:or)?d|passphrase|secret|token|psk|(?:{KEYS})[-_]?key|credential|authorization|authtok|jwt"
+    r"|(?<![A-Za-z0-9])cak"
+)
 WHOLE = r"(?<![\w-])(?:key|private)"
+# Where a secret is: networkd's `PrivateKeyFile`, with a path.
+PATH = r"""(?:(?:[-_.]?(?:file|path|dir)(?:name)?)["']?\s*[:=]\s*["']?(?:[/~%.]|\$\{?\w{1,32}\}?/))"""
 # The letters of options whose value is a secret, or has one behind a user's name, by the commands that have them.
 LETTERS = {
     "sshpass|mysql(?:dump|admin)?|mariadb(?:-dump|-admin)?|(?:id)?racadm7?|login|user(?:add|mod)|ipmipower": "p",
@@ -24,7 +29,8 @@ LETTERS = {
     "smbclient|rpcclient": "U",
     "redis-cli": "a",
     "ldap(?:add|compare|delete|modify|modrdn|passwd|search|whoami)": "w",
-    "snmp(?:bulk)?(?:get|getnext|set|walk|table|trap|inform|status)": "cAX",
+    "snmp(?:bulk)?(?:get|getnext|set|walk|table|trap|inform|status)|trapsess": "cAX",
+    "ssh-keygen": "NP",
     "htpasswd": "b",
 }
 # Between a command and its option; what comes behind ssh, such as the port, is no longer the command's own.
@@ -35,29 +41,50 @@ SECRET = re.compile(
     "|".join(
         (
             # Not the end of a path: `/etc/passwd: cannot be read`; nor sudo's NOPASSWD. A message: `password value: x`.
-            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*[:=]\s*""",
+            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})(?!{PATH})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*[:=]\s*""",
             # Netplan's keys of a tunnel: a block, or in braces.
             r"""(?<![\w.])(?<!\w-)keys["']?\s*:\s*(?=\{|$)""",
             # JSON, also of Junos and of Docker.
             rf"""\"(?:{NAME}|auth)\\{{0,3}}\"\s*:\s*""",
             # Variables such as MYSQL_PWD and REDISCLI_AUTH.
-            r"(?<![\w-])(?:\w{0,64}_)?(?:pass|pwd|auth)=",
+            r"(?<![\w-])(?:\w{0,64}_)?(?:(?:pass|pwd|passcode)\s*=|auth=)\s*",
+            r"^\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])pass|pwd|passcode)[\"']?\s*:\s+",
+            r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",
+            r"(?-i:(?<![\w-])(?![A-Z0-9_]{0,64}PUBLIC)[A-Z0-9_]{1,64}_KEY=)",
             rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+",
             # OpenSSL's, Java's, curl's; and nmcli's `wifi-sec.psk`.
             r"(?<!\S)--?(?:pass(?:in|out)?|(?:store|key)pass|(?:proxy-)?user(?=\s+[^\s:]{1,64}:))\s+",
-            rf"[\w-]\.(?:{PARTS})\s+",
+            rf"[\w-]\.(?:{PARTS})\s+(?:\*\*\*\s+(?=[^\s;]+\s*$))?",
             # snmpd.conf, .netrc, and what is piped to a command that asks.
-            r"r[ow]community6?\s+",
+            r"(?:r[ow]|trap)community6?\s+",
+            r"\bsnmp-server\s+community\s+",
+            r"\b(?:trap2?|inform)sink\s+\S{1,128}\s+",
+            r"\busmuser\s+",
             r"\bcom2sec6?\s+\S{1,64}\s+\S{1,64}\s+",
             r"\bcreateuser\s+(?:-e\s+\S{1,64}\s+)?\S{1,64}\s+\S{1,16}\s+",
             r"\bmachine\s.{0,200}?\bpassword\s+",
             r"\bpassword\s+(?=[^\s{]\S*\s*$)",
+            # Behind what was taken for it: GRUB's user, the number of a cipher, an option.
+            r"\b(?:secret|passw(?:or)?d)\s+\*\*\*\s+(?!pam_)(?=[^\s;]+\s*$)",
+            # LDAP's, Redis's; Cisco's and FRR's with the number of a cipher.
+            r"(?<![\w-])\w{0,32}(?:bindpw|rootpw)\s*[:=]?\s*",
+            r"(?:\brequirepass|\bmasterauth)\s+",
+            r"^\s*user\s(?=[^>]{0,200}\s>)[^>]{1,200}>",
+            r"\b(?:radius|tacacs)-server\b.{0,128}?\skey\s+",
+            r"\bkey-string\s+",
+            # Keys of ntpd and chrony: a number, an algorithm, the key. What a switch says of a value.
+            r"(?-i:^\s*\d{1,10}\s+(?:M|MD5|SHA-?\d{1,3}|SHA3-\d{1,3}|AES\d{1,3}(?:CMAC)?|RMD160)\s+)",
+            rf"\bvalue:?\s+(?=[\"']?\S{{1,256}}\s+(?:for|of|in)\b.{{0,128}}?\b(?:{NAME})\b)",
+            rf"\bvalue:?\s+(?=(?P<quote>[\"']).{{1,256}}?(?P=quote)\s+(?:for|of|in)\b.{{0,128}}?(?:{NAME})\b)",
+            # Commands that take it as a word.
+            r"\brclone\s+obscure\s+",
+            r"--from-literal[=\s][\w.-]{1,64}=",
             r"(?:echo|printf)\s(?=[^|]{0,500}\|\s*(?:sudo\s+)?(?:chpasswd|passwd|cryptsetup|sudo\s+-S)\b)",
             r"\bchpasswd(?:\b[^|;&]{0,200}?<<<|\s*:)\s*",
             r"\bwpa_passphrase\s+\S{1,200}\s+",
             # HTTP; Kickstart, OpenVPN, keepalived; FRR; keys of ip-macsec(8) and ip-xfrm(8).
             r"\bcookie\s*:\s*",
-            r"^(?:askpass|auth_pass|rootpw)\s+|^\s{1,16}auth_pass\s+",
+            r"^askpass\s+|\bauth_pass\s+",
             r"\bmessage-digest-key\s+\d{1,3}\s+md5\s+",
             r"\bip\s+macsec\s.{0,200}?\skey\s+\S{1,64}\s+",
             r"\bxfrm\s.{0,200}?\s(?:aead|auth|auth-trunc|enc)\s+\S{1,64}\s+(?=0x)",
@@ -107,6 +134,8 @@ HINTS = (
         "keyname",
         "ascii-text",
         "hexadecimal",
+        *("pass", "pwd", "pw:", "pw ", "pw=", "authtok", "jwt", "masterauth", "usmuser", "sink", "trapsess", "obscure"),
+        *("from-literal", "user ", " m ", "md5", "sha", " aes", "rmd160"),
     ),
 )
 

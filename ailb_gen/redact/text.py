@@ -1,7 +1,5 @@
 """The one redaction: of messages, records, reports, differences and files."""
 
-from collections.abc import Sequence
-
 from ailb_gen.redact.forms import mask_forms
 from ailb_gen.redact.lines import mask_lines
 from ailb_gen.redact.statements import mask_statements
@@ -14,8 +12,3 @@ def redact(text: str) -> str:
     or cut off. Too much is hidden rather than too little.
     """
     return mask_lines(mask_forms(mask_statements(text)))
-
-
-def redact_lines(lines: Sequence[str]) -> list[str]:
-    """Return lines, those of one text from its first on, with every secret replaced."""
-    return redact("\n".join(lines)).split("\n") if lines else []

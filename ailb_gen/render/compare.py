@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import OutputError
-from ailb_gen.redact.text import redact
+from ailb_gen.redact.files import redact_file
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
 
 
@@ -101,4 +101,5 @@ def diff(out: Path, tree: Tree, changes: Changes) -> Iterator[str]:
         new = _new(tree[path]) if path in tree else b""
         old_name, new_name = f"a/{path}" if old else "/dev/null", f"b/{path}" if new else "/dev/null"
         lines = difflib.unified_diff(_lines(old), _lines(new), old_name, new_name)
-        yield redact("".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines))
+        shown = "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
+        yield redact_file(path, shown)

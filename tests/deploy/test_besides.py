@@ -93,6 +93,8 @@ def found(
         ("set interfaces lo0 unit 0 family inet6 address fc00:1:2:1::1/128", "among the fabric's addresses"),
         ("set interfaces ae0 unit 0 family inet6 address fc00:1:2:1::1/64", "among the fabric's addresses"),
         ("set interfaces ae0 unit 0 family inet6 address ::/0", "among the fabric's addresses"),
+        ("set interfaces em0 unit 0 family inet6 address fc00:1:2:1::9/64", "among the fabric's addresses"),
+        ("set interfaces re0:mgmt-0 unit 0 family inet6 address fc00::9/16", "among the fabric's addresses"),
         (
             "set interfaces ae0 unit 0 family ethernet-switching vlan members vn2",
             "ae0.0 joins VLAN vn2 of the fabric",
@@ -129,6 +131,7 @@ def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
         "set system syslog host 10.0.0.1 any notice\nset snmp location here\nset system ntp server 10.0.0.2",
         "set groups WHO system contact-name me\nset apply-groups WHO",
         "set interfaces re0:mgmt-0 unit 0 family inet address 10.9.9.9/24",
+        "set interfaces re0:mgmt-0 unit 0 family inet6 address 2001:db8::9/64",
         "set system login class ops permissions view",
         "set policy-options prefix-list MANAGERS 10.0.0.0/8\n"
         "set firewall family inet filter RE4 term a from source-prefix-list MANAGERS\n"

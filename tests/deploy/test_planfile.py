@@ -273,6 +273,18 @@ def test_a_plan_whose_digests_were_computed_again_is_compared_with_what_is_pushe
         check_plan(read_plan(path), INPUTS, FOUND)
 
 
+@pytest.mark.parametrize("least", [-1, -(2**70), True, 1.0, "1", None, [1]])
+def test_paths_that_no_plan_keeps_are_refused(tmp_path: Path, least: object) -> None:
+    path = written(tmp_path / "plan.json")
+    body = json.loads(path.read_text()) | {"min_paths": least}
+    del body["digest"], body["digests"]
+    body["digests"] = planfile._parts(body)
+    body["digest"] = planfile._digest(body)
+    path.write_text(json.dumps(body))
+    with pytest.raises(UsageError, match="plan-unreadable"):
+        read_plan(path)
+
+
 def test_what_a_plan_shows_is_what_is_pushed(tmp_path: Path) -> None:
     path = written(tmp_path / "plan.json")
     plan = read_plan(path)

@@ -160,6 +160,11 @@ def test_a_password_in_a_url_of_a_file() -> None:
     assert "hunter2" not in repr(found)
 
 
+def test_a_file_of_secrets_without_names() -> None:
+    old, new = ({"etc/ppp/chap-secrets": plain(f"ops * {word} *\n".encode(), 0o600)} for word in ("hunter2", "hunter3"))
+    assert [row.left for row in files_side_by_side(old, new)] == ["/etc/ppp/chap-secrets", "mode 600", "ops ***"]
+
+
 def test_secrets_in_the_files_of_a_server_are_replaced_also_in_the_middle_of_a_key() -> None:
     lines = [f"hunter{number}" for number in range(9)]
     text = "password: hunter2\n-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n"

@@ -57,6 +57,13 @@ def told(lines: str, port: int = 830) -> list[str]:
             ["on re0:mgmt-0.0 (output): term a of filter F discards NETCONF (TCP from port 830)"],
         ),
         (
+            f"{INPUT}set firewall filter F term a then discard\n",
+            [
+                f"on re0:mgmt-0.0 (input): term a of filter F discards {name}"
+                for name in ("SSH (TCP to port 22)", "NETCONF (TCP to port 830)")
+            ],
+        ),
+        (
             f"{INPUT}{TERM} a from destination-address 10.1.1.1/32\n{TERM} a from protocol tcp\n"
             f"{TERM} a from destination-port ssh\n{TERM} a then discard\n{REST}",
             ["on re0:mgmt-0.0 (input): term a of filter F discards SSH (TCP to port 22)"],
@@ -93,6 +100,7 @@ def test_filters_that_no_login_passes(lines: str, reasons: list[str]) -> None:
         "set system configuration-database ephemeral ignore-ephemeral-default",
         "set interfaces re0:mgmt-1 disable\nset interfaces em1 unit 0 disable",
         "set system login deny-sources address 10.9.0.0/16",
+        "set system max-configuration-rollbacks 10",
     ],
 )
 def test_what_lets_a_push_through_is_quiet(lines: str) -> None:
@@ -107,6 +115,7 @@ def test_what_lets_a_push_through_is_quiet(lines: str) -> None:
         ("set system services ssh connection-limit 1", "system services ssh connection-limit 1"),
         ("set system services netconf ssh rate-limit 2", "system services netconf ssh rate-limit 2"),
         ("set system login deny-sources address 0.0.0.0/0", "deny-sources address 0.0.0.0/0"),
+        ("set system max-configuration-rollbacks 0", "max-configuration-rollbacks 0"),
         (f"{MANAGED}set interfaces re0:mgmt-0 disable", "interfaces re0:mgmt-0 disable"),
         (f"{MANAGED}set interfaces re0:mgmt-0 unit 0 disable", "interfaces re0:mgmt-0 unit 0 disable"),
         (f"{MANAGED}set groups G interfaces <*> disable\nset apply-groups G", "interfaces re0:mgmt-0 disable"),

@@ -10,7 +10,7 @@ from ailb_gen.errors import IntentError
 from ailb_gen.hosts.model import Profile
 from ailb_gen.layout import SUFFIXES, switch_file
 from ailb_gen.network.model import Switch
-from ailb_gen.redact.text import redact
+from ailb_gen.redact.files import redact_file
 from ailb_gen.report.html.page import Packed, packed
 from ailb_gen.textio import read_text
 from ailb_gen.wording import clean
@@ -75,7 +75,7 @@ def _texts(root: Path, files: Iterable[str]) -> Iterator[tuple[str, str]]:
         except (IntentError, OSError):
             # What cannot be read is a finding; here it is only not shown.
             continue
-        yield clean(file), visible(redact(text))
+        yield clean(file), visible(redact_file(file, text))
 
 
 def visible(text: str) -> str:
