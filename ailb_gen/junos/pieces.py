@@ -9,6 +9,7 @@ import re
 
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import is_set, read_curly
+from ailb_gen.junos.tokens import oversize
 from ailb_gen.junos.tree import ENDS, Node
 
 # Statements that act elsewhere than where they stand, or not at all: such a text is read as a whole.
@@ -38,7 +39,7 @@ class Pieces:
         Where it would refuse the text the result is None, too. Every piece is complete in itself, or reading it
         fails: no string, comment or block goes on in the next one.
         """
-        if is_set(text) or any(word in text for word in ELSEWHERE):
+        if is_set(text) or any(word in text for word in ELSEWHERE) or oversize(text):
             return None
         root = Node("")
         try:

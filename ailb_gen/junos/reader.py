@@ -14,13 +14,22 @@ from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import UNCLOSED, UNOPENED, CurlyReader
 from ailb_gen.junos.indentation import odd_line
 from ailb_gen.junos.setreader import SetReader
-from ailb_gen.junos.tokens import CONTROL, MAX_DIGITS, TOKEN, check_characters, long_number, marked, wrong
+from ailb_gen.junos.tokens import (
+    CONTROL,
+    MAX_DIGITS,
+    MAX_TEXT,
+    TOKEN,
+    check_characters,
+    long_number,
+    marked,
+    oversize,
+    wrong,
+)
 from ailb_gen.junos.tree import DELETE, FLAT, REPLACE, Node
 from ailb_gen.textio import UNRESOLVED, conflict
 
 CONTROLS = bytes(code for code in range(128) if CONTROL.match(chr(code)))
 MAX_LINE = 1_000_000
-MAX_BYTES = 256 * 1024 * 1024
 # What a device prints around a configuration: the command that printed it, behind a prompt or alone; a prompt alone or
 # with another command that changes nothing; the role of its routing engine, the level that is edited.
 SHOW = r"(?:run\s+)?show(?:\s[^;{}]*)?"
@@ -121,12 +130,12 @@ def read_file(path: Path) -> Node:
         raise UsageError(f"{name}: cannot be read: it is closed")
     try:
         with nullcontext(sys.stdin.buffer) if piped else path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+            content = stream.read(MAX_TEXT + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{name[:200]}: cannot be read: {reason}") from error
-    if len(content) > MAX_BYTES:
-        raise UsageError(f"{name[:200]}: larger than {MAX_BYTES >> 20} MiB; no configuration is")
+    if len(content) > MAX_TEXT:
+        raise UsageError(f"{name[:200]}: larger than {MAX_TEXT >> 20} MiB; no device's configuration is")
     try:
         return read(content.decode("utf-8"), name)
     except UnicodeDecodeError as error:
@@ -143,6 +152,8 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
         raise wrong(file, text, number, f"a number of more than {MAX_DIGITS:,} digits")
     check_characters(file, text, start)
     _check_lines(text, file)
+    if reason := oversize(text):
+        raise wrong(file, text, 0, reason)
     # A tree holds no cycles: looking for them among millions of new nodes would take longer than reading.
     with no_garbage_collection():
         try:

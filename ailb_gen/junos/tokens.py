@@ -98,6 +98,14 @@ def written(node: Node) -> str:
     return word
 
 
+# The longest configuration that a push reads of a device; the largest fabric's have 230,000 characters, 30,000 words.
+MAX_TEXT = 4 * 1024 * 1024
+# A tree takes 330 bytes a word at most.
+MAX_WORDS = 400_000
+# Letters for what is part of a word, blanks for what stands between words.
+STARTS = bytes(32 if code in b' \t\r\n{}[];"' else 97 for code in range(256))
+
+
 def marked(text: str, special: bytes) -> bytes:
     """Return text with a byte per character, NUL for the special ones: a search in it costs next to nothing.
 
@@ -113,6 +121,19 @@ def long_number(text: str) -> int:
     if bytes(8) not in marked(text[:: MAX_DIGITS // 8], digits):
         return -1
     return marked(text, digits).find(bytes(MAX_DIGITS + 1))
+
+
+def oversize(text: str) -> str | None:
+    """Return why a text is more than the configuration of a device, before a tree of it takes memory; None if not."""
+    if len(text) > MAX_TEXT:
+        return f"{len(text):,} characters, more than {MAX_TEXT:,}: no device's configuration is that long"
+    # Short texts have few words; only long ones are looked through.
+    if len(text) <= MAX_WORDS:
+        return None
+    words = f" {text}".encode("latin-1", "replace").translate(STARTS).count(b" a")
+    if words > MAX_WORDS:
+        return f"{words:,} words, more than {MAX_WORDS:,}: no device's configuration has so many"
+    return None
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from ailb_gen.junos import check_result as kinds
@@ -294,6 +294,7 @@ class Walk:
         if at_top and node.word in HIERARCHIES:
             self.unmodelled[node.word] = self.unmodelled.get(node.word, 0) + _statements(node)
             self.unmodelled_lines.setdefault(node.word, node.line)
+            self.violations += _host_bits((*instance.path(), node.word), node)
             return
         definition = instance.definition
         if node.word in FEATURE_WORDS and not definition.schema.has(*_BGP, FEATURE_WORDS[0]):
@@ -350,6 +351,18 @@ def _written(instance: Instance, definition: Definition, word: str) -> tuple[str
 
 def _named(definition: Definition) -> str:
     return " and ".join(repr(key.name) for key in definition.keys if key.name != CHOICE_VALUE)
+
+
+def _host_bits(path: tuple[str, ...], around: Node) -> Iterator[Violation]:
+    """Find bits behind the length of prefixes below a node that has no model: routing instances have the same words."""
+    stack = [(path, around)]
+    while stack:
+        above, node = stack.pop()
+        for child in node:
+            if "/" in child.word and (wrong := host_bits(above, child.word)):
+                yield Violation(wrong.kind, (*above, child.word), child.line, wrong.message)
+            elif child.children:
+                stack.append(((*above, child.word), child))
 
 
 def _statements(node: Node) -> int:

@@ -278,6 +278,11 @@ def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
         ('set a\nannotate a "b */ c;"', "f:2:1: a comment cannot hold '*/'"),
         ("annotate a b", "f:1:1: annotate takes a statement and a comment in quotes"),
         ("set a b\ninsert a c before b", "f:2:1: insert takes an entry that is set"),
+        (
+            "a;\n" * 1_400_000,
+            "f:1:1: 4,199,999 characters, more than 4,194,304: no device's configuration is that long",
+        ),
+        ("set" + " a" * 400_000, "f:1:1: 400,001 words, more than 400,000: no device's configuration has so many"),
         ("delete a [ b ]", "f:1:1: a list with words behind it"),
     ],
 )
@@ -310,7 +315,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_file(tmp_path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_file(Path("a\0b"))
-    with pytest.raises(UsageError, match="larger than 256 MiB"):
+    with pytest.raises(UsageError, match="larger than 4 MiB"):
         read_file(Path("/dev/zero"))
     (tmp_path / "x").write_bytes(b"a;\n \xff\n")
     with pytest.raises(JunosSyntaxError, match="x:2:2: this is not UTF-8 text"):

@@ -176,7 +176,7 @@ SAME_ENDS = Check(
     "both ends of every link have the color that the cabling says",
     "one end of a link has another color than the cabling says",
     "Junos hides routes whose color differs from the session's: the link carries nothing.",
-    "Move the interface to the group of its color.",
+    "Name the interface in the group of its color, which must exist.",
     _check_links,
 )
 EVEN = Check(
