@@ -240,6 +240,11 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (r"etc/(?:NetworkManager|network|sysconfig|wicked|ifplugd|connman)/.*", "belongs to another network manager", None),
     (r"etc/(?:networkd-dispatcher|dhcp|ppp)/.*", "runs when an interface changes", None),
     (r"etc/(?:nftables|iptables|ufw|firewalld|ipset)[./].*", "filters packets", None),
+    (
+        r"etc/(?:frr|quagga|bird\d?|gobgpd?|exabgp|openbgpd|radvd)(?:[./].*)?",
+        "runs routing protocols on the host",
+        None,
+    ),
     (r"etc/(?:rdma|mlnx|mft|infiniband|libibverbs\.d|dat\.conf).*", "configures RDMA beside ailb-qos", None),
     (r"usr/local/s?bin/[^/]+", "a program that may be run instead of the system's", _program),
     (r"(?:usr/local/)?s?bin/.*|usr/s?bin/.*", "a program that may be run instead of the system's", None),
