@@ -93,11 +93,12 @@ def _check_nested(held: list[Held], strange: set[str], findings: Findings) -> No
         if around and around[-1][0] != prefix:
             outer, there, wider = around[-1]
             message = f"{prefix} is more specific than {outer} of {there}: it takes the traffic of its addresses"
+            at = place
             device, _, unit = here.partition(" ")
             if there.partition(" ")[0] in strange and device not in strange:
                 message = f"{outer} is around {prefix} of {here}, which takes the traffic of its addresses"
-                (device, _, unit), place = there.partition(" "), wider
-            findings.add(UNIQUE, device, message, place, part=unit)
+                (device, _, unit), at = there.partition(" "), wider
+            findings.add(UNIQUE, device, message, at, part=unit)
         around.append((prefix, here, place))
 
 
