@@ -29,7 +29,7 @@ FILES = {
     "etc/systemd/journald.conf.d/size.conf": "[Journal]\nSystemMaxUse=1G\n",
     "etc/udev/rules.d/60-nvme.rules": 'KERNEL=="nvme[0-9]*", ATTR{queue/scheduler}="none"\n',
     "etc/modprobe.d/nvidia.conf": "blacklist nouveau # the GPUs' own driver\n",
-    "etc/profile.d/timeout.sh": "TMOUT=600\nreadonly TMOUT\nexport TMOUT\numask 027\n",
+    "etc/profile.d/timeout.sh": "readonly TMOUT=600\nexport TMOUT\numask 027\n",
     "etc/environment": "LANG=C.UTF-8\n",
     "etc/default/grub": 'GRUB_CMDLINE_LINUX="iommu=pt hugepagesz=1G"\n',
     "etc/iproute2/rt_tables.d/storage.conf": "20000 storage # NFS\n",
@@ -104,7 +104,7 @@ ELSEWHERE = {
     "etc/postfix/main.cf": "relayhost = mail\n",
 }
 UNUSED = """vlans { spare { vlan-id 999; } later { description later; } }
-system { phone-home { rfc-compliant; } }
+system { phone-home { rfc-compliant; } services { http { servers { server gnmi { port 9339; } } } } }
 policy-options { policy-statement OLD { term a { from protocol bgp; } } }
 """
 

@@ -137,6 +137,7 @@ def _manager(group: HostGroup, text: str, path: str) -> bool:
 def _variables(group: HostGroup, text: str, path: str) -> bool:
     """Variables that say nothing about the fabric."""
     text = "\n".join("" if ALIAS.match(line) and not NETWORK_TOOLS.search(line) else line for line in text.split("\n"))
+    text = re.sub(r"^\s*readonly\s+(?=\w+=)", "", text, flags=re.MULTILINE)
     rows = list(assignments(re.sub(r"^\s*(?:readonly|export)\s+([A-Z_]+)\s*$", r"\1=", text, flags=re.MULTILINE)))
     return all(setting_is_harmless(ENVIRONMENT, one) for one in rows if not _is_umask(str(one.value)))
 
