@@ -19,6 +19,7 @@ from ailb_gen.layout import is_left_over
 Settings = dict[str, dict[str, str]]
 ANY = r".*"
 NUMBER = r"[0-9]+"
+POSITIVE = r"0*[1-9][0-9]*"
 SWITCH = r"[01]"
 # Shells run what stands in `$(...)` or backquotes.
 WORDS = r"(?:[^$`]|\$\{?\w)*"
@@ -86,7 +87,7 @@ ENVIRONMENT: Settings = {
         r"UCX_(?:MEMTYPE_CACHE|RNDV_SCHEME|RNDV_THRESH|ZCOPY_THRESH|RCACHE_\w+|MEM_\w+|ERROR_SIGNALS)": WORDS,
     },
     "how messages are cut into pieces; every piece goes over all queue pairs alike": {
-        r"NCCL_(?:MIN|MAX)_(?:NCHANNELS|CTAS)|NCCL_(?:NTHREADS|BUFFSIZE|LL_BUFFSIZE|LL128_BUFFSIZE)": NUMBER,
+        r"NCCL_(?:MIN|MAX)_(?:NCHANNELS|CTAS)|NCCL_(?:NTHREADS|BUFFSIZE|LL_BUFFSIZE|LL128_BUFFSIZE)": POSITIVE,
         r"NCCL_(?:ALGO|PROTO)": r"[\w,:;^]+",
     },
     "values with which the fabric works; others are refused in fabric.yaml, too": {

@@ -151,14 +151,17 @@ def conf_nic(key: str) -> str:
 
 
 def assignments(text: str) -> Iterator[Setting]:
-    """Iterate over the variables of a shell environment file, quotes removed; other lines have an empty key."""
+    """Iterate over the variables of a shell environment file, quotes removed; other lines have an empty key.
+
+    Behind `NAME=` and a blank a shell takes a command, which it runs.
+    """
     for number, line in numbered(text):
         found = ASSIGNMENT.match(line)
         try:
             words = shlex.split(found[2]) if found else []
         except ValueError:
             found, words = None, []
-        if found and len(words) <= 1:
+        if found and len(words) <= 1 and not (words and found[2][0].isspace()):
             yield Setting(found[1], "".join(words), "", number)
         else:
             yield Setting("", line, "", number)

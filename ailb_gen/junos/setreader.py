@@ -157,6 +157,9 @@ class SetReader:
             on, off = FLAGS[verb]
             self.named.append((base, words))
             node.flags = (node.flags | on) & ~off
+            if on & INACTIVE:
+                # What is said of an inactive statement is said of the command that made it so.
+                node.line = number
             self.root.flags |= on
         return node
 

@@ -37,8 +37,8 @@ def _group(node: Node, top: Node) -> Group:
         name=node.word,
         external=kind is None or kind.value() == "external",
         color=value("fabric-color"),
-        # What is no AS number must not pass as that of routing-options: AS 0 is nobody's (RFC 7607).
-        local_as=(as_number(text) or 0) if (text := value("local-as")) is not None else None,
+        # What is no AS number, or none at all, must not pass as that of routing-options: AS 0 is nobody's (RFC 7607).
+        local_as=as_number(value("local-as") or "") or 0 if own("local-as") is not None else None,
         imports=values("import"),
         exports=values("export"),
         inet6=family.has("family", "inet6", "unicast") or family.has("family", "inet6", "any"),

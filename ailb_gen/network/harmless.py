@@ -13,7 +13,7 @@ HARMLESS: dict[str, str] = {
         system radius-server|radius-options|tacplus-server|tacplus-options|password-options
         system domain-name|domain-search|name-server|name-resolution|location|time-zone|static-host-mapping
         system services ssh|netconf|telnet|ftp|tftp-server|finger|web-management|outbound-ssh
-        system services outbound-https|rest|netproxy|xnm-clear-text|xnm-ssl|resource-monitor
+        system services http|outbound-https|rest|netproxy|xnm-clear-text|xnm-ssl|resource-monitor
         system services extension-service request-response|notification|traceoptions
         system ntp|archival|license|ports|management-instance|backup-router|inet6-backup-router
         system commit synchronize|fast-synchronize|server|delta-export|persist-groups-inheritance|factory-settings

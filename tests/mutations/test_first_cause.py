@@ -86,6 +86,18 @@ SPINES = {
     "pfc watchdog": (r"            pfc-watchdog;\n", "", "cnp {"),
     "pause": ("code-point 011 ", "code-point 100 ", "code-point 100 {"),
     "pause for another": ("code-point 011010", "code-point 011011", "code-point 011011 {"),
+    "next term": (
+        r"from community local;\n( +)then reject",
+        r"from community local;\n\1then next term",
+        "then next term;",
+    ),
+    "other tag": ("local members 0:15", "local members 0:16", "community local members 0:16;"),
+    "drop profile of TCP": (
+        "protocol any drop",
+        "protocol tcp drop",
+        "drop-profile-map loss-priority any protocol tcp drop-profile dp1;",
+    ),
+    "number missing": ("local-as 65001;", "local-as ;", "local-as ;"),
     "fill": (r"\[ 55 90 \]", "[ 55 95 ]", "fill-level [ 55 95 ];"),
     "rate": ("percent 5;", "percent 50;", "transmit-rate percent 50;"),
     "one scheduler for two": (
@@ -148,6 +160,17 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
 def test_what_is_wrong_on_a_leaf_is_told_first_at_its_line(old: str, new: str, line: str) -> None:
     changes = edited(LEAF, old, new)
     assert pointed_at(headlines(changes)[0], changes) == line
+
+
+def test_a_variable_that_is_written_again_is_told_where_its_last_value_stands() -> None:
+    file = "profiles/stripe1/etc/ailb/nccl.env"
+    changes: Changes = {file: f"{text_of(golden(EXAMPLE), file)}NCCL_NET_PLUGIN=none\n".encode()}
+    assert pointed_at(headlines(changes)[0], changes) == "NCCL_NET_PLUGIN=none"
+
+
+def test_a_loopback_of_another_switch_is_told_of_the_one_that_has_it_wrongly() -> None:
+    changes = edited(LEAF, "address 10.255.16.1/32", "address 10.255.16.2/32")
+    assert pointed_at(headlines(changes)[0], changes) == "address 10.255.16.2/32;"
 
 
 @pytest.mark.long

@@ -29,7 +29,7 @@ FILES = {
     "etc/systemd/journald.conf.d/size.conf": "[Journal]\nSystemMaxUse=1G\n",
     "etc/udev/rules.d/60-nvme.rules": 'KERNEL=="nvme[0-9]*", ATTR{queue/scheduler}="none"\n',
     "etc/modprobe.d/nvidia.conf": "blacklist nouveau # the GPUs' own driver\n",
-    "etc/profile.d/timeout.sh": "TMOUT=600\nreadonly TMOUT\nexport TMOUT\numask 027\n",
+    "etc/profile.d/timeout.sh": "readonly TMOUT=600\nexport TMOUT\numask 027\n",
     "etc/environment": "LANG=C.UTF-8\n",
     "etc/default/grub": 'GRUB_CMDLINE_LINUX="iommu=pt hugepagesz=1G"\n',
     "etc/iproute2/rt_tables.d/storage.conf": "20000 storage # NFS\n",
@@ -104,7 +104,7 @@ ELSEWHERE = {
     "etc/postfix/main.cf": "relayhost = mail\n",
 }
 UNUSED = """vlans { spare { vlan-id 999; } later { description later; } }
-system { phone-home { rfc-compliant; } }
+system { phone-home { rfc-compliant; } services { http { servers { server gnmi { port 9339; } } } } }
 policy-options { policy-statement OLD { term a { from protocol bgp; } } }
 """
 
@@ -228,6 +228,9 @@ HARMFUL = {
     "a backup that is run": ("etc/networkd-dispatcher/routable.d/x.bak", "x\n", "AILB617"),
     "no patience": ("etc/ailb/nccl.env", "NCCL_IB_TIMEOUT=1\n", "AILB612"),
     "no second try": ("etc/ailb/nccl.env", "NCCL_IB_RETRY_CNT=0\n", "AILB612"),
+    "no buffers": ("etc/ailb/nccl.env", "NCCL_BUFFSIZE=0\n", "AILB612"),
+    "a blank behind the sign": ("etc/ailb/nccl.env", "NCCL_NET_PLUGIN= juniper-ib\n", "AILB601"),
+    "a routing daemon": ("etc/frr/frr.conf", "router bgp 65000\n", "AILB617"),
     "another GID": ("etc/ailb/nccl.env", "NCCL_IB_GID_INDEX=0\n", "AILB612"),
     "another class": ("etc/ailb/nccl.env", "NCCL_IB_TC=0\n", "AILB612"),
     "other rails": ("etc/ailb/nccl.env", "NCCL_CROSS_NIC=1\n", "AILB612"),

@@ -32,8 +32,11 @@ def _check_unique(context: Context, findings: Findings) -> None:
     inet: dict[str, str] = {}
     held: list[Held] = []
     expected = context.expected
-    for name, switch in context.network.switches.items():
-        own = expected.switches.get(name)
+    rows = [(switch, expected.switches.get(name)) for name, switch in context.network.switches.items()]
+    # Whose loopback is not that of the plan has what is another's, not the other way around.
+    strange = {switch.named for switch, own in rows if own is not None and not _has_own_loopback(switch, own)}
+    for switch, own in sorted(rows, key=lambda row: row[0].named in strange):
+        name = switch.named
         # Management ports share a network that is no part of the fabric.
         management = management_interface(expected, own) if own is not None else ""
         for unit in _units(switch):
@@ -58,7 +61,7 @@ def _check_unique(context: Context, findings: Findings) -> None:
                     held.append((address.prefix, here, Place(switch.file, address.line or 1)))
         for text, line in switch.bad_routes:
             findings.at(UNIQUE, switch, f"fabric-advertise route {text} is no IPv6 prefix", line)
-    _check_nested(held, findings)
+    _check_nested(held, strange, findings)
 
 
 def _check_inet(switch: Switch, unit: Unit, holders: dict[str, str], findings: Findings) -> None:
@@ -71,17 +74,31 @@ def _check_inet(switch: Switch, unit: Unit, holders: dict[str, str], findings: F
             findings.at(UNIQUE, switch, f"{address} is also an address of {other}", line, part=unit.name)
 
 
-def _check_nested(held: list[Held], findings: Findings) -> None:
+def _has_own_loopback(switch: Switch, own: ExpectedSwitch) -> bool:
+    """Return whether lo0 has the addresses of the plan, and no prefix around them."""
+    unit = switch.unit("lo0.0")
+    if unit is None:
+        return True
+    inet = {text for text, _ in unit.inet_addresses}
+    wide = any(address.prefix.length < BITS for address in unit.addresses)
+    return (not inet or f"{own.router_id}/32" in inet) and not wide
+
+
+def _check_nested(held: list[Held], strange: set[str], findings: Findings) -> None:
     """Find prefixes inside others: the longer one takes the traffic of its addresses (longest match)."""
     around: list[Held] = []
     for prefix, here, place in sorted(held):
         while around and not around[-1][0].contains(prefix):
             around.pop()
         if around and around[-1][0] != prefix:
-            outer, there, _ = around[-1]
+            outer, there, wider = around[-1]
             message = f"{prefix} is more specific than {outer} of {there}: it takes the traffic of its addresses"
+            at = place
             device, _, unit = here.partition(" ")
-            findings.add(UNIQUE, device, message, place, part=unit)
+            if there.partition(" ")[0] in strange and device not in strange:
+                message = f"{outer} is around {prefix} of {here}, which takes the traffic of its addresses"
+                (device, _, unit), at = there.partition(" "), wider
+            findings.add(UNIQUE, device, message, at, part=unit)
         around.append((prefix, here, place))
 
 

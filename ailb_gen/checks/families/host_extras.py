@@ -137,6 +137,7 @@ def _manager(group: HostGroup, text: str, path: str) -> bool:
 def _variables(group: HostGroup, text: str, path: str) -> bool:
     """Variables that say nothing about the fabric."""
     text = "\n".join("" if ALIAS.match(line) and not NETWORK_TOOLS.search(line) else line for line in text.split("\n"))
+    text = re.sub(r"^\s*readonly\s+(?=\w+=)", "", text, flags=re.MULTILINE)
     rows = list(assignments(re.sub(r"^\s*(?:readonly|export)\s+([A-Z_]+)\s*$", r"\1=", text, flags=re.MULTILINE)))
     return all(setting_is_harmless(ENVIRONMENT, one) for one in rows if not _is_umask(str(one.value)))
 
@@ -240,6 +241,11 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (r"etc/(?:NetworkManager|network|sysconfig|wicked|ifplugd|connman)/.*", "belongs to another network manager", None),
     (r"etc/(?:networkd-dispatcher|dhcp|ppp)/.*", "runs when an interface changes", None),
     (r"etc/(?:nftables|iptables|ufw|firewalld|ipset)[./].*", "filters packets", None),
+    (
+        r"etc/(?:frr|quagga|bird\d?|gobgpd?|exabgp|openbgpd|radvd)(?:[./].*)?",
+        "runs routing protocols on the host",
+        None,
+    ),
     (r"etc/(?:rdma|mlnx|mft|infiniband|libibverbs\.d|dat\.conf).*", "configures RDMA beside ailb-qos", None),
     (r"usr/local/s?bin/[^/]+", "a program that may be run instead of the system's", _program),
     (r"(?:usr/local/)?s?bin/.*|usr/s?bin/.*", "a program that may be run instead of the system's", None),

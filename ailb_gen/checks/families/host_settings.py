@@ -223,7 +223,8 @@ def _faults(group: HostGroup) -> dict[str, str]:
 def _check_asked(group: HostGroup, findings: HostFindings, reasons: Mapping[str, str]) -> None:
     """Find values that do not work although the intent asks for them."""
     expected = _environment(group)
-    for one in group.profile.environment:
+    # Of a variable that is written twice the last value counts.
+    for one in {one.key: one for one in group.profile.environment}.values():
         value = str(one.value)
         if one.key in reasons and expected.get(("", one.key)) == value:
             findings.add(ENVIRONMENT, f"{one.key}: {reasons[one.key]}", files.ENVIRONMENT, one.line, "", value)

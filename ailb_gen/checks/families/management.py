@@ -13,6 +13,9 @@ from ailb_gen.forwarding.management import obstacles, ports_off
 from ailb_gen.network.model import Switch, Unit
 from ailb_gen.network.switch import MANAGEMENT_ROUTE, OPERATING
 
+# Without it Junos has no such routing instance.
+INSTANCE = "system management-instance"
+
 
 def _check_operated(context: Context, findings: Findings) -> None:
     for switch, _ in context.switches:
@@ -48,6 +51,8 @@ def _check_reachable(context: Context, findings: Findings) -> None:
             message = f"the gateway of mgmt_junos is {switch.management_gateway or 'missing'}; it must be {gateway}"
             line, found_gateway = switch.management_line, switch.management_gateway
             statement = f"{' '.join(MANAGEMENT_ROUTE)} next-hop"
+            if INSTANCE not in switch.harmless:
+                message, statement = f"{INSTANCE} is missing: without it mgmt_junos has no gateway {gateway}", INSTANCE
             findings.at(REACHABLE, switch, message, line, gateway, found_gateway, statement=statement)
 
 

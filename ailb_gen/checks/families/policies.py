@@ -11,7 +11,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.definitions import used_policies
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
-from ailb_gen.checks.families.policy_blame import blamed
+from ailb_gen.checks.families.policy_blame import blamed, mistaken_mark
 from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
 from ailb_gen.checks.locate import OR
@@ -168,7 +168,9 @@ def _check_chain(
         # A policy that is used in both directions is the wrong one in one of them.
         others = {name for group in switch.groups if group.name in groups for name in getattr(group, other)}
         if chain and not {policy.name for policy in chain} & others:
-            statement = blamed(chain, switch.prefix_lists, facts.pools[0], by, verb, expected)
+            statement = mistaken_mark(chain, switch.communities, facts.mark, facts.colors) or blamed(
+                chain, switch.prefix_lists, (*facts.pools, *facts.own), by, verb, expected
+            )
         findings.at(found, switch, message, line, expected, verb, part=part, statement=statement)
 
 

@@ -2,63 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.locate import ANY, OR
-from ailb_gen.network.policy import Policy, PrefixList, Term
+from ailb_gen.network.policy import Community, Policy, PrefixList, Term
 
 ABOVE = "policy-options policy-statement"
 Terms = list[tuple[Policy, Term]]
 
 
 def blamed(
-    chain: Sequence[Policy], prefix_lists: dict[str, PrefixList], pool: Prefix, by: str, found: str, expected: str
+    chain: Sequence[Policy],
+    prefix_lists: dict[str, PrefixList],
+    own_prefixes: Sequence[Prefix],
+    by: str,
+    found: str,
+    expected: str,
 ) -> str:
     """Return the statement to look at when `by`, a term or empty for the default, does `found` and not `expected`.
 
     What is inactive in one of the policies comes first, then a term that ought to decide and does not: its condition is
-    not evaluated, it lacks its action, or its prefixes are not those of the pool.
+    not evaluated, it lacks its action, or its prefixes are not `own_prefixes`, those of the fabric.
     """
     terms = [(policy, term) for policy in chain for term in policy.terms]
     names = [_named(policy, term) for policy, term in terms]
     last = names.index(by) if by in names else len(names)
-    choice = _choice(terms[:last], prefix_lists, pool, found == "rejects")
+    alone = expected == "a term of its own"
+    wanted = "reject" if alone else "accept" if found == "rejects" else ""
+    choice = _choice(terms[:last], prefix_lists, own_prefixes, wanted)
     if not choice and last < len(names):
         policy, term = terms[last]
-        choice = next(_prefixes(term, prefix_lists, pool), "") or _statement(policy, term)
+        choice = next(_prefixes(term, prefix_lists, own_prefixes), "") or _statement(policy, term)
         if found == "changes":
             choice = f"{_statement(policy, term)} then"
     own = [f"{ABOVE} {policy.name}" for policy in chain]
-    if expected == "a term of its own" and last < len(names):
+    if alone and last < len(names):
         own = own[:1]
     return OR.join((*(f"{policy} {ANY}" for policy in own), *([choice] if choice else own[:1])))
 
 
-def _choice(before: Terms, prefix_lists: dict[str, PrefixList], pool: Prefix, was_rejected: bool) -> str:
+def mistaken_mark(
+    chain: Sequence[Policy], communities: Mapping[str, Community], mark: frozenset[str], colors: Sequence[str]
+) -> str:
+    """Return the definition of the community that a spine adds, where it is neither `mark` nor a color; else empty."""
+    terms = [term for policy in chain for term in policy.terms]
+    names = [name for term in terms for name in (*term.communities, *(name for _, name in term.changes))]
+    for name in names:
+        members = communities[name].members if name in communities else ()
+        if mark and members and not mark.intersection(members) and not set(colors).intersection(members):
+            return f"policy-options community {name} members"
+    return ""
+
+
+def _choice(before: Terms, prefix_lists: dict[str, PrefixList], own_prefixes: Sequence[Prefix], wanted: str) -> str:
     """Return what keeps one of the terms before the deciding one from deciding; empty if nothing does."""
     for policy, term in before:
         conditions = [text for text, _ in term.unknown if text.startswith(("from", "to"))]
         if conditions:
             return f"{_statement(policy, term)} {conditions[0]}"
     for policy, term in before:
+        if term.verdict.startswith("next"):
+            return f"{_statement(policy, term)} then next"
         if not term.verdict and not term.load_balance:
             return f"{_statement(policy, term)} then accept"
-    for policy, term in before if was_rejected else ():
-        if term.verdict == "accept":
-            return next(_prefixes(term, prefix_lists, pool), "") or f"{_statement(policy, term)} from"
+    for policy, term in before:
+        if wanted and term.verdict == wanted:
+            return next(_prefixes(term, prefix_lists, own_prefixes), "") or f"{_statement(policy, term)} from"
     return ""
 
 
-def _prefixes(term: Term, prefix_lists: dict[str, PrefixList], pool: Prefix) -> Iterator[str]:
-    """Yield the lists of a term's prefixes that do not hold the pool, or hold more."""
+def _prefixes(term: Term, prefix_lists: dict[str, PrefixList], own_prefixes: Sequence[Prefix]) -> Iterator[str]:
+    """Yield the lists of a term's prefixes that hold none of the fabric's, or others."""
     for name in (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters)):
         listed = prefix_lists.get(name)
-        if listed is None or pool not in listed.prefixes:
-            other = f" {listed.prefixes[0]}" if listed is not None and listed.prefixes else ""
-            yield f"policy-options prefix-list {name}{other}"
-        elif len(listed.prefixes) > 1:
-            yield f"policy-options prefix-list {name} {next(one for one in listed.prefixes if one != pool)}"
+        prefixes = listed.prefixes if listed is not None else ()
+        others = [one for one in prefixes if one not in own_prefixes]
+        if others or not prefixes:
+            yield " ".join(("policy-options prefix-list", name, *map(str, others[:1])))
 
 
 def _named(policy: Policy, term: Term) -> str:

@@ -66,7 +66,7 @@ class Ports:
     def drops(self, name: str, below: str) -> str:
         """Return the statement of the drop profile of a class."""
         own = dict(self.qos.schedulers).get(name)
-        if own is None or not own.drops:
+        if own is None or not any((row.loss_priority, row.protocol) == ("any", "any") for row in own.drops):
             return self.scheduling(name, "drop-profile-map")
         profile = f"drop-profiles {own.drops[0].profile} interpolate {below}"
         given = self.scheduling(name, "drop-profile-map")

@@ -128,9 +128,11 @@ def _check_buffers(context: Context, findings: Findings) -> None:
         expected = _statements(asked.roce.buffers) if asked.roce.buffers is not None else set()
         found, line = set(switch.cos.buffers), switch.cos.line
         for text in expected - found:
-            findings.at(BUFFERS, switch, f"{text} is missing", line, text)
+            statement = f"class-of-service {text}"
+            findings.at(BUFFERS, switch, f"{text} is missing", line, text, statement=statement)
         for text in found - expected:
-            findings.at(BUFFERS, switch, f"{text} is not what the intent asks for", line, "", text)
+            message, statement = f"{text} is not what the intent asks for", f"class-of-service {text}"
+            findings.at(BUFFERS, switch, message, line, "", text, statement=statement, instead=True)
 
 
 REFERENCES = Check(
