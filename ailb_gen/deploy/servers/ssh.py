@@ -7,6 +7,7 @@ standard input: never in a command line, and never to anything else.
 import select
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -114,13 +115,16 @@ class SshServer:
                 self.name, phase, f"the session was lost ({type(error).__name__})", hint
             ) from error
         self._connection.watch(channel)
-        with channel:
-            talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most, self.share)
-            try:
-                answer = talk.run(script, self.reach.credentials)
-            except DeviceError:
-                self.share.done()
-                raise
+        talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most, self.share)
+        try:
+            answer = talk.run(script, self.reach.credentials)
+        except DeviceError:
+            self.share.done()
+            raise
+        finally:
+            # Of a connection that has ended, paramiko cannot close a channel.
+            with suppress(SSHException, OSError, EOFError):
+                channel.close()
         self.share.whole()
         self._connection.limit(None)
         return answer
