@@ -28,8 +28,9 @@ SERVERS = [f"gpu-s{s}-{n}" for s in (1, 2) for n in (1, 2)]
 DEVICES = {"switch": SWITCHES, "server": SERVERS}
 # An attack: the kind of device, the attack's name, what it is the answer to.
 Attack = tuple[str, str, str]
-# The whole program's, whatever the number of devices; and a third of it is what the program is without any answer.
+# Devices of a kind that attack at once.
 AT_ONCE = 4
+# The whole program's; and a third of it is what the program is without any answer.
 MEMORY_MIB, CPU_S = 256, 60
 CONFIG = "get-configuration"
 BUG = re.compile(r"Traceback|this is a bug")
