@@ -21,14 +21,15 @@ import paramiko
 
 # What may come before SSH's first line, and until the login is over: key exchange and banners take 10 KiB.
 GREETING_BYTES, LOGIN_BYTES = 32 << 10, 1 << 20
-# What may wait in memory until it is read, and how long to wait when that is full: twice a channel's window.
-UNREAD_BYTES, PAUSE_S = 4 << 20, 0.02
+# A channel's window, and what may wait in memory until it is read, whatever the window says; how long to wait when that
+# is full.
+WINDOW_BYTES, UNREAD_BYTES, PAUSE_S = 256 << 10, 512 << 10, 0.02
 SLICE_S = 0.2
 # The longest packet: OpenSSH's are 256 KiB, those of RFC 4253 a seventh of that.
 PACKET_BYTES = 512 << 10
 TOO_LARGE = "it sends packets that are too large for SSH"
 TOO_MUCH = "it sends too much before the login is over"
-LATE, STOPPED = "no answer in time", "stopped"
+LATE, STOPPED, OUSTED = "no answer in time", "stopped", "too slow for a long answer"
 # A host that dies sends nothing: it is gone when nothing is acknowledged any more (tcp(7)).
 DEAD_MS = 45_000
 
@@ -56,6 +57,10 @@ class BoundedSocket:
     def watch(self, channel: paramiko.Channel) -> None:
         """Stop receiving while too much waits to be read of a channel."""
         self._unread = lambda: len(channel.in_buffer) + len(channel.in_stderr_buffer)
+
+    def oust(self) -> None:
+        """End the connection with the next read, from any thread and without waiting."""
+        self.ended = self.ended or OUSTED
 
     def _check(self) -> None:
         if self.stop.is_set():

@@ -16,6 +16,7 @@ from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
 from ailb_gen.deploy.bounded import STOPPED
+from ailb_gen.deploy.memory import share_arenas
 from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
 from ailb_gen.redact.known import causes
 from ailb_gen.redact.text import redact
@@ -137,6 +138,7 @@ class DevicePool:
         self, nornir: Nornir, connects: Mapping[str, Callable[[], Any]], signals: Callable[[], int] = no_signals
     ) -> None:
         self.nornir, self.signals = nornir, signals
+        share_arenas()
         logging.getLogger("nornir").disabled = True
         if PLUGIN not in ConnectionPluginRegister.available:
             ConnectionPluginRegister.register(PLUGIN, DeviceConnection)
@@ -165,15 +167,18 @@ class DevicePool:
         chosen = {name for name in names if connect or PLUGIN in hosts[name].connections}
 
         def task(task: Task, **_: object) -> Result:
-            name = task.host.name
+            name, connection = task.host.name, None
             try:
-                value: T | DeviceError = work(name, task.host.get_connection(PLUGIN, task.nornir.config))
+                connection = task.host.get_connection(PLUGIN, task.nornir.config)
+                value: T | DeviceError = work(name, connection)
             except DeviceError as error:
                 value = error
             except Exception as error:  # noqa: BLE001 - one device's surprise must not keep the others from their end
                 value = UnforeseenError(name, phase, error)
             if isinstance(value, DeviceError):
                 _forget(value)
+            if connection is not None:
+                connection.rest()
             if not keep or isinstance(value, UnknownOutcomeError | UnforeseenError):
                 task.host.close_connections()
             advance(1)

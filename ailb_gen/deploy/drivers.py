@@ -57,7 +57,7 @@ class _Session:
         reach = self.reach
         client, connection = log_in(reach)
         try:
-            device._conn = open_netconf(client, AFTER * reach.connect_s, reach.timeout_s, connection.watch)
+            device._conn = open_netconf(client, AFTER * reach.connect_s, reach.timeout_s, connection)
         except Exception as error:
             reason = "no answer in time: it hangs before its NETCONF hello" if connection.ended else _no_hello(error)
             text = f"{reach.address}: {reason}"
@@ -89,6 +89,10 @@ class _Session:
         with suppress(Exception):
             device._conn._session.close()
         device.connected = False
+
+    def rest(self) -> None:
+        if self.device is not None and self.device._conn is not None:
+            self.device._conn._session.rest()
 
     def lock(self) -> None:
         if self.locked:

@@ -1,13 +1,34 @@
-"""Memory that the answers of all devices of a run share: many hostile devices take no more than a few."""
+"""Memory that the answers of all devices of a run share: many hostile devices take no more than a few.
 
+Nobody can keep others waiting by holding what a slow answer has taken: of those that still read, the one with the most
+gives way.
+"""
+
+import ctypes
+from collections.abc import Callable
 from threading import Condition
+from time import monotonic
 
 # What an answer may take before it counts, and what all that is more may take together, of all devices of a run.
-FREE_BYTES, SHARED_BYTES, PATIENCE_S = 2 << 20, 64 << 20, 20.0
+FREE_BYTES, SHARED_BYTES = 1 << 20, 40 << 20
+# Seconds that a long answer waits for memory; that it may read on while others wait; between two looks.
+PATIENCE_S, LEASE_S, SLICE_S = 60.0, 5.0, 0.2
+# glibc keeps what a thread has freed in an arena for later: threads share a few, as they share the interpreter
+# (mallopt(3)).
+M_ARENA_MAX, ARENAS = -8, 2
+TOO_MUCH = "the answers of all devices together take too much memory; use fewer at once (--jobs)"
+TOO_SLOW = "it is long and slow, and other devices need the memory"
 
 
 class TooMuchError(Exception):
     """There is no memory for an answer."""
+
+
+def share_arenas() -> None:
+    """Let all threads that are started from now on share a few arenas; other C libraries than glibc have none."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, ARENAS)
 
 
 class Shared:
@@ -15,20 +36,43 @@ class Shared:
 
     def __init__(self, size: int = SHARED_BYTES) -> None:
         self.left, self._changed = size, Condition()
+        # Those that have some and whose answer is not whole yet, and since when.
+        self._reading: dict[Share, float] = {}
 
-    def take(self, size: int) -> None:
-        """Take some. Raises TooMuchError when there is none, also later."""
+    def take(self, share: "Share", size: int) -> None:
+        """Take some. Raises TooMuchError when there is none, also later, or when the share has to give way."""
+        until = monotonic() + PATIENCE_S
         with self._changed:
-            if not self._changed.wait_for(lambda: self.left >= size, PATIENCE_S):
-                raise TooMuchError(
-                    "the answers of all devices together take too much memory; use fewer at once (--jobs)"
-                )
+            while self.left < size:
+                self._oust()
+                if share.ousted or monotonic() >= until:
+                    raise TooMuchError(TOO_SLOW if share.ousted else TOO_MUCH)
+                self._changed.wait(min(SLICE_S, PATIENCE_S))
             self.left -= size
+            share.taken += size
+            self._reading.setdefault(share, monotonic())
 
-    def give(self, size: int) -> None:
-        """Give it back."""
+    def _oust(self) -> None:
+        """End the connection of the one that has the most of those that have read for long enough; one at a time."""
+        if any(share.ousted for share in self._reading):
+            return
+        slow = [share for share, since in self._reading.items() if monotonic() >= since + LEASE_S]
+        if slow:
+            most = max(slow, key=lambda share: share.taken)
+            most.ousted = True
+            most.oust()
+
+    def whole(self, share: "Share") -> None:
+        """Note that an answer is whole: nobody waits for its device any more."""
         with self._changed:
-            self.left += size
+            self._reading.pop(share, None)
+
+    def give(self, share: "Share") -> None:
+        """Give back what a share has."""
+        with self._changed:
+            self._reading.pop(share, None)
+            self.left += share.taken
+            share.taken = 0
             self._changed.notify_all()
 
 
@@ -36,22 +80,28 @@ SHARED = Shared()
 
 
 class Share:
-    """What one session has of the shared memory: nothing for answers of usual length."""
+    """What one session has of the shared memory: nothing for answers of usual length.
 
-    def __init__(self, shared: Shared = SHARED) -> None:
-        self.shared, self.taken = shared, 0
+    `oust` ends the connection, from any thread and without waiting; `ousted` is whether that was done.
+    """
+
+    def __init__(self, shared: Shared = SHARED, oust: Callable[[], None] = lambda: None) -> None:
+        self.shared, self.oust = shared, oust
+        self.taken, self.ousted = 0, False
 
     def need(self, size: int) -> None:
         """Make sure that there is memory for `size` bytes. Raises TooMuchError."""
         missing = size - FREE_BYTES - self.taken
         if missing > 0:
             # In steps, as every call waits for a lock.
-            step = max(missing, FREE_BYTES)
-            self.shared.take(step)
-            self.taken += step
+            self.shared.take(self, max(missing, FREE_BYTES))
+
+    def whole(self) -> None:
+        """Note that the answer is whole."""
+        if self.taken:
+            self.shared.whole(self)
 
     def done(self) -> None:
         """Give back what was taken."""
-        taken, self.taken = self.taken, 0
-        if taken:
-            self.shared.give(taken)
+        if self.taken:
+            self.shared.give(self)

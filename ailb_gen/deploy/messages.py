@@ -22,7 +22,7 @@ from ailb_gen.deploy.memory import Share, TooMuchError
 MAX_DEPTH, MAX_ATTRIBUTES, MAX_TAG = 64, 16, 1 << 20
 # Bytes in memory that an element takes, with its text, besides that of the text itself.
 ELEMENT_BYTES = 300
-PIECE, PIECES = 16 << 10, 4096
+PIECE, PIECES = 16 << 10, 256
 ERROR = "rpc-error"
 
 
@@ -108,7 +108,12 @@ class Message:
             piece = data[start : start + PIECE]
             try:
                 self._parser.feed(piece)
+            except AnswerError:
+                # The error may live long, and all that its traceback names.
+                self._builder.drop()
+                raise
             except etree.XMLSyntaxError as error:
+                self._builder.drop()
                 raise _no_xml(error) from error
             if self._builder.events != self._seen:
                 self._seen, self._unseen = self._builder.events, 0
@@ -252,6 +257,12 @@ class _Builder:
     def doctype(self, *_: object) -> NoReturn:
         """Refuse a DTD."""
         raise AnswerError("it has a DTD")
+
+    def drop(self) -> None:
+        """Let go of what was built."""
+        self.root = self.last = None
+        for one in (self.stack, self.pieces, self.blocks):
+            one.clear()
 
     def close(self) -> None:
         """End; the tree is in `root`."""

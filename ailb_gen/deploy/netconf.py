@@ -7,7 +7,6 @@ silence for what cannot be read.
 
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 import paramiko
@@ -21,7 +20,8 @@ from ncclient.transport.session import NetconfBase
 from ncclient.xml_ import NCElement
 from paramiko.ssh_exception import SSHException
 
-from ailb_gen.deploy.memory import Share
+from ailb_gen.deploy.bounded import WINDOW_BYTES, BoundedSocket
+from ailb_gen.deploy.memory import TOO_SLOW, Share
 from ailb_gen.deploy.messages import SHORT, AnswerError, Limit, Message, limit_of
 
 END = b"]]>]]>"
@@ -32,18 +32,19 @@ LONGEST_HEADER = len(b"\n#4294967295\n")
 PIECE = 64 << 10
 # All that is read over a session takes at most so many times as long as one answer may.
 READINGS = 3
-Watch = Callable[[paramiko.Channel], None]
 PARAMETERS = {"name": "junos", "local": False, "use_filter": False}
 
 
-def open_netconf(client: paramiko.SSHClient, timeout_s: float, answer_s: float, watch: Watch) -> manager.Manager:
+def open_netconf(
+    client: paramiko.SSHClient, timeout_s: float, answer_s: float, connection: BoundedSocket
+) -> manager.Manager:
     """Start NETCONF on a login. Returns ncclient's Manager; raises what ncclient and paramiko do.
 
-    `watch` gets the channel before anything is read of it; `answer_s` is what one answer may take.
+    `connection` is the one of the login; `answer_s` is what one answer may take.
     """
     handler = _Handler(PARAMETERS)  # type: ignore[no-untyped-call]
-    session = _Session(handler, READINGS * answer_s)
-    session.start_on(client, timeout_s, watch)
+    session = _Session(handler, READINGS * answer_s, connection)
+    session.start_on(client, timeout_s)
     return manager.Manager(session, handler)
 
 
@@ -98,22 +99,23 @@ def _check_configuration(root: etree._Element, compared: bool) -> None:
 class _Session(SSHSession):  # type: ignore[misc]
     """ncclient's session on a transport that is logged in."""
 
-    def __init__(self, handler: object, left_s: float) -> None:
+    def __init__(self, handler: object, left_s: float, connection: BoundedSocket) -> None:
         super().__init__(handler)
         # Seconds that are left for answers to questions: a device that answers each at the last moment would keep a run
         # for hours. What changes something has a time of its own each.
         self.left_s = left_s
         self.parser: Any = _Framing(self)
-        self.limit, self.received, self.share = SHORT, 0, Share()
+        self.limit, self.received, self.share = SHORT, 0, Share(oust=connection.oust)
+        self._watch = connection.watch
 
-    def start_on(self, client: paramiko.SSHClient, timeout_s: float, watch: Watch) -> None:
+    def start_on(self, client: paramiko.SSHClient, timeout_s: float) -> None:
         """Open the subsystem and exchange hellos."""
         transport = client.get_transport()
         if transport is None:
             raise AnswerError("the connection was closed")
         self._transport, self._connected = transport, True
-        self._channel = transport.open_session(timeout=timeout_s)
-        watch(self._channel)
+        self._channel = transport.open_session(WINDOW_BYTES, timeout=timeout_s)
+        self._watch(self._channel)
         self._channel_id = self._channel.get_id()
         try:
             self._channel.invoke_subsystem("netconf")
@@ -121,8 +123,8 @@ class _Session(SSHSession):  # type: ignore[misc]
             if not transport.is_active():
                 raise
             # Junos without the service has it as a command, for those who may.
-            self._channel = transport.open_session(timeout=timeout_s)
-            watch(self._channel)
+            self._channel = transport.open_session(WINDOW_BYTES, timeout=timeout_s)
+            self._watch(self._channel)
             self._channel.exec_command("xml-mode netconf need-trailer")
         self._post_connect(timeout_s)
 
@@ -136,6 +138,11 @@ class _Session(SSHSession):  # type: ignore[misc]
         self._closing.set()
         self._transport.close()
         self._connected = False
+        self.rest()
+
+    def rest(self) -> None:
+        """Let go of what was read."""
+        self.parser.message = None
         self.share.done()
 
     def message(self) -> Message:
@@ -145,6 +152,7 @@ class _Session(SSHSession):  # type: ignore[misc]
     def arrived(self, message: Message) -> None:
         """Hand a message over to whoever waits for it."""
         root = message.root()
+        self.share.whole()
         if root.tag not in ("hello", "rpc-reply"):
             raise AnswerError(f"a message that is no answer: <{root.tag[:40]}>")
         with self._lock:
@@ -154,6 +162,8 @@ class _Session(SSHSession):  # type: ignore[misc]
 
     def _transport_read(self) -> bytes:
         data: bytes = self._channel.recv(PIECE)
+        if self.share.ousted:
+            raise AnswerError(TOO_SLOW)
         # Of all messages together: a device may send any number of them.
         self.received += len(data)
         if self.received > self.limit.size + PIECE:

@@ -127,6 +127,9 @@ class Switch(Protocol):
     def close(self) -> None:
         """End the session, which releases its lock; never raises."""
 
+    def rest(self) -> None:
+        """Let go of the memory of the last answer; never raises."""
+
     def lock(self) -> None:
         """Take the exclusive lock of the configuration database, if it is not held yet; does not wait for it."""
 

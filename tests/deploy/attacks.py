@@ -1,7 +1,8 @@
 """What a switch or server in somebody else's hands may answer; a process of its own (`python -m tests.deploy.attacks`).
 
-It prints its host key and ports, serves every connection the attack that is named, prints `asked` when the attack
-begins, and ends with its standard input.
+Its arguments are devices: a kind, an attack, and what it is the answer to. It prints its host key and a port for each,
+serves every connection of a port its attack, prints `asked` and the number of the device when the attack begins, and
+ends with its standard input.
 """
 
 from __future__ import annotations
@@ -206,7 +207,7 @@ GOOD = {
 }
 
 
-def switch(name: str, when: str) -> Behave:
+def switch(name: str, when: str, device: int) -> Behave:
     """Speak NETCONF, and answer one kind of request, or all others than those of GOOD, with the attack."""
     attack = SWITCH[name] if name in SWITCH else partial(OF_STATE[name], when)
 
@@ -231,7 +232,7 @@ def switch(name: str, when: str) -> Behave:
                 ]  # fmt: skip
                 chosen = when in (kind, ANY)
                 if chosen:
-                    tell("asked")
+                    tell(f"asked {device}")
                 for piece in attack() if chosen else answer:
                     if stop.is_set() or channel.closed:
                         return
@@ -319,7 +320,7 @@ def _hex(value: int) -> str:
     return ":".join(text[at : at + 4] for at in range(0, len(text), 4)).replace("fc00::", "")
 
 
-def server(name: str, when: str) -> Behave:
+def server(name: str, when: str, device: int) -> Behave:
     """Be a shell that answers a verb of the script with the attack, and says that nothing is pending."""
 
     def talk(channel: paramiko.Channel, stop: Event) -> None:
@@ -334,7 +335,7 @@ def server(name: str, when: str) -> Behave:
                     break
         verb = re.findall(rb"^main ([a-z]+)", script, re.MULTILINE)[-1].decode()
         if verb == when:
-            tell("asked")
+            tell(f"asked {device}")
             answer: Answer = SERVER[name]()
         elif verb == "status":
             answer = [json.dumps({**STATUS, "way": "netplan"})]
@@ -351,9 +352,11 @@ def server(name: str, when: str) -> Behave:
 
 
 if __name__ == "__main__":
-    _, kind, attack, request, number = sys.argv
+    rows = [sys.argv[at : at + 3] for at in range(1, len(sys.argv), 3)]
     with ExitStack() as stack:
-        behave = (switch if kind == "switch" else server)(attack, request)
-        ports = [stack.enter_context(serving(behave)) for _ in range(int(number))]
+        ports = [
+            stack.enter_context(serving((switch if kind == "switch" else server)(attack, request, number)))
+            for number, (kind, attack, request) in enumerate(rows)
+        ]
         tell(f"{HOST_KEY.get_name()} {HOST_KEY.get_base64()} {' '.join(map(str, ports))}")
         sys.stdin.read()

@@ -29,13 +29,16 @@ class Connection:
 
     def __init__(self, name: str, trouble: str = "") -> None:
         self.name, self.trouble = name, trouble
-        self.opened = self.closed = 0
+        self.opened = self.closed = self.rested = 0
 
     def open(self) -> Connection:
         self.opened += 1
         if self.trouble == "connect":
             raise DeviceError(self.name, Phase.CONNECT, "no answer")
         return self
+
+    def rest(self) -> None:
+        self.rested += 1
 
     def close(self) -> None:
         self.closed += 1
@@ -61,6 +64,8 @@ def test_every_device_gets_its_own_connection_which_is_kept() -> None:
         assert found == {name: (name, name) for name in NAMES}
         assert (found.good, found.bad) == (found, {})
     assert done == [1] * 6
+    # What an answer took is free again, though the connection is kept.
+    assert {one.rested for one in connections.values()} == {2}
     assert counts(connections) == dict.fromkeys(NAMES, (1, 0))
     pool.close(NAMES)
     assert counts(connections) == dict.fromkeys(NAMES, (1, 1))

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +22,15 @@ from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import ROOT, example
 from tests.deploy.attacks import LOOKS, OF_STATE, PROBES, SWITCH
 
-SWITCHES = [*(f"spine{n}" for n in range(1, 5)), *(f"stripe{s}-leaf{n}" for s in (1, 2) for n in (1, 2))]
+# Leaves first: only of them routes are asked for.
+SWITCHES = [*(f"stripe{s}-leaf{n}" for s in (1, 2) for n in (1, 2)), *(f"spine{n}" for n in range(1, 5))]
 SERVERS = [f"gpu-s{s}-{n}" for s in (1, 2) for n in (1, 2)]
 DEVICES = {"switch": SWITCHES, "server": SERVERS}
-TARGETS = {"switch": "stripe1-leaf1", "server": "gpu-s1-1"}
-# The whole program's, and a third of it is what the program is without any answer.
+# An attack: the kind of device, the attack's name, what it is the answer to.
+Attack = tuple[str, str, str]
+# Devices of a kind that attack at once.
+AT_ONCE = 4
+# The whole program's; and a third of it is what the program is without any answer.
 MEMORY_MIB, CPU_S = 256, 60
 CONFIG = "get-configuration"
 BUG = re.compile(r"Traceback|this is a bug")
@@ -50,21 +54,25 @@ class Cost:
     cpu: float
 
 
-@contextmanager
-def attacked(
-    kind: str, attack: str, request: str, folder: Path, timeout_s: int = 60, everywhere: bool = False
-) -> Iterator[subprocess.Popen[str]]:
-    """Serve an attack, write the inventory that leads to it; gives the process, which prints a line when it begins.
+def hostile(attacks: Sequence[Attack]) -> list[str]:
+    """Return the devices of the lab that attack, one for each attack."""
+    left = {kind: iter(names) for kind, names in DEVICES.items()}
+    return [next(left[kind]) for kind, _, _ in attacks]
 
-    `everywhere`: from all devices of the kind.
+
+@contextmanager
+def attacked(attacks: Sequence[Attack], folder: Path, timeout_s: int = 60) -> Iterator[subprocess.Popen[str]]:
+    """Serve attacks, one each of a device, and write the inventory that leads there.
+
+    Gives the process, which prints a line when an attack begins.
     """
-    hostile = DEVICES[kind] if everywhere else [TARGETS[kind]]
-    words = [sys.executable, "-m", "tests.deploy.attacks", kind, attack, request, str(len(hostile))]
+    names = hostile(attacks)
+    words = [sys.executable, "-m", "tests.deploy.attacks", *(word for attack in attacks for word in attack)]
     with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         sort, key, *ports = process.stdout.readline().split()
-        port_of = dict(zip(hostile, map(int, ports), strict=True))
+        port_of = dict(zip(names, map(int, ports), strict=True))
         hosts: dict[str, dict[str, object]] = {
             name: {"hostname": "127.0.0.1", "port": port_of.get(name, closed)}
             for closed, name in enumerate([*SWITCHES, *SERVERS], 9)
@@ -89,11 +97,11 @@ def _peak_mib(pid: int) -> int:
     return int(found[1]) >> 10 if found else 0
 
 
-def start(kind: str, verb: str, artifacts: Path, folder: Path, everywhere: bool = False) -> subprocess.Popen[str]:
-    """Start the program on the device that is attacked with, or everywhere."""
+def start(attacks: Sequence[Attack], verb: str, artifacts: Path, folder: Path) -> subprocess.Popen[str]:
+    """Start the program on the devices that attack."""
     words = [sys.executable, "-m", "ailb_gen", verb, str(ROOT / "examples/lab/fabric.yaml")]
     words += [] if verb == "collect" else [str(artifacts)]
-    words += ["-i", str(folder), *([] if everywhere else ["--limit", TARGETS[kind]])]
+    words += ["-i", str(folder), "--limit", ",".join(hostile(attacks))]
     more = {"collect": ["-o", str(folder / "out")], "deploy": ["--state", str(folder / "state"), "--yes"]}
     words += more.get(verb, [])
     environment = {**os.environ, "AILB_TEST": "secret"}
@@ -120,37 +128,6 @@ def ended(process: subprocess.Popen[str], folder: Path) -> Cost:
 # The verbs share what reads an answer: each of them meets some of the attacks.
 VERBS = ("plan", "drift", "collect")
 RPCS = ("get-bgp-summary-information", "get-alarm-information", "get-commit-information")
-CASES = [
-    *(
-        ("switch", attack, CONFIG, VERBS[number % len(VERBS)])
-        for number, attack in enumerate(SWITCH)
-        if attack not in ("silence", "drip", "slow")
-    ),
-    *(
-        ("switch", attack, RPCS[number % len(RPCS)], "collect")
-        for number, attack in enumerate(
-            ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
-        )
-    ),
-    *(("server", attack, "look", VERBS[1 + number % 2]) for number, attack in enumerate(LOOKS) if attack != "silence"),
-    *(("server", attack, "probe", "verify") for attack in PROBES),
-]
-
-
-@pytest.mark.sampled(40)
-@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), CASES)
-def test_an_attack_costs_its_own_device_only(
-    kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
-) -> None:
-    with attacked(kind, attack, request_, tmp_path):
-        cost = ended(start(kind, verb, artifacts, tmp_path), tmp_path)
-    assert cost.code in (0, 1, 2, 3), cost
-    assert TARGETS[kind] in cost.out or verb == "collect"
-    assert not BUG.search(cost.out), cost.out
-    assert cost.memory <= MEMORY_MIB, cost
-    assert cost.cpu <= CPU_S, cost
-
-
 STATE = {
     "get-bgp-summary-information": ("collect", "verify", "plan"),
     "get-alarm-information": ("collect", "drift", "deploy"),
@@ -161,29 +138,60 @@ STATE = {
     "get-ipv6-ra-information": ("collect", "verify"),
     "get-lldp-neighbors-information": ("collect",),
 }
-# Every second attack for each, and the others for the next.
-STATE_CASES = [
-    ("switch", one, rpc, verbs[number // 2 % len(verbs)])
-    for first, (rpc, verbs) in enumerate(STATE.items())
-    for number, one in enumerate(OF_STATE)
-    if (first + number) % 2 == 0
+CASES: list[tuple[str, Attack]] = [
+    *(
+        (VERBS[number % len(VERBS)], ("switch", attack, CONFIG))
+        for number, attack in enumerate(SWITCH)
+        if attack not in ("silence", "drip", "slow")
+    ),
+    *(
+        ("collect", ("switch", attack, RPCS[number % len(RPCS)]))
+        for number, attack in enumerate(
+            ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
+        )
+    ),
+    *(
+        (VERBS[1 + number % 2], ("server", attack, "look"))
+        for number, attack in enumerate(LOOKS)
+        if attack != "silence"
+    ),
+    *(("verify", ("server", attack, "probe")) for attack in PROBES),
+    # Every second attack for each, and the others for the next.
+    *(
+        (verbs[number // 2 % len(verbs)], ("switch", one, rpc))
+        for first, (rpc, verbs) in enumerate(STATE.items())
+        for number, one in enumerate(OF_STATE)
+        if (first + number) % 2 == 0
+    ),
 ]
 
 
-@pytest.mark.sampled(16)
-@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), STATE_CASES)
-def test_an_answer_about_state_costs_its_own_device_only(
-    kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
-) -> None:
-    with attacked(kind, attack, request_, tmp_path) as device:
-        cost = ended(start(kind, verb, artifacts, tmp_path), tmp_path)
-        # A device that nobody asked tells nothing, and ends.
-        told, _ = device.communicate()
-        assert told.startswith("asked\n")
-    assert cost.code in (0, 1, 3), cost
+def fleets() -> Iterator[tuple[str, list[Attack]]]:
+    """Yield verbs, and the attacks that meet each at once: as many as the lab has leaves and servers."""
+    for verb in dict.fromkeys(verb for verb, _ in CASES):
+        mine = {kind: [attack for one, attack in CASES if one == verb and attack[0] == kind] for kind in DEVICES}
+        while any(mine.values()):
+            taken = [attack for kind in DEVICES for attack in mine[kind][:AT_ONCE]]
+            mine = {kind: left[AT_ONCE:] for kind, left in mine.items()}
+            yield verb, taken
+
+
+FLEETS = list(fleets())
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize(("verb", "attacks"), FLEETS, ids=[f"{verb}-{attacks[0][1]}" for verb, attacks in FLEETS])
+def test_attacks_cost_their_own_devices_only(verb: str, attacks: list[Attack], artifacts: Path, tmp_path: Path) -> None:
+    """All at once cost no more memory than one may."""
+    with attacked(attacks, tmp_path, timeout_s=600) as devices:
+        cost = ended(start(attacks, verb, artifacts, tmp_path), tmp_path)
+        told, _ = devices.communicate()
+    # A device that nobody asked tells nothing, and proves nothing.
+    assert {int(line.split()[1]) for line in told.splitlines()} == set(range(len(attacks))), (told, cost)
+    assert cost.code in (0, 1, 2, 3), cost
     assert not BUG.search(cost.out), cost.out
     assert cost.memory <= MEMORY_MIB, cost
-    assert cost.cpu <= CPU_S, cost
+    assert cost.cpu <= len(attacks) * CPU_S, cost
 
 
 EVERYWHERE = [
@@ -199,8 +207,9 @@ EVERYWHERE = [
 def test_many_hostile_devices_share_the_memory(
     kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
 ) -> None:
-    with attacked(kind, attack, request_, tmp_path, everywhere=True):
-        cost = ended(start(kind, verb, artifacts, tmp_path, everywhere=True), tmp_path)
+    attacks = [(kind, attack, request_)] * len(DEVICES[kind])
+    with attacked(attacks, tmp_path):
+        cost = ended(start(attacks, verb, artifacts, tmp_path), tmp_path)
     # What cannot be planned, or no answer in time: they share the processor, too. What is verified is not right.
     assert cost.code in ((1, 3) if verb == "verify" else (2, 3)), cost
     assert not BUG.search(cost.out), cost.out
@@ -210,10 +219,11 @@ def test_many_hostile_devices_share_the_memory(
 @pytest.mark.parametrize(("attack", "request_"), [("drip", CONFIG), ("slow", "any")])
 def test_all_answers_together_have_a_deadline(attack: str, request_: str, artifacts: Path, tmp_path: Path) -> None:
     """A byte per second; and answers of which each comes in time."""
-    with attacked("switch", attack, request_, tmp_path, timeout_s=3):
-        cost = ended(start("switch", "collect", artifacts, tmp_path), tmp_path)
+    attacks = [("switch", attack, request_)]
+    with attacked(attacks, tmp_path, timeout_s=3):
+        cost = ended(start(attacks, "collect", artifacts, tmp_path), tmp_path)
     assert cost.code == 3, cost
-    assert f"{TARGETS['switch']}: " in cost.out
+    assert f"{SWITCHES[0]}: " in cost.out
     assert "no answer in time" in cost.out
 
 
@@ -232,10 +242,11 @@ def test_a_signal_ends_the_run(
     kind: str, attack: str, request_: str, verb: str, number: int, artifacts: Path, tmp_path: Path
 ) -> None:
     """Long before the deadline of an answer; what was seen of the device is not compared to the end."""
-    with attacked(kind, attack, request_, tmp_path, timeout_s=600) as device:
-        process = start(kind, verb, artifacts, tmp_path)
+    attacks = [(kind, attack, request_)]
+    with attacked(attacks, tmp_path, timeout_s=600) as device:
+        process = start(attacks, verb, artifacts, tmp_path)
         assert device.stdout is not None
-        assert device.stdout.readline() == "asked\n"
+        assert device.stdout.readline() == "asked 0\n"
         process.send_signal(number)
         cost = ended(process, tmp_path)
     # What is over already when the signal comes has an end of its own.

@@ -21,7 +21,7 @@ from ailb_gen.deploy import memory
 from ailb_gen.deploy.calls import ask, commit_of, history
 from ailb_gen.deploy.collect import lldp
 from ailb_gen.deploy.drivers import text_of
-from ailb_gen.deploy.memory import Share, Shared
+from ailb_gen.deploy.memory import Share, Shared, TooMuchError
 from ailb_gen.deploy.messages import CONFIGURATION, LONG, ROUTES, SHORT, AnswerError, Limit, Message
 from ailb_gen.deploy.netconf import _Framing
 from ailb_gen.deploy.switch import DeviceError, Phase
@@ -218,7 +218,7 @@ def test_messages_in_any_pieces(messages: list[str], at: list[int], size: int) -
 def test_any_bytes_are_messages_or_told(pieces: list[bytes]) -> None:
     class Parsing(Heard):
         def message(self) -> Any:
-            return Message(LONG, Share())
+            return Message(LONG, Share(Shared()))
 
         def arrived(self, message: Any) -> None:
             message.root()
@@ -243,7 +243,7 @@ def test_chunks_that_are_none(header: bytes) -> None:
 def parsed(text: str, limit: Limit = LONG, share: Share | None = None) -> Any:
     """Return the tree of a message that comes in pieces."""
     data = text.encode()
-    message = Message(limit, share or Share())
+    message = Message(limit, share or Share(Shared()))
     for start in range(0, len(data), 7 if len(data) < 1000 else 5000):
         message.feed(data[start : start + (7 if len(data) < 1000 else 5000)])
     return message.root()
@@ -326,7 +326,7 @@ def test_what_is_too_much(what: str) -> None:
 def test_devices_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short answers always fit; a long one waits for room, and is refused when there is none."""
     monkeypatch.setattr(memory, "PATIENCE_S", 0.01)
-    shared = Shared(6 << 20)
+    shared = Shared(9 << 20)
     text = f"<a>{'x' * 4_000_000}</a>"
     first, second, third = (Share(shared) for _ in range(3))
     parsed(text, CONFIGURATION, first)
@@ -335,8 +335,38 @@ def test_devices_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     last = Share(shared)
     with pytest.raises(AnswerError, match="use fewer at once"):
         parsed(text, CONFIGURATION, last)
-    parsed(f"<a>{'x' * (1 << 20)}</a>", CONFIGURATION, last)
+    parsed(f"<a>{'x' * (1 << 19)}</a>", CONFIGURATION, last)
     for share in (first, second, third, last):
         share.done()
-    assert shared.left == 6 << 20
+    assert shared.left == 9 << 20
     parsed(text, CONFIGURATION, last)
+
+
+def test_what_is_read_slowly_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that has the most of those that still read; not an answer that is whole."""
+    monkeypatch.setattr(memory, "LEASE_S", 0.0)
+    shared, ousted = Shared(9 << 20), list[str]()
+
+    def share(name: str) -> Share:
+        def oust() -> None:
+            ousted.append(name)
+            # As the session's end does.
+            shares[name].done()
+
+        return Share(shared, oust)
+
+    shares = {name: share(name) for name in ("whole", "small", "large", "new")}
+    for name, size in (("whole", 5 << 20), ("small", 2 << 20), ("large", 5 << 20)):
+        shares[name].need(size)
+    shares["whole"].whole()
+    shares["new"].need(3 << 20)
+    assert ousted == ["large"]
+    with pytest.raises(TooMuchError, match="long and slow"):
+        shares["large"].need(9 << 20)
+
+
+def test_an_answer_that_is_none_is_let_go() -> None:
+    message = Message(CONFIGURATION, Share(Shared()))
+    with pytest.raises(AnswerError):
+        message.feed(b"<a>" + b"x" * (5 << 20))
+    assert (message._builder.root, message._builder.pieces, message._builder.blocks) == (None, [], [])

@@ -49,6 +49,9 @@ class _Switch:
     def open(self) -> None:
         raise AssertionError
 
+    def rest(self) -> None:
+        assert self.name
+
     def close(self) -> None:
         raise AssertionError
 

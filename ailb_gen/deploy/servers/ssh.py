@@ -7,16 +7,17 @@ standard input: never in a command line, and never to anything else.
 import select
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 import paramiko
 from paramiko.ssh_exception import SSHException
 
-from ailb_gen.deploy.bounded import BoundedSocket
+from ailb_gen.deploy.bounded import WINDOW_BYTES, BoundedSocket
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import KEEPALIVE_S, SshReach, log_in
-from ailb_gen.deploy.memory import SHARED_BYTES, Share, TooMuchError
+from ailb_gen.deploy.memory import SHARED_BYTES, TOO_SLOW, Share, TooMuchError
 from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
 
 # What may come, in bytes, before the shell is there: greetings, and what start-up files print.
@@ -55,6 +56,9 @@ class Server(Protocol):
     def close(self) -> None:
         """End the connection; never raises."""
 
+    def rest(self) -> None:
+        """Let go of the memory of the last answer; never raises."""
+
     def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
         """Run a shell script as root, given on the standard input of the shell; `most` bytes are an answer's."""
 
@@ -77,6 +81,7 @@ class SshServer:
         """Connect and log in. Raises DeviceError."""
         self._client, self._connection = log_in(self.reach)
         self._connection.limit(None)
+        self.share.oust = self._connection.oust
         transport = self._client.get_transport()
         if transport is not None:
             transport.set_keepalive(KEEPALIVE_S)
@@ -89,6 +94,10 @@ class SshServer:
             client.close()
             self._connection.close()
 
+    def rest(self) -> None:
+        """Let go of the memory of the last answer."""
+        self.share.done()
+
     def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
         """Run a shell script as root. Raises DeviceError, before the script or without knowing what it did."""
         transport = self._client.get_transport() if self._client is not None else None
@@ -99,20 +108,24 @@ class SshServer:
         # Paramiko waits for some answers without end; the connection does not.
         self._connection.limit(timeout_s + self.reach.connect_s)
         try:
-            channel = transport.open_session(timeout=self.reach.connect_s)
+            channel = transport.open_session(WINDOW_BYTES, timeout=self.reach.connect_s)
         except (SSHException, OSError, EOFError) as error:
             hint = "its state is read again"
             raise UnknownOutcomeError(
                 self.name, phase, f"the session was lost ({type(error).__name__})", hint
             ) from error
         self._connection.watch(channel)
-        with channel:
-            talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most, self.share)
-            try:
-                answer = talk.run(script, self.reach.credentials)
-            except DeviceError:
-                self.share.done()
-                raise
+        talk = _Talk(self.name, phase, channel, time.monotonic() + timeout_s, most, self.share)
+        try:
+            answer = talk.run(script, self.reach.credentials)
+        except DeviceError:
+            self.share.done()
+            raise
+        finally:
+            # Of a connection that has ended, paramiko cannot close a channel.
+            with suppress(SSHException, OSError, EOFError):
+                channel.close()
+        self.share.whole()
         self._connection.limit(None)
         return answer
 
@@ -167,6 +180,8 @@ class _Talk:
         """Collect output until it is enough, or the end; `most` bytes are kept."""
         channel = self.channel
         while True:
+            if self.share.ousted:
+                raise self._refused(TOO_SLOW)
             ended = channel.eof_received or channel.closed
             while channel.recv_ready() or channel.recv_stderr_ready():
                 if channel.recv_ready():

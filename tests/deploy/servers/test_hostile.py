@@ -51,6 +51,9 @@ class Liar:
     def close(self) -> None:
         """Do nothing."""
 
+    def rest(self) -> None:
+        """Do nothing."""
+
     def run(self, script: str, phase: Phase, timeout_s: float, most: int = 0) -> Answer:
         """Answer."""
         assert script
