@@ -14,7 +14,7 @@ from ailb_gen.cli.generate import _pool
 from ailb_gen.errors import TemplateError
 from ailb_gen.render import budget
 from ailb_gen.render.artifacts import RenderOptions, Tree, render
-from tests.conftest import SMALL, design_of
+from tests.conftest import ROOT, SMALL, design_of
 from tests.render.test_environment import user_template
 
 PIECE = "junos/_lldp.j2"
@@ -74,15 +74,18 @@ def test_all_devices_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_within_the_limits_the_same_is_rendered(tmp_path: Path) -> None:
-    assert rendered(user_template(tmp_path, "junos/_unused.j2", "")) == render(design_of(SMALL), RenderOptions())
+    text = (ROOT / "templates" / PIECE).read_text()
+    assert rendered(user_template(tmp_path, PIECE, text)) == render(design_of(SMALL), RenderOptions())
 
 
 SHORT = """
 import sys
 from pathlib import Path
+from ailb_gen.junos import tokens
 from ailb_gen.render import artifacts, budget
 from tests.conftest import SMALL, design_of
 budget.CPU_S, budget.GRACE_S = 1, int(sys.argv[2])
+tokens.MAX_TEXT = tokens.MAX_WORDS = 1 << 30
 design = design_of(SMALL)
 artifacts.start_worker(design, artifacts.RenderOptions(templates=Path(sys.argv[1])))
 try:
