@@ -47,9 +47,7 @@ def _check_manifest(context: Context, findings: Findings) -> None:
             reason, line = error.problems[0].reason, error.problems[0].place.line
         message = f"the manifest cannot be used ({reason}): nothing was compared"
         check = READABLE if (root / MANIFEST).exists() else UNCHANGED
-        findings.add(
-            check, MANIFEST, message, Place(MANIFEST, line)
-        )
+        findings.add(check, MANIFEST, message, Place(MANIFEST, line))
         return
     _check_head(context, manifest.body, text, findings)
     findings.look(UNCHANGED, len(manifest.here))
