@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
@@ -25,13 +25,13 @@ def at_fault(above: str, name: str, reference: str, unused: Collection[str], is_
     return OR.join((*choices, f"{above} {instead[0] if instead else name}"))
 
 
-def known_names(defined: Iterable[Mapping[str, Collection[str]]]) -> dict[str, frozenset[str]]:
-    """Return the names of every kind that more than one switch defines."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+def known_names(defined: Iterable[Mapping[str, Collection[str]]]) -> dict[str, set[str]]:
+    """Return the names of every kind that any switch defines."""
+    found: dict[str, set[str]] = defaultdict(set)
     for kinds in defined:
         for kind, names in kinds.items():
-            found[kind].update(iter(names))
-    return {kind: frozenset(name for name in names if names[name] > 1) for kind, names in found.items()}
+            found[kind].update(names)
+    return found
 
 
 def used_policies(switch: Switch) -> Iterator[Policy]:

@@ -13,6 +13,7 @@ from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from ailb_gen.checks.model import Finding, Result, by_place
+from ailb_gen.checks.taken_out import taken_out
 from ailb_gen.errors import AilbError, Place
 from ailb_gen.junos.groups import inherited
 from ailb_gen.junos.interface_ranges import RANGE, expand_ranges
@@ -33,7 +34,8 @@ def located(results: Iterable[Result], root: Path) -> tuple[Result, ...]:
 
     A missing statement is placed where it is inactive, else at the innermost block around it that is there; `gap` is
     the first of its words that is missing, with those before it. What comes from a group or an interface range is
-    placed there, and the message names it. Findings of files that cannot be read stay as they are.
+    placed there, and what the file takes out again where it does; the message says so. Findings of files that cannot be
+    read stay as they are.
     """
     results = tuple(results)
     found: dict[str, list[Finding]] = defaultdict(list)
@@ -63,13 +65,14 @@ def _outline(root: Path, file: str) -> _Outline | None:
 class _Outline:
     """The statements of a switch's file: as they are written, and as they act."""
 
-    __slots__ = ("acting", "file", "is_set", "lines", "sources", "written")
+    __slots__ = ("acting", "file", "is_set", "lines", "sources", "taken", "written")
 
     def __init__(self, file: str, written: Node, text: str) -> None:
         self.file, self.written, self.lines = file, written, text.split("\n")
         self.is_set = is_set(text)
         self.acting = expand_ranges(written, inherited(written))
         self.sources = dict(_sources(written))
+        self.taken = taken_out(text, file, written, self.is_set)
 
     def placed(self, finding: Finding) -> Finding:
         """Return a finding at the line of its statement, or of what is around the place where it is missing."""
@@ -78,7 +81,11 @@ class _Outline:
             return finding
         node, known = _reached(self.acting, words)
         line, gap, note = node.line, "", ""
-        if known == len(words):
+        taken = None if finding.instead else self._taken(words)
+        if taken is not None:
+            line, note = self.taken[taken][0], f" (`{' '.join(taken)}` {self.taken[taken][1]} here)"
+            gap = f"{self.file} {' '.join(taken)}"
+        elif known == len(words):
             line = _value(node).line
             source = self.sources.get(line)
             note = f" (inherited from {source})" if source else ""
@@ -116,6 +123,12 @@ class _Outline:
                 return node.line
         return 0
 
+    def _taken(self, words: Words) -> Words | None:
+        """Return the path of what is taken out, if a statement is that, a part of it, or around it."""
+        named = words[:-1] if words[-1] == ANY else words
+        around = (path for path in self.taken if path == named[: len(path)] or named == path[: len(named)])
+        return max(around, key=len, default=None)
+
     def _chosen(self, statement: str) -> Words:
         """Return the first of several statements that is there, else the last."""
         choices = [tuple(text.split()) for text in statement.split(OR)]
@@ -123,7 +136,7 @@ class _Outline:
 
     def _is_there(self, words: Words) -> bool:
         if words and words[-1] == ANY:
-            return _inactive(self.written, words) is not None
+            return _inactive(self.written, words) is not None or self._taken(words) is not None
         return _reached(self.acting, words)[1] == len(words)
 
 

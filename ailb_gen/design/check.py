@@ -363,7 +363,8 @@ def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
     rdma = [names.format(i=rail) for rail in range(fabric.rails)] if isinstance(names, str) else names
     own = fabric.nccl.environment
     values = {"NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads)} | own
-    wrong = faults(values, Network(rdma, fabric.roce.dscp if fabric.roce.enabled else None))
+    nics = [fabric.names.nic.format(i=rail) for rail in range(fabric.rails)]
+    wrong = faults(values, Network(rdma, fabric.roce.dscp if fabric.roce.enabled else None, nics))
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
         problems.error(

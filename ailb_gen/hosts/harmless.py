@@ -93,9 +93,9 @@ ENVIRONMENT: Settings = {
     "values with which the fabric works; others are refused in fabric.yaml, too": {
         name: one.pattern for name, one in VARIABLES.items() if one.quiet
     },
-    "connections that only set up a job": {
+    "connections that only set up a job; told all the same where they name a GPU NIC": {
         r"NCCL_SOCKET_IFNAME|NCCL_OOB_NET_IFNAME|GLOO_SOCKET_IFNAME|TP_SOCKET_IFNAME": r"[\w.,:=^-]+",
-        r"NCCL_COMM_ID|NCCL_HOSTID|MASTER_(?:ADDR|PORT)": WORDS,
+        r"NCCL_COMM_ID|MASTER_(?:ADDR|PORT)": WORDS,
         r"(?:OMPI|PRTE|PMIX)_MCA_(?:btl_tcp|oob_tcp|ptl_tcp|prte|gds)(?:_\w+)?": WORDS,
         r"NCCL_COMM_BLOCKING": SWITCH,
     },

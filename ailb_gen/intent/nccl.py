@@ -16,6 +16,12 @@ from pydantic.config import JsonDict
 DEVICE = r"[\w.-]+(?::[0-9]{1,3})?"
 DEVICES = rf"{DEVICE}(?:,{DEVICE})*"
 BYTE = r"[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]"
+# Variables that choose the interfaces of sockets; NCCL takes prefixes of names, the others whole names.
+SOCKETS = re.compile(
+    r"(?:NCCL_(?:SOCKET|OOB_NET)|GLOO_SOCKET|TP_SOCKET)_IFNAME|(?:OMPI|PRTE|PMIX)_MCA_\w+_if_include", re.ASCII
+)
+# Interfaces that no NIC has: to exclude them, as NCCL does by itself, leaves the choice as it was.
+VIRTUAL = re.compile(r"\^(?:(?:lo|docker|veth|virbr|br-|cni|cali|flannel|lxc|tun|tap|podman|kube)[\w.-]*(?:,|$))+")
 CLASS = "four times the DSCP of roce, 104 to 107 by default"
 
 
@@ -89,10 +95,11 @@ VARIABLES: dict[str, Variable] = {
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What a server has of the fabric: the names of its RDMA devices, and the DSCP of RDMA data; None without RoCE."""
+    """What a server has of the fabric: its RDMA devices and NICs, and the DSCP of RDMA data; None without RoCE."""
 
     rdma: Sequence[str]
     dscp: int | None
+    nics: Sequence[str] = ()
 
 
 def faults(environment: dict[str, str], network: Network) -> dict[str, tuple[str, str]]:
@@ -119,6 +126,17 @@ def _fault(name: str, value: str, environment: dict[str, str], network: Network)
         missing = [one for one in network.rdma if not _selects(value, one)]
         if missing:
             return f"it leaves out {missing[0]}, a GPU's way into the fabric", f"={','.join(network.rdma)}"
+    if SOCKETS.fullmatch(name):
+        chosen = [nic for nic in network.nics if _takes(name, value, nic)]
+        if chosen:
+            why = f"it lets sockets use {chosen[0]}, a GPU NIC: only RDMA has routes to other leaves, sockets have none"
+            return why, "the management NIC, such as eno1"
+    if name == "UCX_NET_DEVICES" and value != "all":
+        listed = [device.partition(":")[0] for device in value.split(",")]
+        sockets = [device for device in listed if device in network.nics]
+        if sockets or (network.rdma and set(network.rdma).isdisjoint(listed)):
+            why = f"{(sockets or listed)[0]} is no RDMA device of a GPU NIC"
+            return why, ",".join(f"{device}:1" for device in network.rdma)
     if name == "NCCL_NSOCKS_PERTHREAD":
         threads = environment.get("NCCL_SOCKET_NTHREADS", "")
         if threads.isdecimal() and len(threads) < 3 and int(threads) * int(value) > 64:
@@ -126,8 +144,15 @@ def _fault(name: str, value: str, environment: dict[str, str], network: Network)
     return None
 
 
+def _takes(name: str, value: str, nic: str) -> bool:
+    """Return whether sockets may use a NIC that a variable names; without the variable they take another one."""
+    if name.startswith("NCCL_"):
+        return _selects(value, nic) and VIRTUAL.fullmatch(value) is None
+    return nic in value.split(",")
+
+
 def _selects(value: str, device: str) -> bool:
-    """Return whether a value of NCCL_IB_HCA selects a device: names are prefixes unless `=` stands in front."""
+    """Return whether a value of NCCL selects a device or interface: names are prefixes unless `=` stands in front."""
     names = [name.partition(":")[0] for name in value.lstrip("^=").split(",")]
     exact = value.lstrip("^").startswith("=")
     listed = any(device == name if exact else device.startswith(name) for name in names)

@@ -138,7 +138,7 @@ DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
     (MANIFEST, LAB.digest, "0" * 64, {("AILB005", "manifest.json input_sha256")}, "000000"),
     (MANIFEST, f'"{LAB.digest}"', "null", {("AILB005", "manifest.json input_sha256")}, "null"),
     (MANIFEST, '"link:../profiles/stripe1"', '"link:../profiles/stripe9"', {("AILB005", "servers/gpu-s1-1")}, ""),
-    (MANIFEST, ' "files": {', ' "files": [', {("AILB002", MANIFEST)}, "{"),
+    (MANIFEST, ' "files": {', ' "files": [', {("AILB002", MANIFEST)}, "cabling.csv"),
 ]
 
 

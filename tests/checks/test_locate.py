@@ -99,6 +99,35 @@ def test_what_is_inactive_is_the_place(tmp_path: Path, block: str, statement: st
     assert "is inactive)" in found.message
 
 
+EXPORT = "policy-options policy-statement FABRIC-OUT"
+OTHERS = """        term others {
+            then reject;
+        }
+"""
+SET = "set policy-options policy-statement FABRIC-OUT term others then reject\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "line"),
+    [
+        (TEXT.replace(OTHERS, f"/*\n{OTHERS}*/\n"), f"{EXPORT} {ANY}", "term others {"),
+        (TEXT.replace("multiplier 3;", "# multiplier 3;", 1), f"{BFD} multiplier", "# multiplier 3;"),
+        (f"#{SET}set system host-name x\n", f"{EXPORT} term others then", f"#{SET.strip()}"),
+        (f"{SET}delete {EXPORT} term others\n", f"{EXPORT} {ANY}", f"delete {EXPORT} term others"),
+        (f"{SET}delete {EXPORT}\n", f"{EXPORT} term others then reject", f"delete {EXPORT}"),
+        (
+            f"{SET}set {EXPORT} term a then accept\ninsert {EXPORT} term others before term a\n",
+            f"{EXPORT} term others",
+            f"insert {EXPORT} term others before term a",
+        ),
+    ],
+)
+def test_what_is_taken_out_is_the_place(tmp_path: Path, text: str, statement: str, line: str) -> None:
+    (found,) = placed(tmp_path, text, about(statement))
+    assert line_of(found, text) == line
+    assert found.message.endswith(" here)")
+
+
 @pytest.mark.parametrize(
     ("text", "statement", "line", "source"),
     [

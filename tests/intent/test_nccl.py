@@ -10,7 +10,7 @@ from ailb_gen.errors import IntentError
 from ailb_gen.intent.nccl import VARIABLES, Network, faults, schema
 from tests.conftest import SMALL, intent_of
 
-NETWORK = Network(("mlx5_0", "mlx5_1", "mlx5_10"), 26)
+NETWORK = Network(("mlx5_0", "mlx5_1", "mlx5_10"), 26, ("gpu0_eth", "gpu1_eth"))
 WORDS = ("0", "abc", "AF_INET", "none", "", " ", "-2", "1 ", "99999999999999999999", "9" * 5000, "$(id)")
 
 
@@ -39,6 +39,14 @@ WORDS = ("0", "abc", "AF_INET", "none", "", " ", "-2", "1 ", "999999999999999999
         ("NCCL_IB_RETRY_CNT", "7"),
         ("UCX_IB_GID_INDEX", "auto"),
         ("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1"),
+        ("UCX_NET_DEVICES", "mlx5_1:1"),
+        ("UCX_NET_DEVICES", "all"),
+        ("NCCL_SOCKET_IFNAME", "eno1"),
+        ("NCCL_SOCKET_IFNAME", "=gpu"),
+        ("NCCL_SOCKET_IFNAME", "^docker0,lo"),
+        ("NCCL_SOCKET_IFNAME", "^gpu"),
+        ("GLOO_SOCKET_IFNAME", "gpu"),
+        ("OMPI_MCA_btl_tcp_if_exclude", "gpu0_eth"),
         ("LD_LIBRARY_PATH", "/usr/local/lib:/opt/lib"),
         ("NCCL_DEBUG", "INFO"),
         ("MY_VAR", "anything; at $ALL"),
@@ -68,6 +76,18 @@ def test_values_that_work(name: str, value: str) -> None:
         ("NCCL_IB_HCA", "none", "it leaves out mlx5_0"),
         ("NCCL_IB_HCA", "=mlx5_0,mlx5_1", "it leaves out mlx5_10"),
         ("NCCL_IB_HCA", "^mlx5_1", "it leaves out mlx5_1,"),
+        ("NCCL_SOCKET_IFNAME", "gpu0_eth", "sockets use gpu0_eth"),
+        ("NCCL_SOCKET_IFNAME", "eno1,gpu1_eth", "sockets use gpu1_eth"),
+        ("NCCL_SOCKET_IFNAME", "gpu", "sockets use gpu0_eth"),
+        ("NCCL_SOCKET_IFNAME", "^eno1", "sockets use gpu0_eth"),
+        ("NCCL_SOCKET_IFNAME", "^gpu0", "sockets use gpu1_eth"),
+        ("NCCL_OOB_NET_IFNAME", "=gpu1_eth", "sockets use gpu1_eth"),
+        ("GLOO_SOCKET_IFNAME", "eno1,gpu1_eth", "sockets use gpu1_eth"),
+        ("TP_SOCKET_IFNAME", "gpu0_eth", "sockets use gpu0_eth"),
+        ("OMPI_MCA_btl_tcp_if_include", "gpu0_eth", "sockets use gpu0_eth"),
+        ("PRTE_MCA_oob_tcp_if_include", "gpu0_eth", "sockets use gpu0_eth"),
+        ("UCX_NET_DEVICES", "mlx5_0:1,gpu0_eth", "gpu0_eth is no RDMA device"),
+        ("UCX_NET_DEVICES", "eno1", "eno1 is no RDMA device"),
         ("NCCL_IB_TIMEOUT", "23", "verbs take no more"),
         ("UCX_IB_GID_INDEX", "256", "UCX has no other"),
         ("LD_LIBRARY_PATH", "lib", "elsewhere"),

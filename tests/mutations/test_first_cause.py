@@ -92,6 +92,8 @@ SPINES = {
         "then next term;",
     ),
     "other tag": ("local members 0:15", "local members 0:16", "community local members 0:16;"),
+    "two tags": ("local members 0:15", "local members [ 0:15 0:16 ]", "community local members [ 0:15 0:16 ];"),
+    "multipath is a comment": (r"multiple-as;", "/* multiple-as; */", "/* multiple-as; */"),
     "drop profile of TCP": (
         "protocol any drop",
         "protocol tcp drop",
@@ -153,6 +155,12 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
     [
         (r" +prefix fc00:1:1:3::/64;\n", "", "interface irb.2 {"),
         (r"forwarding-class CNP \{", "forwarding-class CNPx {", "forwarding-class CNPx {"),
+        (
+            "blue members color:0:2",
+            "blue members [ color:0:2 color:0:3 ]",
+            "community blue members [ color:0:2 color:0:3 ];",
+        ),
+        (r"vlans \{\n( +)vn2 \{", r"vlans {\n\1vn02 {", "vn02 {"),
         ("spines-red members 65003", "spines-red members 65009", "as-list spines-red members 65009;"),
         ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
     ],

@@ -67,7 +67,8 @@ FILES = {
 LINES = {
     "etc/ailb/nccl.env": (
         "NCCL_DEBUG=INFO", "NCCL_DEBUG_SUBSYS=INIT,NET", "NCCL_DEBUG_FILE=/var/log/nccl.%h.%p", "NCCL_IB_TIMEOUT=22",
-        "NCCL_IB_RETRY_CNT=7", "NCCL_SOCKET_IFNAME=eno1", "NCCL_NVLS_ENABLE=1", "NCCL_NET_GDR_LEVEL=PIX",
+        "NCCL_IB_RETRY_CNT=7", "NCCL_SOCKET_IFNAME=eno1",
+        "NCCL_SOCKET_IFNAME=^lo,docker0", "GLOO_SOCKET_IFNAME=eno1", "NCCL_NVLS_ENABLE=1", "NCCL_NET_GDR_LEVEL=PIX",
         "MASTER_PORT=29500", "TOKENIZERS_PARALLELISM=false", "NCCL_COMM_BLOCKING=1", "NVIDIA_VISIBLE_DEVICES=all",
         "CUDA_VISIBLE_DEVICES=0,1,2,3",
         "OMPI_MCA_btl_tcp_if_include=eno1", "PATH=/usr/local/cuda/bin:$PATH", "WANDB_MODE=offline",
@@ -233,6 +234,11 @@ HARMFUL = {
     "a routing daemon": ("etc/frr/frr.conf", "router bgp 65000\n", "AILB617"),
     "another GID": ("etc/ailb/nccl.env", "NCCL_IB_GID_INDEX=0\n", "AILB612"),
     "another class": ("etc/ailb/nccl.env", "NCCL_IB_TC=0\n", "AILB612"),
+    "sockets of a GPU NIC": ("etc/ailb/nccl.env", "NCCL_SOCKET_IFNAME=gpu0_eth\n", "AILB612"),
+    "sockets of GPU NICs": ("etc/ailb/nccl.env", "GLOO_SOCKET_IFNAME=eno1,gpu1_eth\n", "AILB612"),
+    "Open MPI over a GPU NIC": ("etc/ailb/nccl.env", "OMPI_MCA_btl_tcp_if_include=gpu0_eth\n", "AILB612"),
+    "sockets for all shells": ("etc/profile.d/nccl.sh", "export NCCL_SOCKET_IFNAME=gpu\n", "AILB617"),
+    "one name for all servers": ("etc/ailb/nccl.env", "NCCL_HOSTID=a\n", "AILB612"),
     "other rails": ("etc/ailb/nccl.env", "NCCL_CROSS_NIC=1\n", "AILB612"),
     "a parameter of a GPU NIC": (SYSCTL, "net.ipv6.conf.gpu0_eth.disable_ipv6 = 1\n", "AILB610"),
     "a table twice": (TABLES, "10000 storage # NFS\n", "AILB608"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
@@ -10,6 +11,7 @@ from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import FabricRoute, Group, Switch
+from ailb_gen.network.policy import Community
 from ailb_gen.network.sessions import discovered, discovery_of
 from ailb_gen.routing.policy import members
 from ailb_gen.routing.speaker import color_value, direct_prefixes
@@ -31,12 +33,20 @@ def _check_defined(context: Context, findings: Findings) -> None:
                 involves = (f"{switch.named} community {color.name}",)
                 statement = f"policy-options community {color.name} members"
                 findings.at(DEFINED, switch, message, line, color.value, found, involves, statement=statement)
-        holders: dict[str, str] = {}
-        for community in switch.communities.values():
-            for value in members(community):
-                if value.startswith("color:") and holders.setdefault(value, community.name) != community.name:
-                    message = f"{value} is also the value of community {holders[value]}"
-                    findings.at(DEFINED, switch, message, community.line, part=community.name)
+        _check_single(switch, {color.name: color.value for color in context.expected.colors}, findings)
+
+
+def _check_single(switch: Switch, colors: Mapping[str, str], findings: Findings) -> None:
+    """Find communities that have the value of another one; of those of `colors` the value is compared already."""
+    holders: dict[str, Community] = {}
+    for community in switch.communities.values():
+        for value in members(community):
+            right, wrong = holders.setdefault(value, community), community
+            if colors.get(community.name) == value:
+                right, wrong = wrong, right
+            if value.startswith("color:") and right is not wrong and wrong.name not in colors:
+                message = f"{value} is also the value of community {right.name}"
+                findings.at(DEFINED, switch, message, wrong.line, part=wrong.name)
 
 
 def _check_advertised(context: Context, findings: Findings) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ailb_gen import layout as files
-from ailb_gen.checks.families.host_settings import is_of_another_nic
+from ailb_gen.checks.families.host_settings import is_of_another_nic, variable_faults
 from ailb_gen.checks.families.hosts import HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check, Severity
@@ -139,7 +139,8 @@ def _variables(group: HostGroup, text: str, path: str) -> bool:
     text = "\n".join("" if ALIAS.match(line) and not NETWORK_TOOLS.search(line) else line for line in text.split("\n"))
     text = re.sub(r"^\s*readonly\s+(?=\w+=)", "", text, flags=re.MULTILINE)
     rows = list(assignments(re.sub(r"^\s*(?:readonly|export)\s+([A-Z_]+)\s*$", r"\1=", text, flags=re.MULTILINE)))
-    return all(setting_is_harmless(ENVIRONMENT, one) for one in rows if not _is_umask(str(one.value)))
+    harmless = all(setting_is_harmless(ENVIRONMENT, one) for one in rows if not _is_umask(str(one.value)))
+    return harmless and not variable_faults(group, rows)
 
 
 def _is_umask(line: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -151,8 +151,8 @@ def _check_settings(group: HostGroup, findings: HostFindings) -> None:
     if files.SYSCTL in profile.files:
         _compare(findings, SYSCTLS, files.SYSCTL, 1, own_sysctls(group), _sysctls(group))
     if files.ENVIRONMENT in profile.files:
-        found = own_settings(harmless.ENVIRONMENT, profile.environment, _environment(group))
-        reasons = _faults(group)
+        reasons = variable_faults(group, profile.environment)
+        found = own_settings(harmless.ENVIRONMENT, profile.environment, _environment(group), reasons)
         _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, found, _environment(group), reasons=reasons)
         _check_asked(group, findings, reasons)
     for nic_name, settings in profile.drop_ins.items():
@@ -199,9 +199,13 @@ def is_of_another_nic(group: HostGroup, setting: Setting) -> bool:
     return bool(nic) and nic not in names and not set("*?[") & set(nic)
 
 
-def own_settings(table: harmless.Settings, found: Iterable[Setting], expected: Settings) -> list[Setting]:
-    """Return the settings of a file but for harmless ones that nobody asked for."""
-    return [one for one in found if ("", one.key) in expected or not setting_is_harmless(table, one)]
+def own_settings(
+    table: harmless.Settings, found: Iterable[Setting], expected: Settings, wrong: Collection[str] = ()
+) -> list[Setting]:
+    """Return the settings of a file but for harmless ones that nobody asked for; `wrong` do harm as they stand."""
+    return [
+        one for one in found if ("", one.key) in expected or one.key in wrong or not setting_is_harmless(table, one)
+    ]
 
 
 def _environment(group: HostGroup) -> Settings:
@@ -212,11 +216,11 @@ def _environment(group: HostGroup) -> Settings:
     return expected
 
 
-def _faults(group: HostGroup) -> dict[str, str]:
-    """Return why values in the file do not work, by the name of the variable."""
-    roce = group.expected.roce
-    network = Network([nic.rdma for nic in group.expected.nics], None if roce is None else roce.dscp)
-    own = {one.key: str(one.value) for one in group.profile.environment if one.key != "LD_LIBRARY_PATH"}
+def variable_faults(group: HostGroup, environment: Iterable[Setting]) -> dict[str, str]:
+    """Return why values of an environment do not work, by the name of the variable."""
+    roce, nics = group.expected.roce, group.expected.nics
+    network = Network([nic.rdma for nic in nics], None if roce is None else roce.dscp, [nic.name for nic in nics])
+    own = {one.key: str(one.value) for one in environment if one.key != "LD_LIBRARY_PATH"}
     return {name: f"{why}; write {remedy}" for name, (why, remedy) in faults(own, network).items()}
 
 

@@ -37,8 +37,11 @@ def _check_tables(group: HostGroup, findings: HostFindings) -> None:
 
 
 def prefix_of(routes: Iterable[Route]) -> Prefix | None:
-    """Return the prefix that a table holds on the link."""
-    return next((route.to for route in routes if route.to is not None and not route.text[1] and route.to.length), None)
+    """Return the prefix that a table holds on the link; of several that of its gateway, else the first."""
+    on_link = [route.to for route in routes if route.to is not None and not route.text[1] and route.to.length]
+    gateways = [route.via for route in routes if route.via is not None]
+    own = (prefix for prefix in on_link if any(prefix.contains(Prefix(gateway, 128)) for gateway in gateways))
+    return next(own, on_link[0] if on_link else None)
 
 
 def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> None:

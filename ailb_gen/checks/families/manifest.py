@@ -42,9 +42,12 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         text = read_text(root / MANIFEST, MANIFEST)
         manifest = parse(text, root)
     except (IntentError, ValueError) as error:
-        reason = error.problems[0].reason if isinstance(error, IntentError) else "not what generate writes"
+        reason, line = "not what generate writes", getattr(error, "lineno", 1)
+        if isinstance(error, IntentError):
+            reason, line = error.problems[0].reason, error.problems[0].place.line
+        message = f"the manifest cannot be used ({reason}): nothing was compared"
         check = READABLE if (root / MANIFEST).exists() else UNCHANGED
-        findings.add(check, MANIFEST, f"the manifest cannot be used ({reason}): nothing was compared", place)
+        findings.add(check, MANIFEST, message, Place(MANIFEST, line))
         return
     _check_head(context, manifest.body, text, findings)
     findings.look(UNCHANGED, len(manifest.here))

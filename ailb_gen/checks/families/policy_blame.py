@@ -45,12 +45,12 @@ def blamed(
 def mistaken_mark(
     chain: Sequence[Policy], communities: Mapping[str, Community], mark: frozenset[str], colors: Sequence[str]
 ) -> str:
-    """Return the definition of the community that a spine adds, where it is neither `mark` nor a color; else empty."""
+    """Return the definition of the community that spines add, where it is more than `mark` and no color; else empty."""
     terms = [term for policy in chain for term in policy.terms]
     names = [name for term in terms for name in (*term.communities, *(name for _, name in term.changes))]
     for name in names:
         members = communities[name].members if name in communities else ()
-        if mark and members and not mark.intersection(members) and not set(colors).intersection(members):
+        if mark and members and not mark.issuperset(members) and not set(colors).intersection(members):
             return f"policy-options community {name} members"
     return ""
 

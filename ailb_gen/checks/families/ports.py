@@ -70,7 +70,9 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     disabled = port_override(context.expected, end).disabled
     for message, line, below in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
-        statement, instead = f"interfaces {port.name} {below}", "does not belong" in message
+        # What begins at the top is below no port.
+        statement = below[1:] if below.startswith("/") else f"interfaces {port.name} {below}"
+        instead = "does not belong" in message
         if below == "disable":
             # What is split off a disabled port is disabled with it.
             statement = f"interfaces {port.name.partition(':')[0]} disable{OR}{statement}"
@@ -119,10 +121,13 @@ def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | N
         yield "unit 0 must be a trunk of family ethernet-switching", port.line, f"{switching} interface-mode"
         return
     ids = {found.name: found.vlan_id for found in switch.vlans}
+    members = {member for port in switch.ports.values() for unit in port.units for member, _ in unit.vlans}
+    # Where no port names any VLAN that is there, the name of the VLAN is the wrong one.
+    renamed = members.isdisjoint(ids) and next((name for name, number in ids.items() if number == vlan), None)
     for member, line in unit.vlans:
         if ids.get(member, int(member) if VLAN.fullmatch(member) else None) != vlan:
             message = f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined"
-            yield message, line, f"{switching} vlan members {member}"
+            yield message, line, f"/vlans {renamed}" if renamed else f"{switching} vlan members {member}"
     if not unit.vlans:
         yield "the trunk carries no VLAN", unit.line, f"{switching} vlan members"
     if unit.inet6:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.checks.context import Context
@@ -63,12 +63,13 @@ class Ports:
         shared = sum(scheduler.name == own.name for _, scheduler in self.qos.schedulers) > 1
         return f"{given} scheduler {own.name}" if shared else f"schedulers {own.name} {below}"
 
-    def drops(self, name: str, below: str) -> str:
-        """Return the statement of the drop profile of a class."""
+    def drops(self, name: str, below: str, expected: Sequence[str] = (), found: Sequence[str] = ()) -> str:
+        """Return the statement of the drop profile of a class; of several values the first wrong one."""
+        wrong = next((f" {value}" for value in found if value not in expected), "")
         own = dict(self.qos.schedulers).get(name)
         if own is None or not any((row.loss_priority, row.protocol) == ("any", "any") for row in own.drops):
             return self.scheduling(name, "drop-profile-map")
-        profile = f"drop-profiles {own.drops[0].profile} interpolate {below}"
+        profile = f"drop-profiles {own.drops[0].profile} interpolate {below}{wrong}"
         given = self.scheduling(name, "drop-profile-map")
         return profile if given.startswith("schedulers") else given
 
@@ -291,7 +292,7 @@ def _check_ecn(ports: Ports, data: Treatment) -> None:
                 data.fill,
                 data.drop_line,
                 "",
-                ports.drops(name, "fill-level"),
+                ports.drops(name, "fill-level", fill, data.fill),
             ),
             (
                 f"the drop probabilities of class {name}",
@@ -299,7 +300,7 @@ def _check_ecn(ports: Ports, data: Treatment) -> None:
                 data.probability,
                 data.drop_line,
                 "",
-                ports.drops(name, "drop-probability"),
+                ports.drops(name, "drop-probability", probability, data.probability),
             ),
         ]
     else:

@@ -18,6 +18,18 @@ from ailb_gen.network.port_qos import PortQos
 ECT_0 = 0b10
 # The queue of everything that no classifier names.
 BEST_EFFORT = 0
+# What the command of a setting of `ailb-qos` holds, also where it is not as it must be.
+WORDS = {
+    "trust": "--trust",
+    "pfc": "--pfc",
+    "dscp2prio": "--dscp2prio",
+    "tos": "cma_roce_tos",
+    "traffic_class": "traffic_class",
+    "cnp_dscp": "cnp_dscp",
+    "cnp_priority": "cnp_802p_prio",
+    "ecn_np": "roce_np/enable",
+    "ecn_rp": "roce_rp/enable",
+}
 # What differs, the value at one end, the value at the other.
 Difference = tuple[str, object, object]
 
@@ -130,7 +142,8 @@ def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
     for key, value in _expected_values(roce).items():
         setting, expected = qos.get(key), _text(value)
         if setting is None:
-            findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, qos.line, expected)
+            line = next((code.line for code in qos.code if WORDS[key] in code.text), qos.line)
+            findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, line, expected)
         elif setting.value != value:
             found = _text(setting.value)
             message = f"{key} must be {expected}, not {found}"
