@@ -142,9 +142,15 @@ _RULES: Rules = (
     ("812", _ids("306 307 308 311"), Relation.OWN),
     ("821 822 823", _ids("812"), Relation.ANYWHERE),
     ("822 823", _ids("821"), Relation.ANYWHERE),
-    # In a lab: no session without advertisements, no routes without a session, no packets without routes.
+    # In a lab: nothing of a device that does not run; no session without advertisements, no routes without a session,
+    # no packets without routes. A session that only this program has is one that is not established.
+    ("L03", _ids("L02"), Relation.OWN),
+    ("L03 L04 L06 L12 L13 L21", _ids("L02"), Relation.INVOLVED),
+    ("L22 L23 L32", _ids("L02"), Relation.ANYWHERE),
+    ("L03", _ids("L03"), Relation.TOPIC),
     ("L04", _ids("L03"), Relation.INVOLVED),
     ("L06", _ids("L03 L06"), Relation.TOPIC),
+    ("L21", _ids("L03 L06 L21"), Relation.TOPIC),
     ("L07 L08", _ids("L02 L06"), Relation.INVOLVED),
     ("L07 L08", _ids("L07"), Relation.INVOLVED),
     ("L09", _ids("L04 L05"), Relation.OWN),

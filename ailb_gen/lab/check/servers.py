@@ -49,7 +49,8 @@ def judge_links(context: Context, seen: Measured, down: frozenset[End], findings
             heard = seen.advertisements.get(end)
             if heard is None:
                 message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
-                _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (str(end),), findings)
+                involves = (end.device, f"{end.device} {end.port}")
+                _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
             elif heard.prefixes:
                 prefixes = some([str(one.prefix) for one in heard.prefixes])
                 message = f"its advertisements to {end} announce {prefixes}"
