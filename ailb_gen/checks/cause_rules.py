@@ -148,7 +148,7 @@ _RULES: Rules = (
     ("L03 L04 L06 L12 L13 L21", _ids("L02"), Relation.INVOLVED),
     ("L22 L23 L32", _ids("L02"), Relation.ANYWHERE),
     ("L03", _ids("L03"), Relation.TOPIC),
-    ("L04", _ids("L03"), Relation.INVOLVED),
+    ("L04 L05", _ids("L03"), Relation.INVOLVED),
     ("L06", _ids("L03 L06"), Relation.TOPIC),
     ("L21", _ids("L03 L06 L21"), Relation.TOPIC),
     ("L07 L08", _ids("L02 L06"), Relation.INVOLVED),
@@ -159,6 +159,8 @@ _RULES: Rules = (
     ("L12", _ids("L11"), Relation.INVOLVED),
     ("L31 L34 L35", _ids("L02 L06 L07 L08 L14"), Relation.ANYWHERE),
     ("L34", _ids("L13"), Relation.ANYWHERE),
+    # Flows that do not arrive anyway are interrupted while colors change, too.
+    ("L35", _ids("L03 L04 L05 L09"), Relation.ANYWHERE),
     ("L22 L23 L32", _ids("L01 L14 L21"), Relation.ANYWHERE),
     ("L23 L32", _ids("L22 L23"), Relation.ANYWHERE),
     # A file that is not as it was generated: what is wrong in it says more.

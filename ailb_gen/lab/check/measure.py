@@ -119,7 +119,8 @@ class RunningLab:
         chosen = [
             flow
             for flow in (flows(self.plan, hosts) if len(hosts) > 1 else ())
-            if any(prefix.holds(flow.target_address) for prefix in prefixes)
+            if {flow.source, flow.target} <= self.running
+            and any(prefix.holds(flow.target_address) for prefix in prefixes)
             and self._leaf(flow.source, flow.source_nic) != leaf
         ]
         reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"

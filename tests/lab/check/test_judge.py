@@ -172,6 +172,31 @@ def test_what_is_down_is_one_cause(device: str, link: End | None, root: str) -> 
     assert {"AILBL06", "AILBL21", "AILBL23"} <= {row.check for row in explained} or device == NIC.device
 
 
+def test_a_nic_that_is_down_is_one_cause() -> None:
+    context, seen = lab()
+    off = End(LEAF, "irb.2")
+    down = replace(
+        seen,
+        advertisements={end: one for end, one in seen.advertisements.items() if end != NIC},
+        addresses={**seen.addresses, NIC: frozenset()},
+        tables={
+            **seen.tables,
+            NIC.device: {
+                number: frozenset(route for route in routes if route.nic != NIC.port)
+                for number, routes in seen.tables[NIC.device].items()
+            },
+        },
+    )
+    all_of = Findings()
+    judge(context, down, all_of)
+    judge_recoloring(lambda change: SeenRecoloring(9, 9, 900.0, "a flow"), context, frozenset(), all_of)
+    results = list(all_of.results(checks_of(OF_LAB)))
+    explained = causes(results)
+    roots = [row for row in findings(results) if row not in explained]
+    assert [(row.check, row.device, row.part) for row in roots] == [("AILBL03", off.device, off.port)]
+    assert {row.check for row in explained} == {"AILBL04", "AILBL05", "AILBL35"}
+
+
 class Stubborn(ComputedLab):
     """A lab that does not notice what has no carrier loss, keeps what flapped away, and drops packets."""
 
