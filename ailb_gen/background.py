@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.errors import ExitCode, OutputError, UsageError
 
 # How long a process may take to close its sessions, in seconds.
 PATIENCE_S = 30.0
@@ -191,7 +191,10 @@ def _parent(child: int, read: int, tell: Callable[[str], None]) -> int:
         with os.fdopen(read) as pipe:
             line = pipe.read().removesuffix("\n")
     except KeyboardInterrupt:
-        os.kill(child, signal.SIGTERM)
+        # The child is in another session. It tidies up, and may say that it was interrupted: once is enough.
+        os.kill(child, signal.SIGINT)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == ExitCode.INTERRUPTED:
+            os._exit(ExitCode.INTERRUPTED)
         raise
     if line:
         tell(line)

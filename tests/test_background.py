@@ -33,6 +33,37 @@ def test_the_process_has_ended_when_stop_returns(tmp_path: Path) -> None:
         assert stop(tmp_path) is False
 
 
+# The child says that it was interrupted, as the command line does, or ends in silence, as the emulator does.
+STARTING = """
+import os, signal, sys, time
+from pathlib import Path
+from ailb_gen.background import to_background
+first, code = os.getpid(), int(sys.argv[2])
+try:
+    to_background(Path(sys.argv[1]))
+    print("starting", flush=True)
+    time.sleep(30)
+except KeyboardInterrupt:
+    parent = os.getpid() == first
+    if parent or code:
+        print("parent" if parent else "child", flush=True)
+    # Tidying up takes a while: the prompt comes after it.
+    time.sleep(0.1)
+    os._exit(130 if parent else code)
+"""
+
+
+@pytest.mark.parametrize("code", [130, 0])
+def test_an_interrupt_while_it_starts_is_told_once(code: int, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", STARTING, str(tmp_path), str(code)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "starting\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == ("child\n" if code else "parent\n")
+        assert process.wait(30) == 130
+
+
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     file = tmp_path / EMULATOR.file
     with pytest.raises(OutputError) as raised, locked(tmp_path):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import logging
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 from ailb_gen.batfish.clock import nap_s
 from ailb_gen.batfish.deadline import within
@@ -32,13 +31,13 @@ try:
     from pybatfish.client.session import Session
     from pybatfish.datamodel import HeaderConstraints, Interface, PathConstraints
     from pybatfish.datamodel.answer import TableAnswer
-    from pybatfish.datamodel.flow import Flow
     from pybatfish.exception import BatfishException
     from pybatfish.question.question import QuestionBase, QuestionMeta
     from pybatfish.util import zip_dir
 
     from ailb_gen.batfish.causes import FORESEEN, NO_MEMORY, VERSIONS, explain
     from ailb_gen.batfish.http import proxies, retries
+    from ailb_gen.batfish.rows import AnsweredRow, plain_row
 except ImportError as error:
     found = "pybatfish is not installed" if error.name == "pybatfish" else f"pybatfish cannot be used ({error})"
     raise without_extra("--batfish", found, "batfish") from error
@@ -50,6 +49,8 @@ for _name in ("pybatfish", "urllib3.connectionpool"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 DELETE_LIMIT_S = 10.0
+# Questions with a row for every file or port of a snapshot, and none is without.
+NEVER_EMPTY = ("fileParseStatus", "interfaceProperties")
 
 
 @contextmanager
@@ -168,7 +169,9 @@ class Service:
         def rows() -> list[Row]:
             self.settle(piece)
             found = cast("TableAnswer", piece.result).frame().to_dict(orient="records")  # type: ignore[no-untyped-call]
-            return [_Row(_plain_row(row), partial(self.no_column, doing)) for row in found]
+            if not found and question in NEVER_EMPTY:
+                raise self.error(doing, "the answer is empty", VERSIONS)
+            return [AnsweredRow(plain_row(row), partial(self.no_column, doing)) for row in found]
 
         return rows
 
@@ -312,17 +315,6 @@ def _check_end(session: Session, piece: _Piece) -> None:
             raise BatfishException(f"Work terminated {how}\n{log}")
 
 
-class _Row(Row):
-    """A row whose missing columns are the server's fault: another version names them differently."""
-
-    def __init__(self, values: Row, error: Callable[[str], BatfishError]) -> None:
-        super().__init__(values)
-        self.error = error
-
-    def __missing__(self, column: str) -> NoReturn:
-        raise self.error(column)
-
-
 def _greet(session: Session) -> str:
     version = session.get_component_versions().get("Batfish")
     if not version:
@@ -339,25 +331,6 @@ def _constraints(parameters: Row) -> Row:
     if (start := rest.pop("start", None)) is not None:
         rest["pathConstraints"] = PathConstraints(startLocation=str(start))
     return rest
-
-
-def _plain_row(row: dict[str, object]) -> Row:
-    """Return a row in plain values; a flow is text and three columns more."""
-    plain: Row = {}
-    for column, value in row.items():
-        plain[column] = _plain(value)
-        if isinstance(value, Flow):
-            for part in ("ingressNode", "ingressInterface", "dstIp"):
-                plain[f"{column}.{part}"] = getattr(value, part)
-    return plain
-
-
-def _plain(value: object) -> object:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(element) for element in value]
-    return value if isinstance(value, str | int) else str(value)
 
 
 def _run_network(session: Session, name: str) -> RunNetwork | None:

@@ -142,9 +142,15 @@ _RULES: Rules = (
     ("812", _ids("306 307 308 311"), Relation.OWN),
     ("821 822 823", _ids("812"), Relation.ANYWHERE),
     ("822 823", _ids("821"), Relation.ANYWHERE),
-    # In a lab: no session without advertisements, no routes without a session, no packets without routes.
-    ("L04", _ids("L03"), Relation.INVOLVED),
+    # In a lab: nothing of a device that does not run; no session without advertisements, no routes without a session,
+    # no packets without routes. A session that only this program has is one that is not established.
+    ("L03", _ids("L02"), Relation.OWN),
+    ("L03 L04 L06 L12 L13 L21", _ids("L02"), Relation.INVOLVED),
+    ("L22 L23 L32", _ids("L02"), Relation.ANYWHERE),
+    ("L03", _ids("L03"), Relation.TOPIC),
+    ("L04 L05", _ids("L03"), Relation.INVOLVED),
     ("L06", _ids("L03 L06"), Relation.TOPIC),
+    ("L21", _ids("L03 L06 L21"), Relation.TOPIC),
     ("L07 L08", _ids("L02 L06"), Relation.INVOLVED),
     ("L07 L08", _ids("L07"), Relation.INVOLVED),
     ("L09", _ids("L04 L05"), Relation.OWN),
@@ -153,6 +159,8 @@ _RULES: Rules = (
     ("L12", _ids("L11"), Relation.INVOLVED),
     ("L31 L34 L35", _ids("L02 L06 L07 L08 L14"), Relation.ANYWHERE),
     ("L34", _ids("L13"), Relation.ANYWHERE),
+    # Flows that do not arrive anyway are interrupted while colors change, too.
+    ("L35", _ids("L03 L04 L05 L09"), Relation.ANYWHERE),
     ("L22 L23 L32", _ids("L01 L14 L21"), Relation.ANYWHERE),
     ("L23 L32", _ids("L22 L23"), Relation.ANYWHERE),
     # A file that is not as it was generated: what is wrong in it says more.

@@ -52,8 +52,11 @@ def reserve(directory: Path, needed: int) -> str:
 
 
 def release(directory: Path | None = None) -> None:
-    """Put back what was raised for the lab of a directory, if given, and for labs that ended. Raises LabError."""
-    if os.geteuid() != 0 or not RECORD.exists():
+    """Put back what was raised for the lab of a directory, if given, and for labs that ended. Raises LabError.
+
+    Where the kernel shows no limits, in a namespace, the next one who sees them does it.
+    """
+    if os.geteuid() != 0 or not RECORD.exists() or _read(NAMES[-1]) is None:
         return
     with _record() as record:
         if directory is not None:

@@ -20,6 +20,8 @@ from ailb_gen.lab.namespaces import inside
 
 # The port that traceroute(8) starts with: nothing listens there, the target answers "port unreachable".
 PORT = 33434
+# Below those of RoCE traffic, which may run meanwhile.
+SOURCE_PORT = 0xC000 - 1
 UNREACHABLE, TOO_BIG, TIME_EXCEEDED = 1, 2, 3
 PORT_UNREACHABLE = 4
 # setsockopt(2) of raw sockets: RFC 3542, 3.2; a bit that is set blocks the type.
@@ -50,7 +52,7 @@ class Probe:
     server: str
     source: int
     target: int
-    port: int = 49152
+    port: int = SOURCE_PORT
     size: int = 0
 
 

@@ -14,7 +14,6 @@ import pybatfish
 import pytest
 from pybatfish.client import restv2helper
 
-from ailb_gen.batfish import service
 from ailb_gen.batfish.address import parse_address
 from ailb_gen.batfish.model import Batfish, Row
 from ailb_gen.batfish.service import connect
@@ -238,8 +237,17 @@ def test_no_rows_are_no_rows() -> None:
         assert batfish.ask("ipOwners", "files")() == []
 
 
-def test_what_pandas_puts_where_nothing_is_is_nothing() -> None:
-    assert service._plain([float("nan"), 1]) == [None, 1]
+def test_no_rows_about_the_files_of_a_snapshot_are_no_answer() -> None:
+    acts = {
+        "/question_templates": says({"fileParseStatus": template("fileParseStatus")}),
+        "/answer": says(table({}, [])),
+    }
+    with misbehaving(acts) as server:
+        with pytest.raises(BatfishError) as caught, connect("127.0.0.1", server.port, 30) as batfish:
+            batfish.ask("fileParseStatus", "files")()
+        assert stable(str(caught.value), server) == (
+            f"Batfish at 127.0.0.1:PORT: asking fileParseStatus of snapshot 'files': the answer is empty; {VERSIONS}"
+        )
 
 
 def test_a_column_that_is_not_there_tells_of_versions() -> None:

@@ -133,6 +133,16 @@ def test_a_container_shows_no_limit(limits: Path, tmp_path: Path) -> None:
     assert reserve(tmp_path, 5000) == ""
 
 
+def test_a_lab_that_ends_where_no_limit_is_shown_leaves_them_to_the_next(limits: Path, tmp_path: Path) -> None:
+    with lab(tmp_path / "a") as folder:
+        assert reserve(folder, 2000)
+        hidden = limits.rename(tmp_path / "hidden")
+        release(folder)
+        hidden.rename(limits)
+    release()
+    assert now(limits) == (512, 1024)
+
+
 def test_a_broken_record(limits: Path, tmp_path: Path) -> None:
     record = neighbor_table.RECORD
     record.parent.mkdir()

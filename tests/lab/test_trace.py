@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.lab.namespaces import batch
-from ailb_gen.lab.trace import MARK, PAYLOAD, PORT, Probe, answer, arrive, named, trace
+from ailb_gen.lab.trace import MARK, PAYLOAD, PORT, SOURCE_PORT, Probe, answer, arrive, named, trace
 from tests.lab.isolated import isolated
 from tests.lab.wired import ADDRESSES, LOOPBACKS, SWITCHES, build, value
 
 IPV6 = struct.pack("!IHBB16s16s", 6 << 28, 17, 17, 1, bytes(16), bytes(16))
-UDP = struct.pack("!HHHH", 49152, PORT, 17, 0)
+UDP = struct.pack("!HHHH", SOURCE_PORT, PORT, 17, 0)
 
 
 def error(kind: int, code: int = 0, payload: bytes = PAYLOAD.pack(MARK, 7, 3)) -> bytes:

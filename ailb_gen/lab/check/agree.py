@@ -11,6 +11,7 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.measured import HIDDEN, INACTIVE, Hops, Measured, SeenPath
 from ailb_gen.lab.check.routes import ports_text, told
 from ailb_gen.network.fabric import End
+from ailb_gen.network.sessions import Side
 from ailb_gen.routing.fib import fib_entry, members_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
@@ -65,18 +66,26 @@ def disagreements(ours: Hops, hops: Hops, check: Check, failure: str, findings: 
 
 
 def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Findings) -> None:
-    sides = {
-        End(side.device, port_of(side.interface)): (side.asn, peer.asn)
+    pairs = [
+        pair
         for session in graph.sessions.up
         if down.isdisjoint((session.cable.a, session.cable.b))
-        for side, peer in ((session.a, session.b), (session.b, session.a))
-    }
+        for pair in ((session.a, session.b), (session.b, session.a))
+    ]
+    sides = {_end(side): (side.asn, peer.asn) for side, peer in pairs}
+    peers = {_end(side): _end(peer) for side, peer in pairs}
     up = {end: (one.own_asn, one.peer_asn) for end, one in seen.sessions.items() if one.established}
     findings.look(AGREE_SESSIONS, len(sides))
     for end in sorted(sides.keys() | up.keys()):
         if end.device in seen.devices and sides.get(end) != up.get(end):
             message = f"the session is {_numbers(up.get(end))} in the lab, {_numbers(sides.get(end))} in this program"
-            findings.add(AGREE_SESSIONS, end.device, message, part=end.port)
+            peer = peers.get(end)
+            involves = (peer.device, f"{peer.device} {peer.port}") if peer is not None else ()
+            findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
+
+
+def _end(side: Side) -> End:
+    return End(side.device, port_of(side.interface))
 
 
 def _numbers(numbers: tuple[int | None, int | None] | None) -> str:

@@ -119,7 +119,8 @@ class RunningLab:
         chosen = [
             flow
             for flow in (flows(self.plan, hosts) if len(hosts) > 1 else ())
-            if any(prefix.holds(flow.target_address) for prefix in prefixes)
+            if {flow.source, flow.target} <= self.running
+            and any(prefix.holds(flow.target_address) for prefix in prefixes)
             and self._leaf(flow.source, flow.source_nic) != leaf
         ]
         reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"
@@ -130,7 +131,12 @@ class RunningLab:
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
             return SeenRecoloring(unseen=f"{near} sends packets of both colors the same way")
         text = self._translation(change.changed, sessions(_bird(leaf))).text
-        with traffic(self.plan, tuple(chosen), Load(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)) as sending:
+        with ExitStack() as stack:
+            load = Load(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
+            try:
+                sending = stack.enter_context(traffic(self.plan, tuple(chosen), load))
+            except LabError as error:
+                return SeenRecoloring(unseen=f"no packets can be sent meanwhile: {error}")
             time.sleep(RECOLOR_S)
             with self.changes.running(leaf, text):
                 moved = self._until(lambda: self._hops_to(near, prefixes) == before[::-1])

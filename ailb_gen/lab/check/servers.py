@@ -49,7 +49,8 @@ def judge_links(context: Context, seen: Measured, down: frozenset[End], findings
             heard = seen.advertisements.get(end)
             if heard is None:
                 message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
-                _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (str(end),), findings)
+                involves = (end.device, f"{end.device} {end.port}")
+                _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
             elif heard.prefixes:
                 prefixes = some([str(one.prefix) for one in heard.prefixes])
                 message = f"its advertisements to {end} announce {prefixes}"
@@ -76,8 +77,10 @@ def judge_nic(context: Context, seen: Measured, cable: ExpectedCable, leaf: Expe
     heard = seen.advertisements.get(end)
     irb = f"irb.{leaf.vlan}"
     wrong = [f"no router advertisement arrives at {end}"] if heard is None else list(_wrong(leaf, heard, end))
+    # A NIC that hears nothing may be down, and has no routes then.
+    involves = (end.device, f"{end.device} {end.port}") if heard is None else (end.device,)
     for message in wrong:
-        _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, (end.device,), findings)
+        _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
     mac = seen.macs.get(end, "")
     asked = frozenset(prefix.value + eui64(mac) for prefix in leaf.prefixes) if mac else frozenset()
     for message in _differences(asked, seen.addresses.get(end, frozenset())):
@@ -129,10 +132,13 @@ def judge_tables(
     found = seen.rules.get(server, frozenset())
     findings.look(TABLES, len(rules) + len(tables))
 
+    nic_of = {table.id: nic.name for _, nic in nics for table in nic.tables}
+
     def add(table: int, message: str, expected: str, have: str) -> None:
         place = _table_place(context, server, table)
         alike = f"{place.file} {message}" if place is not None else ""
-        findings.add(TABLES, server, message, place, expected, have, alike=alike)
+        involves = (f"{server} {nic_of[table]}",) if table in nic_of else ()
+        findings.add(TABLES, server, message, place, expected, have, involves, alike)
 
     for rule in sorted(rules - found):
         add(rule.table, f"has no rule {_rule(rule)}", _rule(rule), "")

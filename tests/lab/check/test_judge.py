@@ -12,6 +12,7 @@ import pytest
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.catalogue import OF_LAB, checks_of
+from ailb_gen.checks.causes import causes
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Findings
 from ailb_gen.errors import IntentError
@@ -19,6 +20,7 @@ from ailb_gen.lab.check import failures
 from ailb_gen.lab.check.failures import double
 from ailb_gen.lab.check.measured import (
     HIDDEN,
+    Hops,
     Measured,
     SeenAdvertisement,
     SeenBfd,
@@ -127,6 +129,72 @@ def test_links_flap_and_lose_packets_one_way() -> None:
     assert shown(judge_lab(running, context, Options(ALL, rounds=0, faults=True, traces=0))) == []
     assert [len(ends) for ends in running.failed] == [4] * (1 + failures.FLAPS)
     assert [change.leaf for change in running.recolored] == [LEAF]
+
+
+class Partial(ComputedLab):
+    """A lab in which a device does not run, or a link is down, and nobody made it fail in the lab's own way."""
+
+    def __init__(self, context: Context, device: str, link: End | None) -> None:
+        cables = context.network.links
+        ends = [(one.a, one.b) for one in cables if device in (one.a.device, one.b.device) or link in (one.a, one.b)]
+        super().__init__(context.network, frozenset(end for pair in ends for end in pair))
+        self.device = device
+
+    def down(self) -> frozenset[End]:
+        return frozenset()
+
+    def hops(self) -> Hops:
+        return {name: rows for name, rows in super().hops().items() if name != self.device}
+
+    def measure(self, look: Look) -> Measured:
+        seen = super().measure(look)
+        gone = {nic for nic, leaf in self.network.attachments.items() if self.device in (nic[0], leaf.device)}
+        return replace(
+            seen,
+            devices=seen.devices - {self.device},
+            advertisements={end: one for end, one in seen.advertisements.items() if (end.device, end.port) not in gone},
+            ribs={name: rib for name, rib in seen.ribs.items() if name != self.device},
+            traces=tuple(one for one in seen.traces if self.device not in (one.source.device, one.target.device)),
+        )
+
+
+@pytest.mark.parametrize(
+    ("device", "link", "root"),
+    [(SPINE, None, "AILBL02"), (LEAF, None, "AILBL02"), (NIC.device, None, "AILBL02"), ("", UPLINK, "AILBL03")],
+    ids=["a spine", "a leaf", "a server", "a link"],
+)
+def test_what_is_down_is_one_cause(device: str, link: End | None, root: str) -> None:
+    context, _ = lab()
+    results = list(judge_lab(Partial(context, device, link), context, Options(ALL, 1, doubles=1, faults=True)))
+    explained = causes(results)
+    roots = [row for row in findings(results) if row not in explained]
+    assert [row.check for row in roots] == [root], [f"{row.check} {row.scope}: {row.message}" for row in roots]
+    assert {"AILBL06", "AILBL21", "AILBL23"} <= {row.check for row in explained} or device == NIC.device
+
+
+def test_a_nic_that_is_down_is_one_cause() -> None:
+    context, seen = lab()
+    off = End(LEAF, "irb.2")
+    down = replace(
+        seen,
+        advertisements={end: one for end, one in seen.advertisements.items() if end != NIC},
+        addresses={**seen.addresses, NIC: frozenset()},
+        tables={
+            **seen.tables,
+            NIC.device: {
+                number: frozenset(route for route in routes if route.nic != NIC.port)
+                for number, routes in seen.tables[NIC.device].items()
+            },
+        },
+    )
+    all_of = Findings()
+    judge(context, down, all_of)
+    judge_recoloring(lambda change: SeenRecoloring(9, 9, 900.0, "a flow"), context, frozenset(), all_of)
+    results = list(all_of.results(checks_of(OF_LAB)))
+    explained = causes(results)
+    roots = [row for row in findings(results) if row not in explained]
+    assert [(row.check, row.device, row.part) for row in roots] == [("AILBL03", off.device, off.port)]
+    assert {row.check for row in explained} == {"AILBL04", "AILBL05", "AILBL35"}
 
 
 class Stubborn(ComputedLab):
