@@ -108,7 +108,7 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
         (
             replace(FOUND, waves=FOUND.waves[::-1]),
             INPUTS,
-            ["waves: the devices would be pushed in another order, because other sessions are up, or it was edited"],
+            ["waves: devices would be pushed in another order, because other sessions are up, or it was edited"],
         ),
         (
             replace(FOUND, waves=FOUND.waves[:1]),
