@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.verify import Advertised, Expected, Neighbor
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.junos.interface_ranges import effective
@@ -118,12 +119,21 @@ def _sent(own: Switch, group: int) -> Iterator[tuple[str, str | None, int | None
             yield str(route.prefix), next(iter(sent.colors), None), sent.aigp
 
 
+def acting_of(name: str, tree: Node) -> Node:
+    """Return what of a device's configuration acts: groups and interface ranges applied. Raises DeviceError."""
+    try:
+        return effective(tree)
+    except UsageError as error:
+        hint = "repair it on the device, or in the file that is pushed to it"
+        raise DeviceError(name, Phase.READ, f"what its configuration does is not clear: {error}", hint) from error
+
+
 def switch_of(name: str, tree: Node) -> Switch:
-    """Read a switch from its configuration, without line numbers.
+    """Read a switch from its configuration, without line numbers. Raises DeviceError.
 
     The lines of the tree are lost for it.
     """
-    return model_of(name, effective(tree))
+    return model_of(name, acting_of(name, tree))
 
 
 def model_of(name: str, root: Node) -> Switch:

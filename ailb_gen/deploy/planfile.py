@@ -195,7 +195,7 @@ def parse_plan(data: bytes, path: Path) -> ApprovedPlan:
             reason = f"edited since it was planned, plan again; what differs from its digest:{shown}"
             raise PlanError("plan-edited", path, reason)
         return ApprovedPlan(
-            tuple(map(str, body["limit"])),
+            _texts(body["limit"]),
             _at_least_0(body["min_paths"]),
             str(body["inputs"]),
             {str(name): str(row["fingerprint"]) for name, row in body["devices"].items()},
@@ -209,6 +209,13 @@ def parse_plan(data: bytes, path: Path) -> ApprovedPlan:
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise PlanError("plan-unreadable", path, "not a plan; 'ailb-gen plan -o FILE' writes one") from error
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return a list of texts. Raises ValueError."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError("not a list of texts")
+    return tuple(value)
 
 
 def _at_least_0(value: object) -> int:
@@ -249,13 +256,15 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
             wrong.append(f"the configuration of {name} has changed")
         elif found.digest != approved.changes[name] and approved.inputs == inputs.digest:
             wrong.append(f"what would be changed on {name} is not what was planned: {_cause(approved)}")
+        elif name not in plan.changed and approved.inputs == inputs.digest:
+            wrong.append(f"{name} would not be changed: 'limit' of the plan leaves it out")
     wrong += [
         f"{name} is to be changed now, and was not when it was planned"
         for name in plan.changed
         if name not in approved.fingerprints
     ]
     if not wrong and approved.waves != plan.waves:
-        wrong.append("the order of the devices has changed, because other sessions are up now")
+        wrong.append("waves: devices would be pushed in another order, because other sessions are up, or it was edited")
     if not wrong:
         now = _parts(_body(inputs, plan, approved.limit, approved.min_paths, impact()))
         differing = [part for part in {**now, **approved.parts} if now.get(part) != approved.parts.get(part)]

@@ -12,7 +12,7 @@ from threading import Lock
 from ailb_gen.deploy.besides import besides
 from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
-from ailb_gen.deploy.fabric_model import FabricModel, model_of, read_fabric_model
+from ailb_gen.deploy.fabric_model import FabricModel, acting_of, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.ownership import digest, fingerprint, wanted
 from ailb_gen.deploy.reach import warnings
@@ -22,7 +22,7 @@ from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.sides import files_side_by_side, packed, side_by_side
 from ailb_gen.deploy.switch import DeviceError, Phase, Switch, once
-from ailb_gen.deploy.transaction import MARK, Aim, FileAim, acting_of, tree_of
+from ailb_gen.deploy.transaction import MARK, Aim, FileAim, tree_of
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from ailb_gen.deploy.inventory import Target
-from ailb_gen.forwarding.management import obstacles, ports_off
+from ailb_gen.forwarding.management import SSH_PORT, obstacles, ports_off
 from ailb_gen.network.model import NETCONF_PORT, Management, Switch
 
 SERVICES = ("system services ssh", "system services netconf ssh")
+PORT = "system services ssh port "
 ROOT_DENIED = "system services ssh root-login deny"
 # Junos's own classes that change nothing, and the permissions of which others need one.
 READING = frozenset({"operator", "read-only", "unauthorized"})
@@ -29,7 +30,14 @@ def warnings(before: Switch, after: Switch, target: Target) -> tuple[str, ...]:
     port = own.netconf_port if own.netconf_port == NETCONF_PORT else target.port
     found = [stop.reason for stop in (*obstacles(after, port), *ports_off(after))]
     user = target.login.username if isinstance(target.login.username, str) else ""
-    return (*dict.fromkeys(found), *_denied(own, user), *_lost(before, after, user))
+    return (*dict.fromkeys(found), *_elsewhere(own, target.port), *_denied(own, user), *_lost(before, after, user))
+
+
+def _elsewhere(own: Management, port: int) -> Iterator[str]:
+    """Yield another port of SSH where the inventory has NETCONF on that of SSH."""
+    for text, _ in own.statements if port == SSH_PORT else ():
+        if text.startswith(PORT) and text != f"{PORT}{SSH_PORT}":
+            yield f"{text}: a push connects to port {port}, unless the inventory says otherwise"
 
 
 def _denied(own: Management, user: str) -> Iterator[str]:

@@ -16,8 +16,7 @@ from ailb_gen.deploy.besides import ANY
 from ailb_gen.deploy.ownership import Ownership, commands, digest, fingerprint, wanted
 from ailb_gen.deploy.switch import Commit, DeviceError, ForeignError, Phase, RefusedError, Switch
 from ailb_gen.deploy.verify import Expected
-from ailb_gen.errors import JunosSyntaxError, UsageError
-from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import read_whole
 from ailb_gen.junos.tree import Node
 from ailb_gen.redact.known import Redactor
@@ -245,15 +244,6 @@ def _as(phase: Phase) -> Iterator[None]:
         yield
     except DeviceError as error:
         raise type(error)(error.device, phase, error.reason, error.hint) from error
-
-
-def acting_of(name: str, tree: Node) -> Node:
-    """Return what of a device's configuration acts: groups and interface ranges applied. Raises DeviceError."""
-    try:
-        return effective(tree)
-    except UsageError as error:
-        hint = "repair it on the device, or in the file that is pushed to it"
-        raise DeviceError(name, Phase.READ, f"what its configuration does is not clear: {error}", hint) from error
 
 
 def tree_of(name: str, text: str) -> Node:

@@ -47,8 +47,8 @@ SECRET = re.compile(
             # JSON, also of Junos and of Docker.
             rf"""\"(?:{NAME}|auth)\\{{0,3}}\"\s*:\s*""",
             # Variables such as MYSQL_PWD and REDISCLI_AUTH.
-            r"(?<![\w-])(?:\w{0,64}_)?(?:(?:pass|pwd|passcode)\s*=|auth=)\s*",
-            r"^\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])pass|pwd|passcode)[\"']?\s*:\s+",
+            r"(?<![\w-])(?:\w{0,64}_)?(?:(?:pass|pwd|passcode|pin|otp)\s*=|auth=)\s*",
+            r"^\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])(?:pass|pin|otp)|pwd|passcode)[\"']?\s*:\s+",
             r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",
             r"(?-i:(?<![\w-])(?![A-Z0-9_]{0,64}PUBLIC)[A-Z0-9_]{1,64}_KEY=)",
             rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+",
@@ -112,6 +112,7 @@ HERE = re.compile(
 
 # Without one of these, in lower case, no line has a secret. Looking for words is much faster than for what they mean.
 HINTS = (
+    *("pin:", "pin=", "otp:", "otp="),
     *("passw", "passphrase", "secret", "token", "psk", "private", "preshared", "api", "access", "credential"),
     *("authoriz", "key", "-pass", "-user", "community", "machine", "sudo", "cryptsetup", "sshpass", "curl", "mysql"),
     *("mariadb", "racadm", "login", "useradd", "usermod", "ipmi", "zip", "smbclient", "rpcclient", "redis-cli"),

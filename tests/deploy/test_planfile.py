@@ -108,7 +108,12 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
         (
             replace(FOUND, waves=FOUND.waves[::-1]),
             INPUTS,
-            ["the order of the devices has changed, because other sessions are up now"],
+            ["waves: devices would be pushed in another order, because other sessions are up, or it was edited"],
+        ),
+        (
+            replace(FOUND, waves=FOUND.waves[:1]),
+            INPUTS,
+            [f"{LEAF} would not be changed: 'limit' of the plan leaves it out"],
         ),
         (
             plan_of(look(LEAF), look(SPINE)),
@@ -273,10 +278,14 @@ def test_a_plan_whose_digests_were_computed_again_is_compared_with_what_is_pushe
         check_plan(read_plan(path), INPUTS, FOUND)
 
 
-@pytest.mark.parametrize("least", [-1, -(2**70), True, 1.0, "1", None, [1]])
-def test_paths_that_no_plan_keeps_are_refused(tmp_path: Path, least: object) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("min_paths", value) for value in (-1, -(2**70), True, 1.0, "1", None, [1])]
+    + [("limit", value) for value in ("spine1", None, {"spine1": 1}, ["spine1", 1])],
+)
+def test_options_that_no_plan_has_are_refused(tmp_path: Path, key: str, value: object) -> None:
     path = written(tmp_path / "plan.json")
-    body = json.loads(path.read_text()) | {"min_paths": least}
+    body = json.loads(path.read_text()) | {key: value}
     del body["digest"], body["digests"]
     body["digests"] = planfile._parts(body)
     body["digest"] = planfile._digest(body)

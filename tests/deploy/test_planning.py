@@ -12,6 +12,7 @@ from lxml import etree
 
 from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool
+from ailb_gen.deploy.forwarding_state import read_forwarding
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.inventory import Target, read_inventory
 from ailb_gen.deploy.ownership import fingerprint, ownership
@@ -129,6 +130,8 @@ def test_groups_of_a_switch() -> None:
         DeviceError, match=f"^{LEAF}: read: what its configuration does is not clear: groups .line 1.: a, b"
     ):
         seen(LEAF, Fake(circle))
+    with pytest.raises(DeviceError, match="what its configuration does is not clear"):
+        read_forwarding(LEAF, Fake(circle), ())  # type: ignore[arg-type]
 
 
 class FakePool(DevicePool):

@@ -71,3 +71,11 @@ def test_what_the_login_of_a_push_is_kept_from(lines: str, reason: str, target: 
 )
 def test_what_concerns_other_logins_is_quiet(lines: str, target: Any) -> None:
     assert told(lines, target) == ()
+
+
+@pytest.mark.parametrize(("port", "number", "told_of"), [(22, 2222, True), (22, 22, False), (830, 2222, False)])
+def test_another_port_of_ssh_matters_where_netconf_is_on_it(port: int, number: int, told_of: bool, target: Any) -> None:
+    target.port = port
+    found = told(f"set system services ssh port {number}", target)
+    told_now = [text for text in found if text.startswith(f"system services ssh port {number}: a push connects to")]
+    assert bool(told_now) == told_of

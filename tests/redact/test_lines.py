@@ -14,6 +14,8 @@ SECRETS = [
     "PrivateKey = hunter2",
     "PresharedKey=hunter2",
     'psk="hunter2"',
+    "pin: hunter2",
+    "otp=hunter2",
     "export BMC_PASSWORD=hunter2",
     "# old password: hunter2",
     "curl --api-key hunter2 https://example.net",
