@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ailb_gen import yamlio as module
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, Place
+from ailb_gen.intent import servers_csv
 from ailb_gen.intent.load import load, parse
 from ailb_gen.intent.servers_csv import read_servers
 from ailb_gen.textio import read_text
@@ -169,9 +170,14 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
         (b"name\n\xff\xfe\n", "s.csv:2:1: .*not UTF-8"),
         (b"", "this column is required"),
         (b'name\n"a\n', "not valid CSV"),
+        (b"name\n" + b"x," * 40_000, "a row has more than 65,536 characters"),
+        (b"name\n" + b'"\n",' * 20_000, "a row has more than 65,536 characters"),
+        (b"name\n" + b"x\n" * 6, "more than 5 servers"),
+        (b"name" + b",q" * 500, "501 columns; there are 403 names"),
     ],
 )
-def test_unreadable_csv(tmp_path: Path, data: bytes, message: str) -> None:
+def test_unreadable_csv(tmp_path: Path, data: bytes, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers_csv, "MAX_ROWS", 5)
     (tmp_path / "s.csv").write_bytes(data)
     with pytest.raises(IntentError, match=message):
         read_servers(read_text(tmp_path / "s.csv", "s.csv"), "s.csv", ("servers",), Source("f", {}))

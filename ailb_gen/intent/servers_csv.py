@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
@@ -15,7 +16,27 @@ NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
 # Other blanks of Unicode belong to a name, which the intent then refuses.
 BLANKS = " \t\r\n"
+# A fabric has at most as many servers; a row with all columns that are known has 10,000 characters.
+MAX_ROWS = 100_000
+MAX_ROW = 64 * 1024
 NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
+MAX_COLUMNS = len(PLAIN_COLUMNS) + 100 * len(NIC_KEYS)
+
+
+class _Lines:
+    """The lines of a text, which raise csv.Error if the row that began when `size` was 0 is too long."""
+
+    __slots__ = ("lines", "size")
+
+    def __init__(self, text: str) -> None:
+        self.lines, self.size = io.StringIO(text, newline=""), 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.size += len(line)
+            if self.size > MAX_ROW:
+                raise csv.Error(f"a row has more than {MAX_ROW:,} characters")
+            yield line
 
 
 def _check_header(header: list[str], file: str) -> None:
@@ -57,14 +78,20 @@ def read_servers(text: str, name: str, at: Path, source: Source) -> list[dict[st
 
     Raises IntentError for a text that has no usable header or rows of the wrong length.
     """
-    csv.field_size_limit(1024 * 1024)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    lines = _Lines(text)
+    reader = csv.reader(lines, strict=True)
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     try:
         header = [cell.strip(BLANKS).lower() for cell in next(reader, [])]
+        if len(header) > MAX_COLUMNS:
+            raise csv.Error(f"{len(header):,} columns; there are {MAX_COLUMNS} names for them")
         _check_header(header, name)
+        lines.size = 0
         for cells in reader:
+            lines.size = 0
+            if len(rows) + len(problems) == MAX_ROWS:
+                raise csv.Error(f"there are more than {MAX_ROWS:,} servers")
             place = Place(name, reader.line_num)
             if not any(cell.strip(BLANKS) for cell in cells):
                 continue

@@ -63,17 +63,25 @@ def heading_fault(heading: str, statement: str) -> str:
 def second_device(root: Node, text: str, is_set: bool) -> tuple[int, str] | None:
     """Return the line of a second device and why it is taken for one, or None.
 
-    Two host names may be an oversight. With a block of their own, or with a heading in set text, they are two devices.
+    Two host names may be an oversight. With a block of their own they are two devices; in set text with a heading, or
+    if what stands behind the first name begins again behind the second.
     """
     node = root.get("system", "host-name")
     if node is None or len(node.children) < 2:
         return None
     first, second = list(node)[:2]
-    lines = text.split("\n")[first.line : second.line]
-    if not (_HEADING if is_set else _SYSTEM).search("\n".join(lines)):
+    lines = text.split("\n")
+    between = lines[first.line : second.line]
+    again = is_set and len(_tops(between) & _tops(lines[second.line :])) > 1
+    if not again and not (_HEADING if is_set else _SYSTEM).search("\n".join(between)):
         return None
     reason = f"host-name {second.word[:60]!r} is another device than {first.word[:60]!r} in line {first.line}; {ALONE}"
     return second.line, reason
+
+
+def _tops(lines: list[str]) -> set[str]:
+    """Return the hierarchies that lines of set text are about, without `system`."""
+    return {words[1] for line in lines if len(words := line.split(None, 2)) == 3 and words[1] != "system"}
 
 
 def second_heading(root: Node, text: str, file: str) -> tuple[int, str] | None:

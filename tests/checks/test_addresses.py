@@ -229,3 +229,10 @@ def test_a_port_that_the_intent_disables_must_be(tmp_path: Path) -> None:
 def test_switches_without_a_file_are_no_business_of_these_checks() -> None:
     assert not shown(run(intended(), without(LEAF, SPINE)))
     assert not shown(run(intended(), network({"stranger": "system { host-name stranger; }"})))
+
+
+def test_advertisements_of_no_interface_are_where_those_of_the_irb_are_missing() -> None:
+    found = findings(run(intended(), network(edited((LEAF, RA, RA.replace("irb.2", "irb.22"))))))
+    assert [one.statement for one in found if one.check == "AILB103"] == [
+        "protocols router-advertisement interface irb.22"
+    ]

@@ -100,6 +100,11 @@ def test_a_damage_is_found_by_the_checks_that_name_it(old: str, new: str, checks
     assert all(1 <= place.line <= lines for place in places)
 
 
+def test_an_entry_that_no_port_has_is_where_that_of_the_ports_is_missing(lab: Network) -> None:
+    found = next(one for one in judged(lab, LEAF, text_of(LEAF).replace("et-* {", "alll {")) if one.check == "AILB703")
+    assert found.statement == "class-of-service interfaces alll"
+
+
 def test_the_place_is_that_of_the_statement(lab: Network) -> None:
     text = text_of(LEAF).replace("NO-LOSS queue-num 4", "NO-LOSS queue-num 5")
     found = next(finding for finding in judged(lab, LEAF, text) if finding.check == "AILB701")

@@ -93,6 +93,7 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
     ((LEAF, INTERFACE, f"{INTERFACE}interface et-0/0/1.0;"), "207", f"{LEAF} et-0/0/1.0", "et-0/0/1.0"),
     ((LEAF, INTERFACE, f"{INTERFACE}interface et-0/0/50.0;"), "207", f"{LEAF} et-0/0/50.0", "et-0/0/50.0"),
     ((LEAF, "export FABRIC-OUT", "export FABRIC-UOT"), "208", f"{LEAF} FABRIC-UOT", "group fabric-green"),
+    ((LEAF, "export PFE-LB", "export [ PFE-LB PFE ]"), "208", f"{LEAF} PFE", "forwarding-table {"),
     ((LEAF, "fabric-color green", "fabric-color grey"), "208", f"{LEAF} grey", "fabric-color grey"),
     ((LEAF, "                color green;", "                color grey;"), "208", f"{LEAF} grey", "color grey"),
     ((LEAF, "peer-as-list spines-green", "peer-as-list spines"), "208", f"{LEAF} spines", "peer-as-list spines"),

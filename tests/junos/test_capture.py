@@ -47,6 +47,10 @@ CURLY = "system {\n  host-name a;\n}\n"
             "f:6:1: host-name 'b' is another device than 'a' in line 2",
         ),
         ("# a\nset system host-name a\n# b\nset system host-name b\n", "f:4:1: host-name 'b' is another device"),
+        (
+            "".join(f"set system host-name {name}\nset vlans v\nset protocols lldp\n" for name in "ab"),
+            "f:4:1: host-name 'b' is another device than 'a' in line 1",
+        ),
         ("# leaf1\nset a b\n# leaf2\nset a c\n", "f:3:1: '# leaf2' is the heading of a second device"),
         ("/* leaf1 */\na {\n  b;\n}\n/* leaf2 */\na {\n  c;\n}\n", "f:5:1: '/* leaf2 */' is the heading of"),
         (

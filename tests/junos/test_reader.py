@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.errors import AilbError, JunosSyntaxError, UsageError
 from ailb_gen.junos.reader import read, read_curly, read_file
+from ailb_gen.junos.tokens import MAX_TEXT
 from ailb_gen.junos.tree import DELETE, ENDS, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node
 from ailb_gen.junos.writer import to_curly, to_json, to_set
 from tests.conftest import need_shared
@@ -345,7 +346,9 @@ def test_hostile_texts_are_read_or_refused(text: str) -> None:
     except JunosSyntaxError:
         return
     for write in (to_curly, to_set):
-        assert read(write(root)).children.keys() == root.children.keys()
+        # Indentation of deep blocks makes more text than is read.
+        written = write(root)
+        assert len(written) > MAX_TEXT or read(written).children.keys() == root.children.keys()
     to_json(root)
 
 

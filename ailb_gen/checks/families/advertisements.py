@@ -29,7 +29,7 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
     announced = switch.advertisements.get(unit.name)
     if announced is None:
         message = f"no router advertisements on {unit.name}: servers form no addresses"
-        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name, statement=f"{ABOVE} {unit.name}")
+        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name, statement=_instead(switch, unit))
         return
     prefixes = {entry.prefix: entry for entry in announced.prefixes}
     for address in unit.addresses:
@@ -54,6 +54,13 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
     for text, line in announced.bad_prefixes:
         message, statement = f"{text} is no IPv6 prefix", f"{ABOVE} {unit.name} prefix {text}"
         findings.at(ANNOUNCED, switch, message, line, part=unit.name, statement=statement, instead=True)
+
+
+def _instead(switch: Switch, unit: Unit) -> str:
+    """Return the statement that names no interface of the switch where there should be one that names a unit."""
+    known = {one.name for port in switch.ports.values() for one in port.units}
+    unknown = [name for name in switch.advertisements if name not in known]
+    return f"{ABOVE} {unknown[0] if len(unknown) == 1 else unit.name}"
 
 
 def _check_timers(context: Context, findings: Findings) -> None:

@@ -28,7 +28,7 @@ def _check_references(context: Context, findings: Findings) -> None:
             findings.at(REFERENCES, switch, message, line, part=name)
         interfaces = frozenset(unit.name for port in switch.ports.values() for unit in port.units)
         defined = {**_defined(switch), "interface": interfaces}
-        references = (*_by_bgp(switch), *_by_policies(switch), *_interfaces(switch))
+        references = (*_by_bgp(switch), *_by_forwarding_table(switch), *_by_policies(switch), *_interfaces(switch))
         used = {(kind, name) for kind, name, *_ in references}
         for kind, name, by, line, statement in references:
             findings.look(REFERENCES)
@@ -72,6 +72,12 @@ def _by_bgp(switch: Switch) -> Iterator[Reference]:
         for color, line in ((route.color, route.color_line), (route.backup, route.backup_line)):
             if color is not None and color != ALL_COLORS:
                 yield "community", color, f"fabric-advertise route {route.prefix}", line, ""
+
+
+def _by_forwarding_table(switch: Switch) -> Iterator[Reference]:
+    balancing, export = switch.balancing, "routing-options forwarding-table export"
+    for name in sorted(balancing.policies):
+        yield "policy", name, "the forwarding table", balancing.table_line, f"{export} {name}"
 
 
 def _by_policies(switch: Switch) -> Iterator[Reference]:

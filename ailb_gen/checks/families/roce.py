@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -231,7 +232,8 @@ def _entry(ports: Ports, what: str) -> str:
     """Return the statement that is missing below `interfaces`."""
     entry = ports.qos.entry
     if entry is None:
-        return f"interfaces {ANY}"
+        idle = [row.pattern for row in ports.switch.cos.ports if not fnmatch.filter(ports.switch.ports, row.pattern)]
+        return f"interfaces {idle[0] if len(idle) == 1 else ANY}"
     unit = f"unit {entry.units[0].pattern} " if entry.units and what.startswith("classifiers") else ""
     unit = unit or ("unit * " if what.startswith("classifiers") else "")
     return f"interfaces {entry.pattern} {unit}{what}"
