@@ -38,14 +38,7 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    from ailb_gen.deploy.findings import beside, drifted, edited, shut_out, unreached
-    from ailb_gen.deploy.planning import plan_of
-
-    def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
-        found = plan_of(on, on.file_aim, 0, advance)
-        errors = unreached(found.errors, len(on.roles))
-        switches = [one(found, on.inputs) for one in (drifted, beside, shut_out)]
-        return [errors, *switches, edited(found)]
+    from ailb_gen.deploy.findings import drift as look
 
     _judge(
         fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import TypeVar
 
 from ailb_gen.deploy.besides import besides
 from ailb_gen.deploy.context import Context
+from ailb_gen.deploy.device_pool import ByDevice
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, acting_of, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
@@ -32,6 +34,7 @@ from ailb_gen.network.model import Switch as SwitchModel
 from ailb_gen.network.sessions import Session, sessions
 from ailb_gen.redact.text import redact
 
+T = TypeVar("T")
 # Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
 ONE_AT_A_TIME = Lock()
 
@@ -231,6 +234,29 @@ def look_at_host(files: Tree, server: Server, compare: bool = False) -> HostLook
     return HostLook(server.name, found.fingerprint, commands, files_digest(files), sides, put)
 
 
+def looks_of(
+    on: Context,
+    aim: Callable[[str], Aim],
+    keep: Callable[[Look], T],
+    advance: Callable[[int], None] = lambda number: None,
+    identify: bool = False,
+    compare: bool = False,
+) -> tuple[ByDevice[T], ByDevice[HostLook]]:
+    """Look at all switches and the picked servers; of every switch there stays what `keep` makes of it."""
+
+    def look_at(name: str, switch: Switch) -> T:
+        # What others than the picked ones would change is of no interest.
+        found = look(name, aim(name), switch, identify, compare and name in on.picked)
+        return keep(replace(found, warnings=warnings(found.before, found.after, on.switches[name])))
+
+    def look_at_server(name: str, server: Server) -> HostLook:
+        return look_at_host(on.inputs.trees[name], server, compare)
+
+    switches = on.pool.run(on.switches, look_at, Phase.READ, advance, keep=False, at_once=True)
+    servers = [name for name in on.servers if name in on.picked]
+    return switches, on.pool.run(servers, look_at_server, Phase.READ, advance, keep=False, at_once=True)
+
+
 def plan_of(
     on: Context,
     aim: Callable[[str], Aim],
@@ -244,18 +270,7 @@ def plan_of(
     With `identify` also those that nothing is to be changed on have a fingerprint; with `compare` those that something
     is to be changed on have the changes side by side.
     """
-
-    def look_at(name: str, switch: Switch) -> Look:
-        # What others than the picked ones would change is of no interest.
-        found = look(name, aim(name), switch, identify, compare and name in on.picked)
-        return replace(found, warnings=warnings(found.before, found.after, on.switches[name]))
-
-    def look_at_server(name: str, server: Server) -> HostLook:
-        return look_at_host(on.inputs.trees[name], server, compare)
-
-    seen = on.pool.run(on.switches, look_at, Phase.READ, advance, keep=False, at_once=True)
-    servers = [name for name in on.servers if name in on.picked]
-    hosts = on.pool.run(servers, look_at_server, Phase.READ, advance, keep=False, at_once=True)
+    seen, hosts = looks_of(on, aim, lambda look: look, advance, identify, compare)
     looks = seen.good
     fabric_model = read_fabric_model(on.inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}

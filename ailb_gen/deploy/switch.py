@@ -16,10 +16,16 @@ from ailb_gen.errors import DeployError
 from ailb_gen.redact.text import redact
 from ailb_gen.wording import some
 
-# Letters of a reason: a device may send any number of them.
+# Letters of a reason or a statement: a device may send any number of them.
 LONGEST = 2000
 # Counters, times and the like in an answer: ASCII, and no more digits than 64 bits have.
 NUMBER = re.compile(r"[0-9]{1,20}")
+
+
+def cut(text: str, mask: Callable[[str], str] = str) -> str:
+    """Return the beginning of a text that a device chose, with `mask` applied, and how much is left out."""
+    more = f" … ({len(text) - LONGEST:,} letters more)" if len(text) > LONGEST else ""
+    return f"{mask(text[:LONGEST])}{more}"
 
 
 class Phase(StrEnum):
@@ -46,8 +52,7 @@ class DeviceError(DeployError):
 
     def __init__(self, device: str, phase: Phase, reason: str, hint: str = "", shared: str = "") -> None:
         self.device, self.phase, self.hint, self.shared = device, phase, hint, shared
-        more = f" … ({len(reason) - LONGEST:,} letters more)" if len(reason) > LONGEST else ""
-        self.reason = redact(reason[:LONGEST]) + more
+        self.reason = cut(reason, redact)
         super().__init__(f"{device}: {phase}: {self.reason}{f'; {hint}' if hint else ''}")
 
     def mask(self, mask: Callable[[str], str]) -> None:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import replace
 
-from ailb_gen.checks.families.devices import DRIFT, FILES, REACHED, STATE
+from ailb_gen.checks.families.devices import FILES, REACHED, STATE
 from ailb_gen.checks.model import Finding
 from ailb_gen.deploy.edits import Edit
-from ailb_gen.deploy.findings import drifted, edited, run_of, state, unreached
-from ailb_gen.deploy.inputs import Inputs
+from ailb_gen.deploy.findings import MOST, edited, of_switch, run_of, state, unreached
 from ailb_gen.deploy.planning import HostLook
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.errors import Place
 from tests.deploy import lab
-from tests.network.lab import LAB
 
 LEAF = "stripe1-leaf1"
-INPUTS = Inputs(
-    LAB,
-    {name: f"switches/{name}.conf" for name in lab.NAMES},
-    "digest",
-    texts={name: zlib.compress(lab.text_of(name).encode()) for name in lab.NAMES},
-)
+FILE = f"switches/{LEAF}.conf"
 CHANGED = lab.edited(LEAF, ("mtu 9170;", "mtu 9000;"), ("    as-list spines-red members 65003;\n", ""))
 
 
 def test_drift_names_every_statement() -> None:
-    result = drifted(lab.plan_of(lab.look(LEAF, before=CHANGED)), INPUTS)
-    assert (result.check, result.examined) == (DRIFT, len(lab.NAMES))
-    mtu, place = "interfaces irb unit 2 family inet6 mtu", Place(f"switches/{LEAF}.conf")
+    mtu, place = "interfaces irb unit 2 family inet6 mtu", Place(FILE)
     red = "policy-options as-list spines-red members 65003"
-    assert set(result.findings) == {
+    assert {*of_switch(lab.look(LEAF, before=CHANGED), FILE)} == {
         Finding("AILBD02", LEAF, f"{mtu} 9000: expected 9170", place, "9170", "9000"),
         Finding("AILBD02", LEAF, f"{red}: is missing", place, red, ""),
     }
@@ -40,19 +30,30 @@ def test_drift_names_every_statement() -> None:
 def test_drift_of_order_and_of_marks() -> None:
     others = ("insert a term x before term y", "activate a b", "unprotect a")
     look = replace(lab.look(LEAF), compact_edits=tuple(Edit("other", one) for one in others))
-    messages = [finding.message for finding in drifted(lab.plan_of(look), INPUTS).findings]
+    found = [*of_switch(look, FILE)]
+    messages = [finding.message for finding in found]
     assert messages == ["a term x before term y: is in another order", "a b: needs activate", "a: needs unprotect"]
-    assert drifted(lab.plan_of(look), INPUTS).findings[1].expected == "activate a b"
+    assert found[1].expected == "activate a b"
 
 
 def test_no_drift() -> None:
-    assert drifted(lab.plan_of(), INPUTS).findings == ()
+    assert [*of_switch(lab.look(LEAF), FILE)] == []
+
+
+def test_what_a_switch_has_in_any_number_and_length_is_counted() -> None:
+    """So that many hostile ones take no more memory than a few."""
+    changes = ("set a b", *(f"set a {number} {'x' * 3000}" for number in range(MOST + 233)))
+    look = replace(lab.look(LEAF), compact_edits=changes, besides=("c " * 2000,))
+    first, long, *_, left, beside = of_switch(look, FILE)
+    assert (first.message, left.message) == ("a b: is missing", "234 more statements differ; `plan` shows them")
+    assert long.expected == f"a 0 {'x' * 1996} … (1,004 letters more)"
+    assert long.message == f"a 0 {'x' * 1996} … (1,016 letters more)"
+    assert (beside.check, beside.message) == ("AILBD05", f"{'c ' * 1000} … (2,000 letters more)")
 
 
 def test_files_of_servers() -> None:
     b = HostLook("b", "f", ("updated /etc/x",), "d")
-    found = replace(lab.plan_of(), hosts={"b": b, "a": HostLook("a", "f", (), "d")})
-    result = edited(found)
+    result = edited({"b": b, "a": HostLook("a", "f", (), "d")})
     assert (result.check, result.examined) == (FILES, 2)
     assert result.findings == (Finding("AILBD04", "b", "/etc/x would be updated"),)
 

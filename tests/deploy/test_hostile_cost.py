@@ -22,14 +22,13 @@ from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import ROOT, example
 from tests.deploy.attacks import LOOKS, OF_STATE, PROBES, SWITCH
 
-# Leaves first: only of them routes are asked for.
-SWITCHES = [*(f"stripe{s}-leaf{n}" for s in (1, 2) for n in (1, 2)), *(f"spine{n}" for n in range(1, 5))]
+# Only of leaves, `verify` asks for routes.
+LEAVES = [f"stripe{s}-leaf{n}" for s in (1, 2) for n in (1, 2)]
+SWITCHES = [*LEAVES, *(f"spine{n}" for n in range(1, 5))]
 SERVERS = [f"gpu-s{s}-{n}" for s in (1, 2) for n in (1, 2)]
 DEVICES = {"switch": SWITCHES, "server": SERVERS}
 # An attack: the kind of device, the attack's name, what it is the answer to.
 Attack = tuple[str, str, str]
-# Devices of a kind that attack at once.
-AT_ONCE = 4
 # The whole program's; and a third of it is what the program is without any answer.
 MEMORY_MIB, CPU_S = 256, 60
 CONFIG = "get-configuration"
@@ -166,17 +165,25 @@ CASES: list[tuple[str, Attack]] = [
 ]
 
 
+# What takes most of `drift` each, all at once.
+HEAVY: list[Attack] = [
+    *(("switch", attack, CONFIG) for attack in ("policies", "settings", "ports", "wildcards") * 2),
+    *(("server", attack, "look") for attack in ("sections", "dots", "lines", "a large file")),
+]
+
+
 def fleets() -> Iterator[tuple[str, list[Attack]]]:
-    """Yield verbs, and the attacks that meet each at once: as many as the lab has leaves and servers."""
+    """Yield verbs, and the attacks that meet each at once: as many as are asked."""
     for verb in dict.fromkeys(verb for verb, _ in CASES):
+        most = {"switch": len(LEAVES if verb == "verify" else SWITCHES), "server": len(SERVERS)}
         mine = {kind: [attack for one, attack in CASES if one == verb and attack[0] == kind] for kind in DEVICES}
         while any(mine.values()):
-            taken = [attack for kind in DEVICES for attack in mine[kind][:AT_ONCE]]
-            mine = {kind: left[AT_ONCE:] for kind, left in mine.items()}
+            taken = [attack for kind in DEVICES for attack in mine[kind][: most[kind]]]
+            mine = {kind: left[most[kind] :] for kind, left in mine.items()}
             yield verb, taken
 
 
-FLEETS = list(fleets())
+FLEETS = [*fleets(), ("drift", HEAVY)]
 
 
 @pytest.mark.sampled(10)

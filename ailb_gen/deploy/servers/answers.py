@@ -22,6 +22,8 @@ from ailb_gen.hosts.text import MAX_BYTES
 # What a host may answer with: a hundred times the files of a push, names as long as Linux has them; 16,000 routes.
 MAX_FILES, MAX_NAME, MAX_PATH = 2000, 255, 1024
 MAX_LINES, MAX_SECTIONS, MAX_JSON = 10_000, 16, 2 << 20
+# Bytes of the longest answer with other letters than those of ASCII: one takes four bytes for every letter of a text.
+MAX_WIDE = 1 << 20
 # The first line of a file: its kind and mode (st_mode, hexadecimal), its owner and group, its name.
 RECORD = re.compile(r"(?P<mode>[0-9a-f]{4}) (?P<uid>[0-9]{1,10}) (?P<gid>[0-9]{1,10}) (?P<path>.*)")
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -31,6 +33,8 @@ WAYS = ("netplan", "ailb-net")
 
 def sections(name: str, answer: Answer, titles: Iterable[str]) -> dict[str, str]:
     """Split an answer at its lines `== TITLE`. Raises DeviceError when it is not text, or lacks a section."""
+    if len(answer.out) > MAX_WIDE and not answer.out.isascii():
+        raise DeviceError(name, Phase.READ, f"the host's answer is not ASCII, and longer than {MAX_WIDE >> 20} MiB")
     parts = (b"\n" + answer.out).split(b"\n== ", MAX_SECTIONS)[1:]
     try:
         found = {title.decode(): body.decode() for title, _, body in (part.partition(b"\n") for part in parts)}

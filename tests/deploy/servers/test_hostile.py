@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.collect import collect_host
-from ailb_gen.deploy.servers.answers import MAX_FILES
+from ailb_gen.deploy.servers.answers import MAX_FILES, MAX_WIDE
 from ailb_gen.deploy.servers.calls import status
 from ailb_gen.deploy.servers.ssh import Answer
 from ailb_gen.deploy.servers.verify import Expected, ExpectedRoute, verify
@@ -172,6 +172,13 @@ def test_a_list_of_files_that_is_none(record: str) -> None:
 )  # fmt: skip
 def test_answers_without_their_parts(out: bytes) -> None:
     refused(lambda: collect_host(NAME, Liar(out)), Phase.READ)
+
+
+def test_a_long_answer_is_ascii() -> None:
+    """One other letter takes four bytes of memory for every letter."""
+    long = b"== before\n== files\n" + b"x" * MAX_WIDE
+    assert "is not ASCII" in refused(lambda: collect_host(NAME, Liar(long + "\U0001f600".encode())), Phase.READ)
+    assert "no list of files" in refused(lambda: collect_host(NAME, Liar(long + b"\n== end\n")), Phase.READ)
 
 
 @pytest.mark.parametrize(
