@@ -17,9 +17,9 @@ Words = tuple[str, ...]
 VERBS = {"delete": "is deleted", "insert": "is moved"}
 PLACES = ("before", "after")
 # A line that was a statement before `#` came in front of it.
-LINE = re.compile(r"^(\s*)#+(?=\s*(?:set\s|[^#\n]*[;{}]\s*$))", re.MULTILINE)
-# Comments are no longer than a file, and have no beginning in them.
-BLOCK = re.compile(r"/\*([^*]*[;{}][^*]*)\*/|/\*(\s*set\s[^*]*)\*/")
+LINE = re.compile(r"^([ \t]*)#+(?=[ \t]*(?:set[ \t]|[^#\n]*[;{}][ \t]*$))", re.MULTILINE)
+# What a comment has that holds statements.
+STATEMENTS = re.compile(r"[;{}]|^\s*set\s")
 
 
 def taken_out(text: str, file: str, written: Node, is_set: bool) -> dict[Words, tuple[int, str]]:
@@ -30,7 +30,7 @@ def taken_out(text: str, file: str, written: Node, is_set: bool) -> dict[Words, 
             if command.verb in VERBS:
                 words = takewhile(lambda word: word not in PLACES, map(plain, command.words))
                 found[tuple(words)] = (command.line, VERBS[command.verb])
-    opened = LINE.sub(r"\1", BLOCK.sub(lambda match: f"  {match[1] or match[2]}  ", text))
+    opened = LINE.sub(r"\1", "".join(_without_marks(text)))
     if opened != text:
         try:
             found |= {words: (line, "is a comment") for words, line in _more(read(opened, file), written)}
@@ -38,6 +38,17 @@ def taken_out(text: str, file: str, written: Node, is_set: bool) -> dict[Words, 
             # Such comments are no statements.
             return found
     return found
+
+
+def _without_marks(text: str) -> Iterator[str]:
+    """Yield a text in pieces, with blanks for the marks of comments that hold statements."""
+    done = 0
+    while (start := text.find("/*", done)) >= 0 and (end := text.find("*/", start + 2)) >= 0:
+        inside, stop = text[start + 2 : end], end + 2
+        yield text[done:start]
+        yield f"  {inside}  " if STATEMENTS.search(inside) else text[start:stop]
+        done = stop
+    yield text[done:]
 
 
 def _more(opened: Node, written: Node) -> Iterator[tuple[Words, int]]:
