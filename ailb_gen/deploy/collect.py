@@ -4,6 +4,7 @@ No fabric can be asked for everything that such a directory holds. What no devic
 the manifest says so: under `collected` stands where the cables come from, and which servers were not read.
 """
 
+import errno
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +41,8 @@ from ailb_gen.render.fabric_files import cabling, manifest_of, topology
 from ailb_gen.wording import counted
 
 LLDP, INTENT = "lldp", "intent"
+# What write_below raises where something else stands in place of a folder.
+IN_THE_WAY = (errno.ENOTDIR, errno.ELOOP, errno.EISDIR)
 PORT = re.compile(r"[a-z]{2,3}-\d{1,3}/\d{1,3}/\d{1,3}(?::\d{1,2})?")
 
 
@@ -141,10 +144,9 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
         "cables": sources,
     }
     files[MANIFEST] = manifest_of(design, digests, design.digest, {COLLECTED: about})
-    path, hint = "", ""
+    path = ""
     try:
         with private_directory(out) as directory:
-            hint = "; a link or a file may stand where a folder is to be"
             for path in stale:
                 remove_below(directory, path)
             # The manifest comes last: a run that was cut off shows, because the digests are not those of the files.
@@ -152,6 +154,8 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
                 write_below(directory, path, content, path in scripts)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
+        blocked = getattr(error, "errno", None) in IN_THE_WAY
+        hint = "; a link or a file stands where a folder is to be" if blocked else ""
         raise OutputError(f"{out / path}: cannot be written: {reason}{hint}") from error
     return Written(len(files), tuple(_notes(sources, unmanaged)))
 

@@ -1,7 +1,6 @@
 """Servers from a CSV file: name, stripe, management address, and per NIC its MAC and leaf port."""
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from ailb_gen.yamlio import Path, Source
 PLAIN_COLUMNS = ("name", "stripe", "management")
 NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 # Other blanks of Unicode belong to a name, which the intent then refuses.
 BLANKS = " \t\r\n"
 # A fabric has at most as many servers; a row with all columns that are known has 10,000 characters.
@@ -26,17 +26,17 @@ MAX_COLUMNS = len(PLAIN_COLUMNS) + 100 * len(NIC_KEYS)
 class _Lines:
     """The lines of a text, which raise csv.Error if the row that began when `size` was 0 is too long."""
 
-    __slots__ = ("lines", "size")
+    __slots__ = ("size", "text")
 
     def __init__(self, text: str) -> None:
-        self.lines, self.size = io.StringIO(text, newline=""), 0
+        self.text, self.size = text, 0
 
     def __iter__(self) -> Iterator[str]:
-        for line in self.lines:
-            self.size += len(line)
+        for line in LINE.finditer(self.text):
+            self.size += line.end() - line.start()
             if self.size > MAX_ROW:
                 raise csv.Error(f"a row has more than {MAX_ROW:,} characters")
-            yield line
+            yield line[0]
 
 
 def _check_header(header: list[str], file: str) -> None:

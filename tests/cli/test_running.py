@@ -287,7 +287,7 @@ def test_a_link_in_the_directory_is_not_followed(pushed: Site, tmp_path: Path) -
     (out / "switches").symlink_to(outside)
     code, _, err = collected(pushed, out)
     assert code == 3
-    assert "a link or a file may stand where a folder is to be" in err
+    assert "a link or a file stands where a folder is to be" in err
     assert not list(outside.iterdir())
 
 
