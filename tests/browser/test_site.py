@@ -114,6 +114,8 @@ def test_pages_are_accessible(site: Path, visited: Opener) -> None:
 
 
 def _search(page: Page) -> None:
+    # What is typed before the page listens is never searched for.
+    page.wait_for_load_state("networkidle")
     page.get_by_role("textbox", name="Search").fill("hidden routes")
     first = page.locator(".md-search-result__item").first
     expect(first).to_contain_text("Routes are hidden", timeout=15000)
