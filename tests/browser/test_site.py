@@ -114,11 +114,9 @@ def test_pages_are_accessible(site: Path, visited: Opener) -> None:
 
 
 def _search(page: Page) -> None:
-    # What is typed before the page listens is never searched for.
-    page.wait_for_load_state("networkidle")
     page.get_by_role("textbox", name="Search").fill("hidden routes")
     first = page.locator(".md-search-result__item").first
-    expect(first).to_contain_text("Routes are hidden", timeout=15000)
+    expect(first).to_contain_text("Routes are hidden", timeout=60000)
     first.get_by_role("link").first.click()
     expect(page.locator("h1")).to_contain_text("Routes are hidden")
     # What still loads would fail with the server that ends.
