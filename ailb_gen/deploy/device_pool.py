@@ -89,9 +89,12 @@ class Runner:
         pool = ThreadPoolExecutor(self.jobs, THREADS)
         try:
             futures = {pool.submit(task.copy().start, host): host for host in hosts}
-            left = self._wait(futures, signals, task)
+            ended, left = self._wait(futures, signals, task)
             for future, host in futures.items():
-                one = _stopped(task, host) if future in left else future.result()
+                one = None if future in left else future.result()
+                # Ending a connection looks to its driver as if the other end had gone.
+                if one is None or (future in ended and isinstance(one[0].result, UnknownOutcomeError)):
+                    one = _stopped(task, host)
                 result[one.host.name] = one
         except BaseException:
             self.stop.set()
@@ -101,25 +104,29 @@ class Runner:
         pool.shutdown(wait=not left, cancel_futures=True)
         return result
 
-    def _wait(self, futures: Iterable[Future[Any]], before: int, task: Task) -> frozenset[Future[Any]]:
+    def _wait(
+        self, futures: Iterable[Future[Any]], before: int, task: Task
+    ) -> tuple[frozenset[Future[Any]], frozenset[Future[Any]]]:
         """Wait for all; end their connections some time after another signal than those before.
 
-        Returns those that are left to themselves, which only compute.
+        Returns those whose connections were ended, and those that are left to themselves, which only compute.
         """
         until, waits = math.inf, task.name in COMMITTING
+        ended: frozenset[Future[Any]] = frozenset()
         while futures := wait(futures, SLICE_S).not_done:
             leaving = self.signals() >= LEAVING
             at_once = leaving or bool(task.params.get(AT_ONCE))
             if leaving or (self.signals() > before and not waits):
                 until = min(until, time.monotonic() + (AT_ONCE_S if at_once else PATIENCE_S))
             if time.monotonic() >= until:
+                ended = ended or frozenset(futures)
                 self.stop.set()
             if at_once and time.monotonic() >= until + COMPUTING_S:
                 break
         if until < math.inf and self.signals() < LEAVING:
             # The next connections are those of the way back.
             self.stop.clear()
-        return frozenset(futures)
+        return ended, frozenset(futures)
 
 
 def _stopped(task: Task, host: Host) -> MultiResult:
