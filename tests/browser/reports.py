@@ -66,6 +66,8 @@ def write(example: str, state: str, tree: Path, page: Path) -> None:
     copy_with(tree, {}, root)
     STATES[state](root, example)
     words = ["--waivers", WAIVERS] if (page.parent / WAIVERS).exists() else []
+    # The failures of 32,768 links one by one take four times as long as the rest; pages of small fabrics show them.
+    words += ["--checks", "!AILB501,!AILB502,!AILB503"] if example == "frontier" else []
     fabric, artifacts = f"{example}/fabric.yaml", f"build/{example}"
     _run(page.parent, "validate", fabric, artifacts, "--report", f"html={page.name}", *words, codes=(0, 1))
 
