@@ -24,7 +24,10 @@ TOKEN = re.compile(
     r"|(?<=\{)(?:S?SHA(?:256|384|512)?|S?MD5|CRYPT)\}[^\s\"',;]{4,}+"
 )
 # Elements that hold a secret; OpenVPN has its keys in such, too.
-ELEMENT = rf"(?:\w+:)?(?:{NAME}|key|auth_key|tls-auth|tls-crypt(?:-v2)?|(?:auth|http-proxy)-user-pass|pkcs12)"
+ELEMENT = (
+    rf"(?:\w+:)?(?:{NAME}|\w{{0,64}}(?:password|passphrase|secret|token)|key|auth_key|pin|otp"
+    r"|tls-auth|tls-crypt(?:-v2)?|(?:auth|http-proxy)-user-pass|pkcs12)"
+)
 XML = re.compile(rf"<({ELEMENT})((?:\s[^<>]*)?)>(\s*+(?:<!\[CDATA\[)?[^<]++)<", re.IGNORECASE)
 # XML as a text in XML.
 ESCAPED_XML = re.compile(rf"(&lt;{ELEMENT}(?:\s[^<>&]*)?&gt;)[^<&]+", re.IGNORECASE)
@@ -37,6 +40,9 @@ PAIR_ATTRIBUTES = re.compile(
 PAIR_REVERSED = re.compile(
     rf"""(\bvalue\s*+=\s*+["'])[^"'<>]{{1,2000}}+(?=["']{OTHERS}\s++(?:name|key|id)\s*+=\s*+["'](?:{NAME})["'])""",
     re.IGNORECASE,
+)
+PARAMETER_ELEMENT = re.compile(
+    rf"""(<\w{{1,64}}{OTHERS}\s++(?:name|key|id)\s*+=\s*+["'](?:{NAME})["']{OTHERS}\s*+>)[^<]++""", re.IGNORECASE
 )
 # In XML the name of an SNMP community is an element of its own; in a path of XPath it is a key.
 SNMP_PATH = re.compile(r"(\bsnmp/(?:\w+:)?(?:community|trap-group)\[(?:\w+:)?name\s*=\s*[\"'])[^\"'\n]+")
@@ -106,6 +112,7 @@ def _elements(text: str) -> str:
         text = PAIR_REVERSED.sub(rf"\1{MARK}", PAIR_ATTRIBUTES.sub(rf"\1{MARK}", text))
     if "</" in text:
         text = XML.sub(lambda found: f"<{found[1]}{found[2]}>{_lines(found[3])}<", text)
+        text = PARAMETER_ELEMENT.sub(lambda found: f"{found[1]}{_lines(found[0].removeprefix(found[1]))}", text)
         if "<value>" in text:
             text = PAIR.sub(lambda found: f"{found[1]}{_lines(found[2])}", text)
         if "<snmp" in text:

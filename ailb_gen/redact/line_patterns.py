@@ -7,8 +7,8 @@ from ailb_gen.redact.names import FILE, NAME
 # In the name of a key, or the whole name: netplan's `password`, WireGuard's `PrivateKey`, networkd's `InputKey`, `psk`
 # and `wep_key0` of wpa_supplicant, variables such as BMC_PASSWORD. `rocommunity` is of snmpd.conf.
 KEYS = (
-    "access|account|api|auth(?:entication)?|encryption|input|integration|master|output|pre[-_]?shared|principal|privacy"
-    "|private|routing|service|shared|signing|wep"
+    "access|account|aes|api|auth(?:entication)?|cert(?:ificate)?|crypto|deploy|encryption|hmac|input|integration|master"
+    "|output|pre[-_]?shared|principal|privacy|private|recovery|routing|security|service|session|shared|signing|ssl|tls|wep"
 )
 # Not language models' `max_tokens` and `tokenizer`, sudo's `passwd_tries`, `passwd: files` of nsswitch.conf.
 PARTS = (
@@ -20,11 +20,14 @@ WHOLE = r"(?<![\w-])(?:key|private)"
 # Where a secret is: networkd's `PrivateKeyFile`, with a path.
 PATH = r"""(?:(?:[-_.]?(?:file|path|dir)(?:name)?)["']?\s*[:=]\s*["']?(?:[/~%.]|\$\{?\w{1,32}\}?/))"""
 # Numbers that are asked for by name, and what is sent to somebody to log in.
-CODES = r"pin|otp|passcode|pass|(?:access|activation|one-time|security|verification)[ _-]code"
+CODE = r"(?:2fa|access|activation|mfa|one-time|security|verification)[ _-]code"
+CODES = rf"pin(?:[-_]?code)?|puk|t?otp|passcode|pass|{CODE}"
 # The letters of options whose value is a secret, or has one behind a user's name, by the commands that have them.
 LETTERS = {
     "sshpass|mysql(?:dump|admin)?|mariadb(?:-dump|-admin)?|(?:id)?racadm7?|login|user(?:add|mod)|ipmipower": "p",
-    "mongo(?:sh|dump|restore|export|import)?|redfishtool|rdesktop": "p",
+    "mongo(?:sh|dump|restore|export|import)?|redfishtool|rdesktop|ncftp(?:get|put)?": "p",
+    "lftp": "u",
+    "(?:free)?ipa-client-install|kadmin|ktutil": "w",
     "zip|unzip|mosquitto_(?:pub|sub)": "P",
     "ipmitool": "Pky",
     "curl": "uU",
@@ -41,11 +44,15 @@ LETTERS = {
 OWN = r"(?:(?!\bs(?:sh|cp|ftp)\b)[^|;&]){0,200}?"
 OPTIONS = "|".join(rf"(?:{names})\b{OWN}\s-[A-Za-z]{{0,8}}?[{letters}]" for names, letters in LETTERS.items())
 # Commands that read a secret from their standard input.
-READERS = r"(?:sudo\s+)?(?:chpasswd|passwd|smbpasswd|cryptsetup|kinit|ssh-add|sudo\s+-S|\S.{0,200}?-stdin|gh\s+auth)\b"
+READERS = (
+    r"(?:sudo\s+)?(?:/\S{1,64}/)?"
+    r"(?:chpasswd|passwd|smbpasswd|cryptsetup|kinit|ssh-add|sudo\s+-S|\S.{0,200}?-stdin|gh\s+auth)\b"
+)
 # What a message calls a secret.
 NOUN = (
-    r"(?:pass(?:word|wd|phrase|code)?|secret|token|pin|otp"
-    r"|(?:api|access|auth(?:entication)?|encryption|private|privacy|pre-?shared|shared|radius|tacacs\+?)[ -]key)"
+    r"(?:pass(?: ?phrase|word|wd|code)?|pwd|secret|token|psk|cak|pin|otp|(?:2fa|access|mfa)[ -]code"
+    r"|(?:access|api|auth(?:entication)?|encryption|hexadecimal|md5|pre-?shared|privacy|private|radius|recovery|shared"
+    r"|tacacs\+?|unseal)[ -]key(?:\s\d)?)"
 )
 # A word that is no word of a sentence: letters and digits.
 STRONG = r"""(?=[^\s"'()<>\[\]]{0,256}\d)(?=[^\s"'()<>\[\]]{0,256}[A-Za-z])[^\s"'()<>\[\]]{5,256}"""
@@ -54,22 +61,23 @@ SECRET = re.compile(
     "|".join(
         (
             # Not the end of a path: `/etc/passwd: cannot be read`; nor sudo's NOPASSWD. A message: `password value: x`.
-            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})(?!{PATH})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*[:=]{{1,2}}\s*(?!{FILE})""",
+            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})(?!{PATH})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*(?:[:=]{{1,2}}|[-=]>)\s*(?!{FILE})""",
             # Netplan's keys of a tunnel: a block, or in braces.
             r"""(?<![\w.])(?<!\w-)keys["']?\s*:\s*(?=\{|$)""",
             # JSON, also of Junos and of Docker.
-            rf"""\"(?:{NAME}|auth)\\{{0,3}}\"\s*:\s*""",
+            rf"""\"(?:{NAME}|{CODES}|pwd|auth)\\{{0,3}}\"\s*:\s*""",
             # Variables such as MYSQL_PWD and REDISCLI_AUTH.
             rf"(?<![\w-])(?:\w{{0,64}}_)?(?:(?:{CODES}|pwd|pw)\s*=|auth=)\s*",
             r"(?<![\w-])(?:[\w-]{0,64}-)?pass=",
             r"^\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])(?:pass|pin|otp)|pwd|passcode)[\"']?\s*:\s+",
-            rf"(?<![\w-])(?:{CODES})\s?:\s(?=.*\S)(?!\d+\s)",
+            rf"(?<![\w-])(?:{CODES}|pw)\s?:\s(?=.*\S)(?!\d+\s)",
             r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",
             rf"(?-i:(?<![\w-])(?![A-Z0-9_]{{0,64}}PUBLIC)[A-Z0-9_]{{1,64}}_KEY=(?!{FILE})|\bSSHPASS=)",
             rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+(?!{FILE})",
             # As items of a list; a name and its value, as in the environment of a container.
             rf"""(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}["']\s*,\s*(?=["'])""",
             rf"""\bname["']?\s*:\s*["']?[\w.-]{{0,64}}(?:{PARTS})[\w.-]{{0,64}}["']?\s*,\s*["']?value["']?\s*:\s*""",
+            rf"""["']value["']\s*:\s*(?=["'][^"']{{1,500}}["']\s*,\s*["']name["']\s*:\s*["'][\w.-]{{0,64}}(?:{PARTS}))""",
             # OpenSSL's, Java's, curl's; and nmcli's `wifi-sec.psk`.
             r"(?<!\S)--?(?:pass(?:in|out)?|(?:store|key)pass|pw|(?:proxy-)?user(?=\s+[^\s:]{1,64}:))\s+",
             rf"(?<!\S)--(?:key|auth)[=\s]\s*(?!\.|\S{{0,200}}\.(?:pem|key)\b|{FILE})",
@@ -84,7 +92,8 @@ SECRET = re.compile(
             r"\bcom2sec(?:6|unix)?\s+(?:-Cn\s+\S{1,64}\s+)?\S{1,64}\s+\S{1,64}\s+",
             r"\bcreateuser\s+(?:-[el]\s+\S{1,64}\s+)?\S{1,64}\s+\S{1,16}\s+",
             # The community of Telegraf and of Prometheus' exporter; one of BGP has a colon.
-            r"""^\s*(?:-\s+)?community["']?\s*[:=]\s*(?!["']?[\w-]*:\S|[\[{(])(?=\S)""",
+            r"""(?:^|[{,])\s*(?:-\s+)?["']?(?!bgp|ext|large|std)[\w-]{0,32}community["']?\s*[:=]\s*(?!["']?[\w-]*:\S|[\[{(])(?=\S)""",
+            r"\bcommunity\s+name:?\s+(?=\S+$)",
             r"\bmachine\s.{0,200}?\bpassword\s+",
             r"(?<![\w-])\w{0,32}password\s+(?=[^\s{]\S*\s*$)",
             # Behind what was taken for it: GRUB's user, the number of a cipher, an option.
@@ -109,7 +118,7 @@ SECRET = re.compile(
             # Commands that take it as a word.
             r"\brclone\s+obscure\s+",
             r"--from-literal[=\s][\w.-]{1,64}=",
-            rf"(?:echo|printf)\s(?=[^|]{{0,500}}\|\s*{READERS})",
+            rf"(?:echo|printf|yes)\s(?=[^|]{{0,500}}\|\s*{READERS})",
             rf"(?:echo|printf)\s(?=[^|>]{{0,500}}>>?\s*\S{{0,200}}?(?:{PARTS}|\.key\b))",
             r"<\((?:echo|printf)\s+",
             rf"\b{READERS}[^|;&]{{0,200}}?<<<\s*",
@@ -125,7 +134,8 @@ SECRET = re.compile(
             r"\bsqlplus\s+(?:-\w+\s+)*[^\s/@]{1,64}/(?=\S)",
             r"\bidentified\s+(?:with\s+\S{1,64}\s+)?(?:by|as)\s+(?=[\"'])",
             r"\bset_key\s+",
-            r"\bipmitool\s.{0,200}?\ssnmp\s+",
+            r"\bipmitool\s.{0,200}?\ssnmp\s+|\bsetpwd\s+\d{1,3}\s+|--security-(?:unlock|erase|set-pass|disable)\s+",
+            r"\bwandb\s+login\s+(?!-)|\bmc\s+alias\s+set\s+\S{1,64}\s+\S{1,200}\s+|\bBW_SESSION=",
             # Of a user and a secret: UPS monitoring, HAProxy; snmp's of nmap.
             r"^\s*monitor\s+\S{1,128}@\S{1,128}\s+\d{1,3}\s+\S{1,64}\s+",
             r"\bstats\s+auth\s+[^\s:]{1,64}:",
@@ -158,7 +168,29 @@ DATA = re.compile(r"""(?:^|[{,])\s*["']?(?:string)?data["']?\s*:\s*""", re.IGNOR
 
 # Without one of these, in lower case, no line has a secret. Looking for words is much faster than for what they mean.
 HINTS = (
-    *("pin:", "pin=", "pin =", "pin ", "otp:", "otp=", "otp =", "otp ", "code:", "code =", "code=", "bearer", "sess"),
+    *(
+        "pin:",
+        "pin=",
+        "pin =",
+        "pin ",
+        'pin"',
+        'otp"',
+        "puk",
+        "pincode",
+        "pin_code",
+        "pin-code",
+        "bw_session",
+        "wandb",
+        "otp:",
+        "otp=",
+        "otp =",
+        "otp ",
+        "code:",
+        "code =",
+        "code=",
+        "bearer",
+        "sess",
+    ),
     *("passw", "passphrase", "secret", "token", "psk", "private", "preshared", "api", "access", "credential"),
     *("authoriz", "key", "-pass", "-user", "community", "machine", "sudo", "cryptsetup", "sshpass", "curl", "mysql"),
     *("mariadb", "racadm", "login", "useradd", "usermod", "ipmi", "zip", "smbclient", "rpcclient", "redis-cli"),
@@ -178,5 +210,18 @@ HINTS = (
     *("pass", "pwd", "pw:", "pw ", "pw=", "pw =", "authtok", "jwt", "masterauth", "usmuser", "sink", "trapsess"),
     *("obscure", "from-literal", "user ", " m ", "md5", "sha", " aes", "rmd160", "mongo", "redfish", "mosquitto"),
     *("rdesktop", "openssl", "kinit", "ssh-add", "-stdin", "<<<", "<(", "vault", "rabbitmq", "%", "/p:", "sqlplus"),
-    *("monitor ", "proxy", "authentication", "wps_"),
+    *(
+        "monitor ",
+        "proxy",
+        "lftp",
+        "ncftp",
+        "ipa-",
+        "kadmin",
+        "ktutil",
+        "security-",
+        "mc alias",
+        "code ",
+        "authentication",
+        "wps_",
+    ),
 )

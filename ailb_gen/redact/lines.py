@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from ailb_gen.redact.line_patterns import DATA, HINTS, ITEM, NAMED, OPTION, SECRET, SECRET_KIND, VALUE
 from ailb_gen.redact.names import MARK
 
-# What a value of several lines begins with (YAML 1.2, 8.1), or its lines alone.
-BLOCK = re.compile(r"(?:[|>][-+0-9]*)?(?:\s*#.*)?")
+# What a value of several lines begins with (YAML 1.2, 8.1), perhaps behind a tag, or its lines alone.
+BLOCK = re.compile(r"(?:(?:[!&]\S*\s+)?[|>][-+0-9]*)?(?:\s*#.*)?")
 # A value of brackets that this line does not close.
 BRACKETS = re.compile(r"[\[{\s]*[\[{]\s*")
 # A value that begins with a quote which this line does not close.
-OPEN = re.compile(r"""([\"'])(?:(?!\1)[^\\]|\\.)*+$""")
+OPEN = re.compile(r"""(\"{3}|'{3})(?!.*\1)|([\"'])(?:(?!\2)[^\\]|\\.)*+$""")
 # The end of quoted text, which stays where the secret is a part of it: a description that has one.
 CLOSED = re.compile(r'"\s*+(?:;\s*+)?$')
 # A line, and in front of what the secret stands in the next one.
@@ -93,7 +93,7 @@ def _hidden(lines: Iterable[str], hints: Sequence[str], held: bool) -> Iterator[
             yield line
         else:
             opened = OPEN.match(line, found.end())
-            quote = opened[1] if opened else ""
+            quote = (opened[1] or opened[2]) if opened else ""
             brackets = _opened(line, found.end()) if line.startswith(("[", "{"), found.end()) else 0
             yield f"{line[: found.end()]}{MARK}{_tail(line, found.end())}"
 

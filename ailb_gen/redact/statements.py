@@ -22,6 +22,7 @@ POLICY = frozenset({"policy-options", "policy-statement", "term", "from", "then"
 OF_POLICY = frozenset({"members", "invert-match", "add", "delete", "set", "is", "are", "was", "has", "have", "cannot"})
 # Where no level is known, a statement of SNMP stands no further in than this: with the sign of a diff.
 FURTHEST = 5
+BEFORE = COMMANDS | {"bad", "duplicate", "invalid", "snmp"}
 # Words that stand between such a statement and its secret.
 BETWEEN = frozenset({"ascii-text", "hexadecimal"})
 # A word, the level below which it holds none, and what follows then: rules for the passwords of users; the number of an
@@ -53,6 +54,21 @@ PROSE = frozenset(
         ),
         *("in", "is", "length", "may", "must", "needs", "no", "not", "of", "on", "or", "that", "the", "to", "was"),
         *("were", "which", "will", "with"),
+        *(
+            "did",
+            "do",
+            "does",
+            "failed",
+            "invalid",
+            "key",
+            "mismatch",
+            "missing",
+            "name",
+            "refused",
+            "rejected",
+            "required",
+        ),
+        *("requires", "too", "wrong"),
     )
 )
 # Without one of these words in it, in lower case, a text has no secret that its statements show; first a quick look.
@@ -239,7 +255,7 @@ class _Secrets:
             following = word.strip(AROUND)
             if following == MARK or self._is_key(at + 1):
                 continue
-            alone = names[at] == "community" and self._is_of_snmp(at, names, context)
+            alone = names[at] == "community" and self._is_of_snmp(at, following, names, context)
             if alone or _holds(names[at], following, context, word.startswith('"')):
                 yield self.words[at + 1][1:]
         self.words = []
@@ -249,16 +265,16 @@ class _Secrets:
         word, start, _ = self.words[at]
         return word.endswith(":") and "\n" in self.text[self.words[at - 1][2] : start]
 
-    def _is_of_snmp(self, at: int, names: Sequence[str], context: AbstractSet[str]) -> bool:
+    def _is_of_snmp(self, at: int, following: str, names: Sequence[str], context: AbstractSet[str]) -> bool:
         """Return whether a community of no known level can be one of SNMP: it begins a statement or a quote."""
-        if not _is_value(names[at + 1]) or not context.isdisjoint(POLICY):
+        if not _is_value(following) or not context.isdisjoint(POLICY):
             return False
         before, start = self.words[at - 1][0] if at else "", self.words[at][1]
-        if at and not (before.endswith(":") or before in COMMANDS or self.text.startswith(tuple(QUOTES), start)):
+        if at and not (before.endswith(":") or before.lower() in BEFORE or self.text.startswith(tuple(QUOTES), start)):
             return False
         far = start > FURTHEST and "\n" not in self.text[start - FURTHEST - 1 : start]
         after = "" if self.words[at + 1][0].endswith(tuple(QUOTES)) else next(iter(names[at + 2 :]), "")
-        return names[at + 1] not in OF_POLICY and after not in OF_POLICY and not (at == 0 and far)
+        return following not in OF_POLICY and after not in OF_POLICY and not (at == 0 and far)
 
 
 def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> bool:
@@ -279,7 +295,7 @@ def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> 
 
 def _is_value(word: str) -> bool:
     """Return whether a word can be a secret: no word of a sentence, no sign, no file and no command that has it."""
-    if word in PROSE or _is_label(word) or word.startswith(("$(", "<(")) or PLACE.match(word):
+    if word.rstrip(":;.") in PROSE or _is_label(word) or word.startswith(("$(", "<(")) or PLACE.match(word):
         return False
     return any(map(str.isalnum, word))
 

@@ -51,6 +51,12 @@ REPEATED = [
         ("", "user=a", "%"),
     ),
     *(("echo ", "a", "> x.key"), ("", "kinit <", "<<"), ("kind: Secret\n", "data: ", ""), ("", "https://a", "@")),
+    *(
+        ('secret = """\n', 'a"', ""),
+        ("</x>", "<a name='password'", ">"),
+        ('"value": "a"', ', "name"', ""),
+        ("", "yes ", ""),
+    ),
     *(("-password", " ", ""), ("", "wpa_passphrase a ", ""), ("", "x.psk", ""), ("key: ", "|-", "")),
 ]
 LENGTH = 20_000
