@@ -43,11 +43,9 @@ LETTERS = {
 # Between a command and its option; what comes behind ssh, such as the port, is no longer the command's own.
 OWN = r"(?:(?!\bs(?:sh|cp|ftp)\b)[^|;&]){0,200}?"
 OPTIONS = "|".join(rf"(?:{names})\b{OWN}\s-[A-Za-z]{{0,8}}?[{letters}]" for names, letters in LETTERS.items())
-# Commands that read a secret from their standard input.
-READERS = (
-    r"(?:sudo\s+)?(?:/\S{1,64}/)?"
-    r"(?:chpasswd|passwd|smbpasswd|cryptsetup|kinit|ssh-add|sudo\s+-S|\S.{0,200}?-stdin|gh\s+auth)\b"
-)
+# Commands that read a secret from their standard input, and options that let others do so.
+READERS = r"chpasswd|passwd|smbpasswd|cryptsetup|kinit|ssh-add|sudo\s+-S|gh\s+auth"
+PIPED = rf"\|\s*(?:sudo\s+)?(?:/\S{{1,64}}/)?(?:{READERS}|\S.{{0,200}}?-stdin)\b"
 # What a message calls a secret.
 NOUN = (
     r"(?:pass(?: ?phrase|word|wd|code)?|pwd|secret|token|psk|cak|pin|otp|(?:2fa|access|mfa)[ -]code"
@@ -118,10 +116,10 @@ SECRET = re.compile(
             # Commands that take it as a word.
             r"\brclone\s+obscure\s+",
             r"--from-literal[=\s][\w.-]{1,64}=",
-            rf"(?:echo|printf|yes)\s(?=[^|]{{0,500}}\|\s*{READERS})",
+            rf"(?:echo|printf|yes)\s(?=[^|]{{0,500}}{PIPED})",
             rf"(?:echo|printf)\s(?=[^|>]{{0,500}}>>?\s*\S{{0,200}}?(?:{PARTS}|\.key\b))",
             r"<\((?:echo|printf)\s+",
-            rf"\b{READERS}[^|;&]{{0,200}}?<<<\s*",
+            rf"\b(?:{READERS})\b[^|;&]{{0,200}}?<<<\s*|-stdin\b[^|;&]{{0,200}}?<<<\s*",
             r"\bchpasswd\s*:\s*",
             r"\bwpa_passphrase\s+\S{1,200}\s+",
             r"\bwpa_cli\b.{0,64}?\s(?:psk|password|wep_key\d|wps_(?:pin|reg)(?:\s+\S+(?=\s))?)\s+",
