@@ -138,5 +138,5 @@ def test_compiled_functions_are_loaded_only_from_there(tmp_path: Path) -> None:
     assert "NullCache" not in good.stdout
     (tmp_path / "ailb-gen/engine").chmod(0o777)
     bad = asked(str(tmp_path))
-    told = f"others can write to {tmp_path}/ailb-gen/engine; remove it; another directory can be named in XDG_CACHE_HOME"
-    assert bad.stdout == f"None {told} NullCache\n", bad.stderr
+    remedy = "remove it; another directory can be named in XDG_CACHE_HOME"
+    assert bad.stdout == f"None others can write to {tmp_path}/ailb-gen/engine; {remedy} NullCache\n", bad.stderr
