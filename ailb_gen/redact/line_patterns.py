@@ -59,7 +59,7 @@ SECRET = re.compile(
     "|".join(
         (
             # Not the end of a path: `/etc/passwd: cannot be read`; nor sudo's NOPASSWD. A message: `password value: x`.
-            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})(?!{PATH})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*(?:[:=]{{1,2}}|[-=]>)\s*(?!{FILE})""",
+            rf"""(?:(?<!/)(?<!\bNO)(?:{PARTS})(?!{PATH})[\w.-]{{0,64}}(?:\svalue)?|{WHOLE})(?:\\{{0,3}}["'])?\s*(?:[:=]{{1,2}}|[-=]>)\s*+(?!{FILE})""",
             # Netplan's keys of a tunnel: a block, or in braces.
             r"""(?<![\w.])(?<!\w-)keys["']?\s*:\s*(?=\{|$)""",
             # JSON, also of Junos and of Docker.
@@ -71,14 +71,14 @@ SECRET = re.compile(
             rf"(?<![\w-])(?:{CODES}|pw)\s?:\s(?=.*\S)(?!\d+\s)",
             r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",
             rf"(?-i:(?<![\w-])(?![A-Z0-9_]{{0,64}}PUBLIC)[A-Z0-9_]{{1,64}}_KEY=(?!{FILE})|\bSSHPASS=)",
-            rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s+(?!{FILE})",
+            rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s++(?!{FILE})",
             # As items of a list; a name and its value, as in the environment of a container.
             rf"""(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}["']\s*,\s*(?=["'])""",
             rf"""\bname["']?\s*:\s*["']?[\w.-]{{0,64}}(?:{PARTS})[\w.-]{{0,64}}["']?\s*,\s*["']?value["']?\s*:\s*""",
             rf"""["']value["']\s*:\s*(?=["'][^"']{{1,500}}["']\s*,\s*["']name["']\s*:\s*["'][\w.-]{{0,64}}(?:{PARTS}))""",
             # OpenSSL's, Java's, curl's; and nmcli's `wifi-sec.psk`.
             r"(?<!\S)--?(?:pass(?:in|out)?|(?:store|key)pass|pw|(?:proxy-)?user(?=\s+[^\s:]{1,64}:))\s+",
-            rf"(?<!\S)--(?:key|auth)[=\s]\s*(?!\.|\S{{0,200}}\.(?:pem|key)\b|{FILE})",
+            rf"(?<!\S)--(?:key|auth)[=\s]\s*+(?!\.|\S{{0,200}}\.(?:pem|key)\b|{FILE})",
             rf"[\w-]\.(?:{PARTS})\s+(?:\*\*\*\s+(?=[^\s;]+\s*$))?",
             # snmpd.conf, snmp.conf, .netrc, and what is piped to a command that asks.
             r"(?:r[ow]|trap)community6?\s+",
@@ -96,6 +96,7 @@ SECRET = re.compile(
             r"(?<![\w-])\w{0,32}password\s+(?=[^\s{]\S*\s*$)",
             # Behind what was taken for it: GRUB's user, the number of a cipher, an option.
             r"\b(?:secret|passw(?:or)?d)\s+\*\*\*\s+(?!pam_)(?=[^\s;]+\s*$)",
+            r"\*\*\*\s+<<<\s*",
             # LDAP's, Redis's; Cisco's and FRR's with the number of a cipher.
             r"(?<![\w-])\w{0,32}(?:bindpw|rootpw)\s*[:=]?\s*",
             r"(?:\brequirepass|\bmasterauth|\bsentinel\s+auth-pass\s+\S{1,64})\s+",
@@ -130,7 +131,7 @@ SECRET = re.compile(
             r"(?:\s-U\s*|\buser(?:name)?=)[^\s%,]{1,64}%(?![0-9a-f]{2})(?=\S)",
             r"\s/p:(?=\S)",
             r"\bsqlplus\s+(?:-\w+\s+)*[^\s/@]{1,64}/(?=\S)",
-            r"\bidentified\s+(?:with\s+\S{1,64}\s+)?(?:by|as)\s+(?=[\"'])",
+            r"\bidentified\s+(?:with\s+\S{1,64}\s+)?(?:by\s+(?=[\"'])|as\s+(?='))",
             r"\bset_key\s+",
             r"\bipmitool\s.{0,200}?\ssnmp\s+|\bsetpwd\s+\d{1,3}\s+|--security-(?:unlock|erase|set-pass|disable)\s+",
             r"\bwandb\s+login\s+(?!-)|\bmc\s+alias\s+set\s+\S{1,64}\s+\S{1,200}\s+|\bBW_SESSION=",
