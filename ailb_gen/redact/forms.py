@@ -74,7 +74,7 @@ PEM = re.compile(
     re.DOTALL,
 )
 # A line of such a key alone: base64, and no number in hexadecimal.
-BASE64 = re.compile(r"^([ \t+<>-]*+)(?![0-9a-f]+$)[A-Za-z0-9+/]{60,}={0,2}$", re.MULTILINE)
+BASE64 = re.compile(r"^([ \t+<>-]*+)(?![0-9a-f]+$)(?![/+]+$)[A-Za-z0-9+/]{60,}={0,2}$", re.MULTILINE)
 LINE = re.compile(r"[^\n]+")
 
 

@@ -90,12 +90,12 @@ SECRET = re.compile(
             r"\bcom2sec(?:6|unix)?\s+(?:-Cn\s+\S{1,64}\s+)?\S{1,64}\s+\S{1,64}\s+",
             r"\bcreateuser\s+(?:-[el]\s+\S{1,64}\s+)?\S{1,64}\s+\S{1,16}\s+",
             # The community of Telegraf and of Prometheus' exporter; one of BGP has a colon.
-            r"""(?:^|[{,])\s*(?:-\s+)?["']?(?!bgp|ext|large|std)[\w-]{0,32}community["']?\s*[:=]\s*(?!["']?[\w-]*:\S|[\[{(])(?=\S)""",
+            r"""(?:^|[{,(\s>])["']?(?!bgp|ext|large|std)[\w-]{0,32}community["']?\s*[:=]\s*(?!["']?[\w-]*:\S|[\[{(])(?=\S)""",
             r"\bcommunity\s+name:?\s+(?=\S+$)",
             r"\bmachine\s.{0,200}?\bpassword\s+",
             r"(?<![\w-])\w{0,32}password\s+(?=[^\s{]\S*\s*$)",
             # Behind what was taken for it: GRUB's user, the number of a cipher, an option.
-            r"\b(?:secret|passw(?:or)?d)\s+\*\*\*\s+(?!pam_)(?=[^\s;]+\s*$)",
+            r"\b(?:secret|passw(?:or)?d)\s+\*\*\*\s+(?!pam_|\*/)(?=[^\s;]+\s*$)",
             r"\*\*\*\s+<<<\s*",
             # LDAP's, Redis's; Cisco's and FRR's with the number of a cipher.
             r"(?<![\w-])\w{0,32}(?:bindpw|rootpw)\s*[:=]?\s*",
@@ -110,9 +110,9 @@ SECRET = re.compile(
             rf"\bvalue:?\s+(?=(?P<quote>[\"']).{{1,256}}?(?P=quote)\s+(?:for|of|in)\b.{{0,128}}?(?:{NAME})\b)",
             # Sentences: the password is x; the secret of y: x; x is no valid password; x: invalid password.
             rf"""\b{NOUN}(?:\s+(?:is|was))?[:=]?\s+["'(<\[]?(?={STRONG})""",
-            rf"""\b{NOUN}\b[^:"'(\n]{{0,60}}(?:\bis|:)\s+(?=["']?{STRONG}["']?[.;]?\s*$)""",
+            rf"""\b{NOUN}\b[^:"'(\n]{{0,60}}(?:\bis|:)\s+(?=["']?{STRONG}(?:["'.;)]{{0,3}}\s*$|</))""",
             rf"""["'](?=[^"'\s]{{1,256}}["']\s+(?:is|was)\s+(?:not|no|an?)\b.{{0,40}}\b(?:{NOUN}|{NAME})\b)""",
-            rf"(?<!\S)(?={STRONG}:\s+(?:invalid|bad|illegal|not\s+a)\s.{{0,40}}\b(?:{NOUN}|{NAME})\b)",
+            rf"(?<![^\s(>])(?={STRONG}:\s+(?:invalid|bad|illegal|not\s+a)\s.{{0,40}}\b(?:{NOUN}|{NAME})\b)",
             r"\bsnmp.{0,200}?\bcommunity\b[^:('\"]{0,100}[:('\"]\s*(?:got\s+)?(?=\S)",
             # Commands that take it as a word.
             r"\brclone\s+obscure\s+",

@@ -46,8 +46,9 @@ def mask_lines(text: str) -> str:
     if not present:
         return text
     lines, at = text.split("\n"), 1 if DIFF.search(text) else 0
-    hidden = _hidden((line[at:] for line in lines), present, held)
-    return "\n".join(line[:at] + shown for line, shown in zip(lines, hidden, strict=True))
+    hidden = _hidden((line[at:].removesuffix("\r") for line in lines), present, held)
+    ends = ("\r" if line.endswith("\r") else "" for line in lines)
+    return "\n".join(line[:at] + shown + end for line, shown, end in zip(lines, hidden, ends, strict=True))
 
 
 def _hidden(lines: Iterable[str], hints: Sequence[str], held: bool) -> Iterator[str]:

@@ -68,7 +68,8 @@ PROSE = frozenset(
             "rejected",
             "required",
         ),
-        *("requires", "too", "wrong"),
+        *("requires", "too", "wrong", "aging", "be", "can", "database", "expires", "field", "file", "files", "hash"),
+        *("hashes", "if", "into", "over", "prompt", "prompts", "settings", "string", "this", "using", "when"),
     )
 )
 # Without one of these words in it, in lower case, a text has no secret that its statements show; first a quick look.
@@ -253,28 +254,29 @@ class _Secrets:
             context |= POLICY
         for at, word in enumerate(words[1:]):
             following = word.strip(AROUND)
-            if following == MARK or self._is_key(at + 1):
+            # A line that ends with the name of a secret is a sentence, or a key of YAML; strings are carried over.
+            if following == MARK or (self._breaks(at + 1) and not word.startswith('"')):
                 continue
             alone = names[at] == "community" and self._is_of_snmp(at, following, names, context)
             if alone or _holds(names[at], following, context, word.startswith('"')):
                 yield self.words[at + 1][1:]
         self.words = []
 
-    def _is_key(self, at: int) -> bool:
-        """Return whether a word begins a line of YAML: what stands in front of it is the end of another one."""
-        word, start, _ = self.words[at]
-        return word.endswith(":") and "\n" in self.text[self.words[at - 1][2] : start]
-
     def _is_of_snmp(self, at: int, following: str, names: Sequence[str], context: AbstractSet[str]) -> bool:
         """Return whether a community of no known level can be one of SNMP: it begins a statement or a quote."""
         if not _is_value(following) or not context.isdisjoint(POLICY):
             return False
-        before, start = self.words[at - 1][0] if at else "", self.words[at][1]
-        if at and not (before.endswith(":") or before.lower() in BEFORE or self.text.startswith(tuple(QUOTES), start)):
+        word, start, _ = self.words[at]
+        began = at == 0 or self._breaks(at)
+        if not (began or names[at - 1].endswith(":") or names[at - 1].lower() in BEFORE or not word[0].isalpha()):
             return False
         far = start > FURTHEST and "\n" not in self.text[start - FURTHEST - 1 : start]
-        after = "" if self.words[at + 1][0].endswith(tuple(QUOTES)) else next(iter(names[at + 2 :]), "")
-        return following not in OF_POLICY and after not in OF_POLICY and not (at == 0 and far)
+        closed = self.words[at + 1][0].endswith(tuple(QUOTES)) or at + 2 == len(names) or self._breaks(at + 2)
+        return following not in OF_POLICY and (closed or names[at + 2] not in OF_POLICY) and not (began and far)
+
+    def _breaks(self, at: int) -> bool:
+        """Return whether a line ends in front of a word."""
+        return "\n" in self.text[self.words[at - 1][2] : self.words[at][1]]
 
 
 def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> bool:
@@ -295,7 +297,7 @@ def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> 
 
 def _is_value(word: str) -> bool:
     """Return whether a word can be a secret: no word of a sentence, no sign, no file and no command that has it."""
-    if word.rstrip(":;.") in PROSE or _is_label(word) or word.startswith(("$(", "<(")) or PLACE.match(word):
+    if word.rstrip(":;.,") in PROSE or _is_label(word) or word.startswith(("$(", "<(")) or PLACE.match(word):
         return False
     return any(map(str.isalnum, word))
 

@@ -51,6 +51,7 @@ REPEATED = [
         ("", "user=a", "%"),
     ),
     *(("echo ", "a", "> x.key"), ("", "kinit <", "<<"), ("kind: Secret\n", "data: ", ""), ("", "https://a", "@")),
+    *(("", "/*", ""), ("", "/**/", ""), ("", "# x\ny\n", ""), ("", "# password a\n", ""), ("", "/*password a*/", "")),
     *(
         ('secret = """\n', 'a"', ""),
         ("</x>", "<a name='password'", ">"),

@@ -3,6 +3,7 @@
 import pytest
 
 from ailb_gen.redact.text import redact
+from tests.redact.test_lines import SECRETS as LINES
 
 SECRETS = [
     'set system services rest api-key "hunter2"',
@@ -115,6 +116,22 @@ def test_no_secret_survives_and_lines_stay_lines(text: str) -> None:
     assert redact(done) == done
 
 
+@pytest.mark.parametrize("lead", ["# ", "    // ", "! ", ";", "+# "])
+def test_no_secret_survives_in_a_comment(lead: str) -> None:
+    begin = "@@ -1 +1 @@\n" if lead.startswith("+") else ""
+    assert not [
+        text
+        for text in [*SECRETS, *LINES]
+        if "hunter2" in redact(begin + "".join(f"{lead}{line}\n" for line in text.split("\n")))
+    ]
+
+
+def test_annotations_and_ends_of_lines() -> None:
+    assert redact("/* old: set snmp community hunter2 */ mtu 9000;") == "/* old: set snmp community *** */ mtu 9000;"
+    assert redact("/* password hunter2 */\n/* until 7 */") == "/* password *** */\n/* until 7 */"
+    assert redact("password: |\r\n  hunter2\r\nmtu: 9000\r\n") == "password: |\r\n  ***\r\nmtu: 9000\r\n"
+
+
 def test_a_key_that_a_device_repeats_line_by_line() -> None:
     line = "6ESE0APr8PiFFIglkGAZFDbkBDxwId65u53Ahv7756BwGjo0N3xiktfNCAzSL3LG"
     assert redact(line) == "***"
@@ -135,6 +152,8 @@ def test_a_key_that_a_device_repeats_line_by_line() -> None:
         "key 7 of the chain",
         "servers/gpu1/etc/passwd.old: only plain files are pushed",
         "password of spine1: refused",
+        "# the algorithm for the password\n# If set to DES, the password file is used\n#StrictModes yes",
+        f"{'/' * 79}\nint x;",
         "'plain-text-password' requires a terminal",
         "the password for ops cannot be read: No such file or directory",
         "community green is not defined; it must be color:0:1",
