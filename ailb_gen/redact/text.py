@@ -41,7 +41,9 @@ def _annotations(text: str) -> str:
 def _comments(text: str) -> str:
     """Return text with the secrets replaced that are in what is a comment now, as `# password hunter2`."""
     sign = DIFF.search(text) is not None
-    lines = [(_lead(line, sign), line) for line in text.split("\n")]
+    # What `show | compare` puts in front of statements that are deactivated or moved.
+    patch = "[edit" in text
+    lines = [(0 if patch and line.startswith("!") else _lead(line, sign), line) for line in text.split("\n")]
     shown: list[str] = []
     for commented, some in groupby(lines, key=lambda row: row[0] > 0):
         rows = list(some)

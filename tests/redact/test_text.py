@@ -162,6 +162,7 @@ def test_a_key_that_a_device_repeats_line_by_line() -> None:
         "from {\n    protocol bgp;\n    community green;\n}",
         "            community green;",
         "[edit policy-options]\n+   community green { members color:0:1; }",
+        "[edit system login]\n!    password minimum-length 12;",
         "the private key /etc/ssl/x.key is not readable",
         "GPIO pin 4; pins: 12; spinning: on; spine1: pinned",
         "pull nvidia/cuda:12.2-base@sha256:abc, cuda:12.2-base@sha256:abc",
