@@ -29,17 +29,20 @@ def _directory(variable: str, default: str) -> Path:
     if named and not Path(named).is_absolute():
         raise UsageError(f"{variable} is {named!r}, not an absolute path; give one, or unset it")
     try:
-        # Without links: who can change one could lead elsewhere what was looked at.
-        return real(Path(named) if named else Path.home() / default) / PROGRAM
+        home = Path(named) if named else Path.home() / default
     except RuntimeError as error:
         raise UsageError(f"there is no home directory ({error}); set {variable}") from error
+    if not home.is_absolute():
+        raise UsageError(f"HOME is {os.environ.get('HOME')!r}, not an absolute path; give one, or set {variable}")
+    # Without links: who can change one could lead elsewhere what was looked at.
+    return real(home) / PROGRAM
 
 
 def make_private(directory: Path) -> None:
     """Make a directory that only this user can write to, and those below the program's that lead there.
 
-    Directories that are there must be this user's own and are closed to others; those above must not let others replace
-    them. Raises PermissionError with the reason, OSError.
+    Directories that are there must be this user's own and are closed to others, who must not have written to anything
+    in them until then; those above must not let others replace them. Raises PermissionError with the reason, OSError.
     """
     base = directory
     while base.name != PROGRAM and base != base.parent:
@@ -70,12 +73,22 @@ def _close(path: Path) -> None:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise PermissionError(f"{path} is no directory")
+    _check(path, found)
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        # Others could get to what is in it.
+        for inner in path.rglob("*"):
+            _check(inner, inner.lstat())
+        path.chmod(0o700)
+
+
+def _check(path: Path, found: os.stat_result) -> None:
+    """Raise PermissionError when others may have written a file or directory."""
+    if stat.S_ISLNK(found.st_mode):
+        raise PermissionError(f"{path} is a link; remove it")
     if found.st_uid != os.geteuid():
         raise PermissionError(f"{path} belongs to another user")
     if _others_write(found):
         raise PermissionError(f"others can write to {path}; remove it")
-    if stat.S_IMODE(found.st_mode) != 0o700:
-        path.chmod(0o700)
 
 
 def _others_write(found: os.stat_result) -> bool:

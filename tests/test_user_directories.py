@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -33,6 +34,10 @@ def test_where_they_are(variable: str, tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv(variable, relative)
         with pytest.raises(UsageError, match=f"{variable} is '{relative}', not an absolute path; give one"):
             function()
+    monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", ".")
+    with pytest.raises(UsageError, match=rf"HOME is '\.', not an absolute path; give one, or set {variable}"):
+        function()
 
 
 @pytest.mark.parametrize("variable", FUNCTIONS)
@@ -80,8 +85,27 @@ def test_a_directory_that_others_may_have_filled(
     elif how == "another owner":
         uid = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
-    with pytest.raises(PermissionError, match=r"others can write|belongs to another user|is no directory"):
+    with pytest.raises(PermissionError, match=r"others can write|belongs to another user|is no directory|is a link"):
         make_private(engine)
+
+
+@pytest.mark.parametrize("how", ["others write", "a link"])
+def test_what_others_could_get_to_may_be_theirs(how: str, tmp_path: Path) -> None:
+    """A directory that was open: Numba's own in it may have been writable, and then what it holds is not trusted."""
+    engine = tmp_path / "ailb-gen/engine/state"
+    inner = engine / "of numba"
+    make_private(engine)
+    if how == "a link":
+        inner.symlink_to(tmp_path)
+    else:
+        inner.mkdir()
+        inner.chmod(0o777)
+    # Nobody else gets there.
+    make_private(engine)
+    engine.chmod(0o755)
+    with pytest.raises(PermissionError, match=rf"{re.escape(str(inner))}( is a link)?; remove it"):
+        make_private(engine)
+    assert stat.S_IMODE(engine.stat().st_mode) == 0o755
 
 
 def _of_group(found: os.stat_result, group: int) -> os.stat_result:
@@ -114,5 +138,5 @@ def test_compiled_functions_are_loaded_only_from_there(tmp_path: Path) -> None:
     assert "NullCache" not in good.stdout
     (tmp_path / "ailb-gen/engine").chmod(0o777)
     bad = asked(str(tmp_path))
-    told = f"None others can write to {tmp_path}/ailb-gen/engine; remove it NullCache\n"
-    assert bad.stdout == told, bad.stderr
+    remedy = "remove it; another directory can be named in XDG_CACHE_HOME"
+    assert bad.stdout == f"None others can write to {tmp_path}/ailb-gen/engine; {remedy} NullCache\n", bad.stderr

@@ -370,7 +370,7 @@ def _unrecorded(report: Report) -> list[str]:
     for name, result in report.results.items():
         ended.setdefault(str(result.outcome), []).append(name)
     lines = [f"{outcome}: {', '.join(names)}" for outcome, names in ended.items()]
-    return [report.unrecorded, *lines, "free space there, then run one of these; they finish the record"]
+    return [report.unrecorded, *lines, "free space there, then run a command below; it finishes the record"]
 
 
 def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted: bool) -> str:
@@ -383,7 +383,10 @@ def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted
     ways = []
     if not rolls_back and (changed or report.unrecorded or (interrupted and report.names(Outcome.ROLLED_BACK))):
         ways.append(("to go on", place.command("deploy", "--resume", about)))
-    if changed or (rolls_back and report.unrecorded):
+    if rolls_back and report.unrecorded and report.run != about:
+        # A rollback of its own: that of the other run would be another one, and leave this record without an end.
+        ways.append(("to go on", place.command("deploy", "--resume", report.run)))
+    elif changed or (rolls_back and report.unrecorded):
         ways.append(("to take it back", place.command("rollback", about)))
     if stuck:
         ways.append(("to keep it", place.command("confirm", report.run)))

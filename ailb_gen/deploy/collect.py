@@ -35,6 +35,7 @@ from ailb_gen.layout import (
     switch_file,
 )
 from ailb_gen.manifest import COLLECTED, Manifest, read_any
+from ailb_gen.redact.files import redact_file
 from ailb_gen.redact.text import redact
 from ailb_gen.render.artifacts import LINK, RenderOptions, render
 from ailb_gen.render.fabric_files import cabling, manifest_of, topology
@@ -87,11 +88,16 @@ def collect_switch(name: str, switch: Switch) -> Collected:
 
 
 def collect_host(name: str, server: Server) -> Collected:
-    """Read the files of a server that earlier pushes put there. Raises DeviceError."""
+    """Read the files of a server that earlier pushes put there; secrets replaced. Raises DeviceError."""
     found = look(server, {}).found
     plain = {f"{SERVERS}/{name}/{path}": file for path, file in found.items() if S_ISREG(file.mode)}
     scripts = frozenset(path for path, file in plain.items() if file.mode & S_IXUSR)
-    return Collected({path: file.content for path, file in plain.items()}, scripts)
+    return Collected({path: _shown(path, file.content) for path, file in plain.items()}, scripts)
+
+
+def _shown(path: str, content: bytes) -> bytes:
+    """Return a file with secrets replaced: somebody may have added one on the server."""
+    return redact_file(path, content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def lldp(switch: Switch) -> tuple[Heard, ...]:

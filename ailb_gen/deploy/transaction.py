@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Protocol, TypeVar
 
 from ailb_gen.addresses import Prefix
@@ -88,7 +88,12 @@ class SwitchTransaction:
     def stage(self, connection: Switch) -> str:
         """Lock, load, read the candidate back, check."""
         connection.lock()
-        running = tree_of(self.name, connection.running())
+        active = connection.running()
+        with _without_secrets(active):
+            return self._load(connection, tree_of(self.name, active))
+
+    def _load(self, connection: Switch, running: Node) -> str:
+        """Load the change next to the active configuration, compare what became of it, and check it."""
         if fingerprint(running) != self.old:
             reason = "its configuration is not the planned one"
             raise RefusedError(self.name, Phase.LOAD, reason, "it was changed since; plan again")
@@ -100,18 +105,16 @@ class SwitchTransaction:
         change = commands(running, target)
         if digest(change) != self.approved:
             raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was loaded; plan again")
-        try:
+        with _without_secrets(change):
             connection.load(change)
-        except DeviceError as error:
-            # A device may repeat a value without the statement that says that it is a secret.
-            error.mask(Redactor(*secrets_of(change)))
-            raise
-        candidate = tree_of(self.name, connection.candidate())
-        strange = commands(target, candidate).splitlines()
-        if strange:
-            reason = f"the device made something else of what was loaded, {len(strange)} statements, such as"
-            raise RefusedError(self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file")
-        connection.check()
+            candidate = tree_of(self.name, connection.candidate())
+            strange = commands(target, candidate).splitlines()
+            if strange:
+                reason = f"the device made something else of what was loaded, {len(strange)} statements, such as"
+                raise RefusedError(
+                    self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file"
+                )
+            connection.check()
         return fingerprint(candidate)
 
     def _refuse_pending(self, connection: Switch) -> None:
@@ -235,6 +238,16 @@ def history_aim(name: str, run: str, old: str) -> Aim:
         return tree_of(name, connection.before(own[-1] + 1))
 
     return aim
+
+
+@contextmanager
+def _without_secrets(*texts: str) -> Iterator[None]:
+    """Take the secrets of configurations out of an error: a device may repeat one without what says that it is one."""
+    try:
+        yield
+    except DeviceError as error:
+        error.mask(Redactor(*chain.from_iterable(map(secrets_of, texts))))
+        raise
 
 
 @contextmanager

@@ -21,8 +21,10 @@ NAMELESS = (
         "esmtp*",
         "sasl_passwd*",
         "munge.key",
+        "authkey",
         "*.ovpn-pass",
     ),
+    *(".netrc", "_netrc", "netrc", "auth.conf", ".git-credentials"),
 )
 COMMENTS = ("#", ";", "!")
 FIRST = re.compile(r"\s*[^\s:]*[\s:]*")

@@ -11,6 +11,8 @@ ENDINGS = (
 )
 # Whole names. `community-name` is of SNMP; `ascii-text` and `hexadecimal` follow `pre-shared-key`.
 SECRET_WORDS = frozenset({"ascii-text", "community-name", "hexadecimal", "keyname", "plain-text-password-value"})
+# A value that is no secret but the place of one: a file in a directory where such files are.
+FILE = r"""["']?(?:[\w.-]{1,64}:)?(?:~|/(?:etc|home|mnt|opt|root|run|srv|tmp|usr|var))/"""
 # Bounded, so that no text takes long.
 NAME = rf"(?:[\w.-]{{0,64}}[-_.])?(?:{ENDINGS})|{'|'.join(sorted(SECRET_WORDS))}"
 SECRET_NAME = re.compile(NAME, re.IGNORECASE)

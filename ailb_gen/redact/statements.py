@@ -1,11 +1,12 @@
 """Secrets in the statements of a Junos configuration: by the statements that hold them, and by Junos' own mark."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from ailb_gen.junos.commands import COMMANDS
 from ailb_gen.junos.tokens import TOKEN, token_pattern
-from ailb_gen.redact.names import ENDINGS, MARK, SECRET_WORDS, is_secret_name
+from ailb_gen.redact.names import ENDINGS, FILE, MARK, SECRET_WORDS, is_secret_name
 
 # Statements whose next word is a secret below one of these levels; in quotes it is one everywhere. Juniper's
 # models: `authentication` of `system commit peers` and of `chassis jnu-management`; OSPF's `md5 1 key "..."`.
@@ -16,12 +17,22 @@ BELOW = {
 }
 # Below `snmp`: an SNMPv2c community, and the trap group whose name is sent as one.
 SNMP_NAMES = frozenset({"community", "trap-group"})
+# Below these levels, or behind these words, a community is one of BGP, and so it is in front of these.
+POLICY = frozenset({"policy-options", "policy-statement", "term", "from", "then"})
+OF_POLICY = frozenset({"members", "invert-match", "add", "delete", "set", "is", "are", "was", "has", "have", "cannot"})
+# Where no level is known, a statement of SNMP stands no further in than this: with the sign of a diff.
+FURTHEST = 5
+BEFORE = COMMANDS | {"bad", "duplicate", "invalid", "snmp"}
 # Words that stand between such a statement and its secret.
 BETWEEN = frozenset({"ascii-text", "hexadecimal"})
-# A word, and the level below which it holds none: rules for the passwords of users; the number of an NTP key.
-HARMLESS = (("password", "login"), ("authentication-key", "ntp"))
+# A word, the level below which it holds none, and what follows then: rules for the passwords of users; the number of an
+# NTP key.
+HARMLESS = (
+    ("password", "login", re.compile(r"(?:minimum|maximum)-[a-z-]{1,32}|change-type|format")),
+    ("authentication-key", "ntp", re.compile(r"\d{1,10}")),
+)
 # All levels that matter.
-LEVELS = frozenset({"authentication-key", "snmp", *(level for _, level in HARMLESS)}).union(*BELOW.values())
+LEVELS = frozenset({"authentication-key", "snmp", *(level for _, level, _ in HARMLESS)}).union(POLICY, *BELOW.values())
 # What follows such a word in a sentence: "the password of spine1 is wrong".
 PROSE = frozenset(
     (
@@ -43,12 +54,46 @@ PROSE = frozenset(
         ),
         *("in", "is", "length", "may", "must", "needs", "no", "not", "of", "on", "or", "that", "the", "to", "was"),
         *("were", "which", "will", "with"),
+        *(
+            "did",
+            "do",
+            "does",
+            "failed",
+            "invalid",
+            "key",
+            "mismatch",
+            "missing",
+            "name",
+            "refused",
+            "rejected",
+            "required",
+        ),
+        *("requires", "too", "wrong", "aging", "be", "can", "database", "expires", "field", "file", "files", "hash"),
+        *("hashes", "if", "into", "over", "prompt", "prompts", "settings", "string", "this", "using", "when"),
     )
 )
 # Without one of these words in it, in lower case, a text has no secret that its statements show; first a quick look.
-HINTS = ("pass", "secret", "token", "psk", "cak", "key", "community", "hexadecimal", "ascii-text", "authent", "snmp")
+HINTS = (
+    *(
+        "pass",
+        "secret",
+        "token",
+        "psk",
+        "cak",
+        "key",
+        "community",
+        "trap-group",
+        "hexadecimal",
+        "ascii-text",
+        "authent",
+    ),
+    "snmp",
+)
 NAMES = "|".join((ENDINGS, *sorted(SECRET_WORDS), "auth_key", r"(?<![\w-])(?:key|authentication|snmp)"))
 TELLING = re.compile(rf"(?:{NAMES})(?![\w-])|## secret-data")
+# One that can be of SNMP.
+COMMUNITY = re.compile(r"community\s+(?!(?:add|delete|set)\b|\S+\s+(?:members|invert-match)\b)")
+PLACE = re.compile(FILE)
 # Tokens where nothing closes a quote, a comment, or either any more.
 ENDLESS = {
     "": TOKEN,
@@ -62,6 +107,7 @@ NEXT = re.compile(rf"\n(?=[ \t]*+(?:[-+!<>@][^\n]*|\[edit|[^\n]*[;{{}}][ \t]*(?:
 # What a diff puts in front of a line, with or without a space behind it.
 SIGN = re.compile(r"[-+!<>]+(?=[A-Za-z\"]|$)")
 # What a message puts around a statement.
+QUOTES = "'`\""
 AROUND = "'`(),"
 HIDDEN = "## SECRET-DATA"
 
@@ -91,7 +137,9 @@ def secrets_of(text: str) -> frozenset[str]:
 
 def _tells(lower: str) -> bool:
     """Return whether a text in lower case has a word that tells of a secret."""
-    return any(hint in lower for hint in HINTS) and TELLING.search(lower) is not None
+    if not any(hint in lower for hint in HINTS):
+        return False
+    return "trap-group" in lower or COMMUNITY.search(lower) is not None or TELLING.search(lower) is not None
 
 
 def _marks(secret: str) -> str:
@@ -202,18 +250,40 @@ class _Secrets:
         # A statement may be all that an XML element holds.
         names = [word.rpartition(">")[2].strip(AROUND) for word in words]
         context = self.level | LEVELS.intersection(names)
+        if "community" in names and any("polic" in name.lower() for name in names):
+            context |= POLICY
         for at, word in enumerate(words[1:]):
             following = word.strip(AROUND)
-            if following != MARK and _holds(names[at], following, context, word.startswith('"')):
+            # A line that ends with the name of a secret is a sentence, or a key of YAML; strings are carried over.
+            if following == MARK or (self._breaks(at + 1) and not word.startswith('"')):
+                continue
+            alone = names[at] == "community" and self._is_of_snmp(at, following, names, context)
+            if alone or _holds(names[at], following, context, word.startswith('"')):
                 yield self.words[at + 1][1:]
         self.words = []
+
+    def _is_of_snmp(self, at: int, following: str, names: Sequence[str], context: AbstractSet[str]) -> bool:
+        """Return whether a community of no known level can be one of SNMP: it begins a statement or a quote."""
+        if not _is_value(following) or not context.isdisjoint(POLICY):
+            return False
+        word, start, _ = self.words[at]
+        began = at == 0 or self._breaks(at)
+        if not (began or names[at - 1].endswith(":") or names[at - 1].lower() in BEFORE or not word[0].isalpha()):
+            return False
+        far = start > FURTHEST and "\n" not in self.text[start - FURTHEST - 1 : start]
+        closed = self.words[at + 1][0].endswith(tuple(QUOTES)) or at + 2 == len(names) or self._breaks(at + 2)
+        return following not in OF_POLICY and (closed or names[at + 2] not in OF_POLICY) and not (began and far)
+
+    def _breaks(self, at: int) -> bool:
+        """Return whether a line ends in front of a word."""
+        return "\n" in self.text[self.words[at - 1][2] : self.words[at][1]]
 
 
 def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> bool:
     """Return whether the word that follows `name` is a secret, by the words of the statement and of its levels."""
-    if following in PROSE or _is_label(following) or not any(map(str.isalnum, following)):
+    if not _is_value(following):
         return False
-    if any(name == word and level in context for word, level in HARMLESS):
+    if any(name == word and level in context and rule.fullmatch(following) for word, level, rule in HARMLESS):
         return False
     if name in BELOW:
         # A key chain: `key 1 secret "..."`.
@@ -221,8 +291,15 @@ def _holds(name: str, following: str, context: frozenset[str], quoted: bool) -> 
     if name == "value":
         return "authentication-key" in context
     if name in SNMP_NAMES:
-        return "snmp" in context
+        return "snmp" in context or (name == "trap-group" and context.isdisjoint(POLICY))
     return following not in BETWEEN and is_secret_name(name)
+
+
+def _is_value(word: str) -> bool:
+    """Return whether a word can be a secret: no word of a sentence, no sign, no file and no command that has it."""
+    if word.rstrip(":;.,") in PROSE or _is_label(word) or word.startswith(("$(", "<(")) or PLACE.match(word):
+        return False
+    return any(map(str.isalnum, word))
 
 
 def _is_label(word: str) -> bool:

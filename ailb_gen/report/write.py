@@ -50,4 +50,5 @@ def write(path: Path, text: str, what: str = "report", private: bool = False) ->
         reason = getattr(error, "strerror", None) or error
         inner = getattr(error, "filename", None)
         where = f" ({inner})" if inner and str(inner) != str(path) else ""
-        raise OutputError(f"{path}: cannot write the {what}: {reason}{where}") from error
+        left = f"; the {what} that is there is an older one" if os.path.isfile(path) else ""  # noqa: PTH113 - any path
+        raise OutputError(f"{path}: cannot write the {what}: {reason}{where}{left}") from error

@@ -107,7 +107,7 @@ def ended_badly(on: FullSite, small: Disk, event: str) -> Outcome:
         done = on.deploy()
     assert done.code in (3, 4)
     assert "log.jsonl: the run cannot be recorded: No space left on device\n" in done.err
-    assert "\nfree space there, then run one of these; they finish the record\n" in done.err
+    assert "\nfree space there, then run a command below; it finishes the record\n" in done.err
     assert "\nto go on: ailb-gen deploy " in done.err
     # What it says of each device is so.
     said: dict[str, str] = {}
@@ -154,3 +154,21 @@ def test_a_run_that_could_not_be_recorded_is_taken_back(
         assert done.code == 0 or "changed nothing that could be rolled back" in done.err
         assert all(on.settled(name).active == on.old[name] for name in ORDER)
         assert replace(on).deploy().code == 0
+
+
+def test_a_rollback_that_could_not_be_recorded_is_gone_on_with(
+    tiny: Callable[[Disk], FullSite], tmp_path: Path
+) -> None:
+    with disk(tmp_path / "disk", "300k") as small:
+        on = tiny(small)
+        assert on.deploy().code == 0
+        unsupported = mock.patch("ailb_gen.deploy.runlog._reserve", lambda descriptor, size: None)
+        with unsupported, Hooks({"committing": small.fill}).watching():
+            done = run(*on.words("rollback"))
+        assert done.code == 3, done.err
+        small.clear()
+        (line,) = (line for line in done.err.splitlines() if ": ailb-gen " in line)
+        assert line.startswith(f"to go on: ailb-gen deploy {on.generated.fabric}")
+        assert run(*line.partition(": ailb-gen ")[2].split(), "--yes", "--verify-timeout", "5").code == 0
+        assert all(on.settled(name).active == on.old[name] for name in ORDER)
+        assert (len(on.records.runs()), on.events()[-1]["event"]) == (2, "done")

@@ -184,6 +184,8 @@ REPEATED = [
     (f"could not decrypt: syntax error: 'authentication-key \"{PLAIN}\"'", "authentication-key"),
     (f"could not decrypt (authentication-key {PLAIN}), near (community {COMMUNITY})", f"snmp community {COMMUNITY}"),
     (f"could not decrypt: [edit snmp]\n  'community {COMMUNITY}'\n    snmp: invalid", f"secret {PLAIN};"),
+    # Without anything that says what it is.
+    (f"could not decrypt {PLAIN} and {COMMUNITY}", COMMUNITY),
 ]
 
 

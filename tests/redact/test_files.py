@@ -15,6 +15,8 @@ from ailb_gen.redact.files import redact_file
         ("etc/pgbouncer/userlist.txt", '"ops" "hunter2"', '"ops" ***'),
         ("etc/shadow", "ops:hunter2:19000:0:99999:7:::", "ops:***"),
         ("etc/munge/munge.key", "hunter2", "***"),
+        ("root/.netrc", "default\nlogin ops\npassword\nhunter2\n", "***\nlogin ***\n***\n***\n"),
+        ("root/.git-credentials", "https://hunter2@example.net", "https:***"),
         (
             "etc/ppp/chap-secrets",
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-ops * hunter2 *\n+ops * hunter3 *\n",

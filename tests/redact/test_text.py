@@ -3,6 +3,7 @@
 import pytest
 
 from ailb_gen.redact.text import redact
+from tests.redact.test_lines import SECRETS as LINES
 
 SECRETS = [
     'set system services rest api-key "hunter2"',
@@ -46,6 +47,61 @@ SECRETS = [
     # Of tokens that show by themselves.
     f"fetched with ghp_{'hunter2' * 5}",
     f"huggingface: hf_{'hunter2' * 5}",
+    f"nvapi-{'hunter2' * 5}",
+    f"glsa_{'hunter2' * 5}",
+    f"npm_{'hunter2' * 5}",
+    f"AGE-SECRET-KEY-1{'HUNTER2' * 8} hunter2"[:72],
+    "userPassword {SSHA}hunter2",
+    # Of URLs whose user is a token, of addresses to post to, of users without a scheme.
+    f"https://{'hunter2' * 3}@ingest.example.net/1",
+    "https://hooks.slack.com/services/T000/B000/hunter2",
+    "https://api.telegram.org/bot123:hunter2/send",
+    "connect-proxy -H ops:hunter2@proxy:80 host 22",
+    # Of elements and attributes in another order.
+    "<tls-auth>\nhunter2\nhunter2\n</tls-auth>",
+    "-----BEGIN OpenVPN Static key V1-----\nhunter2\n-----END OpenVPN Static key V1-----",
+    '<nvpair name="passwd" id="x" value="hunter2"/>',
+    "<nvpair value='hunter2' id='x' name='passwd'/>",
+    # Of SNMP where nothing says so.
+    "Statement not found: community hunter2",
+    "warning: statement not found: community 'hunter2'",
+    "error: statement 'community hunter2' not found",
+    "error: could not delete community hunter2: no such statement",
+    "<error-path>/configuration/snmp/community[name='hunter2']</error-path>",
+    "snmpd: unauthorized SNMP community from 192.0.2.9 to 192.0.2.1 (hunter2)",
+    "set community hunter2 authorization read-only",
+    "community hunter2 {\n    authorization read-only;\n}",
+    "-    community hunter2;\n+    trap-group hunter2;",
+    # Of sentences.
+    "login failed, pin: hunter2",
+    "the pin: hunter2 was not accepted",
+    "Enter otp: hunter2",
+    "PIN = hunter2",
+    "verification code: hunter2",
+    "the password is hunter2",
+    "login with password hunter2 failed",
+    "API key hunter2 is invalid",
+    "TACACS+ key hunter2 mismatch",
+    "shared secret of radius server 192.0.2.1 is 'hunter2'",
+    "shared secret for 192.0.2.1: hunter2",
+    "'hunter2' is not a valid password",
+    "hunter2: invalid authentication-key",
+    "invalid value: hunter2 (authentication-key)",
+    "value 'hunter2' is not valid for secret",
+    "Authorization header: Basic hunter2",
+    "Bearer hunter2",
+    "sessionid=hunter2",
+    "Duplicate community hunter2",
+    "invalid community name: hunter2",
+    "<bad-element>community hunter2</bad-element>",
+    "invalid hexadecimal key hunter2",
+    "psk mismatch: hunter2",
+    "password => hunter2",
+    "Unseal Key 1: hunter2",
+    "MFA code is hunter2",
+    "pass phrase hunter2 is wrong",
+    "<userPassword>hunter2</userPassword>",
+    "<param name='password'>hunter2</param>",
     f"Invalid header eyJhbGciOiJIUzI1NiJ9.eyJ{'hunter2' * 3}.hunter2_hunter2",
 ]
 
@@ -58,6 +114,22 @@ def test_no_secret_survives_and_lines_stay_lines(text: str) -> None:
     assert done.count("\n") == text.count("\n") + 3
     assert done.startswith("mtu 9000;\n")
     assert redact(done) == done
+
+
+@pytest.mark.parametrize("lead", ["# ", "    // ", "! ", ";", "+# "])
+def test_no_secret_survives_in_a_comment(lead: str) -> None:
+    begin = "@@ -1 +1 @@\n" if lead.startswith("+") else ""
+    assert not [
+        text
+        for text in [*SECRETS, *LINES]
+        if "hunter2" in redact(begin + "".join(f"{lead}{line}\n" for line in text.split("\n")))
+    ]
+
+
+def test_annotations_and_ends_of_lines() -> None:
+    assert redact("/* old: set snmp community hunter2 */ mtu 9000;") == "/* old: set snmp community *** */ mtu 9000;"
+    assert redact("/* password hunter2 */\n/* until 7 */") == "/* password *** */\n/* until 7 */"
+    assert redact("password: |\r\n  hunter2\r\nmtu: 9000\r\n") == "password: |\r\n  ***\r\nmtu: 9000\r\n"
 
 
 def test_a_key_that_a_device_repeats_line_by_line() -> None:
@@ -79,6 +151,23 @@ def test_a_key_that_a_device_repeats_line_by_line() -> None:
         "the token is expired",
         "key 7 of the chain",
         "servers/gpu1/etc/passwd.old: only plain files are pushed",
+        "password of spine1: refused",
+        "# the algorithm for the password\n# If set to DES, the password file is used\n#StrictModes yes",
+        f"{'/' * 79}\nint x;",
+        "'plain-text-password' requires a terminal",
+        "the password for ops cannot be read: No such file or directory",
+        "community green is not defined; it must be color:0:1",
+        "from community green; then community add local",
+        "Policy FABRIC-OUT references undefined community green",
+        "from {\n    protocol bgp;\n    community green;\n}",
+        "            community green;",
+        "[edit policy-options]\n+   community green { members color:0:1; }",
+        "[edit system login]\n!    password minimum-length 12;",
+        "the private key /etc/ssl/x.key is not readable",
+        "GPIO pin 4; pins: 12; spinning: on; spine1: pinned",
+        "pull nvidia/cuda:12.2-base@sha256:abc, cuda:12.2-base@sha256:abc",
+        "https://ops@example.net/x and git@github.com:x/y",
+        "kind: Secret\nmetadata:\n  name: x",
     ],
 )
 def test_sentences_stay(text: str) -> None:

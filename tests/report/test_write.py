@@ -69,6 +69,6 @@ def test_an_unwritable_place_is_told_and_leaves_the_old_file(tmp_path: Path, mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match="No space left on device"):
+    with pytest.raises(OutputError, match=r"No space left on device; the report that is there is an older one$"):
         write(tmp_path / "file", "new")
     assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"file": "old"}

@@ -52,7 +52,8 @@ def _cache() -> tuple[Path | None, str]:
             shutil.rmtree(path, ignore_errors=True)
     except OSError as error:
         # Read-only, no home directory, or not this user's alone: Numba compiles for this process only.
-        return None, str(error)
+        reason = f"{error.filename}: {error.strerror}" if error.strerror else str(error)
+        return None, f"{reason}; another directory can be named in XDG_CACHE_HOME"
     return own, ""
 
 

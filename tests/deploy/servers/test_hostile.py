@@ -94,6 +94,12 @@ def test_what_it_says_in_good_faith() -> None:
     assert verify(probed(), NOTHING) == ()
 
 
+def test_a_secret_that_somebody_has_added_is_not_collected() -> None:
+    added = looked([GOOD], content="# ü\npassword: hunter2\nmtu: 9000\n".encode() + b"\xff")
+    (content,) = collect_host(NAME, added).files.values()
+    assert content == "# ü\npassword: ***\nmtu: 9000\n".encode() + b"\xff"
+
+
 @pytest.mark.parametrize(
     "name",
     [
