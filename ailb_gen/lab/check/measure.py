@@ -72,6 +72,8 @@ class RunningLab:
     def __init__(self, plan: Plan, context: Context) -> None:
         self.plan, self.context = plan, context
         self.changes = Changes(plan)
+        # Ends of links on which BFD did not come up in time: that is not waited for again.
+        self.without_bfd: set[End] = set()
         self.ports = {
             name: {port.link: port.port for port in switch.ports.values()} for name, switch in plan.switches.items()
         }
@@ -79,9 +81,9 @@ class RunningLab:
     @cached_property
     def running(self) -> frozenset[str]:
         """The devices that are there; switches whose daemon answers."""
-        alive = self._each(self.plan.switches, _answers)
+        answering = self._each(self.plan.switches, _answers)
         servers = (name for name in self.plan.servers if namespace(name).exists())
-        return frozenset([*(name for name, answers in alive.items() if answers), *servers])
+        return frozenset([*(name for name, answers in answering.items() if answers), *servers])
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
@@ -100,6 +102,21 @@ class RunningLab:
     def down(self) -> frozenset[End]:
         """Return both ends of the links that were made to fail."""
         return frozenset(end for one in faults_of(self.plan) for end in (one.a, one.b))
+
+    @cached_property
+    def _dark(self) -> frozenset[End]:
+        carriers = self._each(self.plan.switches, kernel.carrier)
+        links = {
+            End(name, port.port): port.link for name, one in self.plan.switches.items() for port in one.ports.values()
+        }
+        lit = {end for end, link in links.items() if end.device in self.running and link in carriers[end.device]}
+        return frozenset(
+            end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
+        )
+
+    def dark(self) -> frozenset[End]:
+        """Return both ends of the links between switches that carry nothing when they are looked at first."""
+        return self._dark
 
     def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
@@ -234,7 +251,11 @@ class RunningLab:
                 for name, states in rows.items()
                 for one in states
             }
-            if all(one.up for one in found.values()) or time.monotonic() > until:
+            down = {end for end, one in found.items() if not one.up} - self._dark - self.without_bfd
+            if not down:
+                return found
+            if time.monotonic() > until:
+                self.without_bfd |= down
                 return found
             time.sleep(BFD_PAUSE_S)
 
@@ -320,7 +341,7 @@ class RunningLab:
             (name, port.link)
             for name, switch in self.plan.switches.items()
             for port in switch.ports.values()
-            if port.far.device in self.plan.switches and name in self.running
+            if port.far.device in self.plan.switches and End(name, port.port) not in self._dark
         ]
         servers = (server for name, server in self.plan.servers.items() if name in self.running)
         nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]

@@ -60,6 +60,10 @@ class ComputedLab:
         """What was down from the beginning."""
         return self.before
 
+    def dark(self) -> frozenset[End]:
+        """All links carry something."""
+        return frozenset()
+
     def recolor(self, change: Recoloring) -> SeenRecoloring:
         """Nothing is lost where nothing flows."""
         self.recolored.append(change)
