@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ailb_gen.lab import kernel
 from ailb_gen.lab.bird import parse
-from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.links import LOSING
 from ailb_gen.lab.plan import Plan
@@ -56,7 +57,10 @@ def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QU
 
 def look(plan: Plan, kernels: bool = True) -> Look:
     """Look at all switches whose daemon runs. Raises LabError."""
-    states = {name: _states(name) for name in plan.switches if control_socket(name).exists()}
+    states = {}
+    for name in plan.switches:
+        with suppress(NoDaemonError):
+            states[name] = _states(name)
     carriers = _carriers(plan, states)
     busy, down = list(_unequal(plan, states, carriers)), list(_down(plan, states, carriers))
     if kernels and not busy:

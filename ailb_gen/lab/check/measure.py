@@ -36,7 +36,7 @@ from ailb_gen.lab.check.probe import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.check.run import Look
 from ailb_gen.lab.check.seen import global_addresses, path_of, rules_of, state_of, tables_of, told_of
-from ailb_gen.lab.faults import Kind, faults_of
+from ailb_gen.lab.faults import Fault, Kind, faults_of
 from ailb_gen.lab.namespaces import namespace
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
@@ -85,6 +85,17 @@ class RunningLab:
         servers = (name for name in self.plan.servers if namespace(name).exists())
         return frozenset([*(name for name, answers in answering.items() if answers), *servers])
 
+    @cached_property
+    def links(self) -> Mapping[str, Mapping[str, kernel.Link]]:
+        """The links of every device when they are looked at first."""
+        servers = [name for name in self.plan.servers if name in self.running]
+        return self._each([*self.plan.switches, *servers], kernel.links)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """What had failed on purpose before."""
+        return faults_of(self.plan, self.links)
+
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
         return self._each([name for name in self.plan.switches if name in self.running], self._hops)
@@ -100,30 +111,28 @@ class RunningLab:
         return found
 
     def down(self) -> frozenset[End]:
-        """Return both ends of the links that were made to fail."""
-        return frozenset(end for one in faults_of(self.plan) for end in (one.a, one.b))
+        """Return both ends of the links that had failed on purpose before."""
+        return _ends(self.faults)
 
     @cached_property
-    def _dark(self) -> frozenset[End]:
-        carriers = self._each(self.plan.switches, kernel.carrier)
-        links = {
-            End(name, port.port): port.link for name, one in self.plan.switches.items() for port in one.ports.values()
+    def dark(self) -> frozenset[End]:
+        """Both ends of the links between switches that carried nothing when they were looked at first."""
+        lit = {
+            End(name, port.port)
+            for name, switch in self.plan.switches.items()
+            for port in switch.ports.values()
+            if name in self.running and self.links[name][port.link].carrier
         }
-        lit = {end for end, link in links.items() if end.device in self.running and link in carriers[end.device]}
         return frozenset(
             end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
         )
-
-    def dark(self) -> frozenset[End]:
-        """Return both ends of the links between switches that carry nothing when they are looked at first."""
-        return self._dark
 
     def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
         if kind is not Kind.CARRIER:
             # Before BFD is up it notices nothing.
             self._bfd()
-        already = self.down()
+        already = _ends(faults_of(self.plan))
         self.changes.fail([end for end in ends if end not in already], kind)
 
     def repair(self) -> None:
@@ -202,7 +211,7 @@ class RunningLab:
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
         ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
-        mtus = self._each([*switches, *servers], self._mtus)
+        mtus = {name: self._mtus(name) for name in (*switches, *servers)}
         traces, sizes = self._traces(look.pairs, addresses, macs, mtus)
         probed, unprobed = self._probed(look, daemons)
         return Measured(
@@ -237,7 +246,7 @@ class RunningLab:
 
     def _mtus(self, name: str) -> dict[str, int]:
         ports = self.ports.get(name, {})
-        return {ports.get(link, link): found.mtu for link, found in kernel.links(name).items()}
+        return {ports.get(link, link): found.mtu for link, found in self.links[name].items()}
 
     def _bfd(self) -> dict[End, SeenBfd]:
         """Return the BFD sessions of all switches, when all are up or some do not come up."""
@@ -251,7 +260,7 @@ class RunningLab:
                 for name, states in rows.items()
                 for one in states
             }
-            down = {end for end, one in found.items() if not one.up} - self._dark - self.without_bfd
+            down = {end for end, one in found.items() if not one.up} - self.dark - self.without_bfd
             if not down:
                 return found
             if time.monotonic() > until:
@@ -341,7 +350,7 @@ class RunningLab:
             (name, port.link)
             for name, switch in self.plan.switches.items()
             for port in switch.ports.values()
-            if port.far.device in self.plan.switches and End(name, port.port) not in self._dark
+            if port.far.device in self.plan.switches and End(name, port.port) not in self.dark
         ]
         servers = (server for name, server in self.plan.servers.items() if name in self.running)
         nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
@@ -388,6 +397,10 @@ def _traced(probes: list[Probe], send: Callable[..., list[Trace]]) -> list[Trace
     for number, one in zip(silent, again, strict=True):
         found[number] = one
     return found
+
+
+def _ends(faults: Iterable[Fault]) -> frozenset[End]:
+    return frozenset(end for one in faults for end in (one.a, one.b))
 
 
 def _bird(name: str) -> Bird:

@@ -64,8 +64,9 @@ class Lab(Breakable, Protocol):
     def down(self) -> frozenset[End]:
         """Return both ends of the links that were made to fail."""
 
+    @property
     def dark(self) -> frozenset[End]:
-        """Return both ends of the links that carry nothing: without carrier, or with a daemon that does not run."""
+        """Both ends of the links that carry nothing: without carrier, or with a daemon that does not run."""
 
     def recolor(self, change: Recoloring) -> SeenRecoloring:
         """Let a leaf exchange two colors for a moment, and back, while packets flow."""
@@ -111,7 +112,7 @@ def judge_lab(
     """
     findings = Findings()
     step("computing")
-    gone = Gone(lab.down(), lab.dark())
+    gone = Gone(lab.down(), lab.dark)
     routing = routing_without(context, gone.all)
     ours = computed_hops(routing.graph, routing.states)
     chosen, total = pairs(context, options.traces, options.seed)
@@ -124,11 +125,11 @@ def judge_lab(
     all_prefixes = len(context.routing.prefixes)
     findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(look.prefixes)} of {all_prefixes}")
     findings.figure(checks.TRACED, "queue pairs traced", f"{len(chosen)} of {total}")
-    ended = some([name for name in context.network.switches if name not in seen.devices])
+    ended = [name for name in context.network.switches if name not in seen.devices]
     if ended and options.wants([checks.RUNNING]):
         # What would be found follows from that.
         for check in (*OF_FAILURES, checks.RECOLORED):
-            findings.skip(check, f"nothing is made to fail while switches do not run: {ended}")
+            findings.skip(check, f"nothing is made to fail while switches do not run: {some(ended)}")
     else:
         _judge_changes(lab, context, options, seen.hops, gone, findings, step)
     yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)

@@ -60,6 +60,7 @@ class ComputedLab:
         """What was down from the beginning."""
         return self.before
 
+    @property
     def dark(self) -> frozenset[End]:
         """All links carry something."""
         return frozenset()
