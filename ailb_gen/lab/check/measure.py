@@ -44,6 +44,7 @@ from ailb_gen.lab.trace import Probe, Trace, arrive, named, trace
 from ailb_gen.lab.traffic.flows import flows
 from ailb_gen.lab.traffic.model import LEAST_BYTES, Load
 from ailb_gen.lab.traffic.run import running as traffic
+from ailb_gen.lab.watched import Kernels
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
@@ -71,7 +72,7 @@ class RunningLab:
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self.plan, self.context = plan, context
-        self.changes = Changes(plan)
+        self.changes, self.kernels = Changes(plan), Kernels()
         # Ends of links on which BFD did not come up in time: that is not waited for again.
         self.without_bfd: set[End] = set()
         self.ports = {
@@ -89,7 +90,7 @@ class RunningLab:
     def links(self) -> Mapping[str, Mapping[str, kernel.Link]]:
         """The links of every device when they are looked at first."""
         servers = [name for name in self.plan.servers if name in self.running]
-        return self._each([*self.plan.switches, *servers], kernel.links)
+        return self._each([*self.plan.switches, *servers], self.kernels.links)
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
@@ -103,7 +104,7 @@ class RunningLab:
     def _hops(self, name: str) -> Mapping[Prefix, frozenset[str]]:
         ports, known = self.ports[name], dict[frozenset[kernel.NextHop], frozenset[str]]()
         found = {}
-        for prefix, hops in kernel.routes(name, protocol=kernel.BIRD).items():
+        for prefix, hops in self.kernels.routes(name).items():
             if hops not in known:
                 known[hops] = frozenset(ports.get(hop.link, hop.link) for hop in hops)
             if hops:
@@ -132,7 +133,7 @@ class RunningLab:
         if kind is not Kind.CARRIER:
             # Before BFD is up it notices nothing.
             self._bfd()
-        already = _ends(faults_of(self.plan))
+        already = _ends(faults_of(self.plan, self._each(self.plan.switches, self.kernels.links)))
         self.changes.fail([end for end in ends if end not in already], kind)
 
     def repair(self) -> None:

@@ -34,7 +34,7 @@ from ailb_gen.lab.check.probe import probes
 from ailb_gen.lab.check.recolor import Recoloring, judge_recoloring
 from ailb_gen.lab.check.run import Look, Options, judge, judge_lab
 from ailb_gen.lab.faults import Kind
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import End, Network
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
 from tests.conftest import examples
 from tests.intents import random_intent
@@ -231,6 +231,32 @@ def test_what_goes_wrong_in_faults_is_found() -> None:
     assert any("went down 4 times: it has other next hops than before" in message for message in messages)
     assert any("was interrupted for 800 ms, more than 100; 200 of 1000 packets were lost" in one for one in messages)
     assert any("packets from other leaves did not follow" in message for message in messages)
+
+
+class WithoutBfd(Stubborn):
+    """A lab without BFD on one of the links that lose packets in one direction."""
+
+    def __init__(self, network: Network, without: End) -> None:
+        super().__init__(network)
+        self.without = without
+        self.losing: list[tuple[End, ...]] = []
+
+    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+        super().fail(ends, kind)
+        if kind is Kind.MUTE:
+            self.losing.append(tuple(ends))
+
+    def measure(self, look: Look) -> Measured:
+        seen = super().measure(look)
+        return replace(seen, bfd={end: one for end, one in seen.bfd.items() if end != self.without})
+
+
+def test_a_loss_that_nobody_can_notice_is_not_tried_again() -> None:
+    context, _ = lab()
+    running = WithoutBfd(context.network, failures.mute_uplinks(context, 0)[1])
+    rows = findings(judge_lab(running, context, Options(ALL, rounds=0, faults=True, traces=0)))
+    assert {"AILBL13", "AILBL34"} <= {row.check for row in rows}
+    assert [running.without in ends for ends in running.losing] == [True]
 
 
 @pytest.mark.parametrize(
