@@ -11,7 +11,6 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,6 +147,8 @@ def _holder(name: str) -> Path:
 
 def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None:
     """Give every server its files, in namespaces of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
     etc = share_etc()
     staged: dict[str, Path] = {}
     for number, host in enumerate(hosts.values()):
