@@ -16,7 +16,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.agree import computed_hops, disagreements
-from ailb_gen.lab.check.asked import AskedRoutes
+from ailb_gen.lab.check.asked import AskedRoutes, Gone
 from ailb_gen.lab.check.liveness import wanted
 from ailb_gen.lab.check.measured import Hops
 from ailb_gen.lab.check.routes import compare_next_hops, told
@@ -45,26 +45,6 @@ class Breakable(Protocol):
 
     def repair(self) -> None:
         """Repair what `fail` let fail."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """Both ends of the links that carry nothing: those that have failed on purpose, and others, which are `dark`.
-
-    The intent knows of the first alone; waiting for what only the others could carry would be in vain.
-    """
-
-    failed: frozenset[End] = frozenset()
-    dark: frozenset[End] = frozenset()
-
-    @property
-    def all(self) -> frozenset[End]:
-        """All of them."""
-        return self.failed | self.dark
-
-    def with_failed(self, ends: Iterable[End]) -> Gone:
-        """Return these and more that fail on purpose."""
-        return Gone(self.failed.union(ends), self.dark)
 
 
 @dataclass(frozen=True, slots=True)

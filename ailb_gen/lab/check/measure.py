@@ -132,7 +132,7 @@ class RunningLab:
         """Let the links with some ends fail, but for those that have."""
         if kind is not Kind.CARRIER:
             # Before BFD is up it notices nothing.
-            self._bfd()
+            self._bfd(time.monotonic())
         already = _ends(faults_of(self.plan, self._each(self.plan.switches, self.kernels.links)))
         self.changes.fail([end for end in ends if end not in already], kind)
 
@@ -199,11 +199,12 @@ class RunningLab:
         """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
         from concurrent.futures import ThreadPoolExecutor
 
+        began = time.monotonic()
         with ThreadPoolExecutor(1) as pool:
             heard = pool.submit(self._advertisements)
             found = self._measured(look)
             # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
-            return replace(found, advertisements=heard.result(), bfd=self._bfd())
+            return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
     def _measured(self, look: Look) -> Measured:
         switches = [name for name in self.plan.switches if name in self.running]
@@ -249,9 +250,9 @@ class RunningLab:
         ports = self.ports.get(name, {})
         return {ports.get(link, link): found.mtu for link, found in self.links[name].items()}
 
-    def _bfd(self) -> dict[End, SeenBfd]:
-        """Return the BFD sessions of all switches, when all are up or some do not come up."""
-        until = time.monotonic() + BFD_UP_S
+    def _bfd(self, began: float) -> dict[End, SeenBfd]:
+        """Return the BFD sessions of all switches, when all are up or some have not come up since they `began`."""
+        until = began + BFD_UP_S
         while True:
             rows = self._each([name for name in self.plan.switches if name in self.running], lambda at: bfd(_bird(at)))
             found = {

@@ -12,13 +12,12 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import lab as checks
 from ailb_gen.checks.model import Check, Findings, Result
-from ailb_gen.lab.check.agree import computed_hops, judge_agreement
-from ailb_gen.lab.check.asked import AskedRoutes
+from ailb_gen.lab.check.agree import computed_hops, judge_agreement, sessions_missing
+from ailb_gen.lab.check.asked import NOTHING_GONE, AskedRoutes, Gone
 from ailb_gen.lab.check.failures import (
     OF_FAILURES,
     Breakable,
     Failure,
-    Gone,
     double,
     failures,
     judge_failure,
@@ -39,7 +38,6 @@ from ailb_gen.wording import some
 
 # So many paths are looked at attribute by attribute; of more, the prefixes are sampled.
 MOST_PATHS = 20_000
-NOTHING_GONE = Gone()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +129,8 @@ def judge_lab(
         for check in (*OF_FAILURES, checks.RECOLORED):
             findings.skip(check, f"nothing is made to fail while switches do not run: {some(ended)}")
     else:
+        # Those that have not come up until now are not waited for again.
+        gone = replace(gone, dark=gone.dark | sessions_missing(routing, seen))
         _judge_changes(lab, context, options, seen.hops, gone, findings, step)
     yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
 
@@ -172,7 +172,7 @@ def judge(context: Context, seen: Measured, findings: Findings, gone: Gone = NOT
     """Judge what one pass over a lab has shown, with some links gone."""
     asked = AskedRoutes(context, gone.failed)
     _judge_running(context, seen, findings)
-    judge_servers(context, seen, gone.failed, findings)
+    judge_servers(context, seen, gone, findings)
     judge_sessions(context, asked, seen, findings)
     judge_copies(context, asked, seen, findings)
     judge_next_hops(context, asked, seen, findings)

@@ -175,11 +175,29 @@ def test_what_is_down_is_one_cause(device: str, link: End | None, root: str) -> 
     roots = [row for row in findings(results) if row not in explained]
     assert [row.check for row in roots] == [root], [f"{row.check} {row.scope}: {row.message}" for row in roots]
     assert {"AILBL06", "AILBL08"} <= {row.check for row in explained} or device == NIC.device
+    assert link is None or roots[0].message.endswith(f"{UPLINK}: the link has no carrier")
     # A link without carrier is no reason for this program and the lab to disagree.
     assert not {"AILBL21", "AILBL22", "AILBL23", "AILBL32"} & {row.check for row in explained}
     skipped = {one.check.id: one.skipped for one in results if one.skipped}
     reason = f"nothing is made to fail while switches do not run: {device}"
     assert skipped == (dict.fromkeys(FAILING, reason) if device in context.network.switches else {})
+
+
+class Silent(Partial):
+    """A lab in which a link has carrier, and passes nothing."""
+
+    @property
+    def dark(self) -> frozenset[End]:
+        return frozenset()
+
+
+def test_a_session_that_is_missing_is_missing_in_failures_too() -> None:
+    context, _ = lab()
+    rows = findings(judge_lab(Silent(context, "", UPLINK), context, Options(ALL, 1, doubles=1, faults=True)))
+    checks = {row.check for row in rows}
+    assert {"AILBL06", "AILBL21", "AILBL23", "AILBL31"} <= checks
+    assert not {"AILBL32", "AILBL33"} & checks
+    assert not any("carrier" in row.message for row in rows)
 
 
 def test_a_nic_that_is_down_is_one_cause() -> None:
