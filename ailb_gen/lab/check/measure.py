@@ -380,13 +380,15 @@ class RunningLab:
                 size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
                 probes.append(Probe(pair.source.device, source, target, size=size))
                 made.append(pair)
-        traced = named(_traced([replace(probe, size=0) for probe in probes], trace), owners)
-        sent = named(_traced(probes, arrive), owners)
+        traced = list(named(_traced([replace(probe, size=0) for probe in probes], trace), owners))
+        # Where small packets are lost, large ones say nothing more, and would be waited for.
+        arriving = [number for number, (found, _) in enumerate(traced) if not found.end]
+        sent = named(_traced([probes[number] for number in arriving], arrive), owners)
         return (
             tuple(SeenTrace(*pair, hops, found.end) for pair, (found, hops) in zip(made, traced, strict=True)),
             tuple(
-                SeenSize(*pair, found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
-                for pair, (found, hops) in zip(made, sent, strict=True)
+                SeenSize(*made[number], found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
+                for number, (found, hops) in zip(arriving, sent, strict=True)
             ),
         )
 
