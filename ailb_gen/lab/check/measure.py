@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from ailb_gen.addresses import Prefix, address_value, eui64
+from ailb_gen.addresses import Prefix, address_value
 from ailb_gen.checks.context import Context
 from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
@@ -28,19 +28,16 @@ from ailb_gen.lab.check.measured import (
     SeenPath,
     SeenRecoloring,
     SeenSession,
-    SeenSize,
-    SeenTrace,
 )
-from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.check.run import Look
 from ailb_gen.lab.check.seen import global_addresses, path_of, rules_of, state_of, tables_of, told_of
+from ailb_gen.lab.check.sent import send
 from ailb_gen.lab.faults import Fault, Kind, faults_of
 from ailb_gen.lab.namespaces import namespace
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
-from ailb_gen.lab.trace import Probe, Trace, arrive, named, trace
 from ailb_gen.lab.traffic.flows import flows
 from ailb_gen.lab.traffic.model import LEAST_BYTES, Load
 from ailb_gen.lab.traffic.run import running as traffic
@@ -57,8 +54,6 @@ AT_ONCE = 8
 NOT_FOUND = 8001
 # A probe prefix is seen when it is nowhere else for so long; seconds.
 PROBE_S, PROBED_WITHIN_S = 0.4, 5.0
-# How long an answer to a packet that was not answered at first may take. Seconds.
-PATIENT_S = 1.5
 # How long BFD sessions may take to come up, and how often that is looked at. Seconds.
 BFD_UP_S, BFD_PAUSE_S = 10.0, 0.2
 UP = "Up"
@@ -214,7 +209,9 @@ class RunningLab:
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
         ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
         mtus = {name: self._mtus(name) for name in (*switches, *servers)}
-        traces, sizes = self._traces(look.pairs, addresses, macs, mtus)
+        there = [pair for pair in look.pairs if {pair.source.device, pair.target.device} <= self.running]
+        owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
+        traces, sizes = send(self.context, there, owners, macs, mtus)
         probed, unprobed = self._probed(look, daemons)
         return Measured(
             devices=self.running,
@@ -359,48 +356,6 @@ class RunningLab:
         for one in capture([*links, *nics], HEARD_WITHIN_S):
             found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = told_of(one)
         return found
-
-    def _traces(
-        self,
-        pairs: tuple[Pair, ...],
-        addresses: Mapping[str, tuple[kernel.Address, ...]],
-        macs: Mapping[End, str],
-        mtus: Mapping[str, Mapping[str, int]],
-    ) -> tuple[tuple[SeenTrace, ...], tuple[SeenSize, ...]]:
-        """Trace pairs, and let each send a packet as large as both NICs' MTUs allow."""
-        owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
-        seats = {End(cable.b_device, cable.b_port): cable.a_device for cable in self.context.cabling.hosts}
-        probes, made = [], []
-        for pair in pairs:
-            if {pair.source.device, pair.target.device} <= self.running:
-                source, target = (
-                    self.context.expected.switches[seats[nic]].prefixes[pair.number - 1].value + eui64(macs[nic])
-                    for nic in (pair.source, pair.target)
-                )
-                size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
-                probes.append(Probe(pair.source.device, source, target, size=size))
-                made.append(pair)
-        traced = list(named(_traced([replace(probe, size=0) for probe in probes], trace), owners))
-        # Where small packets are lost, large ones say nothing more, and would be waited for.
-        arriving = [number for number, (found, _) in enumerate(traced) if not found.end]
-        sent = named(_traced([probes[number] for number in arriving], arrive), owners)
-        return (
-            tuple(SeenTrace(*pair, hops, found.end) for pair, (found, hops) in zip(made, traced, strict=True)),
-            tuple(
-                SeenSize(*made[number], found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
-                for number, (found, hops) in zip(arriving, sent, strict=True)
-            ),
-        )
-
-
-def _traced(probes: list[Probe], send: Callable[..., list[Trace]]) -> list[Trace]:
-    """Trace pairs; those without an answer once more, with patience: neighbors were still to be resolved."""
-    found = send(probes)
-    silent = [number for number, one in enumerate(found) if one.end or None in one.hops]
-    again = send([probes[number] for number in silent], timeout_s=PATIENT_S) if silent else []
-    for number, one in zip(silent, again, strict=True):
-        found[number] = one
-    return found
 
 
 def _ends(faults: Iterable[Fault]) -> frozenset[End]:

@@ -52,6 +52,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait: nothing changes by itself in a computed lab."""
     for name in ("FLAP_S", "QUIET_S", "PAUSE_S"):
         monkeypatch.setattr(failures, name, 0.0)
+    monkeypatch.setattr(failures, "_noticed_s", lambda context, ends: 0.0)
 
 
 def context_of(example: str) -> Context:
