@@ -100,7 +100,6 @@ def check(
     from ailb_gen.lab.check.changes import alone
     from ailb_gen.lab.check.measure import RunningLab
     from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged
-    from ailb_gen.lab.faults import faults_of
     from ailb_gen.report.judge import judge
 
     with progress("reading", STEPS) as advance:
@@ -117,8 +116,9 @@ def check(
             bar(1)
 
         try:
-            failed = tuple(f"failed on purpose: {one}" for one in faults_of(plan))
-            results += judge_lab(RunningLab(plan, context), context, wanted, step)
+            running = RunningLab(plan, context)
+            failed = tuple(f"failed on purpose: {one}" for one in running.faults)
+            results += judge_lab(running, context, wanted, step)
         except AilbError as error:
             trouble = error
             results += unjudged(wanted, str(error))

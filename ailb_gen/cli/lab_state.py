@@ -36,8 +36,15 @@ def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", he
     lab, plan = enter(name)
     rows = [_row(plan, switch, lab.ports) for switch in plan.switches]
     failed = [str(fault) for fault in faults_of(plan)]
+    ended = [str(row["switch"]) for row in rows if row.pop("ended")]
     if as_json:
-        found = {"lab": lab.name, "inventory": lab.inventory, "servers": list(plan.servers), "failed": failed}
+        found = {
+            "lab": lab.name,
+            "inventory": lab.inventory,
+            "servers": list(plan.servers),
+            "failed": failed,
+            "ended": ended,
+        }
         typer.echo(json.dumps({**found, "switches": rows}, indent=1))
         return
     cells = [
@@ -55,15 +62,23 @@ def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", he
     echo_table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells, style)
     typer.echo(f"inventory: {lab.inventory}")
     echo_wrapped(*((f"failed: {line}", Style.FAIL) for line in failed))
+    if ended:
+        text = f"ended: BIRD of {', '.join(ended)}; start the lab again: ailb-gen lab down {lab.name}, then lab up"
+        echo_wrapped((text, Style.FAIL))
 
 
 def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
-    """Return what one switch does; a switch without a daemon, because it is not configured, has no sessions."""
-    from ailb_gen.lab.bird.control import Bird
+    """Return what one switch does; without a daemon, because it is not configured or that has ended, no sessions."""
+    from ailb_gen.lab.bird.control import Bird, NoDaemonError
     from ailb_gen.lab.bird.parse import sessions
     from ailb_gen.lab.routers import control_socket
 
-    found = list(sessions(Bird(control_socket(name))).values()) if control_socket(name).exists() else []
+    bird, ended = Bird(control_socket(name)), False
+    try:
+        found = list(sessions(bird).values())
+    except NoDaemonError:
+        # One that was killed leaves its socket.
+        found, ended = [], bird.path.exists()
     return {
         "switch": name,
         "role": plan.switches[name].role,
@@ -72,6 +87,7 @@ def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
         "routes": sum(one.imported for one in found),
         "hidden": sum(one.hidden for one in found),
         "port": ports[name],
+        "ended": ended,
     }
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside
+from ailb_gen.lab.watched import ADDRESSES, drain, subscribe
 
 SOLICITATION, ADVERTISEMENT = 133, 134
 # Types of options (RFC 4861, 4.6), and the header of an advertisement and of a prefix option.
@@ -30,8 +31,6 @@ ALL_ROUTERS = "ff02::2"
 ICMP6_FILTER = 1
 NAME_OF_INDEX, INDEX_OF_NAME = 0x8910, 0x8933
 IFREQ = struct.Struct("16si20x")
-# RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
-ADDRESS_GROUP = 0x100
 # Interval of solicitations on links without a router. Seconds.
 ASK_S = 1.0
 LARGEST = 65535
@@ -135,7 +134,7 @@ class Ears:
                 self._sockets[name] = _open(name)
                 self._selector.register(self._sockets[name], selectors.EVENT_READ, name)
                 if addresses:
-                    self._addresses[name] = _open_addresses(name)
+                    self._addresses[name] = subscribe(name, ADDRESSES)
                     self._selector.register(self._addresses[name], selectors.EVENT_READ, name)
         except BaseException:
             self.close()
@@ -154,7 +153,7 @@ class Ears:
             elif key.fileobj is self._sockets[key.data]:
                 ready.append(key.data)
             else:
-                _empty(self._addresses[key.data])
+                drain(self._addresses[key.data])
                 self.readdressed.add(key.data)
         return [found for name in ready for found in self._drained(name)]
 
@@ -219,29 +218,6 @@ def _open(name: str) -> socket.socket:
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, HOP_LIMIT)
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP, 0)
     return made
-
-
-def _open_addresses(name: str) -> socket.socket:
-    """Return a socket by which the kernel tells of new IPv6 addresses (rtnetlink(7))."""
-    with inside(name):
-        try:
-            made = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
-            made.bind((0, ADDRESS_GROUP))
-        except OSError as error:
-            raise LabError(f"{name}: no socket for changes of addresses: {error.strerror}") from error
-    return made
-
-
-def _empty(changes: socket.socket) -> None:
-    while True:
-        try:
-            changes.recv(LARGEST, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return
-        except OSError as error:
-            # More than fits; that there were some is all that counts.
-            if error.errno != errno.ENOBUFS:
-                raise LabError(f"changes of addresses cannot be received: {error.strerror}") from error
 
 
 def _arrival(extra: list[tuple[int, int, bytes]]) -> tuple[int, int]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from ailb_gen.lab import kernel
 from ailb_gen.lab.bird import parse
-from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.links import LOSING
 from ailb_gen.lab.plan import Plan
 from ailb_gen.lab.routers import control_socket
+from ailb_gen.lab.watched import Kernels
 
 # Between two looks at all switches, at least; what both find counts. Seconds.
 PAUSE_S = 0.05
@@ -39,11 +40,16 @@ def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QU
     after `timeout_s` what is still under way. For sessions that are down it waits until nothing has changed for
     `quiet_s`. Without `kernels` only the daemons count. Raises LabError.
     """
+    with closing(Kernels()) as watched:
+        return _wait(plan, watched, timeout_s, kernels, quiet_s)
+
+
+def _wait(plan: Plan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s: float) -> tuple[str, ...]:
     latest = time.monotonic() + timeout_s
-    before, since = look(plan, kernels), time.monotonic()
+    before, since = look(plan, watched, kernels), time.monotonic()
     while True:
         time.sleep(PAUSE_S)
-        now = look(plan, kernels)
+        now = look(plan, watched, kernels)
         if now.numbers != before.numbers:
             since = time.monotonic()
         quiet = time.monotonic() - since
@@ -54,13 +60,16 @@ def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QU
         before = now
 
 
-def look(plan: Plan, kernels: bool = True) -> Look:
+def look(plan: Plan, watched: Kernels, kernels: bool = True) -> Look:
     """Look at all switches whose daemon runs. Raises LabError."""
-    states = {name: _states(name) for name in plan.switches if control_socket(name).exists()}
-    carriers = _carriers(plan, states)
+    states = {}
+    for name in plan.switches:
+        with suppress(NoDaemonError):
+            states[name] = _states(name)
+    carriers = _carriers(plan, watched, states)
     busy, down = list(_unequal(plan, states, carriers)), list(_down(plan, states, carriers))
     if kernels and not busy:
-        busy += _kernels(states)
+        busy += _kernels(watched, states)
     numbers = tuple(
         (name, link, one.established, one.imported, one.hidden, one.exported, one.updates_received, one.updates_sent)
         for name, rows in states.items()
@@ -73,9 +82,9 @@ def _states(name: str) -> dict[str, SessionState]:
     return {one.link: one for one in parse.sessions(Bird(control_socket(name))).values()}
 
 
-def _carriers(plan: Plan, states: States) -> dict[str, set[str]]:
+def _carriers(plan: Plan, watched: Kernels, states: States) -> dict[str, set[str]]:
     """Return the links with carrier of every switch, but for those that were made to lose all packets."""
-    known = {name: kernel.links(name) for name in states}
+    known = {name: watched.links(name) for name in states}
     found = {name: {link.name for link in rows.values() if link.carrier} for name, rows in known.items()}
     for name, rows in known.items():
         for port in plan.switches[name].ports.values():
@@ -111,9 +120,9 @@ def _down(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Itera
             yield f"{name}: the session on {link} is {here.state}{f': {here.last_error}' if here.last_error else ''}"
 
 
-def _kernels(states: States) -> Iterable[str]:
+def _kernels(watched: Kernels, states: States) -> Iterable[str]:
     for name, rows in states.items():
         # One route of every prefix is active.
-        expected, found = sum(one.active for one in rows.values()), len(kernel.routes(name, protocol=kernel.BIRD))
+        expected, found = sum(one.active for one in rows.values()), len(watched.routes(name))
         if found != expected:
             yield f"{name}: {expected} prefixes are learned, {found} are in the kernel"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.kernel import links
+from ailb_gen.lab.kernel import Link, links
 from ailb_gen.lab.links import Group, links_locked, state_line
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import Plan
@@ -107,12 +107,16 @@ def cables_at(plan: Plan, ends: Iterable[End]) -> tuple[tuple[End, End], ...]:
     return tuple(cable for cable in _cables(plan) if not chosen.isdisjoint(cable))
 
 
-def faults_of(plan: Plan) -> tuple[Fault, ...]:
-    """Return what has failed, in the order of the cables. Raises LabError."""
+def faults_of(plan: Plan, seen: Mapping[str, Mapping[str, Link]] | None = None) -> tuple[Fault, ...]:
+    """Return what has failed, in the order of the cables; `seen` are the links of all switches, if known already.
+
+    Raises LabError.
+    """
     cables = list(_cables(plan))
-    groups = {name: links(name) for name in {a.device for a, _ in cables}}
+    if seen is None:
+        seen = {name: links(name) for name in {a.device for a, _ in cables}}
     return tuple(
-        Fault(kind, a, b) for a, b in cables for kind in Kind if groups[a.device][_link(plan, a)].group & kind.value
+        Fault(kind, a, b) for a, b in cables for kind in Kind if seen[a.device][_link(plan, a)].group & kind.value
     )
 
 

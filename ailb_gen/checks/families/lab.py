@@ -31,7 +31,7 @@ ADVERTISED = Check(
     "router advertisements arrive over every link and at every NIC, with the prefixes and lifetimes of the intent",
     "a router advertisement does not arrive, or differs from the intent",
     "Switches find each other by them, and servers form their addresses from them.",
-    "Correct `protocols router-advertisement` of the switch that sends it.",
+    "Bring a link without carrier up at both ends; else correct `protocols router-advertisement` of the sender.",
 )
 ADDRESSES = Check(
     "AILBL04",

@@ -27,6 +27,10 @@ CHUNK = 1 << 18
 PATIENCE_S = 30.0
 
 
+class NoDaemonError(LabError):
+    """Nothing listens on a control socket: the daemon was not started, or has ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer as BIRD writes it, codes included, and the code of its last line."""
@@ -55,7 +59,7 @@ class Bird:
     def ask(self, text: str) -> Answer:
         """Return the answer to a command, which may be a refusal.
 
-        Raises LabError for anything that is no answer, and when none comes in time.
+        Raises NoDaemonError when no daemon runs, LabError for anything that is no answer, and when none comes in time.
         """
         if not text.isprintable():
             raise LabError(f"{self}: a command is one line of printable text, not {text!r}")
@@ -69,6 +73,8 @@ class Bird:
                 return self._receive(connection, until)
         except TimeoutError as error:
             raise LabError(f"{self}: BIRD does not answer {text!r} within {self.patience_s:g} s") from error
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            raise NoDaemonError(f"{self}: BIRD does not run: {error.strerror}") from error
         except OSError as error:
             raise LabError(f"{self}: BIRD cannot be asked: {error.strerror or error}; does it run?") from error
 

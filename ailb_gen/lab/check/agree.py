@@ -84,6 +84,13 @@ def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Find
             findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
 
 
+def sessions_missing(routing: Routing, seen: Measured) -> frozenset[End]:
+    """Return both ends of the links with a session that this program computes, and that one end lacks in the lab."""
+    up = {end for end, one in seen.sessions.items() if one.established}
+    pairs = ((one.cable.a, one.cable.b) for one in routing.graph.sessions.up)
+    return frozenset(end for pair in pairs if any(one not in up for one in pair) for end in pair)
+
+
 def _end(side: Side) -> End:
     return End(side.device, port_of(side.interface))
 

@@ -29,6 +29,29 @@ class Asked:
         return ports <= self.allowed and all(not one.isdisjoint(ports) for one in self.needed)
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Both ends of the links that carry nothing: those that have failed on purpose, and others, which are `dark`.
+
+    The intent knows of the first alone; waiting for what only the others could carry would be in vain.
+    """
+
+    failed: frozenset[End] = frozenset()
+    dark: frozenset[End] = frozenset()
+
+    @property
+    def all(self) -> frozenset[End]:
+        """All of them."""
+        return self.failed | self.dark
+
+    def with_failed(self, ends: Iterable[End]) -> Gone:
+        """Return these and more that fail on purpose."""
+        return Gone(self.failed.union(ends), self.dark)
+
+
+NOTHING_GONE = Gone()
+
+
 class AskedRoutes:
     """Which links are in service, and what follows for every switch and prefix.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab import places
-from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.convergence import wait
 from ailb_gen.lab.faults import Kind, cables_at, fail_cables, repair_cables
 from ailb_gen.lab.namespaces import batch, end_by_signals
@@ -71,7 +71,8 @@ class Changes:
 
     def _restore(self, leaf: str) -> None:
         # Right also when the time was over before, when the address has gone by itself.
-        Bird(control_socket(leaf)).configure()
+        with suppress(NoDaemonError):
+            Bird(control_socket(leaf)).configure()
         if address := self.addresses.pop(leaf):
             with suppress(LabError):
                 batch([f"addr del {address}"], leaf, "-6")
@@ -117,7 +118,7 @@ def _undo_left(plan: Plan) -> None:
         return
     left = Changes(plan)
     left.failed = [End(*row) for row in record["failed"]]
-    left.addresses = {leaf: text for leaf, text in record["addresses"].items() if control_socket(leaf).exists()}
+    left.addresses = record["addresses"]
     if left.failed or left.addresses:
         left.undo()
         wait(plan, SETTLED_S)

@@ -13,10 +13,10 @@ from itertools import combinations
 from typing import Protocol
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.lab import AGREE_FAILED, FAILED, ONE_WAY, REPAIRED
+from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.agree import computed_hops, disagreements
-from ailb_gen.lab.check.asked import AskedRoutes
+from ailb_gen.lab.check.asked import AskedRoutes, Gone
 from ailb_gen.lab.check.liveness import wanted
 from ailb_gen.lab.check.measured import Hops
 from ailb_gen.lab.check.routes import compare_next_hops, told
@@ -165,11 +165,11 @@ def judge_failure(
     context: Context,
     failure: Failure,
     before: Hops,
-    down: frozenset[End],
+    gone: Gone,
     findings: Findings,
     step: Callable[[str], None],
 ) -> None:
-    """Let links fail, compare, repair, compare; what is `down` already stays so."""
+    """Let links fail, compare, repair, compare; what is `gone` already stays so."""
     step(f"{failure.name}: down")
     try:
         for _ in range(failure.flaps):
@@ -178,22 +178,19 @@ def judge_failure(
             lab.repair()
             time.sleep(FLAP_S)
         if not failure.flaps:
+            without = gone.with_failed(failure.ends)
+            ours = hops_without(context, without.all)
             lab.fail(failure.ends, failure.kind)
-            for _ in range(TRIES_MORE if failure.check is ONE_WAY else 0):
-                if _noticed(lab, context, failure, down):
+            found = settle(lab.hops, ours, failure.noticed_s)
+            for _ in range(_tries_more(failure, findings)):
+                if _same(found, ours) or _as_intended(context, without.failed, found):
                     break
                 # BFD of a busy machine goes down by itself, and notices nothing until it is up again.
                 lab.repair()
                 settle(lab.hops, before)
                 lab.fail(failure.ends, failure.kind)
-            judge_failed(
-                context,
-                down.union(failure.ends),
-                lambda ours: settle(lab.hops, ours, failure.noticed_s),
-                f"{failure.words}: ",
-                findings,
-                failure.check,
-            )
+                found = settle(lab.hops, ours, failure.noticed_s)
+            judge_failed(context, without.failed, ours, found, f"{failure.words}: ", findings, failure.check)
     finally:
         lab.repair()
     step(f"{failure.name}: repaired")
@@ -208,11 +205,24 @@ def judge_failure(
             findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {told(wrong)}")
 
 
-def _noticed(lab: Breakable, context: Context, failure: Failure, down: frozenset[End]) -> bool:
-    """Return whether next hops become those that are computed without the links that have failed."""
+def _as_intended(context: Context, failed: frozenset[End], found: Hops) -> bool:
+    """Return whether next hops are those of the intent while the links of some ends fail."""
+    findings = Findings()
+    compare_next_hops(context, AskedRoutes(context, failed), found, ONE_WAY, "", findings)
+    return not any(findings.found.values())
+
+
+def _tries_more(failure: Failure, findings: Findings) -> int:
+    """Return how often more a failure is tried that nobody noticed: never if the look has found what BFD lacks."""
+    lacking = {scope for one in findings.found[BFD.id] for scope in (one.scope, *one.involves)}
+    ends = (f"{end.device} {end.port}" for end in failure.ends)
+    return TRIES_MORE if failure.check is ONE_WAY and lacking.isdisjoint(ends) else 0
+
+
+def hops_without(context: Context, down: frozenset[End]) -> Hops:
+    """Return the next hops that this program computes with the links of some ends down."""
     graph = context.routing.graph
-    ours = computed_hops(graph, context.routing.after(sessions_at(graph, down.union(failure.ends))))
-    return _same(settle(lab.hops, ours, failure.noticed_s), ours)
+    return computed_hops(graph, context.routing.after(sessions_at(graph, down)))
 
 
 def sessions_at(graph: Graph, down: frozenset[End]) -> frozenset[int]:
@@ -222,18 +232,15 @@ def sessions_at(graph: Graph, down: frozenset[End]) -> frozenset[int]:
 
 def judge_failed(
     context: Context,
-    ends: Iterable[End],
-    read: Callable[[Hops], Hops],
+    failed: frozenset[End],
+    ours: Hops,
+    found: Hops,
     failure: str,
     findings: Findings,
     check: Check = FAILED,
 ) -> None:
-    """Compare next hops while some links are down; `read` is given what this program computes."""
-    down = frozenset(ends)
-    graph = context.routing.graph
-    ours = computed_hops(graph, context.routing.after(sessions_at(graph, down)))
-    found = read(ours)
-    compare_next_hops(context, AskedRoutes(context, down), found, check, failure, findings)
+    """Compare next hops while the links of some ends fail on purpose; `ours` is what this program computes."""
+    compare_next_hops(context, AskedRoutes(context, failed), found, check, failure, findings)
     # When a link is out of service is not computed: only what follows.
     if check is FAILED:
         disagreements(ours, found, AGREE_FAILED, failure, findings)

@@ -10,11 +10,19 @@ from ailb_gen.lab.check.asked import AskedRoutes
 from ailb_gen.lab.check.measured import Measured, SeenBfd
 from ailb_gen.lab.check.routes import bgp_place
 from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Group
 from ailb_gen.network.sessions import discovered
+
+# Without `multiplier`.
+JUNOS_MULTIPLIER = 3
 
 
 def judge_bfd(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
-    """Every established session has BFD as the intent asks: up, with its interval and timeout; or none."""
+    """Every established session has BFD as the intent asks: up, with its interval and timeout; or none.
+
+    Where both ends differ, it is the end whose file says something else.
+    """
+    wrong: dict[End, tuple[End, SeenBfd | None]] = {}
     for device, ports in asked.links.items():
         for port, (peer, _) in ports.items():
             end = End(device, port)
@@ -22,12 +30,34 @@ def judge_bfd(context: Context, asked: AskedRoutes, seen: Measured, findings: Fi
             if device not in seen.devices or session is None or not session.established:
                 continue
             findings.look(BFD)
-            want, found = wanted(context, device, peer.device), seen.bfd.get(end)
-            if found != want:
-                message = f"BFD with {peer} is {_text(found)}; the intent asks for {_text(want)}"
-                place = _bfd_place(context, end)
-                involves = (peer.device, f"{peer.device} {peer.port}")
-                findings.add(BFD, device, message, place, _text(want), _text(found), involves=involves, part=port)
+            want = wanted(context, device, peer.device)
+            if seen.bfd.get(end) != want:
+                wrong[end] = peer, want
+    for end, (peer, want) in wrong.items():
+        if peer in wrong and _as_asked(context, end) and not _as_asked(context, peer):
+            continue
+        found = _text(seen.bfd.get(end))
+        message = f"BFD with {peer} is {found}; the intent asks for {_text(want)}"
+        involves = (peer.device, f"{peer.device} {peer.port}")
+        findings.add(
+            BFD, end.device, message, _bfd_place(context, end), _text(want), found, involves=involves, part=end.port
+        )
+
+
+def _as_asked(context: Context, end: End) -> bool:
+    """Return whether the file of a switch configures BFD on a port as the intent asks."""
+    asked, group = context.expected.switches[end.device].settings.bfd, _group(context, end)
+    if group is None or group.bfd is None:
+        return not asked.enabled
+    multiplier = JUNOS_MULTIPLIER if group.bfd.multiplier is None else group.bfd.multiplier
+    return asked.enabled and (group.bfd.interval_ms, multiplier) == (asked.interval_ms, asked.multiplier)
+
+
+def _group(context: Context, end: End) -> Group | None:
+    """Return the group that discovers neighbors on a port."""
+    switch = context.network.switches.get(end.device)
+    number = discovered(switch).get(f"{end.port}.0") if switch is not None else None
+    return switch.groups[number] if switch is not None and number is not None else None
 
 
 def wanted(context: Context, device: str, peer: str) -> SeenBfd | None:
@@ -47,11 +77,10 @@ def _text(found: SeenBfd | None) -> str:
 
 
 def _bfd_place(context: Context, end: End) -> Place | None:
-    switch = context.network.switches.get(end.device)
-    number = discovered(switch).get(f"{end.port}.0") if switch is not None else None
-    if switch is None or number is None or (bfd := switch.groups[number].bfd) is None:
+    group = _group(context, end)
+    if group is None or group.bfd is None:
         return bgp_place(context, end.device, end.port)
-    return Place(switch.file, bfd.line)
+    return Place(context.network.switches[end.device].file, group.bfd.line)
 
 
 def judge_multipath(context: Context, asked: AskedRoutes, findings: Findings) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from ailb_gen.addresses import Prefix, address_value, eui64
+from ailb_gen.addresses import Prefix, address_value
 from ailb_gen.checks.context import Context
 from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
@@ -28,22 +28,20 @@ from ailb_gen.lab.check.measured import (
     SeenPath,
     SeenRecoloring,
     SeenSession,
-    SeenSize,
-    SeenTrace,
 )
-from ailb_gen.lab.check.paths import Pair
 from ailb_gen.lab.check.probe import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.check.run import Look
 from ailb_gen.lab.check.seen import global_addresses, path_of, rules_of, state_of, tables_of, told_of
-from ailb_gen.lab.faults import Kind, faults_of
+from ailb_gen.lab.check.sent import send
+from ailb_gen.lab.faults import Fault, Kind, faults_of
 from ailb_gen.lab.namespaces import namespace
 from ailb_gen.lab.plan import Plan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
-from ailb_gen.lab.trace import Probe, Trace, arrive, named, trace
 from ailb_gen.lab.traffic.flows import flows
 from ailb_gen.lab.traffic.model import LEAST_BYTES, Load
 from ailb_gen.lab.traffic.run import running as traffic
+from ailb_gen.lab.watched import Kernels
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
@@ -56,8 +54,6 @@ AT_ONCE = 8
 NOT_FOUND = 8001
 # A probe prefix is seen when it is nowhere else for so long; seconds.
 PROBE_S, PROBED_WITHIN_S = 0.4, 5.0
-# How long an answer to a packet that was not answered at first may take. Seconds.
-PATIENT_S = 1.5
 # How long BFD sessions may take to come up, and how often that is looked at. Seconds.
 BFD_UP_S, BFD_PAUSE_S = 10.0, 0.2
 UP = "Up"
@@ -71,7 +67,9 @@ class RunningLab:
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self.plan, self.context = plan, context
-        self.changes = Changes(plan)
+        self.changes, self.kernels = Changes(plan), Kernels()
+        # Ends of links on which BFD did not come up in time: that is not waited for again.
+        self.without_bfd: set[End] = set()
         self.ports = {
             name: {port.link: port.port for port in switch.ports.values()} for name, switch in plan.switches.items()
         }
@@ -79,9 +77,20 @@ class RunningLab:
     @cached_property
     def running(self) -> frozenset[str]:
         """The devices that are there; switches whose daemon answers."""
-        alive = self._each(self.plan.switches, _answers)
+        answering = self._each(self.plan.switches, _answers)
         servers = (name for name in self.plan.servers if namespace(name).exists())
-        return frozenset([*(name for name, answers in alive.items() if answers), *servers])
+        return frozenset([*(name for name, answers in answering.items() if answers), *servers])
+
+    @cached_property
+    def links(self) -> Mapping[str, Mapping[str, kernel.Link]]:
+        """The links of every device when they are looked at first."""
+        servers = [name for name in self.plan.servers if name in self.running]
+        return self._each([*self.plan.switches, *servers], self.kernels.links)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """What had failed on purpose before."""
+        return faults_of(self.plan, self.links)
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
@@ -90,7 +99,7 @@ class RunningLab:
     def _hops(self, name: str) -> Mapping[Prefix, frozenset[str]]:
         ports, known = self.ports[name], dict[frozenset[kernel.NextHop], frozenset[str]]()
         found = {}
-        for prefix, hops in kernel.routes(name, protocol=kernel.BIRD).items():
+        for prefix, hops in self.kernels.routes(name).items():
             if hops not in known:
                 known[hops] = frozenset(ports.get(hop.link, hop.link) for hop in hops)
             if hops:
@@ -98,15 +107,28 @@ class RunningLab:
         return found
 
     def down(self) -> frozenset[End]:
-        """Return both ends of the links that were made to fail."""
-        return frozenset(end for one in faults_of(self.plan) for end in (one.a, one.b))
+        """Return both ends of the links that had failed on purpose before."""
+        return _ends(self.faults)
+
+    @cached_property
+    def dark(self) -> frozenset[End]:
+        """Both ends of the links between switches that carried nothing when they were looked at first."""
+        lit = {
+            End(name, port.port)
+            for name, switch in self.plan.switches.items()
+            for port in switch.ports.values()
+            if name in self.running and self.links[name][port.link].carrier
+        }
+        return frozenset(
+            end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
+        )
 
     def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
         if kind is not Kind.CARRIER:
             # Before BFD is up it notices nothing.
-            self._bfd()
-        already = self.down()
+            self._bfd(time.monotonic())
+        already = _ends(faults_of(self.plan, self._each(self.plan.switches, self.kernels.links)))
         self.changes.fail([end for end in ends if end not in already], kind)
 
     def repair(self) -> None:
@@ -172,11 +194,12 @@ class RunningLab:
         """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
         from concurrent.futures import ThreadPoolExecutor
 
+        began = time.monotonic()
         with ThreadPoolExecutor(1) as pool:
             heard = pool.submit(self._advertisements)
             found = self._measured(look)
             # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
-            return replace(found, advertisements=heard.result(), bfd=self._bfd())
+            return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
     def _measured(self, look: Look) -> Measured:
         switches = [name for name in self.plan.switches if name in self.running]
@@ -185,8 +208,10 @@ class RunningLab:
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
         ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
-        mtus = self._each([*switches, *servers], self._mtus)
-        traces, sizes = self._traces(look.pairs, addresses, macs, mtus)
+        mtus = {name: self._mtus(name) for name in (*switches, *servers)}
+        there = [pair for pair in look.pairs if {pair.source.device, pair.target.device} <= self.running]
+        owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
+        traces, sizes = send(self.context, there, owners, macs, mtus)
         probed, unprobed = self._probed(look, daemons)
         return Measured(
             devices=self.running,
@@ -220,11 +245,11 @@ class RunningLab:
 
     def _mtus(self, name: str) -> dict[str, int]:
         ports = self.ports.get(name, {})
-        return {ports.get(link, link): found.mtu for link, found in kernel.links(name).items()}
+        return {ports.get(link, link): found.mtu for link, found in self.links[name].items()}
 
-    def _bfd(self) -> dict[End, SeenBfd]:
-        """Return the BFD sessions of all switches, when all are up or some do not come up."""
-        until = time.monotonic() + BFD_UP_S
+    def _bfd(self, began: float) -> dict[End, SeenBfd]:
+        """Return the BFD sessions of all switches, when all are up or some have not come up since they `began`."""
+        until = began + BFD_UP_S
         while True:
             rows = self._each([name for name in self.plan.switches if name in self.running], lambda at: bfd(_bird(at)))
             found = {
@@ -234,7 +259,11 @@ class RunningLab:
                 for name, states in rows.items()
                 for one in states
             }
-            if all(one.up for one in found.values()) or time.monotonic() > until:
+            down = {end for end, one in found.items() if not one.up} - self.dark - self.without_bfd
+            if not down:
+                return found
+            if time.monotonic() > until:
+                self.without_bfd |= down
                 return found
             time.sleep(BFD_PAUSE_S)
 
@@ -320,7 +349,7 @@ class RunningLab:
             (name, port.link)
             for name, switch in self.plan.switches.items()
             for port in switch.ports.values()
-            if port.far.device in self.plan.switches and name in self.running
+            if port.far.device in self.plan.switches and End(name, port.port) not in self.dark
         ]
         servers = (server for name, server in self.plan.servers.items() if name in self.running)
         nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
@@ -328,45 +357,9 @@ class RunningLab:
             found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = told_of(one)
         return found
 
-    def _traces(
-        self,
-        pairs: tuple[Pair, ...],
-        addresses: Mapping[str, tuple[kernel.Address, ...]],
-        macs: Mapping[End, str],
-        mtus: Mapping[str, Mapping[str, int]],
-    ) -> tuple[tuple[SeenTrace, ...], tuple[SeenSize, ...]]:
-        """Trace pairs, and let each send a packet as large as both NICs' MTUs allow."""
-        owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
-        seats = {End(cable.b_device, cable.b_port): cable.a_device for cable in self.context.cabling.hosts}
-        probes, made = [], []
-        for pair in pairs:
-            if {pair.source.device, pair.target.device} <= self.running:
-                source, target = (
-                    self.context.expected.switches[seats[nic]].prefixes[pair.number - 1].value + eui64(macs[nic])
-                    for nic in (pair.source, pair.target)
-                )
-                size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
-                probes.append(Probe(pair.source.device, source, target, size=size))
-                made.append(pair)
-        traced = named(_traced([replace(probe, size=0) for probe in probes], trace), owners)
-        sent = named(_traced(probes, arrive), owners)
-        return (
-            tuple(SeenTrace(*pair, hops, found.end) for pair, (found, hops) in zip(made, traced, strict=True)),
-            tuple(
-                SeenSize(*pair, found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
-                for pair, (found, hops) in zip(made, sent, strict=True)
-            ),
-        )
 
-
-def _traced(probes: list[Probe], send: Callable[..., list[Trace]]) -> list[Trace]:
-    """Trace pairs; those without an answer once more, with patience: neighbors were still to be resolved."""
-    found = send(probes)
-    silent = [number for number, one in enumerate(found) if one.end or None in one.hops]
-    again = send([probes[number] for number in silent], timeout_s=PATIENT_S) if silent else []
-    for number, one in zip(silent, again, strict=True):
-        found[number] = one
-    return found
+def _ends(faults: Iterable[Fault]) -> frozenset[End]:
+    return frozenset(end for one in faults for end in (one.a, one.b))
 
 
 def _bird(name: str) -> Bird:

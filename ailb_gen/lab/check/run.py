@@ -12,8 +12,8 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import lab as checks
 from ailb_gen.checks.model import Check, Findings, Result
-from ailb_gen.lab.check.agree import computed_hops, judge_agreement
-from ailb_gen.lab.check.asked import AskedRoutes
+from ailb_gen.lab.check.agree import computed_hops, judge_agreement, sessions_missing
+from ailb_gen.lab.check.asked import NOTHING_GONE, AskedRoutes, Gone
 from ailb_gen.lab.check.failures import (
     OF_FAILURES,
     Breakable,
@@ -25,7 +25,7 @@ from ailb_gen.lab.check.failures import (
     settle,
 )
 from ailb_gen.lab.check.liveness import judge_bfd, judge_multipath
-from ailb_gen.lab.check.measured import Measured, SeenRecoloring
+from ailb_gen.lab.check.measured import Hops, Measured, SeenRecoloring
 from ailb_gen.lab.check.paths import Pair, judge_probes, judge_traces, pairs
 from ailb_gen.lab.check.probe import probes
 from ailb_gen.lab.check.recolor import Recoloring, judge_recoloring
@@ -34,6 +34,7 @@ from ailb_gen.lab.check.servers import judge_servers
 from ailb_gen.lab.check.sizes import judge_mtus, judge_sizes
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
+from ailb_gen.wording import some
 
 # So many paths are looked at attribute by attribute; of more, the prefixes are sampled.
 MOST_PATHS = 20_000
@@ -60,6 +61,10 @@ class Lab(Breakable, Protocol):
 
     def down(self) -> frozenset[End]:
         """Return both ends of the links that were made to fail."""
+
+    @property
+    def dark(self) -> frozenset[End]:
+        """Both ends of the links that carry nothing: without carrier, or with a daemon that does not run."""
 
     def recolor(self, change: Recoloring) -> SeenRecoloring:
         """Let a leaf exchange two colors for a moment, and back, while packets flow."""
@@ -105,8 +110,8 @@ def judge_lab(
     """
     findings = Findings()
     step("computing")
-    down = lab.down()
-    routing = routing_without(context, down)
+    gone = Gone(lab.down(), lab.dark)
+    routing = routing_without(context, gone.all)
     ours = computed_hops(routing.graph, routing.states)
     chosen, total = pairs(context, options.traces, options.seed)
     look = Look(sampled(context, options.seed), tuple(chosen), probes(context))
@@ -114,21 +119,42 @@ def judge_lab(
     hops = settle(lab.hops, ours)
     seen = replace(lab.measure(look), hops=hops)
     step("comparing")
-    judge(context, seen, findings, down)
+    judge(context, seen, findings, gone)
     all_prefixes = len(context.routing.prefixes)
     findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(look.prefixes)} of {all_prefixes}")
     findings.figure(checks.TRACED, "queue pairs traced", f"{len(chosen)} of {total}")
+    ended = [name for name in context.network.switches if name not in seen.devices]
+    if ended and options.wants([checks.RUNNING]):
+        # What would be found follows from that.
+        for check in (*OF_FAILURES, checks.RECOLORED):
+            findings.skip(check, f"nothing is made to fail while switches do not run: {some(ended)}")
+    else:
+        # Those that have not come up until now are not waited for again.
+        gone = replace(gone, dark=gone.dark | sessions_missing(routing, seen))
+        _judge_changes(lab, context, options, seen.hops, gone, findings, step)
+    yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
+
+
+def _judge_changes(
+    lab: Lab,
+    context: Context,
+    options: Options,
+    before: Hops,
+    gone: Gone,
+    findings: Findings,
+    step: Callable[[str], None],
+) -> None:
+    """Let links fail and colors change, as far as that was asked for; `before` are the next hops until then."""
     planned = _failures(context, options)
     for failure in planned:
-        judge_failure(lab, context, failure, seen.hops, down, findings, step)
+        judge_failure(lab, context, failure, before, gone, findings, step)
     if options.wants(OF_FAILURES):
         tried = len(planned) and min(options.doubles, len(double(context, options.seed)))
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
         findings.figure(checks.FAILED, "double failures", f"{tried} of {len(double(context, options.seed))}")
     if options.faults and options.wants([checks.RECOLORED]):
         step("colors change")
-        judge_recoloring(lab.recolor, context, down, findings)
-    yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
+        judge_recoloring(lab.recolor, context, gone.failed, findings)
 
 
 def unjudged(options: Options, reason: str) -> Iterator[Result]:
@@ -142,11 +168,11 @@ def routing_without(context: Context, down: frozenset[End]) -> Routing:
     return Routing(context.network, sessions_at(graph, down), graph) if down else context.routing
 
 
-def judge(context: Context, seen: Measured, findings: Findings, down: frozenset[End] = frozenset()) -> None:
-    """Judge what one pass over a lab has shown; `down` are both ends of links that have failed on purpose."""
-    asked = AskedRoutes(context, down)
+def judge(context: Context, seen: Measured, findings: Findings, gone: Gone = NOTHING_GONE) -> None:
+    """Judge what one pass over a lab has shown, with some links gone."""
+    asked = AskedRoutes(context, gone.failed)
     _judge_running(context, seen, findings)
-    judge_servers(context, seen, down, findings)
+    judge_servers(context, seen, gone, findings)
     judge_sessions(context, asked, seen, findings)
     judge_copies(context, asked, seen, findings)
     judge_next_hops(context, asked, seen, findings)
@@ -156,7 +182,7 @@ def judge(context: Context, seen: Measured, findings: Findings, down: frozenset[
     judge_bfd(context, asked, seen, findings)
     judge_multipath(context, asked, findings)
     judge_probes(context, asked, seen, findings)
-    judge_agreement(routing_without(context, down), seen, down, findings)
+    judge_agreement(routing_without(context, gone.all), seen, gone.all, findings)
 
 
 def _judge_running(context: Context, seen: Measured, findings: Findings) -> None:

@@ -13,6 +13,7 @@ from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.families.lab import ADDRESSES, ADVERTISED, TABLES
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
+from ailb_gen.lab.check.asked import Gone
 from ailb_gen.lab.check.measured import Measured, SeenAdvertisement, SeenRoute, SeenRule
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
@@ -21,9 +22,9 @@ from ailb_gen.wording import some
 DEFAULT_ROUTE = Prefix(0, 0)
 
 
-def judge_servers(context: Context, seen: Measured, down: frozenset[End], findings: Findings) -> None:
+def judge_servers(context: Context, seen: Measured, gone: Gone, findings: Findings) -> None:
     """Judge advertisements on links and at NICs, addresses of NICs and IRBs, rules and tables."""
-    judge_links(context, seen, down, findings)
+    judge_links(context, seen, gone, findings)
     judge_gateways(context, seen, findings)
     nics: dict[str, list[tuple[ExpectedCable, ExpectedSwitch, ExpectedNic]]] = {}
     for cable in context.cabling.hosts:
@@ -38,17 +39,19 @@ def judge_servers(context: Context, seen: Measured, down: frozenset[End], findin
         judge_tables(context, seen, server, [(leaf, nic) for _, leaf, nic in rows], findings)
 
 
-def judge_links(context: Context, seen: Measured, down: frozenset[End], findings: Findings) -> None:
+def judge_links(context: Context, seen: Measured, gone: Gone, findings: Findings) -> None:
     """Every end of a link in service has heard the other one."""
     for cable in context.cabling.links:
         ends = (End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port))
-        if not down.isdisjoint(ends) or any(port_override(context.expected, end).disabled for end in ends):
+        if not gone.failed.isdisjoint(ends) or any(port_override(context.expected, end).disabled for end in ends):
             continue
         for end, sender in (ends, ends[::-1]):
             findings.look(ADVERTISED)
             heard = seen.advertisements.get(end)
             if heard is None:
                 message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
+                if end in gone.dark and {end.device, sender.device} <= seen.devices:
+                    message += ": the link has no carrier"
                 involves = (end.device, f"{end.device} {end.port}")
                 _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
             elif heard.prefixes:

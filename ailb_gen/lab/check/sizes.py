@@ -19,23 +19,22 @@ from ailb_gen.network.model import Switch
 
 
 def judge_mtus(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
-    """Compare the MTU of every port, IRB and NIC with the intent, and those of both ends of a link."""
-    wanted = dict(_wanted(context, asked))
-    for end, want in wanted.items():
+    """Compare the MTU of every port, IRB and NIC with the intent; where it differs, with the other end of the link.
+
+    Where both ends are to have the same and have not, one of them has not what the intent asks for.
+    """
+    for end, want in _wanted(context, asked):
         found = seen.mtus.get(end)
         if end.device not in seen.devices or found is None:
             continue
         findings.look(MTUS)
         if found != want:
             message = f"the MTU of {end.port} is {found} bytes without Ethernet headers, not {want}"
+            far = asked.links.get(end.device, {}).get(end.port, (None, ""))[0]
+            other = seen.mtus.get(far) if far is not None else None
+            if other is not None and other != found:
+                message += f"; {far} sends up to {other}" if other > found else f"; {far} takes {other}"
             _add(context, end, message, want, found, findings)
-    for cable in asked.cables:
-        near, far = End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port)
-        one, other = seen.mtus.get(near), seen.mtus.get(far)
-        if one is not None and other is not None and one != other and wanted.get(near) == wanted.get(far):
-            larger, smaller = (near, far) if one > other else (far, near)
-            message = f"{larger} sends up to {max(one, other)} bytes to {smaller}, which takes {min(one, other)}"
-            _add(context, larger, message, None, None, findings, (smaller.device,))
 
 
 def _wanted(context: Context, asked: AskedRoutes) -> Iterator[tuple[End, int]]:
@@ -68,14 +67,13 @@ def _add(
     expected: object,
     found: object,
     findings: Findings,
-    involves: tuple[str, ...] = (),
 ) -> None:
     switch = context.network.switches.get(end.device)
     if switch is None:
         place = _host_place(context, end.device)
-        findings.add(MTUS, end.device, message, place, expected, found, involves=involves, part=end.port)
+        findings.add(MTUS, end.device, message, place, expected, found, part=end.port)
         return
-    findings.at(MTUS, switch, message, _line(switch, end.port), expected, found, involves=involves, part=end.port)
+    findings.at(MTUS, switch, message, _line(switch, end.port), expected, found, part=end.port)
 
 
 def _line(switch: Switch, name: str) -> int:

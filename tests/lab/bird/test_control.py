@@ -12,7 +12,7 @@ import pytest
 
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird import control
-from ailb_gen.lab.bird.control import Bird, without_codes
+from ailb_gen.lab.bird.control import Bird, NoDaemonError, without_codes
 
 WELCOME = b"0001 BIRD 2.0.12 ready.\n"
 
@@ -106,7 +106,11 @@ def test_an_answer_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_without_a_daemon(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="No such file or directory; does it run"):
+    with pytest.raises(NoDaemonError, match="BIRD does not run: No such file or directory"):
+        Bird(tmp_path / "ctl").command("show status")
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(tmp_path / "ctl"))
+    with pytest.raises(NoDaemonError, match="BIRD does not run: Connection refused"):
         Bird(tmp_path / "ctl").command("show status")
 
 

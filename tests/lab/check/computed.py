@@ -60,6 +60,11 @@ class ComputedLab:
         """What was down from the beginning."""
         return self.before
 
+    @property
+    def dark(self) -> frozenset[End]:
+        """All links carry something."""
+        return frozenset()
+
     def recolor(self, change: Recoloring) -> SeenRecoloring:
         """Nothing is lost where nothing flows."""
         self.recolored.append(change)

@@ -10,7 +10,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
 from ailb_gen.checks.model import Findings
 from ailb_gen.lab.check.agree import computed_hops, disagreements
-from ailb_gen.lab.check.failures import judge_failed, settle
+from ailb_gen.lab.check.failures import hops_without, judge_failed, settle
 from ailb_gen.lab.check.measure import RunningLab
 from ailb_gen.lab.check.run import Options, judge_lab
 from tests.checks.trees import fabric_of, findings, network_of, shown
@@ -54,9 +54,10 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
     disagreements(computed, before, AGREE_HOPS, "", found)
     unlike = []
     for cable in cables:
-        ends = (cable.a,)
+        ends = frozenset({cable.a})
+        ours = hops_without(context, ends)
         lab.fail(ends)
-        judge_failed(context, ends, lambda ours: settle(lab.hops, ours), f"{cable.a} down: ", found)
+        judge_failed(context, ends, ours, settle(lab.hops, ours), f"{cable.a} down: ", found)
         lab.repair()
         if settle(lab.hops, before) != before:
             unlike.append(f"{cable.a}: not as before after the repair")
