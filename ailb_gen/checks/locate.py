@@ -85,6 +85,9 @@ class _Outline:
         if taken is not None:
             line, note = self.taken[taken][0], f" (`{' '.join(taken)}` {self.taken[taken][1]} here)"
             gap = f"{self.file} {' '.join(taken)}"
+        elif known == len(words) and not finding.instead and (off := _inactive(self.written, words)) is not None:
+            # Of several values one is inactive.
+            line, note = off[1], f" (`{' '.join(off[0])}` is inactive)"
         elif known == len(words):
             line = _value(node).line
             source = self.sources.get(line)
@@ -106,7 +109,7 @@ class _Outline:
         return replace(finding, place=place, statement=statement, gap=gap, message=finding.message + note)
 
     def _around(self, words: Words) -> int:
-        """Return the line of the innermost block on a path; of set commands the last one that begins with the path.
+        """Return the line of the innermost block on a path; of set commands the first one that begins with the path.
 
         The first word of a statement of several, such as `prefix`, is no block. 0 where there is none.
         """
@@ -115,7 +118,7 @@ class _Outline:
             if known < length:
                 continue
             if self.is_set:
-                return max(_lines(node))
+                return min(_lines(node))
             is_block = 0 < node.line <= len(self.lines) and self.lines[node.line - 1].rstrip().endswith("{")
             # What opens a block is its last word; a statement of one line is around the words that it lacks.
             opens = is_block and all(child.line != node.line for child in node)

@@ -159,10 +159,10 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
         try:
             return form(text, file).read(start, line)
         except JunosSyntaxError as error:
-            if error.reason not in (UNOPENED, UNCLOSED) or not (found := odd_line(text)):
+            if error.reason not in (UNOPENED, UNCLOSED) or not (odd := odd_line(text))[0]:
                 raise
-            reason = f"{error.reason} (line {error.line}); by the indentation, lines or a brace are missing before"
-            raise JunosSyntaxError(file, found, 1, f"{reason} line {found}") from error
+            reason = f"{error.reason} (line {error.line}); by the indentation, {odd[1]}"
+            raise JunosSyntaxError(file, odd[0], 1, reason) from error
 
 
 def _check_lines(text: str, file: str) -> None:

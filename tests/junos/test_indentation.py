@@ -49,6 +49,13 @@ def test_the_line_is_the_first_that_the_indentation_contradicts(old: str, new: s
     assert "by the indentation" in reason
 
 
+@pytest.mark.parametrize("end", ["", " ("])
+def test_a_heading_without_its_brace_is_told_at_its_line(end: str) -> None:
+    line, reason = told(TEXT.replace("    services {\n", f"    services{end}\n"))
+    assert line == 2
+    assert "line 2 lacks its '{'" in reason
+
+
 @pytest.mark.parametrize("text", ["a {\nb;\n", "a;\n}\n", "a { b; } }\n"])
 def test_text_without_indentation_is_told_at_its_brace(text: str) -> None:
     assert "indentation" not in told(text)[1]

@@ -34,7 +34,12 @@ def blamed(
     if not choice and last < len(names):
         policy, term = terms[last]
         choice = next(_prefixes(term, prefix_lists, own_prefixes), "") or _statement(policy, term)
-        if found == "changes":
+        lists = (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))
+        listed = [prefix for name in lists if name in prefix_lists for prefix in prefix_lists[name].prefixes]
+        listed += [entry.prefix for entry in term.route_filters]
+        rejected = found == "rejects" and bool(listed) and all(prefix in own_prefixes for prefix in listed)
+        # Where a term matches what it is for, its action is wrong.
+        if found == "changes" or rejected:
             choice = f"{_statement(policy, term)} then"
     own = [f"{ABOVE} {policy.name}" for policy in chain]
     if alone and last < len(names):

@@ -198,7 +198,8 @@ def _check_classes(ports: Ports, data: Treatment) -> None:
     for other_class in ports.switch.cos.classes:
         if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
             message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
-            ports.add(CLASSES, message, other_class.line)
+            # One of both has it wrongly.
+            ports.add(CLASSES, message, other_class.line if data.queue == roce.queue else data.class_line)
         if other_class.name != name and other_class.no_loss:
             message = f"class {other_class.name} is lossless, too; only {name} carries RDMA"
             ports.add(CLASSES, message, other_class.line)
