@@ -206,7 +206,7 @@ def test_what_looks_like_a_blank_is_none(text: str, place: str, odd: str) -> Non
 
 @pytest.mark.parametrize("text", ["a \u201cb c\u201d;\n", "set a \u201cb c\u201d\n", "a b\u201e;\n"])
 def test_quotes_of_word_processors_are_none(text: str) -> None:
-    with pytest.raises(JunosSyntaxError, match='DOUBLE .*QUOTATION MARK is part of a word to a device; write `"`'):
+    with pytest.raises(JunosSyntaxError, match=r'DOUBLE .*QUOTATION MARK is part of a word to a device; write `"`'):
         read(text, "f")
     assert list(read('a "\u201cb\u201d";\n').paths()) == [("a", "\u201cb\u201d")]
 
