@@ -107,12 +107,9 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - what JSON holds
         whole = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
         raise json.JSONDecodeError(*_second_key(whole)) from None
     except json.JSONDecodeError as error:
-        before = error.doc[: error.pos].rstrip()
+        before, is_end = error.doc[: error.pos].rstrip(), error.doc[error.pos : error.pos + 1] in ("]", "}")
         # Behind a comma too many comes the end of the list or object.
-        missing = error.msg.endswith("delimiter") or (
-            before[-1:] == "," and error.doc[error.pos : error.pos + 1] in "]}"
-        )
-        if not missing:
+        if not (before[-1:] == "," if is_end else error.msg.endswith("delimiter")):
             raise
         raise json.JSONDecodeError(error.msg, error.doc, max(len(before) - 1, 0)) from error
 

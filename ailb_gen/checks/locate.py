@@ -194,11 +194,12 @@ def _below_another_name(root: Node, words: Words, known: int) -> tuple[str, int]
 
 
 def _all_inactive(node: Node) -> Iterator[tuple[Words, int]]:
-    for child in node:
-        if child.flags & INACTIVE:
-            yield (child.word,), child.line
-        for words, line in _all_inactive(child):
-            yield (child.word, *words), line
+    stack: list[tuple[Words, Node]] = [((child.word,), child) for child in reversed([*node])]
+    while stack:
+        words, one = stack.pop()
+        if one.flags & INACTIVE:
+            yield words, one.line
+        stack += [((*words, child.word), child) for child in reversed([*one])]
 
 
 def _sources(written: Node) -> Iterator[tuple[int, str]]:
@@ -209,9 +210,12 @@ def _sources(written: Node) -> Iterator[tuple[int, str]]:
 
 
 def _lines(node: Node) -> Iterator[int]:
-    yield node.line
-    for child in node:
-        yield from _lines(child)
+    # A line may have more words than calls can be nested.
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one.line
+        stack += one
 
 
 def _instead(placed: Mapping[Finding, Finding]) -> dict[Finding, Finding]:

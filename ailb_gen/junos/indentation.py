@@ -8,6 +8,17 @@ COMMENT = re.compile(r"/\*.*?\*/|#[^\n]*", re.DOTALL)
 STEP = re.compile(r"^( +)\S", re.MULTILINE)
 
 
+def open_comment(text: str) -> int:
+    """Return where a comment of several lines starts that holds the start of another one: its end is missing; else -1.
+
+    What stands between both is lost.
+    """
+    for found in COMMENT.finditer(text):
+        if found[0].startswith("/*") and (inside := found[0].find("/*", 2)) >= 0 and "\n" in found[0][:inside]:
+            return found.start()
+    return -1
+
+
 def odd_line(text: str) -> tuple[int, str]:
     """Return the first line that is indented unlike its block, counted from 1, and what is wrong; 0 without one."""
     bare = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)

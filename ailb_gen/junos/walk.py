@@ -310,6 +310,14 @@ class Walk:
         if any(map(LIKE_TAG.fullmatch, (*instance.path()[-1:], node.word))):
             self._fault(kinds.UNKNOWN, instance, node, "Junos has no such tag", TAG_HINT)
             return
+        around = instance.parent
+        named = definition.kind == LIST and around is not None and definition not in around.definition.bare
+        if named and around is not None and instance.key and instance.key[-1] in definition.words:
+            # Where the name is missing, the first statement of the block is taken for it.
+            what, path = f"{instance.key[-1]!r} is taken for its name", (*around.path(), definition.name)
+            message = f"{definition.name!r} needs {_named(definition)}: {what}"
+            self.violations.append(Violation(kinds.MISSING, path, instance.node.line, message))
+            return
         hint = self._close((definition, node.word), definition.words)
         for one in () if hint else definition.bare:
             first = one.keys[0] if one.kind == LIST and one.keys else one

@@ -109,6 +109,13 @@ def test_a_misspelled_tag_is_told_with_the_tags_that_there_are(text: str) -> Non
     assert violation.hint.startswith("those that it has are inactive:, protect:")
 
 
+def test_a_name_that_is_missing_is_told_at_its_list() -> None:
+    text = "protocols { bgp {\n    group {\n        type external;\n        export x;\n    }\n} }\n"
+    first, *_ = outcome_of(text).findings
+    assert first.path == ("protocols", "bgp", "group")
+    assert first.message == "'group' needs 'name': 'type' is taken for its name"
+
+
 def test_places_are_lines() -> None:
     text = "interfaces {\n    et-0/0/0 {\n        mtuu 9;\n        unit 0 {\n            famly inet6;\n}}}\n"
     assert [violation.line for violation in outcome_of(text).findings] == [3, 5]

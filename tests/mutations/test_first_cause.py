@@ -164,6 +164,7 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
         ),
         (r"vlans \{\n( +)vn2 \{", r"vlans {\n\1vn02 {", "vn02 {"),
         ("spines-red members 65003", "spines-red members 65009", "as-list spines-red members 65009;"),
+        ("route-filter fc00::/16", "route-filter ::/0", "route-filter ::/0 orlonger;"),
         ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
     ],
 )
@@ -246,6 +247,12 @@ SETS = {
     ),
     "queue": (LEAF, "NO-LOSS queue-num 4", "NO-LOSS queue-num 3", "NO-LOSS queue-num 3"),
     "policy of the forwarding table": (LEAF, "export FABRIC-OUT", "export PFE-LB", "fabric-green export PFE-LB"),
+    "description deleted": (
+        SPINE,
+        r"\Z",
+        "delete interfaces et-0/0/0 description\n",
+        "delete interfaces et-0/0/0 description",
+    ),
     "list of leaves": (SPINE, "peer-as-list leaves", "peer-as-list spines-red", "peer-as-list spines-red"),
     "unknown mode": (SPINE, r"(?s)ecmp-dlb flowlet inactivity.*quality-delta 6", "ecmp-dlb flowet", "ecmp-dlb flowet"),
 }
@@ -284,6 +291,19 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
             "stripe2-leaf2,et-0/0/0,spine1",
             "stripe2-leaf2,et-0/0/0,spine1,et-0/0/2,400g,fabric,green,",
         ),
+        (
+            "cabling.csv",
+            "stripe2-leaf1,et-0/0/2,spine3",
+            '"stripe2-leaf1,et-0/0/2,spine3',
+            '"stripe2-leaf1,et-0/0/2,spine3,et-0/0/2,400g,fabric,red,',
+        ),
+        (
+            "topology.json",
+            r'\{"name": "blue", (?=.*"all-colors"\},)',
+            '{"name": "bleu", ',
+            '{"name": "bleu", "community": "color:0:2", "backup": "all-colors"},',
+        ),
+        ("topology.json", r"\n \],\n", "\n },\n", "},"),
     ],
 )
 def test_what_is_wrong_in_other_files_is_told_first_at_its_line(file: str, old: str, new: str, line: str) -> None:

@@ -145,6 +145,7 @@ def test_a_bad_row_does_not_hide_the_others() -> None:
         ('{"devices": [{"name": "name", "x": {"name": 1}},\n{"na\\u006de": 1, "name": 2}]}', "the key 'name' is", 2),
         ('{"devices": [1\n\n, 2\n\n"links"]}', "Expecting ',' delimiter", 3),
         ('{"devices": [],\n\n}', "not JSON", 1),
+        ('{"devices": [{"name": "a"}\n\n}', "Expecting ',' delimiter", 3),
         ('{"devices"\n\n[]}', "Expecting ':' delimiter", 1),
         ('{"devices": [], "links": [{"leaf": "a"}], "colors": []}', "KeyError: 'leaf_port'", 1),
         ('{"devices": [], "links": [], "colors": [{"name": 1}]}', "1 is not text", 1),
