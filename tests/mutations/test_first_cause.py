@@ -269,6 +269,7 @@ def test_what_is_wrong_in_set_text_is_told_first_at_its_line(name: str) -> None:
 
 
 PROFILE = "profiles/stripe1/etc"
+QOS = "profiles/stripe1/usr/local/sbin/ailb-qos"
 NETPLAN = f"{PROFILE}/netplan/60-ailb-gpu.yaml"
 TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
 
@@ -278,6 +279,9 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
     [
         (NETPLAN, 'to: "fc00:1:1:3::/64', 'to: "fc00:1:1:8::/64', '- to: "fc00:1:1:8::/64"'),
         (NETPLAN, 'to: "fc00:1:1:3::/64', 'to: "fc00:1:1:3::/65', '- to: "fc00:1:1:3::/65"'),
+        (QOS, "roce_np/enable", "roce_pn/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_pn/enable/3" &&'),
+        (QOS, "roce_np/enable", "roce_rp/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_rp/enable/3" &&'),
+        (QOS, r"106 &&\n +echo", "106 ||\n            echo", 'cma_roce_tos -d "$rdma" -t 106 ||'),
         (TABLES, "10001 gpu0_subnet2", "10006 gpu0_subnet2", "10006 gpu0_subnet2"),
         (
             f"{PROFILE}/sysctl.d/99-accept-ra.conf",

@@ -91,7 +91,7 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                     findings.look(DISCOVERY)
                     # Of two groups the one of the cable's color is right.
                     other = seen.setdefault(interface, of_color.get(interface, group.name))
-                    if other != group.name and len(_names(switch, interface)) > 1:
+                    if other != group.name:
                         message = f"{interface} is in group {other}, too"
                         findings.at(DISCOVERY, switch, message, line, part=interface)
                     port, _, unit = interface.rpartition(".")
@@ -100,12 +100,6 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                         above = f"{ABOVE} {group.name} dynamic-neighbor {discovery.name} peer-auto-discovery"
                         statement = f"{above} interface {interface}"
                         findings.at(DISCOVERY, switch, message, line, part=interface, statement=statement, instead=True)
-
-
-def _names(switch: Switch, interface: str) -> set[str]:
-    """Return the names of the groups that discover neighbors on an interface."""
-    groups = ((group.name, discovery) for group in switch.groups for discovery in group.discoveries)
-    return {name for name, discovery in groups if any(own == interface for own, _ in discovery.interfaces)}
 
 
 def _check_lldp(context: Context, findings: Findings) -> None:
