@@ -13,6 +13,8 @@ from ailb_gen.textio import MAX_BYTES, text_problem
 Path = tuple[str | int, ...]
 MAX_NODES = 500_000
 MAX_DEPTH = 100
+NO_MAPPING = "mapping values are not allowed in this context"
+COLON = re.compile(r":(?:\s|$)|^(?:#|$)")
 TAG = "tag:yaml.org,2002:"
 
 
@@ -178,6 +180,10 @@ def _start(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int]:
     place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     if error.context == "while scanning a simple key" and error.context_mark:
         return error.context_mark.line + 1, error.context_mark.column + 1
+    above = text.split("\n")[place[0] - 2].strip().removeprefix("- ") if place[0] > 1 else ""
+    if error.problem == NO_MAPPING and COLON.search(above) is None:
+        # Without a blank behind its colon the line above is text that goes on.
+        return place[0] - 1, 1
     last = None
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):

@@ -60,6 +60,8 @@ def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:
         ("a: 1\nb: '2\nc: 3\nd: '4'\n", 2),
         ("a: [1,\n2\nb: 3\n", 3),
         ('a: "1"\nb: "2" 3\n', 2),
+        ("a:\n  - b:1\n    c: 2\n", 2),
+        ("a:\n  b: 1\n    c: 2\n", 3),
     ],
 )
 def test_an_error_is_told_where_it_begins(text: str, line: int) -> None:

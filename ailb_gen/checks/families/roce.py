@@ -115,7 +115,9 @@ def _check_ports(ports: Ports) -> None:
             ports.add(PORTS, message, missing.line, what, statement=_entry(ports, missing.what))
     if not ports.switch.cos.written:
         return
-    data = ports.qos.of(ports.roce.dscp)
+    # Where a DSCP is in two classes, the lossless one is right.
+    own = (row for row in ports.qos.treatments if row.dscp == ports.roce.dscp and row.no_loss)
+    data = next(own, ports.qos.of(ports.roce.dscp))
     if data is not None:
         _check_classes(ports, data)
         _check_pfc(ports, data)
