@@ -280,6 +280,15 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
     [
         (NETPLAN, 'to: "fc00:1:1:3::/64', 'to: "fc00:1:1:8::/64', '- to: "fc00:1:1:8::/64"'),
         (NETPLAN, 'to: "fc00:1:1:3::/64', 'to: "fc00:1:1:3::/65', '- to: "fc00:1:1:3::/65"'),
+        (TABLES, "10001 gpu0_subnet2\n", "", "10000 gpu0_subnet1"),
+        (TABLES, "10001 gpu0_subnet2", "#10001 gpu0_subnet2", "10000 gpu0_subnet1"),
+        (
+            f"{PROFILE}/sysctl.d/99-accept-ra.conf",
+            "net.ipv6.conf.gpu1_eth.autoconf = 1\n",
+            "",
+            "net.ipv6.conf.gpu1_eth.accept_ra_defrtr = 0",
+        ),
+        (f"{PROFILE}/ailb/nccl.env", "NCCL_IB_QPS.*\n", "", "NCCL_NET_PLUGIN=juniper-ib"),
         (QOS, "roce_np/enable", "roce_pn/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_pn/enable/3" &&'),
         (QOS, "roce_np/enable", "roce_rp/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_rp/enable/3" &&'),
         (QOS, r"106 &&\n +echo", "106 ||\n            echo", 'cma_roce_tos -d "$rdma" -t 106 ||'),

@@ -84,7 +84,7 @@ def _compare(
 ) -> None:
     """Compare settings by (section, key): each expected one must be there once, and no others.
 
-    `line` is where a missing setting belongs; `reasons` say why a value does not work, by key.
+    `line` is where the first setting belongs if it is missing; `reasons` say why a value does not work, by key.
     """
     findings.look(check, len(expected))
     found = list(found)
@@ -113,8 +113,13 @@ def _compare(
             findings.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
     alike = "" if expected.keys() & seen else whole
-    for key in expected.keys() - seen:
-        right = text_of(expected[key])
+    lines = {(setting.section, setting.key): setting.line for setting in reversed(found)}
+    for key, wanted in expected.items():
+        # What is missing belongs behind what is in front of it.
+        line = lines.get(key, line)
+        if key in seen:
+            continue
+        right = text_of(wanted)
         findings.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
 
 

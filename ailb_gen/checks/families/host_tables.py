@@ -217,9 +217,12 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
         else:
             right.add(number)
         seen.add(number)
-    for number in expected.keys() - seen:
-        message = f"table {number} has no name; it must be {expected[number]}"
-        findings.add(NAMES, message, file, 1, expected[number])
+    lines, line = {entry.table: entry.line for entry in group.profile.names}, 1
+    for number, name in expected.items():
+        # What is missing belongs behind what is in front of it.
+        line = lines.get(number, line)
+        if number not in seen:
+            findings.add(NAMES, f"table {number} has no name; it must be {name}", file, line, name)
 
 
 TABLES = Check(
