@@ -315,6 +315,10 @@ class Walk:
         if named and around is not None and instance.key and instance.key[-1] in definition.words:
             # Where the name is missing, the first statement of the block is taken for it.
             what, path = f"{instance.key[-1]!r} is taken for its name", (*around.path(), definition.name)
+            entries = around.node.children.get(definition.name)
+            if entries is not None and not entries.children.keys() <= definition.words.keys():
+                # Other entries have names: the word stands among them.
+                path = instance.path()
             message = f"{definition.name!r} needs {_named(definition)}: {what}"
             self.violations.append(Violation(kinds.MISSING, path, instance.node.line, message))
             return

@@ -114,6 +114,8 @@ def test_a_name_that_is_missing_is_told_at_its_list() -> None:
     first, *_ = outcome_of(text).findings
     assert first.path == ("protocols", "bgp", "group")
     assert first.message == "'group' needs 'name': 'type' is taken for its name"
+    several = outcome_of("set protocols bgp group a type external\nset protocols bgp group type external\n").findings
+    assert [(one.line, one.path[-2:]) for one in several] == [(2, ("group", "type"))]
 
 
 def test_places_are_lines() -> None:

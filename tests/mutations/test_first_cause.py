@@ -165,6 +165,7 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
         (r"vlans \{\n( +)vn2 \{", r"vlans {\n\1vn02 {", "vn02 {"),
         ("spines-red members 65003", "spines-red members 65009", "as-list spines-red members 65009;"),
         ("route-filter fc00::/16", "route-filter ::/0", "route-filter ::/0 orlonger;"),
+        ("low code-points 011010", "low code-points 11010", "dscp mydscp {"),
         ("low code-points 110000", "low code-points 011010", "loss-priority low code-points 011010;"),
         ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
     ],
