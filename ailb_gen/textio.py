@@ -16,6 +16,8 @@ MAX_BYTES = 64 * 1024 * 1024
 # What people see as a blank, or as nothing, although Unicode counts it among the signs.
 UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
+# A key of an object, another string, or where an object begins or ends.
+JSON_KEY = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*")\s*+:|"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}]', re.DOTALL)
 # What git and others write around the two sides of a conflict.
 MARKER = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 UNRESOLVED = "a conflict of a merge is not resolved; keep one side, and delete the lines with its markers"
@@ -97,15 +99,43 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - what JSON holds
     """Parse JSON.
 
     Raises ValueError, also for a key that is twice in one object, since readers differ in which they take, and
-    RecursionError.
+    RecursionError. An error of syntax is placed where something is missing: behind what is there, not at what follows.
     """
-    return json.loads(text, object_pairs_hook=_unique)
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except _KeyTwiceError:
+        whole = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
+        raise json.JSONDecodeError(*_second_key(whole)) from None
+    except json.JSONDecodeError as error:
+        before, is_end = error.doc[: error.pos].rstrip(), error.doc[error.pos : error.pos + 1] in ("]", "}")
+        # Behind a comma too many comes the end of the list or object.
+        if not (before[-1:] == "," if is_end else error.msg.endswith("delimiter")):
+            raise
+        raise json.JSONDecodeError(error.msg, error.doc, max(len(before) - 1, 0)) from error
+
+
+class _KeyTwiceError(ValueError):
+    """A key is twice in one object; where, the parser does not tell."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for number, name in enumerate(names) if name in names[:number])
-        raise ValueError(f"the key {twice!r} is twice in one object")
+        raise _KeyTwiceError
     return result
+
+
+def _second_key(text: str) -> tuple[str, str, int]:
+    """Return what is wrong with a valid text in which an object has a key twice, the text, and where the second is."""
+    objects: list[set[str]] = []
+    for found in JSON_KEY.finditer(text):
+        if found[0] == "{":
+            objects.append(set())
+        elif found[0] == "}":
+            objects.pop()
+        elif found[1] is not None:
+            key = json.loads(found[1], strict=False)
+            if key in objects[-1]:
+                return f"the key {key!r} is twice in one object", text, found.start()
+            objects[-1].add(key)
+    raise ValueError("no key is twice in one object")

@@ -13,6 +13,8 @@ from ailb_gen.textio import MAX_BYTES, text_problem
 Path = tuple[str | int, ...]
 MAX_NODES = 500_000
 MAX_DEPTH = 100
+NO_MAPPING = "mapping values are not allowed in this context"
+COLON = re.compile(r":(?:\s|$)|^(?:#|$)")
 TAG = "tag:yaml.org,2002:"
 
 
@@ -172,6 +174,27 @@ def _check_size(text: str, file: str) -> None:
             raise text_problem(file, "too-large", reason, *where)
 
 
+def _start(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int]:
+    """Return where an error begins: at a key without its colon, or at quotes that are closed lines later."""
+    mark = error.problem_mark or error.context_mark
+    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if error.context == "while scanning a simple key" and error.context_mark:
+        return error.context_mark.line + 1, error.context_mark.column + 1
+    above = text.split("\n")[place[0] - 2].strip().removeprefix("- ") if place[0] > 1 else ""
+    if error.problem == NO_MAPPING and COLON.search(above) is None:
+        # Without a blank behind its colon the line above is text that goes on.
+        return place[0] - 1, 1
+    last = None
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            last = event
+    except yaml.MarkedYAMLError:
+        if isinstance(last, yaml.ScalarEvent) and last.style in ("'", '"') and last.start_mark and last.end_mark:
+            start = last.start_mark
+            return (start.line + 1, start.column + 1) if start.line < last.end_mark.line else place
+    return place
+
+
 def read_yaml(text: str, file: str, typed: bool = True) -> Source:
     """Parse one YAML document; unless `typed`, every scalar is text, as programs have it that know what they expect.
 
@@ -188,8 +211,7 @@ def read_yaml(text: str, file: str, typed: bool = True) -> Source:
             loader.dispose()
         data = builder.build(node, ()) if node else None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        where = _start(text, error)
         reason = f"not valid YAML: {error.problem or error.context}"
         raise text_problem(file, "yaml-syntax", reason, *where) from error
     if builder.problems:

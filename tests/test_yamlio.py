@@ -52,6 +52,24 @@ def test_scalars_follow_yaml_1_2(text: str, value: object) -> None:
     assert read_yaml(f"k: {text}\n", "f").data == {"k": value}
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\nb:2\nc: 3\n", 2),
+        ('a: 1\nb: "2\nc: 3\nd: "4"\n', 2),
+        ("a: 1\nb: '2\nc: 3\nd: '4'\n", 2),
+        ("a: [1,\n2\nb: 3\n", 3),
+        ('a: "1"\nb: "2" 3\n', 2),
+        ("a:\n  - b:1\n    c: 2\n", 2),
+        ("a:\n  b: 1\n    c: 2\n", 3),
+    ],
+)
+def test_an_error_is_told_where_it_begins(text: str, line: int) -> None:
+    with pytest.raises(IntentError) as caught:
+        read_yaml(text, "f")
+    assert caught.value.problems[0].place.line == line
+
+
 def test_aliases_work_and_bombs_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_yaml("a: &x [1]\nb: *x\n", "f").data == {"a": [1], "b": [1]}
     monkeypatch.setattr(module, "MAX_NODES", 1000)

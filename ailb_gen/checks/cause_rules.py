@@ -80,6 +80,7 @@ _RULES: Rules = (
     # The topology is made of the same intent, and nothing is wired by it.
     ("201 302 109 602 606 207", _ids("009 006"), Relation.TOPIC),
     ("106 108", _ids("009 006"), Relation.INVOLVED),
+    ("008 009", _UNREADABLE, Relation.FILE),
     ("008", _ids("008"), Relation.TOPIC),
     ("009", _ids("009"), Relation.TOPIC),
     ("007", _ids("106 108 003"), Relation.OWN),

@@ -9,7 +9,7 @@ from ipaddress import IPv6Network
 
 from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
 from ailb_gen.checks.model import EVERYTHING, Finding, Result
-from ailb_gen.layout import PROFILES
+from ailb_gen.layout import CABLING, PROFILES, TOPOLOGY
 
 # Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
 ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{1,4}:[0-9a-f:]*:[0-9a-f:]*")
@@ -109,7 +109,9 @@ def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
         if row.check in REPLACED and bool(row.expected) != bool(row.found) and row.place is not None:
             # In a file of a server one line is examined by several checks.
             check = row.check if row.check not in SERVER else ""
-            key = (check, row.device, row.place.file)
+            # The files of the whole fabric name devices, too: one may have a wrong name.
+            device = row.device if row.place.file not in (CABLING, TOPOLOGY) else ""
+            key = (check, device, row.place.file)
             (lacking if row.expected else surplus)[key].append(row)
     return {
         less: more

@@ -85,6 +85,9 @@ class _Outline:
         if taken is not None:
             line, note = self.taken[taken][0], f" (`{' '.join(taken)}` {self.taken[taken][1]} here)"
             gap = f"{self.file} {' '.join(taken)}"
+        elif known == len(words) and not finding.instead and (off := _inactive(self.written, words)) is not None:
+            # Of several values one is inactive.
+            line, note = off[1], f" (`{' '.join(off[0])}` is inactive)"
         elif known == len(words):
             line = _value(node).line
             source = self.sources.get(line)
@@ -106,7 +109,7 @@ class _Outline:
         return replace(finding, place=place, statement=statement, gap=gap, message=finding.message + note)
 
     def _around(self, words: Words) -> int:
-        """Return the line of the innermost block on a path; of set commands the last one that begins with the path.
+        """Return the line of the innermost block on a path; of set commands the first one that begins with the path.
 
         The first word of a statement of several, such as `prefix`, is no block. 0 where there is none.
         """
@@ -115,7 +118,7 @@ class _Outline:
             if known < length:
                 continue
             if self.is_set:
-                return max(_lines(node))
+                return min(_lines(node))
             is_block = 0 < node.line <= len(self.lines) and self.lines[node.line - 1].rstrip().endswith("{")
             # What opens a block is its last word; a statement of one line is around the words that it lacks.
             opens = is_block and all(child.line != node.line for child in node)
@@ -191,11 +194,12 @@ def _below_another_name(root: Node, words: Words, known: int) -> tuple[str, int]
 
 
 def _all_inactive(node: Node) -> Iterator[tuple[Words, int]]:
-    for child in node:
-        if child.flags & INACTIVE:
-            yield (child.word,), child.line
-        for words, line in _all_inactive(child):
-            yield (child.word, *words), line
+    stack: list[tuple[Words, Node]] = [((child.word,), child) for child in reversed([*node])]
+    while stack:
+        words, one = stack.pop()
+        if one.flags & INACTIVE:
+            yield words, one.line
+        stack += [((*words, child.word), child) for child in reversed([*one])]
 
 
 def _sources(written: Node) -> Iterator[tuple[int, str]]:
@@ -206,9 +210,12 @@ def _sources(written: Node) -> Iterator[tuple[int, str]]:
 
 
 def _lines(node: Node) -> Iterator[int]:
-    yield node.line
-    for child in node:
-        yield from _lines(child)
+    # A line may have more words than calls can be nested.
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one.line
+        stack += one
 
 
 def _instead(placed: Mapping[Finding, Finding]) -> dict[Finding, Finding]:

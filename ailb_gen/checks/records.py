@@ -17,7 +17,7 @@ from ailb_gen.network.records import Record
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A record, or a field of it, that is not as it must be; one that is missing has line 1."""
+    """A record, or a field of it, that is not as it must be; one that is missing has the line of the one before it."""
 
     kind: str
     key: str
@@ -29,14 +29,22 @@ class Difference:
 
 def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
     """Iterate over all differences between records as they must be and as they are; their order does not count."""
+    expected = list(expected)
+    right = {record[:2]: record.fields for record in expected}
     there: dict[tuple[str, str], Record] = {}
-    for record in found:
+    # Of two with one name, the one that is as it must be comes first.
+    for record in sorted(found, key=lambda record: right.get(record[:2]) != record.fields):
         if there.setdefault(record[:2], record) is not record:
-            yield Difference(record.kind, record.key, record.line, f"the {record.kind} is there twice")
+            message = f"the {record.kind} is there twice"
+            yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))
+    before: dict[str, int] = {}
     for record in expected:
         other = there.pop(record[:2], None)
+        if other is not None:
+            before[record.kind] = other.line
         if other is None:
-            yield Difference(record.kind, record.key, 1, f"the {record.kind} is missing", _summary(record.fields))
+            message, line = f"the {record.kind} is missing", before.get(record.kind, 1)
+            yield Difference(record.kind, record.key, line, message, _summary(record.fields))
         elif other.fields != record.fields:
             for difference in _differing(record.fields, other.fields):
                 yield Difference(record.kind, record.key, other.line, *difference)

@@ -53,9 +53,12 @@ def _without_marks(text: str) -> Iterator[str]:
 
 def _more(opened: Node, written: Node) -> Iterator[tuple[Words, int]]:
     """Yield the paths that only the first of two trees has, each to where it leaves the second, with its line."""
-    for child in opened:
-        other = written.get(child.word)
-        if other is None:
-            yield (child.word,), child.line
-        else:
-            yield from (((child.word, *words), line) for words, line in _more(child, other))
+    stack: list[tuple[Words, Node, Node]] = [((), opened, written)]
+    while stack:
+        words, node, known = stack.pop()
+        for child in node:
+            other = known.get(child.word)
+            if other is None:
+                yield (*words, child.word), child.line
+            else:
+                stack.append(((*words, child.word), child, other))

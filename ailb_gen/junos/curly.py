@@ -271,7 +271,7 @@ class CurlyReader:
     def close(self, start: int) -> None:
         """Take a closing brace."""
         if self.words:
-            raise self.wrong(start, "';' is missing before '}'")
+            raise self.wrong(len(self.text[:start].rstrip()) - 1, "';' is missing before '}'")
         if not self.stack:
             raise self.wrong(start, UNOPENED)
         if self.comments:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.commands import FLAGS, Command, commands
 from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line, step
+from ailb_gen.junos.order import Order
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.tokens import Words, joined, put, unquote, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node, copy
@@ -240,10 +241,10 @@ def _replace(root: Node, level: list[str], words: list[str]) -> None:
     replace_pattern(root, level, values[0], values[1], int(most))
 
 
-def insert(root: Node, words: Sequence[str]) -> Node:
-    """Put an entry before or after another one: `PATH term a before term b`, or `PATH a before b` in a list.
+def move_of(root: Node, words: Sequence[str]) -> tuple[Node, str, str, bool]:
+    """Return what `insert` moves: `PATH term a before term b`, or `PATH a before b` in a list.
 
-    Returns the entry. Raises ValueError.
+    That is the block, the entry, the one beside it, and whether the entry goes behind that. Raises ValueError.
     """
     at = next((at for at, word in enumerate(words) if word in ("before", "after") and at), 0)
     around = root.get(*words[: at - 1]) if at else None
@@ -254,11 +255,15 @@ def insert(root: Node, words: Sequence[str]) -> Node:
         or not words[at + 1 :]
     ):
         raise ValueError("insert takes an entry that is set, 'before' or 'after', and another one beside it")
-    moved, other = words[at - 1], words[-1]
-    order = [word for word in around.children if word != moved]
-    if moved != other:
-        order.insert(order.index(other) + (words[at] == "after"), moved)
-        around.children = {word: around.children[word] for word in order}
+    return around, words[at - 1], words[-1], words[at] == "after"
+
+
+def insert(root: Node, words: Sequence[str]) -> Node:
+    """Put an entry before or after another one, and return it. Raises ValueError."""
+    around, moved, other, is_behind = move_of(root, words)
+    order = Order(around)
+    order.move(moved, other, is_behind)
+    order.apply()
     return around.children[moved]
 
 

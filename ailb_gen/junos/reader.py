@@ -12,7 +12,7 @@ from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.junos.capture import SAVE, format_fault, line_fault, second_device, second_heading
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import UNCLOSED, UNOPENED, CurlyReader
-from ailb_gen.junos.indentation import odd_line
+from ailb_gen.junos.indentation import odd_line, open_comment
 from ailb_gen.junos.setreader import SetReader
 from ailb_gen.junos.tokens import (
     CONTROL,
@@ -159,10 +159,15 @@ def _read(form: type[CurlyReader | SetReader], text: str, file: str, start: int,
         try:
             return form(text, file).read(start, line)
         except JunosSyntaxError as error:
-            if error.reason not in (UNOPENED, UNCLOSED) or not (found := odd_line(text)):
+            if error.reason not in (UNOPENED, UNCLOSED):
                 raise
-            reason = f"{error.reason} (line {error.line}); by the indentation, lines or a brace are missing before"
-            raise JunosSyntaxError(file, found, 1, f"{reason} line {found}") from error
+            if (opened := open_comment(text)) >= 0:
+                reason = f"{error.reason} (line {error.line}); a comment has no `*/` in front of the next `/*`"
+                raise wrong(file, text, opened, reason) from error
+            if not (odd := odd_line(text))[0]:
+                raise
+            reason = f"{error.reason} (line {error.line}); by the indentation, {odd[1]}"
+            raise JunosSyntaxError(file, odd[0], 1, reason) from error
 
 
 def _check_lines(text: str, file: str) -> None:

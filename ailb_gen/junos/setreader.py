@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, Command, command_at
-from ailb_gen.junos.edit import insert, unquoted
+from ailb_gen.junos.edit import move_of, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
+from ailb_gen.junos.order import Order
 from ailb_gen.junos.tokens import SPECIAL, Words, again, marked, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
 
@@ -19,7 +20,7 @@ OTHER = "\t\r\x85\xa0?\\".encode("latin-1")
 class SetReader:
     """Follows the commands of a text."""
 
-    __slots__ = ("comments", "deleted", "file", "heads", "levels", "named", "root", "text")
+    __slots__ = ("comments", "deleted", "file", "heads", "levels", "named", "orders", "root", "text")
 
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
@@ -32,6 +33,8 @@ class SetReader:
         self.deleted: list[Node] = []
         # What commands named that set nothing, from where: it counts only if something else sets it.
         self.named: list[tuple[Node, Words]] = []
+        # How the entries of a block were moved, which it takes over at the end.
+        self.orders: dict[Node, Order] = {}
 
     def read(self, offset: int, number: int) -> Node:
         """Read everything behind an offset, which is where the line `number` starts. Raises JunosSyntaxError."""
@@ -94,6 +97,8 @@ class SetReader:
 
     def _finish(self) -> None:
         """Settle what only the end tells: comments without a statement, what was deleted, what was only named."""
+        for order in self.orders.values():
+            order.apply()
         if self.comments:
             note(self.root, self.comments)
         for node in self.deleted:
@@ -146,10 +151,11 @@ class SetReader:
             note(node, [f"/* {unquote(words[-1])} */"])
             return node
         if verb == "insert":
-            return insert(base, unquoted(words))
+            return self._insert(base, words)
         node = walk(base, words, number)
         if verb == "delete":
             node.children.clear()
+            self.orders.pop(node, None)
             node.flags = DELETE
             self.root.flags |= DELETE
             self.deleted.append(node)
@@ -162,6 +168,14 @@ class SetReader:
                 node.line = number
             self.root.flags |= on
         return node
+
+    def _insert(self, base: Node, words: Words) -> Node:
+        """Move an entry of a block; return it. Raises ValueError."""
+        around, moved, other, is_behind = move_of(base, unquoted(words))
+        if around not in self.orders:
+            self.orders[around] = Order(around)
+        self.orders[around].move(moved, other, is_behind)
+        return around.children[moved]
 
     def _move(self, verb: str, words: Words, number: int) -> None:
         """Go to another level. Raises ValueError."""

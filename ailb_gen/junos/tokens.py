@@ -35,6 +35,8 @@ TOKEN = token_pattern()
 # No number of Junos has more than 39; Python refuses to compute with more than 4,300.
 MAX_DIGITS = 1000
 SYNTAX = frozenset('{};[]"')
+# What word processors write for quotes.
+QUOTES = frozenset("\u201c\u201d\u201e\u201f\u2033")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # What may need a closer look than splitting a line at its spaces.
 SPECIAL = b'"[]#(;{}*'
@@ -156,7 +158,8 @@ def check_characters(file: str, text: str, start: int) -> None:
     """Refuse characters outside of quotes and comments that are no ASCII and look like a blank, nothing, or syntax."""
     if text.isascii():
         return
-    syntax = {one: plain for one in set(text) if not one.isascii() and (plain := normalize("NFKC", one)) in SYNTAX}
+    plains = ((one, '"' if one in QUOTES else normalize("NFKC", one)) for one in set(text) if not one.isascii())
+    syntax = {one: plain for one, plain in plains if plain in SYNTAX}
     odd = odd_characters(text) | syntax.keys()
     for found in TOKEN.finditer(text, start) if odd else ():
         if found.lastgroup == "word" and not odd.isdisjoint(found[0]):

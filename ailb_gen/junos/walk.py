@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -12,6 +13,7 @@ from ailb_gen.junos.host_bits import host_bits
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
+from ailb_gen.junos.tokens import TAGS
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.values import Wrong, canonical
 
@@ -19,6 +21,10 @@ from ailb_gen.junos.values import Wrong, canonical
 FEATURE = "BGP-DPF"
 FEATURE_WORDS = ("fabric-advertise", "fabric-color")
 FEATURE_HINT = "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240"
+
+# A word that was meant to be a tag; addresses and what Junos names otherwise have more than letters and a colon.
+LIKE_TAG = re.compile(r"[A-Za-z-]+:")
+TAG_HINT = f"those that it has are {', '.join(TAGS)}"
 
 _BGP = ("protocols", "bgp")
 _HINTS = 200  # violations of one file that get a did-you-mean: looking for one takes a millisecond
@@ -299,6 +305,22 @@ class Walk:
         definition = instance.definition
         if node.word in FEATURE_WORDS and not definition.schema.has(*_BGP, FEATURE_WORDS[0]):
             self.later.append((instance, node))
+            return
+        # In front of a name, such as that of an interface, it is taken for the name.
+        if any(map(LIKE_TAG.fullmatch, (*instance.path()[-1:], node.word))):
+            self._fault(kinds.UNKNOWN, instance, node, "Junos has no such tag", TAG_HINT)
+            return
+        around = instance.parent
+        named = definition.kind == LIST and around is not None and definition not in around.definition.bare
+        if named and around is not None and instance.key and instance.key[-1] in definition.words:
+            # Where the name is missing, the first statement of the block is taken for it.
+            what, path = f"{instance.key[-1]!r} is taken for its name", (*around.path(), definition.name)
+            entries = around.node.children.get(definition.name)
+            if entries is not None and not entries.children.keys() <= definition.words.keys():
+                # Other entries have names: the word stands among them.
+                path = instance.path()
+            message = f"{definition.name!r} needs {_named(definition)}: {what}"
+            self.violations.append(Violation(kinds.MISSING, path, instance.node.line, message))
             return
         hint = self._close((definition, node.word), definition.words)
         for one in () if hint else definition.bare:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ailb_gen.junos.tree import Node
 from ailb_gen.textio import line_field
 
-BITS = re.compile(r"^[01]{3,6}$")
+# A priority of IEEE 802.1p has three bits, a DSCP six.
+BITS = re.compile(r"^(?:[01]{3}|[01]{6})$")
 # Junos's aliases of DSCPs (RFC 2474, RFC 2597, RFC 3246).
 ALIASES = {
     "be": 0,

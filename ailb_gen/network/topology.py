@@ -141,17 +141,21 @@ def _leaf_first(rows: list[tuple[int, list[str]]]) -> Iterator[tuple[int, list[s
 
 def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(StringIO(text), strict=True)
+    # A quote that is not closed takes the lines behind it, too.
+    last = 0
     try:
         head = next(reader, [])
         if tuple(head) != COLUMNS:
             message = f"the first line must name the columns {','.join(COLUMNS)}"
             defects.append(Defect("unreadable", CABLING, message, Place(CABLING, 1)))
             return
+        last = reader.line_num
         for row in reader:
+            last = reader.line_num
             if len(row) == len(COLUMNS):
                 yield reader.line_num, row
             elif row:
                 message = f"{len(row)} cells where {len(COLUMNS)} belong"
                 defects.append(Defect("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
     except csv.Error as error:
-        defects.append(Defect("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, reader.line_num)))
+        defects.append(Defect("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, last + 1)))

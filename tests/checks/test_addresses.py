@@ -211,6 +211,17 @@ def test_splits(new: str, message: str, count: int) -> None:
     assert {one.scope for one in found} == {f"{LEAF} et-0/0/16:0", f"{LEAF} et-0/0/16:1"}
 
 
+def test_a_channel_is_not_split_again() -> None:
+    channel = "    et-0/0/16:1 {\n"
+    texts = edited((LEAF, channel, f"{channel}        number-of-sub-ports 2;\n"), example="jvd")
+    (found,) = findings(run(intended("jvd"), network(texts, "jvd")))
+    assert (found.check, found.scope, found.statement) == (
+        "AILB109",
+        f"{LEAF} et-0/0/16:1",
+        "interfaces et-0/0/16:1 number-of-sub-ports",
+    )
+
+
 def test_a_port_that_the_intent_disables_must_be(tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS["disabled"], tmp_path)
     for path in (root / "switches").iterdir():

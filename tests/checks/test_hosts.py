@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ailb_gen.checks.causes import causes
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding
+from ailb_gen.errors import Place
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.models import Fabric
 from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
@@ -319,8 +320,18 @@ def test_a_server_with_the_profile_of_another_stripe(tree: Path, lab: Network) -
     link.unlink()
     link.symlink_to("../profiles/stripe2")
     found = judged(tree, lab)
-    assert {finding.check for finding in found} == {"AILB606"}
-    assert {finding.scope for finding in found} == {"profiles/stripe2 gpu0_eth", "profiles/stripe2 gpu1_eth"}
+    (finding,) = found
+    assert (finding.check, finding.scope, finding.place) == ("AILB606", "gpu-s1-1", Place("servers/gpu-s1-1"))
+    assert "is a link to profiles/stripe2" in finding.message
+    assert finding.expected == "a link to profiles/stripe1"
+
+
+def test_all_servers_with_the_profile_of_another_stripe(tree: Path, lab: Network) -> None:
+    for name in ("gpu-s1-1", "gpu-s1-2"):
+        (tree / "servers" / name).unlink()
+        (tree / "servers" / name).symlink_to("../profiles/stripe2")
+    found = judged(tree, lab)
+    assert [(finding.check, finding.scope) for finding in found] == [("AILB606", "gpu-s1-1"), ("AILB606", "gpu-s1-2")]
 
 
 def test_missing_and_unknown_servers(tree: Path, lab: Network) -> None:

@@ -21,6 +21,13 @@ def test_every_kind_has_a_check(kind: str) -> None:
     assert (found.scope, found.message) == ("leaf1", "a b: why")
 
 
+def test_a_value_that_a_command_deletes_is_missing_and_not_written_wrongly() -> None:
+    outcome = CheckResult(
+        (Violation(kinds.MISSING, ("a", "b"), 7, "why"), Violation(kinds.UNKNOWN, ("c",), 8, "x")), 1, ()
+    )
+    assert [found.instead for found in findings_of(outcome, "leaf1", "f")] == [False, True]
+
+
 def test_what_a_finding_says() -> None:
     violation = Violation("must", ("vlans", "v2"), 3, "a constraint does not hold", "Juniper's words", "do this")
     assert message_of(violation) == "vlans v2: a constraint does not hold (Juniper's words); do this"

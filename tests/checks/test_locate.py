@@ -160,3 +160,13 @@ def test_a_finding_without_a_statement_and_one_in_a_file_that_is_no_configuratio
     assert placed(tmp_path, TEXT, about("")) == [about("")]
     assert placed(tmp_path, "{", about(BFD)) == [about(BFD)]
     assert placed(tmp_path, TEXT, about(f"interfaces none {ANY}{OR}")) == [about(f"interfaces none {ANY}{OR}")]
+
+
+@pytest.mark.parametrize("verb", ["", "deactivate", "#set"])
+def test_lines_of_thousands_of_words_are_looked_through(tmp_path: Path, verb: str) -> None:
+    words = " ".join(f"a{number}" for number in range(3_000))
+    text = f"set {words}\n{verb} {words} b\n".removesuffix(f" {words} b\n" if not verb else "")
+    statement = f"a0 {ANY}" if verb == "deactivate" else "a0 x"
+    (finding,) = placed(tmp_path, text, about(statement))
+    assert finding.place is not None
+    assert finding.place.line == (2 if verb == "deactivate" else 1)

@@ -68,10 +68,21 @@ def test_records_that_are_missing_twice_or_too_many() -> None:
     found = [Record("link", "a 2", {"leaf": "a"}, 3), Record("link", "a 2", {"leaf": "b"}, 4)]
     found += [Record("device", "a 1", {"leaf": "c", "nics": [], "n": 1}, 5)]
     assert list(compare(intended, found)) == [
-        Difference("link", "a 2", 4, "the link is there twice"),
+        Difference("link", "a 2", 4, "the link is there twice", "", "b"),
         Difference("link", "a 1", 1, "the link is missing", "a"),
         Difference("device", "a 1", 5, "the intent has no such device", "", "c 1"),
     ]
+
+
+def test_of_two_the_right_one_stays_and_what_is_missing_is_told_behind_the_one_before_it() -> None:
+    intended = [Record("cable", f"a {port}", {"port": port}) for port in (1, 2, 3)]
+    found = [Record("cable", "a 1", {"port": 1}, 2), Record("cable", "a 1", {"port": 2}, 3), *intended[2:]]
+    expected = [
+        Difference("cable", "a 1", 3, "the cable is there twice", "", "2"),
+        Difference("cable", "a 2", 2, "the cable is missing", "2"),
+    ]
+    assert list(compare(intended, found)) == expected
+    assert list(compare(intended, [found[1], found[0], found[2]])) == expected
 
 
 fields = st.dictionaries(st.sampled_from("abc"), st.recursive(st.integers() | st.none() | st.text(), st.lists))

@@ -99,6 +99,25 @@ def test_did_you_mean(text: str, hint: str) -> None:
     assert violation.hint == hint
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["interfaces { unused: et-0/0/0 { mtu 9; } }", "system { services { Inactive: ssh; } }", "disabled: vlans { a; }"],
+)
+def test_a_misspelled_tag_is_told_with_the_tags_that_there_are(text: str) -> None:
+    [violation] = outcome_of(text).findings
+    assert violation.message == "Junos has no such tag"
+    assert violation.hint.startswith("those that it has are inactive:, protect:")
+
+
+def test_a_name_that_is_missing_is_told_at_its_list() -> None:
+    text = "protocols { bgp {\n    group {\n        type external;\n        export x;\n    }\n} }\n"
+    first, *_ = outcome_of(text).findings
+    assert first.path == ("protocols", "bgp", "group")
+    assert first.message == "'group' needs 'name': 'type' is taken for its name"
+    several = outcome_of("set protocols bgp group a type external\nset protocols bgp group type external\n").findings
+    assert [(one.line, one.path[-2:]) for one in several] == [(2, ("group", "type"))]
+
+
 def test_places_are_lines() -> None:
     text = "interfaces {\n    et-0/0/0 {\n        mtuu 9;\n        unit 0 {\n            famly inet6;\n}}}\n"
     assert [violation.line for violation in outcome_of(text).findings] == [3, 5]

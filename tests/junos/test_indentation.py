@@ -49,6 +49,19 @@ def test_the_line_is_the_first_that_the_indentation_contradicts(old: str, new: s
     assert "by the indentation" in reason
 
 
+@pytest.mark.parametrize("end", ["", " ("])
+def test_a_heading_without_its_brace_is_told_at_its_line(end: str) -> None:
+    line, reason = told(TEXT.replace("    services {\n", f"    services{end}\n"))
+    assert line == 2
+    assert "line 2 lacks its '{'" in reason
+
+
+def test_a_comment_without_its_end_is_told_where_it_starts() -> None:
+    line, reason = told(TEXT.replace("        ssh;\n        netconf", "        /* ssh;\n        netconf"))
+    assert line == 3
+    assert "a comment has no `*/` in front of the next `/*`" in reason
+
+
 @pytest.mark.parametrize("text", ["a {\nb;\n", "a;\n}\n", "a { b; } }\n"])
 def test_text_without_indentation_is_told_at_its_brace(text: str) -> None:
     assert "indentation" not in told(text)[1]

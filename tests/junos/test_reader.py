@@ -204,6 +204,13 @@ def test_what_looks_like_a_blank_is_none(text: str, place: str, odd: str) -> Non
     assert str(caught.value).startswith(place)
 
 
+@pytest.mark.parametrize("text", ["a \u201cb c\u201d;\n", "set a \u201cb c\u201d\n", "a b\u201e;\n"])
+def test_quotes_of_word_processors_are_none(text: str) -> None:
+    with pytest.raises(JunosSyntaxError, match=r'DOUBLE .*QUOTATION MARK is part of a word to a device; write `"`'):
+        read(text, "f")
+    assert list(read('a "\u201cb\u201d";\n').paths()) == [("a", "\u201cb\u201d")]
+
+
 @pytest.mark.parametrize("odd", ODD, ids=ascii)
 def test_quotes_and_comments_hold_any_letter(odd: str) -> None:
     root = read(f'/* a{odd}b */\n# c{odd}d\na "x{odd}y"; # e{odd}f\n')
@@ -251,7 +258,7 @@ def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
         ("a {\n b;", "f:1:3: '{' is never closed"),
         ("a { b { c; }", "f:1:3: '{' is never closed"),
         ("a;\n}", "f:2:1: '}' without '{'"),
-        ("a {\n b\n}", "f:3:1: ';' is missing before '}'"),
+        ("a {\n b\n}", "f:2:2: ';' is missing before '}'"),
         ("a\n b", "f:2:2: ';' is missing at the end"),
         ("a [ b;", "f:1:6: ';' inside a list"),
         ("a [ ];", "f:1:5: an empty list"),

@@ -9,6 +9,7 @@ import pytest
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.causes import causes
 from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.render.setform import to_set
 from ailb_gen.report.verdict import Verdict
 from tests.mutations.score import ALL, findings, golden
 from tests.mutations.tree import Changes, sealed, text_of
@@ -154,6 +155,7 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
     ("old", "new", "line"),
     [
         (r" +prefix fc00:1:1:3::/64;\n", "", "interface irb.2 {"),
+        (r" +host-name stripe1-leaf1;\n", "", "system {"),
         (r"forwarding-class CNP \{", "forwarding-class CNPx {", "forwarding-class CNPx {"),
         (
             "blue members color:0:2",
@@ -162,6 +164,9 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
         ),
         (r"vlans \{\n( +)vn2 \{", r"vlans {\n\1vn02 {", "vn02 {"),
         ("spines-red members 65003", "spines-red members 65009", "as-list spines-red members 65009;"),
+        ("route-filter fc00::/16", "route-filter ::/0", "route-filter ::/0 orlonger;"),
+        ("low code-points 011010", "low code-points 11010", "dscp mydscp {"),
+        ("low code-points 110000", "low code-points 011010", "loss-priority low code-points 011010;"),
         ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
     ],
 )
@@ -205,3 +210,117 @@ def test_what_a_group_says_of_many_is_one_cause_that_names_it(body: str, check: 
     (cause,) = headlines(changes)
     assert (cause.check, pointed_at(cause, changes)) == (check, "disable;")
     assert "inherited from group REMOTE" in cause.message
+
+
+def set_text(file: str) -> str:
+    return to_set(text_of(golden(EXAMPLE), file), file)
+
+
+def as_set(file: str, text: str) -> Changes:
+    return {file: None, file.replace(".conf", ".set"): text.encode()}
+
+
+# File, the words of a command as they are and as they become, where the first cause is.
+SETS = {
+    "deleted": (SPINE, "set protocols bgp group fabric-green type external\n", "", "fabric-color green"),
+    "deleted value": (
+        SPINE,
+        r"\Z",
+        "delete protocols bgp group fabric-green fabric-color green\n",
+        "delete protocols bgp group fabric-green fabric-color green",
+    ),
+    "inactive value": (
+        SPINE,
+        r"\Z",
+        "deactivate class-of-service drop-profiles dp1 interpolate fill-level 55\n",
+        "deactivate class-of-service drop-profiles dp1 interpolate fill-level 55",
+    ),
+    "discovery in another group": (
+        LEAF,
+        r"interface et-0/0/2.0\n(?=set protocols bgp group fabric-red peer)",
+        "interface et-0/0/1.0\n",
+        "fabric-red dynamic-neighbor spines-red peer-auto-discovery interface et-0/0/1.0",
+    ),
+    "earlier discovery": (
+        LEAF,
+        r"discovery interface et-0/0/1.0\n",
+        "discovery interface et-0/0/2.0\n",
+        "fabric-blue dynamic-neighbor spines-blue peer-auto-discovery interface et-0/0/2.0",
+    ),
+    "queue": (LEAF, "NO-LOSS queue-num 4", "NO-LOSS queue-num 3", "NO-LOSS queue-num 3"),
+    "policy of the forwarding table": (LEAF, "export FABRIC-OUT", "export PFE-LB", "fabric-green export PFE-LB"),
+    "description deleted": (
+        SPINE,
+        r"\Z",
+        "delete interfaces et-0/0/0 description\n",
+        "delete interfaces et-0/0/0 description",
+    ),
+    "list of leaves": (SPINE, "peer-as-list leaves", "peer-as-list spines-red", "peer-as-list spines-red"),
+    "unknown mode": (SPINE, r"(?s)ecmp-dlb flowlet inactivity.*quality-delta 6", "ecmp-dlb flowet", "ecmp-dlb flowet"),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_what_is_wrong_in_set_text_is_told_first_at_its_line(name: str) -> None:
+    file, old, new, line = SETS[name]
+    text, count = re.subn(old, new, set_text(file), count=1)
+    assert count
+    changes = as_set(file, text)
+    first = headlines(changes)[0]
+    assert pointed_at(first, changes).endswith(line), first
+
+
+PROFILE = "profiles/stripe1/etc"
+QOS = "profiles/stripe1/usr/local/sbin/ailb-qos"
+NETPLAN = f"{PROFILE}/netplan/60-ailb-gpu.yaml"
+TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line"),
+    [
+        (NETPLAN, 'to: "fc00:1:1:3::/64', 'to: "fc00:1:1:8::/64', '- to: "fc00:1:1:8::/64"'),
+        (NETPLAN, 'to: "fc00:1:1:3::/64', 'to: "fc00:1:1:3::/65', '- to: "fc00:1:1:3::/65"'),
+        (TABLES, "10001 gpu0_subnet2\n", "", "10000 gpu0_subnet1"),
+        (TABLES, "10001 gpu0_subnet2", "#10001 gpu0_subnet2", "10000 gpu0_subnet1"),
+        (
+            f"{PROFILE}/sysctl.d/99-accept-ra.conf",
+            "net.ipv6.conf.gpu1_eth.autoconf = 1\n",
+            "",
+            "net.ipv6.conf.gpu1_eth.accept_ra_defrtr = 0",
+        ),
+        (f"{PROFILE}/ailb/nccl.env", "NCCL_IB_QPS.*\n", "", "NCCL_NET_PLUGIN=juniper-ib"),
+        (QOS, "roce_np/enable", "roce_pn/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_pn/enable/3" &&'),
+        (QOS, "roce_np/enable", "roce_rp/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_rp/enable/3" &&'),
+        (QOS, r"106 &&\n +echo", "106 ||\n            echo", 'cma_roce_tos -d "$rdma" -t 106 ||'),
+        (TABLES, "10001 gpu0_subnet2", "10006 gpu0_subnet2", "10006 gpu0_subnet2"),
+        (
+            f"{PROFILE}/sysctl.d/99-accept-ra.conf",
+            "ipv6.conf.gpu1_eth.autoconf",
+            "ipv4.conf.gpu1_eth.autoconf",
+            "net.ipv4.conf.gpu1_eth.autoconf = 1",
+        ),
+        (
+            "cabling.csv",
+            "stripe2-leaf1,et-0/0/0,spine1",
+            "stripe2-leaf2,et-0/0/0,spine1",
+            "stripe2-leaf2,et-0/0/0,spine1,et-0/0/2,400g,fabric,green,",
+        ),
+        (
+            "cabling.csv",
+            "stripe2-leaf1,et-0/0/2,spine3",
+            '"stripe2-leaf1,et-0/0/2,spine3',
+            '"stripe2-leaf1,et-0/0/2,spine3,et-0/0/2,400g,fabric,red,',
+        ),
+        (
+            "topology.json",
+            r'\{"name": "blue", (?=.*"all-colors"\},)',
+            '{"name": "bleu", ',
+            '{"name": "bleu", "community": "color:0:2", "backup": "all-colors"},',
+        ),
+        ("topology.json", r"\n \],\n", "\n },\n", "},"),
+    ],
+)
+def test_what_is_wrong_in_other_files_is_told_first_at_its_line(file: str, old: str, new: str, line: str) -> None:
+    changes = edited(file, old, new)
+    assert pointed_at(headlines(changes)[0], changes) == line

@@ -45,7 +45,7 @@ def test_statements(curly: str, lines: list[str]) -> None:
     [
         ("a {\n b;\n", "x:1:3: '{' is never closed"),
         ("a;\n}\n", "x:2:1: '}' without '{'"),
-        ("a {\n b\n}\n", "x:3:1: ';' is missing before '}'"),
+        ("a {\n b\n}\n", "x:2:2: ';' is missing before '}'"),
         ("a\nb", "x:2:1: ';' is missing at the end"),
         ("{ a; }", "x:1:1: '{' without a statement"),
         ("a ];", "x:1:3: ']' without '['"),

@@ -120,7 +120,7 @@ def _check_links(context: Context, findings: Findings) -> None:
     every = Counter(end.device for cable in network.links for end in (cable.a, cable.b))
     for (name, index), ends in wrong.items():
         total = colored[name, index] if index is not None else every[name]
-        _add_ends(network.switches[name], index, ends, len(ends) == total, findings)
+        _add_ends(expected, network.switches[name], index, ends, len(ends) == total, findings)
     each = len(context.fabric.spines) * context.fabric.links_per_spine // len(expected.colors)
     for switch, _ in context.leaves:
         for color in expected.colors:
@@ -131,9 +131,23 @@ def _check_links(context: Context, findings: Findings) -> None:
                 findings.at(EVEN, switch, message, switch.bgp_line, each, count)
 
 
-def _add_ends(switch: Switch, index: int | None, ends: list[WrongEnd], all_of_them: bool, findings: Findings) -> None:
-    """Add the ends of one group with a wrong color: at the group if `all_of_them` have, else at the interface."""
+def _add_ends(
+    expected_fabric: ExpectedFabric,
+    switch: Switch,
+    index: int | None,
+    ends: list[WrongEnd],
+    all_of_them: bool,
+    findings: Findings,
+) -> None:
+    """Add the ends of one group with a wrong color: at the group if `all_of_them` have, else at the interface.
+
+    At the interface, too, where the group admits other neighbors than these: the interfaces belong to another group.
+    """
     group = switch.groups[index] if index is not None else None
+    listed = switch.as_lists.get(group.peer_as_list or "") if group is not None else None
+    peers = [expected_fabric.switches.get(other.device) for _, other, _, _ in ends]
+    if listed is not None and all(peer is not None and peer.asn not in listed for peer in peers):
+        all_of_them = False
     lines = dict(pair for discovery in group.discoveries for pair in discovery.interfaces) if group is not None else {}
     where = f"group {group.name}" if group is not None else "no group"
     for end, other, found, expected in ends:

@@ -50,8 +50,8 @@ def _check_end(context: Context, here: End, there: End, findings: Findings) -> N
         message = f"described as {found!r}; the intent says {given!r}"
     else:
         message = f"described as {found!r}, the cable goes to {there}"
-    line = port.description_line or port.line
-    findings.at(DESCRIPTIONS, switch, message, line, given or there, found, part=here.port)
+    line, statement = port.description_line or port.line, f"interfaces {here.port} description"
+    findings.at(DESCRIPTIONS, switch, message, line, given or there, found, part=here.port, statement=statement)
 
 
 def names(description: str, there: End) -> bool:

@@ -9,7 +9,7 @@ REACHED = Check(
     "every managed device can be reached and read",
     "a device cannot be reached or read",
     "Nothing is known about a device that cannot be read.",
-    "Check the management network, the login and the host key that the message names.",
+    "Correct what the message names: the management network, the login, the host key, or the device's configuration.",
 )
 DRIFT = Check(
     "AILBD02",

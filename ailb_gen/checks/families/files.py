@@ -60,7 +60,8 @@ def _check_host_names(context: Context, findings: Findings) -> None:
         if switch.host_name != name and "system" in switch.sections:
             found = f"is {switch.host_name!r}" if switch.host_name else "is missing"
             message = f"host-name {found}; it must be {name}"
-            findings.at(HOST_NAME, switch, message, switch.host_name_line, name, switch.host_name)
+            line, statement = switch.host_name_line, "system host-name"
+            findings.at(HOST_NAME, switch, message, line, name, switch.host_name, statement=statement)
 
 
 def _check_sections(context: Context, findings: Findings) -> None:

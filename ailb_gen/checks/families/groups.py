@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings, Severity
+from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Group, Switch
 
 # Junos CLI reference, bfd-liveness-detection.
@@ -63,7 +64,15 @@ def _check_aigp(context: Context, findings: Findings) -> None:
 
 
 def _check_discovery(context: Context, findings: Findings) -> None:
+    colors = {end: cable.color for cable in context.network.links for end in (cable.a, cable.b)}
     for switch in context.network.switches.values():
+        of_color = {
+            interface: group.name
+            for group in reversed(switch.groups)
+            for discovery in group.discoveries
+            for interface, _ in discovery.interfaces
+            if group.color == colors.get(End(switch.named, interface.rpartition(".")[0]))
+        }
         seen: dict[str, str] = {}
         for group in switch.groups:
             for word, line in () if group.discoveries else group.forbidden:
@@ -80,8 +89,10 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                     findings.at(DISCOVERY, switch, message, line, part=group.name)
                 for interface, line in discovery.interfaces:
                     findings.look(DISCOVERY)
-                    if seen.setdefault(interface, group.name) != group.name:
-                        message = f"{interface} is in group {seen[interface]}, too"
+                    # Of two groups the one of the cable's color is right.
+                    other = seen.setdefault(interface, of_color.get(interface, group.name))
+                    if other != group.name:
+                        message = f"{interface} is in group {other}, too"
                         findings.at(DISCOVERY, switch, message, line, part=interface)
                     port, _, unit = interface.rpartition(".")
                     if unit != "0" or port not in context.link_ports.get(switch.named, ()):

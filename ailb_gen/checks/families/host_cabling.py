@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix, address_text
@@ -13,6 +13,7 @@ from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Nic, Route
+from ailb_gen.layout import server_folder
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Port, Switch, Unit
 
@@ -75,6 +76,9 @@ def _check_cabling(context: Context, findings: Findings) -> None:
     rails = _Rails(context.network)
     for group in context.host_groups:
         _check_mtus(group, findings)
+        if _is_linked_wrongly(group, context.host_groups, rails):
+            _add_links(group, context.host_groups, findings)
+            continue
         members: dict[tuple[int, int], tuple[Rail, list[str]]] = {}
         for number, nic in enumerate(group.expected.nics):
             for server in group.servers:
@@ -89,6 +93,36 @@ def _check_cabling(context: Context, findings: Findings) -> None:
             nic = group.expected.nics[number]
             end = context.network.attachments[servers[0], nic.name]
             _check_cabled(HostFindings(group, findings, tuple(servers)), nic, rail, end)
+
+
+def _is_linked_wrongly(group: HostGroup, groups: Iterable[HostGroup], rails: _Rails) -> bool:
+    """Return whether servers have the profile of others: no prefix of theirs is in it, and those of others are."""
+    if group.profile.folder == server_folder(group.servers[0]) or any(_fitting(group, rails)):
+        return False
+    others = (other for other in groups if other is not group and other.profile is group.profile)
+    return any(all(_fitting(other, rails)) for other in others)
+
+
+def _fitting(group: HostGroup, rails: _Rails) -> Iterator[bool]:
+    """Yield for every NIC whether the profile of a group has a prefix of the leaf that it is cabled to."""
+    for expected in group.expected.nics:
+        nic = group.profile.nics.get(expected.name)
+        end = rails.network.attachments.get((group.servers[0], expected.name))
+        found = rails.at(end) if end is not None else None
+        if nic is not None and found is not None:
+            yield any(route.to in found[1].gateways for route in nic.routes)
+
+
+def _add_links(group: HostGroup, groups: Iterable[HostGroup], findings: Findings) -> None:
+    """Add a finding for every server that has the profile of others."""
+    folder = group.profile.folder
+    right = next((one for one in groups if one.expected is group.expected and one.profile is not group.profile), None)
+    expected = f"a link to {right.profile.folder}" if right is not None else "one to those of its own leaves"
+    for server in group.servers:
+        findings.look(GATEWAYS)
+        own = server_folder(server)
+        message = f"{own} is a link to {folder}, which has the prefixes of other leaves; it must be {expected}"
+        findings.add(GATEWAYS, server, message, Place(own), expected, folder)
 
 
 def _check_cabled(findings: HostFindings, expected: ExpectedNic, rail: Rail, end: End) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -52,6 +53,8 @@ UNIT_SETTINGS = {
         WANTED_BY,
     ),
 }
+# How like two names are of which one may be the other, misspelled.
+NEARLY = 0.9
 UNIT_TEXTS = frozenset({"Description", "Documentation"})
 
 
@@ -81,7 +84,7 @@ def _compare(
 ) -> None:
     """Compare settings by (section, key): each expected one must be there once, and no others.
 
-    `line` is where a missing setting belongs; `reasons` say why a value does not work, by key.
+    `line` is where the first setting belongs if it is missing; `reasons` say why a value does not work, by key.
     """
     findings.look(check, len(expected))
     found = list(found)
@@ -110,8 +113,13 @@ def _compare(
             findings.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
     alike = "" if expected.keys() & seen else whole
-    for key in expected.keys() - seen:
-        right = text_of(expected[key])
+    lines = {(setting.section, setting.key): setting.line for setting in reversed(found)}
+    for key, wanted in expected.items():
+        # What is missing belongs behind what is in front of it.
+        line = lines.get(key, line)
+        if key in seen:
+            continue
+        right = text_of(wanted)
         findings.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
 
 
@@ -202,9 +210,19 @@ def is_of_another_nic(group: HostGroup, setting: Setting) -> bool:
 def own_settings(
     table: harmless.Settings, found: Iterable[Setting], expected: Settings, wrong: Collection[str] = ()
 ) -> list[Setting]:
-    """Return the settings of a file but for harmless ones that nobody asked for; `wrong` do harm as they stand."""
+    """Return the settings of a file but for harmless ones that nobody asked for; `wrong` do harm as they stand.
+
+    Where a setting is missing, one that is called nearly so may be that one under a wrong name.
+    """
+    found = list(found)
+    missing = {key for _, key in expected} - {one.key for one in found}
     return [
-        one for one in found if ("", one.key) in expected or one.key in wrong or not setting_is_harmless(table, one)
+        one
+        for one in found
+        if ("", one.key) in expected
+        or one.key in wrong
+        or not setting_is_harmless(table, one)
+        or get_close_matches(one.key, missing, 1, NEARLY)
     ]
 
 

@@ -16,6 +16,8 @@ from ailb_gen.hosts.model import Nic, Route, Rule
 
 # Tables that the kernel has names and uses for (rt_tables: unspec, default, main, local).
 SYSTEM_TABLES = frozenset({0, 253, 254, 255})
+# Servers form their addresses of prefixes of 64 bits (RFC 4862).
+LENGTH = 64
 
 
 @per_group
@@ -30,18 +32,25 @@ def _check_tables(group: HostGroup, findings: HostFindings) -> None:
         _check_numbers(findings, expected, nic)
         for table in expected.tables:
             routes = [route for route in nic.routes if route.table == table.id]
-            _check_rules(findings, nic, table, prefix_of(routes))
+            prefix = prefix_of(routes, [rule for rule in nic.rules if rule.table == table.id])
+            _check_rules(findings, nic, table, prefix)
             if routes:
-                _check_routes(findings, nic, table, routes)
+                _check_routes(findings, nic, table, routes, prefix)
     _check_priorities(group, findings)
 
 
-def prefix_of(routes: Iterable[Route]) -> Prefix | None:
-    """Return the prefix that a table holds on the link; of several that of its gateway, else the first."""
+def prefix_of(routes: Iterable[Route], rules: Iterable[Rule] = ()) -> Prefix | None:
+    """Return the prefix that a table holds on the link; of several that of its gateway, else the first.
+
+    Where rule and gateway of a table agree and the route on the link does not, it is the route that is wrong.
+    """
     on_link = [route.to for route in routes if route.to is not None and not route.text[1] and route.to.length]
     gateways = [route.via for route in routes if route.via is not None]
-    own = (prefix for prefix in on_link if any(prefix.contains(Prefix(gateway, 128)) for gateway in gateways))
-    return next(own, on_link[0] if on_link else None)
+    own = [prefix for prefix in on_link if any(prefix.contains(Prefix(gateway, 128)) for gateway in gateways)]
+    if on_link and not any(prefix.length == LENGTH for prefix in own):
+        sources = (rule.source for rule in rules if rule.source is not None and rule.source.length == LENGTH)
+        own = [source for source in sources if any(source.holds(gateway) for gateway in gateways)] or own
+    return next(iter(own), on_link[0] if on_link else None)
 
 
 def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> None:
@@ -88,9 +97,10 @@ def _check_others(findings: HostFindings, check: Check, nic: Nic, entry: Rule | 
         findings.at(check, nic, f"{other.key} of {what} does not belong here", other.line, "", other.value)
 
 
-def _check_routes(findings: HostFindings, nic: Nic, table: ExpectedTable, routes: list[Route]) -> None:
+def _check_routes(
+    findings: HostFindings, nic: Nic, table: ExpectedTable, routes: list[Route], prefix: Prefix | None
+) -> None:
     what, line = f"table {table.id} ({table.name})", routes[0].line
-    prefix = prefix_of(routes)
     if prefix is None:
         findings.at(ROUTES, nic, f"{what} holds no prefix on the link", line, "a prefix")
     defaults = [route for route in routes if route.to is not None and not route.to.length]
@@ -100,6 +110,9 @@ def _check_routes(findings: HostFindings, nic: Nic, table: ExpectedTable, routes
         _check_others(findings, ROUTES, nic, route, f"the route to {route.text[0]}")
         if route in defaults:
             _check_default(findings, nic, route, prefix, stray)
+        elif len(routes) == 2 and route.to != prefix and not route.text[1]:
+            message = f"the route on the link of {what} must be to {prefix}, not {route.text[0]}"
+            findings.at(ROUTES, nic, message, route.line, prefix or "", route.text[0])
         elif route.to != prefix or route.text[1]:
             findings.at(ROUTES, nic, f"{what} has a route to {route.text[0]} beside its own", stray or route.line)
         elif route.scope != "link" or route.on_link:
@@ -186,22 +199,30 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
     findings.look(NAMES, len(expected))
     seen: set[int] = set()
     # Where a name of the fabric is missing, one beside them may be that one under a wrong number.
-    complete = expected.items() <= {(entry.table, entry.name) for entry in group.profile.names}
+    own = {(entry.table, entry.name) for entry in group.profile.names}
+    complete, right = expected.items() <= own, set[int]()
     for entry in group.profile.names:
         number, name = entry.table, expected.get(entry.table)
         if name is None and complete and number not in SYSTEM_TABLES and entry.name not in expected.values():
             continue
         if name is None:
             findings.add(NAMES, f"table {number} ({entry.name}) is none of the fabric's", file, entry.line, "", number)
-        elif number in seen:
-            findings.add(NAMES, f"table {number} is named twice", file, entry.line, "", entry.name)
         elif entry.name != name:
             message = f"table {number} must be called {name}, not {entry.name}"
-            findings.add(NAMES, message, file, entry.line, name, entry.name)
+            if (number, name) in own:
+                message = f"table {number} is named twice; it is {name}, not {entry.name}"
+            findings.add(NAMES, message, file, entry.line, "" if (number, name) in own else name, entry.name)
+        elif number in right:
+            findings.add(NAMES, f"table {number} is named twice", file, entry.line, "", entry.name)
+        else:
+            right.add(number)
         seen.add(number)
-    for number in expected.keys() - seen:
-        message = f"table {number} has no name; it must be {expected[number]}"
-        findings.add(NAMES, message, file, 1, expected[number])
+    lines, line = {entry.table: entry.line for entry in group.profile.names}, 1
+    for number, name in expected.items():
+        # What is missing belongs behind what is in front of it.
+        line = lines.get(number, line)
+        if number not in seen:
+            findings.add(NAMES, f"table {number} has no name; it must be {name}", file, line, name)
 
 
 TABLES = Check(

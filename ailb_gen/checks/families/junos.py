@@ -71,7 +71,7 @@ def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding
     """Yield what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
     for violation in result.findings:
         place, words = Place(file, violation.line or 1), " ".join(violation.path)
-        instead = violation.kind not in (kinds.MUST, kinds.RELEASE)
+        instead = violation.kind not in (kinds.MUST, kinds.RELEASE, kinds.MISSING)
         yield Finding(
             check_of(violation).id, device, message_of(violation), place, statement=f"{words}{OR}", instead=instead
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.definitions import at_fault
@@ -86,6 +87,11 @@ def _compare_dlb(switch: Switch, asked: Dlb, findings: Findings) -> None:
         message = f"dynamic load balancing is {mode}; the intent asks for {asked.mode}"
         extra = next((word for word in DLB_MODES if word in mode.split("+") and word != asked.mode), asked.mode)
         statement = f"{ABOVE} {extra}" if mode != "off" or found else ABOVE
+        # A mode that is not there may be there under a wrong name.
+        known = {text.split()[0] for text in _expected_dlb(asked)}
+        unknown = [text for text in found if text.split()[0] not in known]
+        if mode == "off" and unknown:
+            statement = f"{ABOVE} {get_close_matches(asked.mode, unknown, 1, 0)[0]}"
         findings.at(DLB, switch, message, line, asked.mode, mode, statement=statement)
         return
     missing = [text for text in _expected_dlb(asked) if found.pop(text, None) is None]

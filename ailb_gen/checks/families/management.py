@@ -63,6 +63,11 @@ def _statement(switch: Switch, name: str, address: str) -> str:
     unit = switch.unit(name)
     if unit is not None and address in _addresses(unit):
         return f"interfaces {port} {f'unit {number} ' if unit.disabled else ''}disable"
+    # Another interface that has the address may be this one under a wrong name.
+    others = (other.name for one in switch.ports.values() for other in one.units if address in _addresses(other))
+    wrong = next(others, "") if unit is None else ""
+    if wrong:
+        return f"interfaces {wrong.rpartition('.')[0]}"
     return f"interfaces {port} unit {number} family {family} address {address}"
 
 

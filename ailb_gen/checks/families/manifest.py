@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,7 +43,9 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         text = read_text(root / MANIFEST, MANIFEST)
         manifest = parse(text, root)
     except (IntentError, ValueError) as error:
-        reason, line = "not what generate writes", getattr(error, "lineno", 1)
+        reason, line = "not what generate writes", 1
+        if isinstance(error, json.JSONDecodeError):
+            reason, line = f"not JSON: {error.msg}", error.lineno
         if isinstance(error, IntentError):
             reason, line = error.problems[0].reason, error.problems[0].place.line
         message = f"the manifest cannot be used ({reason}): nothing was compared"

@@ -167,11 +167,17 @@ def _check_chain(
         statement = OR.join(f"protocols bgp group {group} {direction}" for group in groups)
         # A policy that is used in both directions is the wrong one in one of them.
         others = {name for group in switch.groups if group.name in groups for name in getattr(group, other)}
-        if chain and not {policy.name for policy in chain} & others:
+        # One that only balances is that of the forwarding table.
+        balances = chain and all(policy.terms and all(map(_balances, policy.terms)) for policy in chain)
+        if chain and not balances and not {policy.name for policy in chain} & others:
             statement = mistaken_mark(chain, switch.communities, facts.mark, facts.colors) or blamed(
                 chain, switch.prefix_lists, (*facts.pools, *facts.own), by, verb, expected
             )
         findings.at(found, switch, message, line, expected, verb, part=part, statement=statement)
+
+
+def _balances(term: Term) -> bool:
+    return bool(term.load_balance) and not term.verdict
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:

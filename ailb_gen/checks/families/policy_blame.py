@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.network.policy import Community, Policy, PrefixList, Term
+from ailb_gen.routing.route import BGP, DIRECT
 
 ABOVE = "policy-options policy-statement"
 Terms = list[tuple[Policy, Term]]
@@ -33,8 +34,15 @@ def blamed(
     choice = _choice(terms[:last], prefix_lists, own_prefixes, wanted)
     if not choice and last < len(names):
         policy, term = terms[last]
-        choice = next(_prefixes(term, prefix_lists, own_prefixes), "") or _statement(policy, term)
-        if found == "changes":
+        choice = next(_prefixes(term, prefix_lists, own_prefixes), "") or next(
+            _conditions(policy, term, own_prefixes), _statement(policy, term)
+        )
+        lists = (*term.prefix_lists, *(name for name, _ in term.prefix_list_filters))
+        listed = [prefix for name in lists if name in prefix_lists for prefix in prefix_lists[name].prefixes]
+        listed += [entry.prefix for entry in term.route_filters]
+        rejected = found == "rejects" and bool(listed) and all(prefix in own_prefixes for prefix in listed)
+        # Where a term matches what it is for, its action is wrong.
+        if found == "changes" or rejected:
             choice = f"{_statement(policy, term)} then"
     own = [f"{ABOVE} {policy.name}" for policy in chain]
     if alone and last < len(names):
@@ -80,6 +88,16 @@ def _prefixes(term: Term, prefix_lists: dict[str, PrefixList], own_prefixes: Seq
         others = [one for one in prefixes if one not in own_prefixes]
         if others or not prefixes:
             yield " ".join(("policy-options prefix-list", name, *map(str, others[:1])))
+
+
+def _conditions(policy: Policy, term: Term, own_prefixes: Sequence[Prefix]) -> Iterator[str]:
+    """Yield the conditions of a term that hold for more than the fabric's routes."""
+    above = f"{_statement(policy, term)} from"
+    yield from (f"{above} protocol {protocol}" for protocol in term.protocols if protocol not in (BGP, DIRECT))
+    others = (
+        entry.prefix for entry in term.route_filters if not any(own.contains(entry.prefix) for own in own_prefixes)
+    )
+    yield from (f"{above} route-filter {prefix}" for prefix in others)
 
 
 def _named(policy: Policy, term: Term) -> str:

@@ -140,12 +140,25 @@ def _other_families(unit: Unit) -> Iterator[Defect]:
     return ((f"family {family} does not belong there", line, f"unit 0 family {family}") for family, line in unit.others)
 
 
+def _check_channels(context: Context, findings: Findings) -> None:
+    """Find channels of a split port that are to be split again."""
+    for switch, _ in context.switches:
+        for port in switch.ports.values():
+            if ":" in port.name and port.sub_ports is not None:
+                message = "number-of-sub-ports does not belong there: it is a channel of a port that is split already"
+                statement, found = f"interfaces {port.name} number-of-sub-ports", port.sub_ports
+                findings.at(
+                    SPEEDS, switch, message, port.line, "", found, part=port.name, statement=statement, instead=True
+                )
+
+
 def _check_speeds(context: Context, findings: Findings) -> None:
     """Compare speed and split of every cabled port with what the intent asks for such cables."""
     fabric, network = context.fabric, context.network
     uplinks, hosts = fabric.uplinks.speed * GIGABIT, fabric.host_ports.speed * GIGABIT
     ends = [*((end, uplinks) for end in network.link_ends()), *((end, hosts) for end in network.attachments.values())]
     native = native_speeds(context.expected)
+    _check_channels(context, findings)
     for end, speed in ends:
         switch = network.switches.get(end.device)
         if switch is None or end.device not in context.expected.switches:

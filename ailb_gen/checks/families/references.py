@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.definitions import at_fault, known_names, used_policies
@@ -21,8 +22,13 @@ ABOVE["policy"] = "policy-options policy-statement"
 
 
 def _check_references(context: Context, findings: Findings) -> None:
-    known = known_names(_defined(switch) for switch in context.network.switches.values())
+    roles = {name: switch.role for name, switch in context.expected.switches.items()}
+    defined_by: dict[str, list[Mapping[str, Collection[str]]]] = defaultdict(list)
+    for name, switch in context.network.switches.items():
+        defined_by[roles.get(name, "")].append(_defined(switch))
+    known_by = {role: known_names(defined) for role, defined in defined_by.items()}
     for switch in context.network.switches.values():
+        known = known_by[roles.get(switch.named, "")]
         for name, line in switch.unknown_groups:
             message = f"apply-groups names group {name}, which is not defined"
             findings.at(REFERENCES, switch, message, line, part=name)

@@ -115,7 +115,9 @@ def _check_ports(ports: Ports) -> None:
             ports.add(PORTS, message, missing.line, what, statement=_entry(ports, missing.what))
     if not ports.switch.cos.written:
         return
-    data = ports.qos.of(ports.roce.dscp)
+    # Where a DSCP is in two classes, the lossless one is right.
+    own = (row for row in ports.qos.treatments if row.dscp == ports.roce.dscp and row.no_loss)
+    data = next(own, ports.qos.of(ports.roce.dscp))
     if data is not None:
         _check_classes(ports, data)
         _check_pfc(ports, data)
@@ -198,7 +200,8 @@ def _check_classes(ports: Ports, data: Treatment) -> None:
     for other_class in ports.switch.cos.classes:
         if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
             message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
-            ports.add(CLASSES, message, other_class.line)
+            # One of both has it wrongly.
+            ports.add(CLASSES, message, other_class.line if data.queue == roce.queue else data.class_line)
         if other_class.name != name and other_class.no_loss:
             message = f"class {other_class.name} is lossless, too; only {name} carries RDMA"
             ports.add(CLASSES, message, other_class.line)

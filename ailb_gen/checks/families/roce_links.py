@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.hosts import HostFindings
@@ -30,6 +31,10 @@ WORDS = {
     "ecn_np": "roce_np/enable",
     "ecn_rp": "roce_rp/enable",
 }
+# How like a word is that may be one of them, misspelled.
+NEARLY = 0.85
+# Lines of a script, and characters of a line, among which it is looked for: several times those of what is generated.
+MOST, LONGEST = 100, 300
 # What differs, the value at one end, the value at the other.
 Difference = tuple[str, object, object]
 
@@ -142,12 +147,21 @@ def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
     for key, value in _expected_values(roce).items():
         setting, expected = qos.get(key), _text(value)
         if setting is None:
-            line = next((code.line for code in qos.code if WORDS[key] in code.text), qos.line)
+            line = _line_of(key, qos)
             findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, line, expected)
         elif setting.value != value:
             found = _text(setting.value)
             message = f"{key} must be {expected}, not {found}"
             findings.add(HOSTS, message, QOS, setting.line, expected, found)
+
+
+def _line_of(key: str, qos: QosScript) -> int:
+    """Return the line that is to set a value and does not: it has its word, or one like it; else the first of all."""
+    word, done = WORDS[key], {setting.line for setting in map(qos.get, WORDS) if setting is not None}
+    lines = [code for code in qos.code if code.line > qos.line and code.line not in done][:MOST]
+    # Of all pieces of the text that are as long.
+    pieces = {code.text[at : at + len(word)]: code.line for code in lines for at in range(len(code.text[:LONGEST]))}
+    return next((pieces[piece] for piece in get_close_matches(word, pieces, 1, NEARLY)), qos.line)
 
 
 def _disagreement(port: PortQos, qos: QosScript) -> str:
