@@ -68,7 +68,8 @@ SECRET = re.compile(
             rf"(?<![\w-])(?:\w{{0,64}}_)?(?:(?:{CODES}|pwd|pw)\s*=|auth=)\s*",
             r"(?<![\w-])(?:[\w-]{0,64}-)?pass=",
             r"^\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])(?:pass|pin|otp)|pwd|passcode)[\"']?\s*:\s+",
-            rf"(?<![\w-])(?:{CODES}|pw)\s?:\s(?=.*\S)(?!\d+\s)",
+            # A sentence says of several that they pass: what follows is more than a word.
+            rf"(?<![\w-])(?!pass\s?:\s+\S+\s+\S)(?:{CODES}|pw)\s?:\s(?=.*\S)(?!\d+\s)",
             r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",
             rf"(?-i:(?<![\w-])(?![A-Z0-9_]{{0,64}}PUBLIC)[A-Z0-9_]{{1,64}}_KEY=(?!{FILE})|\bSSHPASS=)",
             rf"(?<![\w-])--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}\s++(?!{FILE})",
@@ -108,8 +109,9 @@ SECRET = re.compile(
             r"(?-i:^\s*\d{1,10}\s+(?:M|MD5|SHA-?\d{1,3}|SHA3-\d{1,3}|AES\d{1,3}(?:CMAC)?|RMD160)\s+)",
             rf"\bvalue:?\s+(?=[\"']?\S{{1,256}}\s+(?:(?:for|of|in)\b|is\b|\().{{0,128}}?\b(?:{NAME})\b)",
             rf"\bvalue:?\s+(?=(?P<quote>[\"']).{{1,256}}?(?P=quote)\s+(?:for|of|in)\b.{{0,128}}?(?:{NAME})\b)",
-            # Sentences: the password is x; the secret of y: x; x is no valid password; x: invalid password.
-            rf"""\b{NOUN}(?:\s+(?:is|was))?[:=]?\s+["'(<\[]?(?={STRONG})""",
+            # Sentences: the password is x; the secret of y: x; x is no valid password; x: invalid password. Not that
+            # packets pass spine1.
+            rf"""\b(?!(?:pass|pin)\s+(?!is\b|was\b|phrase\b)){NOUN}(?:\s+(?:is|was))?[:=]?\s+["'(<\[]?(?={STRONG})""",
             rf"""\b{NOUN}\b[^:"'(\n]{{0,60}}(?:\bis|:)\s+(?=["']?{STRONG}(?:["'.;)]{{0,3}}\s*$|</))""",
             rf"""["'](?=[^"'\s]{{1,256}}["']\s+(?:is|was)\s+(?:not|no|an?)\b.{{0,40}}\b(?:{NOUN}|{NAME})\b)""",
             rf"(?<![^\s(>])(?={STRONG}:\s+(?:invalid|bad|illegal|not\s+a)\s.{{0,40}}\b(?:{NOUN}|{NAME})\b)",
