@@ -102,7 +102,8 @@ class Place:
     ) -> Iterator[Context]:
         """Read everything and give the context of the devices; `files` says what the files must be like.
 
-        `signals` counts those that do not end the program, `limited_by` is where the limit was given. Raises IntentError, UsageError, OutputError.
+        `signals` counts those that do not end the program, `limited_by` is where the limit
+        was given. Raises IntentError, UsageError, OutputError.
         """
         from ailb_gen.deploy.context import open_context
         from ailb_gen.deploy.fleet import Access

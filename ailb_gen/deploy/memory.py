@@ -12,7 +12,7 @@ from time import monotonic
 # What an answer may take before it counts, and what all that is more may take together, of all devices of a run.
 FREE_BYTES, SHARED_BYTES = 1 << 20, 40 << 20
 # What is kept of all devices together beyond what each of them may have, written one behind the other.
-KEPT_BYTES = 4 << 20
+KEPT_BYTES = 2 << 20
 # Seconds that a long answer waits for memory; that it may read on while others wait; between two looks.
 PATIENCE_S, LEASE_S, SLICE_S = 60.0, 5.0, 0.2
 # glibc keeps what a thread has freed in an arena for later: threads share a few, as they share the interpreter

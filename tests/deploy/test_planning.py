@@ -206,14 +206,16 @@ def test_what_is_kept_of_all_switches_is_limited(
     monkeypatch.setattr(planning, "OWN_BYTES", 0)
     monkeypatch.setattr(planning, "PER_BYTE", 2)
     vlans = "".join(f"vn9{number} {{ description x; }}\n" for number in range(500))
-    hostile = {name.replace("-", "_"): Fake(f"{running(name)} vlans {{ {vlans} }}", ALL) for name in lab.NAMES}
+    hostile: dict[str, Any] = {
+        name.replace("-", "_"): Fake(f"{running(name)} vlans {{ {vlans} }}", ALL) for name in lab.NAMES
+    }
     found = planned(targets, **hostile)
     assert len(found.looks) in range(1, 4)
     assert len(found.looks) + len(found.errors) == len(lab.NAMES)
     refused = "read: what it does and what would be changed on it take too much memory"
     assert all(f"{name}: {refused}" in str(error) for name, error in found.errors.items())
     assert all("500 statements go and 0 come; delete on it by hand" in str(error) for error in found.errors.values())
-    assert not planned(targets, frozenset({LEAF}), **hostile).errors
+    assert planned(targets, frozenset({LEAF}), **hostile).errors.keys() <= {LEAF}
 
 
 def test_nothing_to_do(targets: Mapping[str, Target]) -> None:
