@@ -18,6 +18,8 @@ PATIENCE_S, LEASE_S, SLICE_S = 60.0, 5.0, 0.2
 # glibc keeps what a thread has freed in an arena for later: threads share a few, as they share the interpreter
 # (mallopt(3)).
 M_ARENA_MAX, ARENAS = -8, 2
+# Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
+ONE_AT_A_TIME = Lock()
 TOO_MUCH = "the answers of all devices together take too much memory; use fewer at once (--jobs)"
 TOO_SLOW = "it is long and slow, and other devices need the memory"
 

@@ -8,7 +8,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import TypeVar
 
 from ailb_gen.deploy.besides import besides
@@ -17,7 +16,7 @@ from ailb_gen.deploy.device_pool import ByDevice
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, acting_of, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
-from ailb_gen.deploy.memory import Kept, TooMuchError
+from ailb_gen.deploy.memory import ONE_AT_A_TIME, Kept, TooMuchError
 from ailb_gen.deploy.ownership import digest, fingerprint, wanted
 from ailb_gen.deploy.reach import warnings
 from ailb_gen.deploy.servers.calls import look as host_state
@@ -37,8 +36,6 @@ from ailb_gen.network.sessions import Session, sessions
 from ailb_gen.redact.text import redact
 
 T = TypeVar("T")
-# Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
-ONE_AT_A_TIME = Lock()
 # What may be kept of a switch without regard to the others: so much, and so many times its file, which is twice what is
 # kept when every statement of it changes.
 OWN_BYTES, PER_BYTE = 128 << 10, 12
