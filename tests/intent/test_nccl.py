@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError
-from ailb_gen.addresses import Prefix
 from ailb_gen.intent.nccl import VARIABLES, Network, faults, schema
 from tests.conftest import SMALL, intent_of
 
