@@ -27,12 +27,13 @@ def patterns_of(option: str, values: Iterable[str]) -> list[str]:
     return patterns
 
 
-def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> set[str] | None:
+def pick_devices(roles: Mapping[str, str], values: Iterable[str], option: str = "--limit") -> set[str] | None:
     """Return the names of the devices that the patterns pick, or None for no pattern.
 
-    A pattern is a name, a glob or a role. Raises UsageError for a pattern that picks nothing.
+    A pattern is a name, a glob or a role; `option` is where they were given. Raises UsageError for a pattern that picks
+    nothing.
     """
-    patterns = patterns_of("--limit", values)
+    patterns = patterns_of(option, values)
     chosen: set[str] = set()
     for pattern in patterns:
         if pattern in ROLES:
@@ -42,6 +43,6 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str]) -> set[str] | 
         if not found:
             known = did_you_mean(pattern, roles) or did_you_mean(pattern, ROLES)
             hint = known or f"names, globs, or {', '.join(ROLES)}"
-            raise UsageError(f"--limit {pattern!r}: no device is called that; {hint}")
+            raise UsageError(f"{option} {pattern!r}: no device is called that; {hint}")
         chosen |= found
     return chosen if patterns else None

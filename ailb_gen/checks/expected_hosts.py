@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
 from ailb_gen.intent.models import Fabric, Nic, ServerOverride
 from ailb_gen.intent.settings import Roce
@@ -36,7 +37,10 @@ class ExpectedNic:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedHost:
-    """An expected server; servers that must be alike share one object. `roce` is None when switched off."""
+    """An expected server; servers that must be alike share one object. `roce` is None when switched off.
+
+    `pool` holds the addresses of the fabric.
+    """
 
     stripe: int
     mtu: int
@@ -44,6 +48,7 @@ class ExpectedHost:
     forwarding: bool
     roce: Roce | None
     environment: tuple[tuple[str, str], ...]
+    pool: Prefix
 
 
 def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
@@ -128,6 +133,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 forwarding=fabric.hosts.forwarding,
                 roce=roce if roce.enabled else None,
                 environment=_environment(fabric, tuple(nics)),
+                pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
             )
         result[name] = alike[key]
     return result

@@ -156,8 +156,10 @@ def deploy(
         options = replace(runs.options, plan=noted, kept=approval.kept(by))
         return replace(runs, options=options).deploy(check)
 
+    limited_by = f"'limit' of the plan {plan}:" if approved is not None else "--limit"
     pages = _pages(reports, "deploy", place, plan, plan_signature, allowed_signers)
-    _run(place, push, options, pages, yes, limited, "any" if resume else fleet.trust(allow_unverified))
+    files = "any" if resume else fleet.trust(allow_unverified)
+    _run(place, push, options, pages, yes, limited, files, limited_by=limited_by)
 
 
 def confirm(
@@ -247,6 +249,7 @@ def _run(
     files: Trust = "any",
     rolls_back: bool = False,
     effect: str = "what is pending is rolled back",
+    limited_by: str = "--limit",
 ) -> None:
     """Do the work of a verb alone in its state directory, and print how it ended.
 
@@ -268,7 +271,7 @@ def _run(
             begun=pages.note_run,
             watch=watching,
         )
-        with place.open(limit, files, stop) as on:
+        with place.open(limit, files, stop, limited_by) as on:
             pages.on = on
             pages.report = ended = verb(Runs(on, records, watched))
         _conclude(ended, records, place, stop, options.dry_run, rolls_back)

@@ -94,11 +94,16 @@ class Place:
 
     @contextmanager
     def open(
-        self, limit: Sequence[str] | None = None, files: Trust = "files", signals: Callable[[], int] = lambda: 0
+        self,
+        limit: Sequence[str] | None = None,
+        files: Trust = "files",
+        signals: Callable[[], int] = lambda: 0,
+        limited_by: str = "--limit",
     ) -> Iterator[Context]:
         """Read everything and give the context of the devices; `files` says what the files must be like.
 
-        `signals` counts those that do not end the program. Raises IntentError, UsageError, OutputError.
+        `signals` counts those that do not end the program, `limited_by` is where the limit
+        was given. Raises IntentError, UsageError, OutputError.
         """
         from ailb_gen.deploy.context import open_context
         from ailb_gen.deploy.fleet import Access
@@ -106,7 +111,7 @@ class Place:
 
         fabric, keys = fabric_file(self.fabric), HostKeys(self.accept_keys, lambda text: typer.echo(text, err=True))
         access = Access(self.driver, self.jobs, keys, signals=signals)
-        with open_context(fabric, self.artifacts, self.inventory, limit or (), access, files) as on:
+        with open_context(fabric, self.artifacts, self.inventory, limit or (), access, files, limited_by) as on:
             yield on
 
     @property

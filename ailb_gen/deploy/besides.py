@@ -196,6 +196,9 @@ def _filters(attached: Iterable[Attachment], both: Acting) -> Iterator[str]:
     for attachment in attached:
         if _same(attachment, both):
             continue
+        # A VLAN that only the switch has carries no packet of the fabric.
+        if attachment.kind == "vlan" and all(vlan.name != attachment.name for vlan in both.alone.vlans):
+            continue
         where = f"{attachment.name} ({attachment.direction})"
         if attachment.kind != "interface":
             names = " ".join(attachment.filters)

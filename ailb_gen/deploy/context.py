@@ -143,10 +143,12 @@ def open_context(
     limit: Sequence[str],
     access: Access,
     trust: Trust = "files",
+    limited_by: str = "--limit",
 ) -> Iterator[Context]:
     """Read everything that there is to read, and give the context. Raises IntentError, UsageError, OutputError.
 
-    Without artifacts only what needs no files can be done; `trust` says what they must be like.
+    Without artifacts only what needs no files can be done; `trust` says what they must be like, `limited_by` where
+    the limit was given.
     """
     intent = load(fabric)
     found = read_inventory(fabric, inventory or fabric.parent)
@@ -154,7 +156,7 @@ def open_context(
     switches = {target.name: target for target in found.managed if target.kind == "switch"}
     if not switches:
         raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
-    picked = pick_devices({target.name: target.role for target in found.managed}, limit)
+    picked = pick_devices({target.name: target.role for target in found.managed}, limit, limited_by)
     servers = {target.name: target for target in found.managed if target.kind == "server"}
     inputs = read_inputs(intent, artifacts, switches, servers, trust) if artifacts is not None else NO_FILES
     with fleet(found, access) as pool, rare_garbage_collection():

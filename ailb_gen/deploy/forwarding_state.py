@@ -13,6 +13,7 @@ from lxml.etree import _Element
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.fabric_model import FabricModel, switch_of
+from ailb_gen.deploy.memory import ONE_AT_A_TIME
 from ailb_gen.deploy.switch import Switch
 from ailb_gen.deploy.transaction import tree_of
 from ailb_gen.network.model import LoadBalancing, Port
@@ -67,12 +68,13 @@ class Forwarding:
 def read_forwarding(name: str, switch: Switch, prefixes: Iterable[Prefix]) -> Forwarding:
     """Read what a switch forwards with, the next hops of some prefixes. Raises DeviceError."""
     reply = switch.ask("get-interface-information")
-    return Forwarding(
-        {_text(entry, "name"): _text(entry, "mtu") for entry in reply.iter("physical-interface")},
-        {_text(entry, "name"): _inet6_mtu(entry) for entry in reply.iter("logical-interface")},
-        {prefix: _next_hops(switch, str(prefix)) for prefix in prefixes},
-        switch_of(name, tree_of(name, switch.running())).balancing,
-    )
+    physical = {_text(entry, "name"): _text(entry, "mtu") for entry in reply.iter("physical-interface")}
+    logical = {_text(entry, "name"): _inet6_mtu(entry) for entry in reply.iter("logical-interface")}
+    routes = {prefix: _next_hops(switch, str(prefix)) for prefix in prefixes}
+    text = switch.running()
+    with ONE_AT_A_TIME:
+        balancing = switch_of(name, tree_of(name, text)).balancing
+    return Forwarding(physical, logical, routes, balancing)
 
 
 def _next_hops(switch: Switch, prefix: str) -> frozenset[str]:

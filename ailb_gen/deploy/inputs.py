@@ -53,6 +53,10 @@ class Inputs:
         except IntentError as error:
             raise UsageError(str(error)) from error
 
+    def size(self, switch: str) -> int:
+        """Return the bytes of the file of a switch; none has 0."""
+        return len(zlib.decompress(self.texts[switch])) if switch in self.texts else 0
+
 
 def read_inputs(
     intent: Intent,

@@ -6,16 +6,20 @@ gives way.
 
 import ctypes
 from collections.abc import Callable
-from threading import Condition
+from threading import Condition, Lock
 from time import monotonic
 
 # What an answer may take before it counts, and what all that is more may take together, of all devices of a run.
 FREE_BYTES, SHARED_BYTES = 1 << 20, 40 << 20
+# What is kept of all devices together beyond what each of them may have, written one behind the other.
+KEPT_BYTES = 2 << 20
 # Seconds that a long answer waits for memory; that it may read on while others wait; between two looks.
 PATIENCE_S, LEASE_S, SLICE_S = 60.0, 5.0, 0.2
 # glibc keeps what a thread has freed in an arena for later: threads share a few, as they share the interpreter
 # (mallopt(3)).
 M_ARENA_MAX, ARENAS = -8, 2
+# Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
+ONE_AT_A_TIME = Lock()
 TOO_MUCH = "the answers of all devices together take too much memory; use fewer at once (--jobs)"
 TOO_SLOW = "it is long and slow, and other devices need the memory"
 
@@ -77,6 +81,21 @@ class Shared:
 
 
 SHARED = Shared()
+
+
+class Kept:
+    """Room for what a run keeps of all devices until its end: some for each of them, and some more for all together."""
+
+    def __init__(self, more: int = KEPT_BYTES) -> None:
+        self._more, self._lock = more, Lock()
+
+    def take(self, size: int, own: int) -> None:
+        """Take room for `size` bytes, of which `own` count for this device alone. Raises TooMuchError."""
+        missing = max(0, size - own)
+        with self._lock:
+            if missing > self._more:
+                raise TooMuchError(f"{size >> 10:,} KiB")
+            self._more -= missing
 
 
 class Share:

@@ -4,10 +4,10 @@ Only little is kept of each switch: configurations are read, compared and let go
 a laptop.
 """
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import TypeVar
 
 from ailb_gen.deploy.besides import besides
@@ -16,6 +16,7 @@ from ailb_gen.deploy.device_pool import ByDevice
 from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, acting_of, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
+from ailb_gen.deploy.memory import ONE_AT_A_TIME, Kept, TooMuchError
 from ailb_gen.deploy.ownership import digest, fingerprint, wanted
 from ailb_gen.deploy.reach import warnings
 from ailb_gen.deploy.servers.calls import look as host_state
@@ -35,8 +36,9 @@ from ailb_gen.network.sessions import Session, sessions
 from ailb_gen.redact.text import redact
 
 T = TypeVar("T")
-# Devices are read in parallel, but threads do not compute in parallel, and would keep all trees in memory.
-ONE_AT_A_TIME = Lock()
+# What may be kept of a switch without regard to the others: so much, and so many times its file, which is twice what is
+# kept when every statement of it changes.
+OWN_BYTES, PER_BYTE = 128 << 10, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,15 @@ def plan_of(
     With `identify` also those that nothing is to be changed on have a fingerprint; with `compare` those that something
     is to be changed on have the changes side by side.
     """
-    seen, hosts = looks_of(on, aim, lambda look: look, advance, identify, compare)
+    room = Kept()
+
+    def keep(look: Look) -> Look:
+        if look.name not in on.picked:
+            # What it does counts, and not what would be changed on it.
+            look = replace(look, commands=(), lines=(), compact_edits=())
+        return _kept(look, room, on.inputs.size(look.name))
+
+    seen, hosts = looks_of(on, aim, keep, advance, identify, compare)
     looks = seen.good
     fabric_model = read_fabric_model(on.inputs.artifacts, {name: one.before for name, one in looks.items()})
     found: dict[str, Look | HostLook] = {**looks, **hosts.good}
@@ -285,6 +295,22 @@ def plan_of(
         # A switch that cannot be looked at has no session that is known to be up.
         raise UsageError("\n".join([str(error), *once(seen.bad.values())])) from error
     return Plan(looks, hosts.good, {**seen.bad, **hosts.bad}, fabric_model, planned)
+
+
+def _kept(look: Look, room: Kept, size: int) -> Look:
+    """Make sure that there is room for a look; `size` is that of the switch's file. Raises DeviceError."""
+    try:
+        room.take(len(pickle.dumps(look)), OWN_BYTES + PER_BYTE * size)
+    except TooMuchError as error:
+        added, removed = look.counts
+        raise DeviceError(
+            look.name,
+            Phase.READ,
+            f"what it does and what would be changed on it take too much memory, {error}, to be kept for a plan: "
+            f"{removed:,} statements go and {added:,} come",
+            "delete on it by hand what the fabric does not need, or plan fewer devices at once (--limit)",
+        ) from error
+    return look
 
 
 def check_min_paths(

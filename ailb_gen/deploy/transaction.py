@@ -24,6 +24,8 @@ from ailb_gen.redact.statements import secrets_of
 
 # What the program's commits begin with in the history of a device.
 MARK = "ailb-gen "
+# Ten times the letters of all set commands of a spine with 512 leaves.
+MOST_LETTERS = 16 << 20
 OTHER_CHANGE = "the change is not the one that was approved"
 Aim = Callable[["Switch", "Node"], "Node"]
 C_contra = TypeVar("C_contra", contravariant=True)
@@ -260,8 +262,26 @@ def _as(phase: Phase) -> Iterator[None]:
 
 
 def tree_of(name: str, text: str) -> Node:
-    """Read a device's configuration. Raises DeviceError."""
+    """Read a device's configuration. Raises DeviceError, also where the commands that make it would fill the memory."""
     try:
-        return read_whole(text, name)
+        root = read_whole(text, name)
     except JunosSyntaxError as error:
         raise DeviceError(name, Phase.READ, f"its configuration cannot be read: {error}") from error
+    if _commands_exceed(root, MOST_LETTERS):
+        reason = f"its configuration cannot be compared: as set commands it has more than {MOST_LETTERS >> 20} million"
+        raise DeviceError(name, Phase.READ, f"{reason} letters", "look for long names around many statements")
+    return root
+
+
+def _commands_exceed(root: Node, most: int) -> bool:
+    """Return whether the set commands of a tree have more letters: each repeats all words around its statement."""
+    stack = [(root, 0)]
+    while stack and most >= 0:
+        node, above = stack.pop()
+        for child in node.children.values():
+            length = above + len(child.word) + 1
+            if child.children:
+                stack.append((child, length))
+            else:
+                most -= length
+    return most < 0

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.design.addresses import capacity, ipv4_text
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.ports import PortUse
@@ -364,7 +365,8 @@ def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
     own = fabric.nccl.environment
     values = {"NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads)} | own
     nics = [fabric.names.nic.format(i=rail) for rail in range(fabric.rails)]
-    wrong = faults(values, Network(rdma, fabric.roce.dscp if fabric.roce.enabled else None, nics))
+    pool = Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length)
+    wrong = faults(values, Network(rdma, fabric.roce.dscp if fabric.roce.enabled else None, nics, pool))
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
         problems.error(

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from pydantic.config import JsonDict
 
+from ailb_gen.addresses import BITS, Prefix, address_value
+
 DEVICE = r"[\w.-]+(?::[0-9]{1,3})?"
 DEVICES = rf"{DEVICE}(?:,{DEVICE})*"
 BYTE = r"[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]"
@@ -22,6 +24,9 @@ SOCKETS = re.compile(
 )
 # Interfaces that no NIC has: to exclude them, as NCCL does by itself, leaves the choice as it was.
 VIRTUAL = re.compile(r"\^(?:(?:lo|docker|veth|virbr|br-|cni|cali|flannel|lxc|tun|tap|podman|kube)[\w.-]*(?:,|$))+")
+# Variables that say where a job's processes meet, over sockets, and what is no part of the address.
+MEETING = {"MASTER_ADDR": re.compile(r"[\[\]]"), "NCCL_COMM_ID": re.compile(r"^\[|\]?:[0-9]+$")}
+ONLY_RDMA = "only RDMA has routes to other leaves, sockets have none"
 CLASS = "four times the DSCP of roce, 104 to 107 by default"
 
 
@@ -95,11 +100,15 @@ VARIABLES: dict[str, Variable] = {
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What a server has of the fabric: its RDMA devices and NICs, and the DSCP of RDMA data; None without RoCE."""
+    """What a server has of the fabric: its RDMA devices and NICs, the DSCP of RDMA data, None without RoCE; the pool.
+
+    `pool` holds the addresses of GPU NICs.
+    """
 
     rdma: Sequence[str]
     dscp: int | None
     nics: Sequence[str] = ()
+    pool: Prefix | None = None
 
 
 def faults(environment: dict[str, str], network: Network) -> dict[str, tuple[str, str]]:
@@ -126,11 +135,6 @@ def _fault(name: str, value: str, environment: dict[str, str], network: Network)
         missing = [one for one in network.rdma if not _selects(value, one)]
         if missing:
             return f"it leaves out {missing[0]}, a GPU's way into the fabric", f"={','.join(network.rdma)}"
-    if SOCKETS.fullmatch(name):
-        chosen = [nic for nic in network.nics if _takes(name, value, nic)]
-        if chosen:
-            why = f"it lets sockets use {chosen[0]}, a GPU NIC: only RDMA has routes to other leaves, sockets have none"
-            return why, "the management NIC, such as eno1"
     if name == "UCX_NET_DEVICES" and value != "all":
         listed = [device.partition(":")[0] for device in value.split(",")]
         sockets = [device for device in listed if device in network.nics]
@@ -141,6 +145,20 @@ def _fault(name: str, value: str, environment: dict[str, str], network: Network)
         threads = environment.get("NCCL_SOCKET_NTHREADS", "")
         if threads.isdecimal() and len(threads) < 3 and int(threads) * int(value) > 64:
             return f"with {threads} threads these are more than 64 sockets", f"1 to {max(1, 64 // int(threads))}"
+    return _sockets(name, value, network)
+
+
+def _sockets(name: str, value: str, network: Network) -> tuple[str, str] | None:
+    """Return what is wrong with a value that says where sockets go, or to what."""
+    if SOCKETS.fullmatch(name):
+        chosen = [nic for nic in network.nics if _takes(name, value, nic)]
+        if chosen:
+            why = f"it lets sockets use {chosen[0]}, a GPU NIC: {ONLY_RDMA}"
+            return why, "the management NIC, such as eno1"
+    if name in MEETING and network.pool is not None:
+        address = address_value(MEETING[name].sub("", value))
+        if address is not None and network.pool.contains(Prefix(address, BITS)):
+            return f"{value} is the address of a GPU NIC: {ONLY_RDMA}", "an address of the management network"
     return None
 
 

@@ -54,7 +54,7 @@ HARMLESS: dict[str, str] = {
         system phone-home
     """,
     "run by hand, or showing and reporting only": """
-        system scripts op|language|synchronize
+        system scripts op|snmp|language|synchronize
         event-options destinations|generate-event|traceoptions
         event-options policy * events|within|attributes-match
         event-options policy * then ignore|raise-trap|upload|priority-override
@@ -77,7 +77,7 @@ HARMLESS: dict[str, str] = {
     "daemons that the fabric does not use": """
         system processes * enable
         system processes app-engine-virtual-machine-management-service|web-management
-        system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service
+        system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service|snmp
     """,
     "the management ports and their own routing instance, where no packet of the fabric goes": """
         interfaces fxp0|em0|em1|me0|me1|vme description|traps|no-traps|speed|link-mode

@@ -83,6 +83,8 @@ def test_devices_that_are_not_there(patterns: list[str], message: str) -> None:
     with pytest.raises(UsageError, match="--limit") as error:
         pick_devices(DEVICES, patterns)
     assert message in str(error.value)
+    with pytest.raises(UsageError, match=r"^'limit' of the plan p\.json:"):
+        pick_devices(DEVICES, patterns, "'limit' of the plan p.json:")
 
 
 def test_limit_keeps_findings_that_name_a_device() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ailb_gen.deploy.planfile import _digest
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set
@@ -194,6 +195,12 @@ def test_a_plan_says_what_is_pushed(tiny: Site, tmp_path: Path) -> None:
             2,
             "ailb-gen: --plan already says what is pushed: omit --limit and --resume\n",
         )
+    edited = json.loads(plan.read_text())
+    parts = edited | {"limit": ["laef"], "digests": edited["digests"] | {"limit": _digest(["laef"])}}
+    whole = {key: value for key, value in parts.items() if key != "digest"}
+    (tmp_path / "other.json").write_text(json.dumps(whole | {"digest": _digest(whole)}))
+    done = tiny.deploy("--plan", str(tmp_path / "other.json"))
+    assert f"ailb-gen: 'limit' of the plan {tmp_path / 'other.json'}: 'laef': no device is called that" in done.err
     assert tiny.deploy("--plan", str(plan)).code == 0
     assert assert_sound(tiny) == {CANARY: "confirmed"}
 

@@ -74,6 +74,11 @@ def found(
         ("set protocols mstp interface all", "protocols mstp"),
         ("set system processes routing disable", "system processes routing"),
         ("set routing-options static route fc00::/16 discard", "routing-options"),
+        (
+            "set firewall family ethernet-switching filter V term a then discard\n"
+            "set groups G vlans <vn*> forwarding-options filter input V\nset apply-groups G",
+            "filter V on vn2 (input): not in the file",
+        ),
         ("set switch-options interface-mac-limit 1", "switch-options"),
         (
             f"set groups OFF interfaces {UPLINK} unused\nset apply-groups OFF",
@@ -150,6 +155,10 @@ def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
         "set firewall family inet6 filter M term a then discard\n"
         "set interfaces re0:mgmt-0 unit 0 family inet6 filter input M",
         "set system syslog file all any any\nprotect system syslog",
+        "set firewall family ethernet-switching filter V term a then discard\n"
+        "set vlans other vlan-id 999\nset vlans other forwarding-options filter input V",
+        "set system processes snmp disable",
+        "set system scripts snmp file load.slax",
     ],
 )
 def test_what_an_operator_has_is_quiet(commands: str) -> None:

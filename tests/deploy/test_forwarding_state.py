@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from lxml import etree
 
 from ailb_gen.deploy import forwarding_state
+from ailb_gen.deploy.fabric_model import switch_of
 from ailb_gen.deploy.forwarding_state import Forwarding, expected_forwarding, sampled, without
+from ailb_gen.deploy.memory import ONE_AT_A_TIME
+from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import Switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from tests.deploy import lab
@@ -20,6 +27,24 @@ ROUTING = Routing(MODEL.network, graph=GRAPH)
 
 def of(name: str, routing: Routing = ROUTING) -> Forwarding:
     return expected_forwarding(MODEL, routing, name, sampled(ROUTING, name))
+
+
+def test_one_configuration_at_a_time_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Switches are asked in parallel; the trees of all of them at once would fill the memory."""
+    held: list[bool] = []
+
+    def balancing_of(name: str, tree: Node) -> Switch:
+        held.append(ONE_AT_A_TIME.locked())
+        return switch_of(name, tree)
+
+    def ask(rpc: str, **arguments: str | bool) -> etree._Element:
+        held.append(ONE_AT_A_TIME.locked())
+        return etree.Element("reply")
+
+    monkeypatch.setattr(forwarding_state, "switch_of", balancing_of)
+    switch: Any = SimpleNamespace(ask=ask, running=lambda: lab.text_of(LEAF))
+    assert forwarding_state.read_forwarding(LEAF, switch, ()).balancing == of(LEAF).balancing
+    assert held == [False, True]
 
 
 def test_one_prefix_for_each_set_of_next_hops() -> None:

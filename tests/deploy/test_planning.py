@@ -10,11 +10,13 @@ from typing import Any, cast
 import pytest
 from lxml import etree
 
+from ailb_gen.deploy import planning
 from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool
 from ailb_gen.deploy.forwarding_state import read_forwarding
 from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.inventory import Target, read_inventory
+from ailb_gen.deploy.memory import Kept
 from ailb_gen.deploy.ownership import fingerprint, ownership
 from ailb_gen.deploy.planning import Look, Plan, look, paths_of, plan_of, position_of
 from ailb_gen.deploy.switch import Commit, DeviceError, Phase, once
@@ -118,6 +120,14 @@ def test_a_configuration_that_cannot_be_read() -> None:
         seen(LEAF, Fake("system {"))
 
 
+@pytest.mark.parametrize("block", ["class-of-service", "snmp"])
+def test_long_names_around_many_statements(block: str) -> None:
+    """Every set command would repeat them: gigabytes from a configuration of a hundred kilobytes."""
+    text = f"{block} {{ {'a' * 100_000} {{ {''.join(f'b{number};' for number in range(200))} }} }}"
+    with pytest.raises(DeviceError, match="as set commands it has more than 16 million letters; look for long names"):
+        seen(LEAF, Fake(text))
+
+
 def test_groups_of_a_switch() -> None:
     """A chain is no circle; a circle is an error of the switch, not of the program."""
     chain = "".join(f"g{n} {{ apply-groups g{n + 1}; }}\n" for n in range(24))
@@ -186,6 +196,26 @@ def test_where_devices_stand(targets: Mapping[str, Target]) -> None:
     ]
     server = replace(targets[LEAF], name="gpu-s2-1", role="server", stripe=2, rail=None)
     assert position_of(server) == Position("server", "2", "gpu-s2-1")
+
+
+def test_what_is_kept_of_all_switches_is_limited(
+    targets: Mapping[str, Target], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that there is no room for are errors of their own; of switches that are not picked, no change is kept."""
+    monkeypatch.setattr(planning, "Kept", lambda: Kept(60_000))
+    monkeypatch.setattr(planning, "OWN_BYTES", 0)
+    monkeypatch.setattr(planning, "PER_BYTE", 2)
+    vlans = "".join(f"vn9{number} {{ description x; }}\n" for number in range(500))
+    hostile: dict[str, Any] = {
+        name.replace("-", "_"): Fake(f"{running(name)} vlans {{ {vlans} }}", ALL) for name in lab.NAMES
+    }
+    found = planned(targets, **hostile)
+    assert len(found.looks) in range(1, 4)
+    assert len(found.looks) + len(found.errors) == len(lab.NAMES)
+    refused = "read: what it does and what would be changed on it take too much memory"
+    assert all(f"{name}: {refused}" in str(error) for name, error in found.errors.items())
+    assert all("500 statements go and 0 come; delete on it by hand" in str(error) for error in found.errors.values())
+    assert planned(targets, frozenset({LEAF}), **hostile).errors.keys() <= {LEAF}
 
 
 def test_nothing_to_do(targets: Mapping[str, Target]) -> None:

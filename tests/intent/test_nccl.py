@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from ailb_gen.addresses import Prefix
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.nccl import VARIABLES, Network, faults, schema
 from tests.conftest import SMALL, intent_of
 
-NETWORK = Network(("mlx5_0", "mlx5_1", "mlx5_10"), 26, ("gpu0_eth", "gpu1_eth"))
+NETWORK = Network(("mlx5_0", "mlx5_1", "mlx5_10"), 26, ("gpu0_eth", "gpu1_eth"), Prefix(0xFC << 120, 16))
 WORDS = ("0", "abc", "AF_INET", "none", "", " ", "-2", "1 ", "99999999999999999999", "9" * 5000, "$(id)")
 
 
@@ -86,6 +87,8 @@ def test_values_that_work(name: str, value: str) -> None:
         ("TP_SOCKET_IFNAME", "gpu0_eth", "sockets use gpu0_eth"),
         ("OMPI_MCA_btl_tcp_if_include", "gpu0_eth", "sockets use gpu0_eth"),
         ("PRTE_MCA_oob_tcp_if_include", "gpu0_eth", "sockets use gpu0_eth"),
+        ("MASTER_ADDR", "fc00:1:1:1::7", "is the address of a GPU NIC"),
+        ("NCCL_COMM_ID", "[fc00:1:1:1::7]:9000", "is the address of a GPU NIC"),
         ("UCX_NET_DEVICES", "mlx5_0:1,gpu0_eth", "gpu0_eth is no RDMA device"),
         ("UCX_NET_DEVICES", "eno1", "eno1 is no RDMA device"),
         ("NCCL_IB_TIMEOUT", "23", "verbs take no more"),

@@ -237,7 +237,8 @@ def _environment(group: HostGroup) -> Settings:
 def variable_faults(group: HostGroup, environment: Iterable[Setting]) -> dict[str, str]:
     """Return why values of an environment do not work, by the name of the variable."""
     roce, nics = group.expected.roce, group.expected.nics
-    network = Network([nic.rdma for nic in nics], None if roce is None else roce.dscp, [nic.name for nic in nics])
+    dscp, pool = None if roce is None else roce.dscp, group.expected.pool
+    network = Network([nic.rdma for nic in nics], dscp, [nic.name for nic in nics], pool)
     own = {one.key: str(one.value) for one in environment if one.key != "LD_LIBRARY_PATH"}
     return {name: f"{why}; write {remedy}" for name, (why, remedy) in faults(own, network).items()}
 
