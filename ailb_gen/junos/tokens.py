@@ -58,6 +58,9 @@ TAGS = {
     "active:": 0,
     "unprotect:": 0,
 }
+# A word that was meant to be a tag; addresses and what Junos names otherwise have more than letters and a colon.
+LIKE_TAG = re.compile(r"[A-Za-z-]+:")
+TAG_HINT = f"those that it has are {', '.join(TAGS)}"
 
 # A statement in the making: words as written, quotes included, and lists of such words.
 Words = list["str | list[str]"]

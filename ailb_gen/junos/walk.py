@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -13,7 +12,7 @@ from ailb_gen.junos.host_bits import host_bits
 from ailb_gen.junos.instance import Instance, key_is_named
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
-from ailb_gen.junos.tokens import TAGS
+from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.values import Wrong, canonical
 
@@ -21,10 +20,6 @@ from ailb_gen.junos.values import Wrong, canonical
 FEATURE = "BGP-DPF"
 FEATURE_WORDS = ("fabric-advertise", "fabric-color")
 FEATURE_HINT = "use the models of 25.4R1 or later, or those of 23.4X100-D4x for the QFX5240"
-
-# A word that was meant to be a tag; addresses and what Junos names otherwise have more than letters and a colon.
-LIKE_TAG = re.compile(r"[A-Za-z-]+:")
-TAG_HINT = f"those that it has are {', '.join(TAGS)}"
 
 _BGP = ("protocols", "bgp")
 _HINTS = 200  # violations of one file that get a did-you-mean: looking for one takes a millisecond

@@ -93,7 +93,7 @@ def test_pyez_is_told_why(fleet: Fleet) -> None:
             other.unlock()
         with pytest.raises(ConfigLoadError) as syntax:
             one.load("system { host-name }", format="text")
-        assert syntax.value.errs[0]["message"].startswith("syntax error: line 1, column 20")
+        assert syntax.value.errs[0]["message"].startswith("syntax error: line 1, column 18: ';' is missing")
         with pytest.raises(ConfigLoadError, match="warning: statement not found"):
             one.load("delete system frobnicate", format="set")
         one.load("delete system frobnicate", format="set", ignore_warning="statement not found")

@@ -1,0 +1,81 @@
+"""Ports of a switch with the same class of service: where a finding about them points to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ailb_gen.checks.locate import ANY, OR
+from ailb_gen.checks.model import Check, Findings
+from ailb_gen.errors import Place
+from ailb_gen.intent.settings import Roce
+from ailb_gen.network.model import Switch
+from ailb_gen.network.port_qos import PortQos
+
+ABOVE = "class-of-service"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ports:
+    """Ports of a switch with the same class of service; `all_of_them` when the switch has no others that carry RDMA."""
+
+    switch: Switch
+    ports: tuple[str, ...]
+    qos: PortQos
+    roce: Roce
+    all_of_them: bool
+    findings: Findings
+
+    def add(
+        self,
+        check: Check,
+        message: str,
+        line: int,
+        expected: object = "",
+        found: object = "",
+        involves: tuple[str, ...] = (),
+        statement: str = "",
+        instead: bool = False,
+    ) -> None:
+        """Add a finding about the switch, or about each of the ports; `statement` is below class-of-service."""
+        where = OR.join(f"{ABOVE} {one}" if one else "" for one in statement.split(OR)) if statement else ""
+        if self.all_of_them:
+            self.findings.at(
+                check, self.switch, message, line, expected, found, involves, statement=where, instead=instead
+            )
+            return
+        # What holds on several ports is written once.
+        alike = f"{Place(self.switch.file, line or 1)} {message}"
+        for port in self.ports:
+            self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port, where, instead)
+
+    def scheduling(self, name: str, below: str) -> str:
+        """Return the statement of a class's scheduler; where it serves two classes, that which gives it to this one."""
+        own = dict(self.qos.schedulers).get(name)
+        entry = self.qos.entry
+        given = f"scheduler-maps {entry.scheduler_map if entry is not None else ''} forwarding-class {name}"
+        if own is None:
+            return given
+        shared = sum(scheduler.name == own.name for _, scheduler in self.qos.schedulers) > 1
+        return f"{given} scheduler {own.name}" if shared else f"schedulers {own.name} {below}"
+
+    def drops(self, name: str, below: str, expected: Sequence[str] = (), found: Sequence[str] = ()) -> str:
+        """Return the statement of the drop profile of a class; of several values the first wrong one."""
+        wrong = next((f" {value}" for value in found if value not in expected), "")
+        own = dict(self.qos.schedulers).get(name)
+        if own is None or not any((row.loss_priority, row.protocol) == ("any", "any") for row in own.drops):
+            return self.scheduling(name, "drop-profile-map")
+        profile = f"drop-profiles {own.drops[0].profile} interpolate {below}{wrong}"
+        given = self.scheduling(name, "drop-profile-map")
+        return profile if given.startswith("schedulers") else given
+
+    def classifier(self) -> str:
+        """Return the classifier of the ports, as a statement."""
+        entry = self.qos.entry
+        named = [*entry.classifiers, *(row for unit in entry.units for row in unit.classifiers)] if entry else []
+        kind, name = named[0] if named else ("dscp", ANY)
+        return f"classifiers {kind} {name}"
+
+    def congestion(self) -> str:
+        """Return the congestion notification profile of the ports, as a statement."""
+        return f"congestion-notification-profile {self.qos.entry.congestion if self.qos.entry is not None else ANY}"
