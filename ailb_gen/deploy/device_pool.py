@@ -22,6 +22,7 @@ from ailb_gen.redact.known import causes
 from ailb_gen.redact.text import redact
 
 T = TypeVar("T")
+Futures = frozenset[Future[Any]]
 PLUGIN, AT_ONCE = "ailb", "at_once"
 # The names of the threads that work on devices begin so.
 THREADS = "device"
@@ -104,15 +105,13 @@ class Runner:
         pool.shutdown(wait=not left, cancel_futures=True)
         return result
 
-    def _wait(
-        self, futures: Iterable[Future[Any]], before: int, task: Task
-    ) -> tuple[frozenset[Future[Any]], frozenset[Future[Any]]]:
+    def _wait(self, futures: Iterable[Future[Any]], before: int, task: Task) -> tuple[Futures, Futures]:
         """Wait for all; end their connections some time after another signal than those before.
 
         Returns those whose connections were ended, and those that are left to themselves, which only compute.
         """
         until, waits = math.inf, task.name in COMMITTING
-        ended: frozenset[Future[Any]] = frozenset()
+        ended: Futures = frozenset()
         while futures := wait(futures, SLICE_S).not_done:
             leaving = self.signals() >= LEAVING
             at_once = leaving or bool(task.params.get(AT_ONCE))
