@@ -11,8 +11,6 @@ from ailb_gen.junos.order import Order
 from ailb_gen.junos.tokens import SPECIAL, Words, again, marked, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
 
-# Characters of a line whose path is remembered: more would take memory, and a call for each word.
-LONGEST = 300
 # White space but for the space, the `?` that stands for what Latin-1 lacks, and what escapes a quote.
 OTHER = "\t\r\x85\xa0?\\".encode("latin-1")
 
@@ -20,15 +18,13 @@ OTHER = "\t\r\x85\xa0?\\".encode("latin-1")
 class SetReader:
     """Follows the commands of a text."""
 
-    __slots__ = ("comments", "deleted", "file", "heads", "levels", "named", "orders", "root", "text")
+    __slots__ = ("comments", "deleted", "file", "levels", "named", "orders", "root", "text")
 
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
         self.root = Node("", 0, FLAT)
         # Where `edit` went, outermost first.
         self.levels = [self.root]
-        # The nodes that set lines without their last word lead to.
-        self.heads = {"set": self.root}
         self.comments: list[str] = []
         self.deleted: list[Node] = []
         # What commands named that set nothing, from where: it counts only if something else sets it.
@@ -41,34 +37,24 @@ class SetReader:
         marks = marked(self.text, SPECIAL + OTHER) + b"\n\0"
         mark = marks.find(0, offset)
         lines = iter(self.text[offset:].split("\n"))
-        known = self.heads.get
         number -= 1
         for line in lines:
             start = offset
             offset += len(line) + 1
             number += 1
             if mark >= offset:
-                head, _, word = line.rpartition(" ")
+                words = line.split()
                 flags = ENDS
             elif line[-1:] == '"' and marks.find(0, mark + 1) == offset - 2:
                 # The only quotes are around the last word, as in a description.
-                head, _, word = line[:-1].partition(' "')
+                head, _, last = line[:-1].partition(' "')
+                words = [*head.split(), last] if last else []
                 flags = ENDS | QUOTED
                 mark = marks.find(0, offset)
             else:
-                word = ""
-            if word and not self.comments:
-                around = known(head) or self._head(head, number)
-                if around is not None:
-                    children = around.children
-                    node = children.get(word)
-                    if node is None:
-                        children[word] = Node(word, number, flags)
-                        continue
-                    if node.flags & ENDS:
-                        again(around, [word])
-                    node.flags |= flags
-                    continue
+                words = []
+            if words and words[0] == "set" and not self.comments and self._add(words, number, flags):
+                continue
             command, offset, more = command_at(self.text, self.file, start, number)
             self._run(command)
             for _ in range(more):
@@ -79,21 +65,25 @@ class SetReader:
         self._finish()
         return self.root
 
-    def _head(self, head: str, number: int) -> Node | None:
-        """Return the node that a set line without its last word leads to; None for a line that needs a closer look."""
-        above, _, word = head.rpartition(" ")
-        if not word or len(head) > LONGEST:
-            return None
-        heads = self.heads
-        node = heads.get(above) or self._head(above, number)
-        if node is None or node.word in ONELINER_WORDS:
-            return None
-        children = node.children
-        found = children.get(word)
-        if found is None:
-            found = children[word] = Node(word, number)
-        heads[head] = found
-        return found
+    def _add(self, words: list[str], number: int, flags: int) -> bool:
+        """Add a statement of plain words behind `set`; False for one that needs a closer look, and nothing is done."""
+        node = self.levels[-1]
+        left = iter(words)
+        next(left)
+        for word in left:
+            child = node.children.get(word)
+            if child is None:
+                break
+            node = child
+        else:
+            return False
+        if not ONELINER_WORDS.isdisjoint(words[:-2]):
+            return False
+        node.children[word] = node = Node(word, number)
+        for word in left:
+            node.children[word] = node = Node(word, number)
+        node.flags = flags
+        return True
 
     def _finish(self) -> None:
         """Settle what only the end tells: comments without a statement, what was deleted, what was only named."""
@@ -119,9 +109,6 @@ class SetReader:
             node = self._change(command.verb, command.words, command.line)
         except ValueError as error:
             raise wrong(self.file, self.text, command.offset, str(error)) from error
-        if command.verb != "set":
-            self.heads.clear()
-            self.heads["set"] = self.levels[-1]
         if node is not None and (self.comments or command.comments):
             note(node, self.comments + command.comments)
             self.comments = []
