@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ailb_gen.junos import check_result as kinds
+from ailb_gen.junos.absence import holds_without, words_of
 from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
 from ailb_gen.junos.instance import Instance
 from ailb_gen.junos.must import Path, Scope, Unevaluable, evaluate
-from ailb_gen.junos.schema import Schema
+from ailb_gen.junos.schema import Definition, Schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
 
@@ -42,19 +43,31 @@ def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
     """Evaluate the constraints that a walk met, add to its violations; return how many, and which cannot be."""
     evaluated, unevaluated = 0, []
     counts: dict[Path, dict[str, int]] = {}
-    for instance, musts, value, node, leaf, words in walk.musts:
+    words = words_of(root)
+    # What is left to evaluate where the same constraints have been evaluated once.
+    kept: dict[tuple[int, Definition, bool], list[list[str]]] = {}
+    for instance, musts, value, node, leaf, below in walk.musts:
+        place = (id(musts), instance.definition, value is None)
+        left = kept.get(place, musts)
+        evaluated += len(musts) - len(left)
+        if not left and musts:
+            continue
         scope = Scope(root, walk.extra, instance, value, leaf, counts)
-        for expression, message in musts:
+        failed = []
+        for expression, message in left:
             try:
                 holds = evaluate(expression, scope)
             except Unevaluable as reason:
-                path = (*instance.path(), *words)
+                failed.append(expression)
+                path = (*instance.path(), *below)
                 unevaluated.append(Unevaluated(expression, path, node.line, str(reason)))
                 continue
             evaluated += 1
             if not holds:
-                path = (*instance.path(), *words)
+                path = (*instance.path(), *below)
                 text = f"the commit constraint {expression} does not hold"
                 juniper = message.replace("$$", value) if value is not None else message
                 walk.violations.append(Violation(kinds.MUST, path, node.line, text, juniper))
+        if place not in kept:
+            kept[place] = [one for one in musts if one[0] in failed or not holds_without(one[0], words)]
     return evaluated, unevaluated

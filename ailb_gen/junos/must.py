@@ -72,7 +72,7 @@ class Scope:
 
     root: Node
     extra: dict[int, dict[str, Node]]
-    instance: Instance
+    instance: Instance | None
     value: str | None
     leaf: bool
     counts: dict[Path, dict[str, int]]

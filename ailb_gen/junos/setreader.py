@@ -8,7 +8,7 @@ from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, Command, co
 from ailb_gen.junos.edit import move_of, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
 from ailb_gen.junos.order import Order
-from ailb_gen.junos.tokens import SPECIAL, Words, again, marked, note, plain, put, unquote, walk, wrong
+from ailb_gen.junos.tokens import SPECIAL, Words, marked, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
 
 # White space but for the space, the `?` that stands for what Latin-1 lacks, and what escapes a quote.
