@@ -139,19 +139,24 @@ def read_profile(root: Path, name: str) -> Profile:
     )
 
 
-def _folder_of(root: str, entry: os.DirEntry[str]) -> str:
-    """Return where the files of a server are, relative to the real path `root`.
+def _folder_of(root: str, entry: os.DirEntry[str], known: dict[str, str]) -> str:
+    """Return where the files of a server are, relative to the real path `root`; `known` is what links lead to.
 
     Raises ValueError with the reason when that is nowhere in the artifact directory.
     """
-    own = server_folder(entry.name)
     if not entry.is_symlink():
         if not entry.is_dir():
             raise ValueError("must be a folder, or a symbolic link to a profile")
-        return own
-    target = Path(entry.path).readlink()
+        return server_folder(entry.name)
+    target = os.readlink(entry.path)  # noqa: PTH115 - thousands of them
+    if target not in known:
+        known[target] = _led_to(root, entry.path, target)
+    return known[target]
+
+
+def _led_to(root: str, link: str, target: str) -> str:
     try:
-        path = os.path.realpath(entry.path, strict=True)
+        path = os.path.realpath(link, strict=True)
     except OSError as error:
         raise ValueError(f"the link to {target} leads nowhere: {error.strerror or error}") from error
     if os.path.commonpath((root, path)) != root:
@@ -194,6 +199,7 @@ class Hosts(Mapping[str, Host]):
 def _folders(root: Path) -> tuple[dict[str, str], list[HostDefect]]:
     """Return the folder of every server, and the defects of the others."""
     folders: dict[str, str] = {}
+    known: dict[str, str] = {}
     defects: list[HostDefect] = []
     try:
         real = os.path.realpath(root, strict=True)
@@ -208,7 +214,7 @@ def _folders(root: Path) -> tuple[dict[str, str], list[HostDefect]]:
         if entry.is_file(follow_symlinks=False) and is_left_over(entry.name):
             continue
         try:
-            folders[entry.name] = _folder_of(real, entry)
+            folders[entry.name] = _folder_of(real, entry, known)
         except (OSError, ValueError) as error:
             own = server_folder(entry.name)
             defects.append(HostDefect(own, str(error), Place(own)))

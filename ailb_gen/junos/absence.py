@@ -25,7 +25,7 @@ def words_of(root: Node) -> AbstractSet[str]:
     while stack:
         children = stack.pop().children
         found.update(children)
-        stack += children.values()
+        stack += [node for node in children.values() if node.children]
     return found
 
 

@@ -37,6 +37,7 @@ def regex(pattern: str, ignore_case: bool = False) -> re2._Regexp[str]:
         raise ValueError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from error
 
 
+@lru_cache(4096)
 def is_pattern(member: str) -> bool:
     """Return whether a member of a community stands for several values."""
     return WILDCARD.search(DOTTED.sub("", member)) is not None
