@@ -230,7 +230,7 @@ class Assessment:
         old = baseline.states[number]
         new = solve(graph, old.prefix, self.removed, self.failure.dead, old)
         self.solved[number] = new
-        changed = [node for node in new.nodes if fib_entry(graph, new, node) != self._before(old, node)]
+        changed = [node for node, rib in new.nodes.items() if self._is_changed(old, new, node, rib)]
         sources = {node: senders for node in new.nodes if (senders := self._senders(new, node))}
         reached = {self._before_node(old, node) for node in sources} | {
             node_of(graph, state, graph.adjacencies[graph.device(node)][at].peer)
@@ -258,6 +258,11 @@ class Assessment:
     def _before(self, old: State, node: int) -> Ways:
         return fib_entry(self.graph, old, self._before_node(old, node))
 
+    def _is_changed(self, old: State, new: State, node: int, rib: LocRib) -> bool:
+        """Return whether a node sends packets another way than before; what is computed again is another object."""
+        before = self._before_node(old, node)
+        return rib is not old.nodes.get(before) and fib_entry(self.graph, new, node) != fib_entry(self.graph, old, before)
+
     def _senders(self, state: State, node: int) -> list[int]:
         """Return the devices of a node that send traffic to the prefix."""
         if state.nodes[node].local:
@@ -265,7 +270,11 @@ class Assessment:
         if self.graph.is_alone(node):
             device = self.graph.device(node)
             return [device] if self.baseline.sources[device] else []
-        return [device for device in self.baseline.senders[node] if device not in state.singles]
+        found = [*self.baseline.senders[node]]
+        # A class has hundreds of devices, and few are on their own.
+        for device in state.singles.intersection(found):
+            found.remove(device)
+        return found
 
     def _used(self, old: State, device: int) -> bool:
         """Return whether any way from a device passed what failed."""

@@ -92,14 +92,14 @@ def compile_must(text: str) -> Callable[[Scope], bool | None]:
 def evaluate(text: str, scope: Scope) -> bool:
     """Return whether a constraint holds. Raises Unevaluable with the reason when that cannot be decided."""
     test = compile_must(text)
-    holds = test(scope)
-    if holds is None:
-        scope.known = True
-        holds = test(scope)
-        scope.known = False
-        if not holds:
-            raise Unevaluable("it needs a statement that the models do not have in that place")
-    return bool(holds)
+    # What holds without the paths that can never be written holds: most constraints do, and need no look at the schema.
+    scope.known = True
+    if test(scope):
+        return True
+    scope.known = False
+    if test(scope) is None:
+        raise Unevaluable("it needs a statement that the models do not have in that place")
+    return False
 
 
 def _signs(text: str) -> Iterator[str]:

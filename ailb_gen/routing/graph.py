@@ -97,6 +97,7 @@ class Graph:
             tuple(entry for entry in row if entry.session not in failed) for row in self.adjacencies
         )
         found.class_of, found.classes = found._classes()
+        found.__dict__.pop("ends", None)
         return found
 
     def alone(self, device: int) -> int:
@@ -124,6 +125,15 @@ class Graph:
     def direct(self) -> tuple[frozenset[Prefix], ...]:
         """The direct routes of every device."""
         return tuple(direct_prefixes(switch) for switch in self.switches)
+
+    @cached_property
+    def ends(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """Device and position of both ends of every session (its index)."""
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for device, row in enumerate(self.adjacencies):
+            for position, entry in enumerate(row):
+                found[entry.session].append((device, position))
+        return {session: tuple(both) for session, both in found.items()}
 
     @cached_property
     def advertised(self) -> tuple[dict[Prefix, FabricRoute], ...]:

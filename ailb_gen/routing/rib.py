@@ -117,11 +117,8 @@ def removed_positions(graph: Graph, failed: frozenset[int]) -> Removed:
     """Turn failed sessions into the positions of both ends that are down."""
     found: dict[int, set[int]] = {}
     for number in failed:
-        session = graph.sessions.up[number]
-        for name in (session.a.device, session.b.device):
-            device = graph.index[name]
-            row = graph.adjacencies[device]
-            found.setdefault(device, set()).update(at for at, entry in enumerate(row) if entry.session == number)
+        for device, position in graph.ends[number]:
+            found.setdefault(device, set()).add(position)
     return {device: frozenset(positions) for device, positions in found.items()}
 
 

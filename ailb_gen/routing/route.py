@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 DIRECT, BGP, STATIC = "direct", "bgp", "static"
 DEFAULT_LOCAL_PREFERENCE = 100
@@ -30,7 +31,12 @@ class Route:
     @property
     def colors(self) -> frozenset[str]:
         """The color communities among the communities."""
-        return frozenset(value for value in self.communities if value.startswith(COLOR))
+        return _colors(self.communities)
+
+
+@lru_cache(4096)
+def _colors(communities: frozenset[str]) -> frozenset[str]:
+    return frozenset(value for value in communities if value.startswith(COLOR))
 
 
 Rank = tuple[int, bool, int, int]
