@@ -261,7 +261,9 @@ class Assessment:
     def _is_changed(self, old: State, new: State, node: int, rib: LocRib) -> bool:
         """Return whether a node sends packets another way than before; what is computed again is another object."""
         before = self._before_node(old, node)
-        return rib is not old.nodes.get(before) and fib_entry(self.graph, new, node) != fib_entry(self.graph, old, before)
+        return rib is not old.nodes.get(before) and fib_entry(self.graph, new, node) != fib_entry(
+            self.graph, old, before
+        )
 
     def _senders(self, state: State, node: int) -> list[int]:
         """Return the devices of a node that send traffic to the prefix."""

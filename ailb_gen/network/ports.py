@@ -11,6 +11,7 @@ from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement,
 from ailb_gen.network.speeds import read_speed
 
 ETHERNET = ("ether-options", "gigether-options")
+NOTHING = Node("")
 FAMILIES = ("inet6", "ethernet-switching")
 # Statements of router advertisements that are read, or that say what holds without them.
 RA_STATEMENTS = frozenset({
@@ -76,8 +77,10 @@ def port(node: Node) -> Port:
 
 
 def _unit(port: str, node: Node) -> Unit:
+    families = node.get("family") or NOTHING
+    inet6, switching = families.get("inet6"), families.get("ethernet-switching")
     good, bad = [], []
-    for entry in node.each("family", "inet6", "address"):
+    for entry in inet6.each("address") if inet6 is not None else ():
         found = interface_value(entry.word)
         if found is None:
             bad.append((entry.word, entry.line))
@@ -85,16 +88,18 @@ def _unit(port: str, node: Node) -> Unit:
             good.append(Address(*found, entry.line))
     return Unit(
         name=f"{port}.{node.word}",
-        inet6=node.has("family", "inet6"),
-        inet6_mtu=number(node.get("family", "inet6", "mtu")),
+        inet6=inet6 is not None,
+        inet6_mtu=number(inet6.get("mtu")) if inet6 is not None else None,
         addresses=tuple(good),
         bad_addresses=tuple(bad),
-        inet_addresses=tuple((entry.word, entry.line) for entry in node.each("family", "inet", "address")),
-        switching=node.has("family", "ethernet-switching"),
-        mode=node.value("family", "ethernet-switching", "interface-mode"),
-        vlans=tuple((entry.word, entry.line) for entry in node.each("family", "ethernet-switching", "vlan", "members")),
+        inet_addresses=tuple((entry.word, entry.line) for entry in families.each("inet", "address")),
+        switching=switching is not None,
+        mode=switching.value("interface-mode") if switching is not None else None,
+        vlans=tuple((entry.word, entry.line) for entry in switching.each("vlan", "members"))
+        if switching is not None
+        else (),
         disabled=node.has("disable"),
-        others=tuple((entry.word, entry.line) for entry in node.each("family") if entry.word not in FAMILIES),
+        others=tuple((entry.word, entry.line) for entry in families if entry.word not in FAMILIES),
         line=node.line,
     )
 
