@@ -113,6 +113,12 @@ def _link_defects(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Def
     yield from _other_families(unit)
 
 
+def _renamed(switch: Switch, ids: dict[str, int | None], vlan: int | None) -> str | None:
+    """Return the name of a VLAN where no port names any that is there: then that is the wrong one."""
+    members = {member for port in switch.ports.values() for unit in port.units for member, _ in unit.vlans}
+    return next((name for name, number in ids.items() if number == vlan and members.isdisjoint(ids)), None)
+
+
 def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
     if port.native_vlan != vlan:
         yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line, "native-vlan-id"
@@ -121,11 +127,9 @@ def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | N
         yield "unit 0 must be a trunk of family ethernet-switching", port.line, f"{switching} interface-mode"
         return
     ids = {found.name: found.vlan_id for found in switch.vlans}
-    members = {member for port in switch.ports.values() for unit in port.units for member, _ in unit.vlans}
-    # Where no port names any VLAN that is there, the name of the VLAN is the wrong one.
-    renamed = members.isdisjoint(ids) and next((name for name, number in ids.items() if number == vlan), None)
     for member, line in unit.vlans:
         if ids.get(member, int(member) if VLAN.fullmatch(member) else None) != vlan:
+            renamed = _renamed(switch, ids, vlan)
             message = f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined"
             yield message, line, f"/vlans {renamed}" if renamed else f"{switching} vlan members {member}"
     if not unit.vlans:

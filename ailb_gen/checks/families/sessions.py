@@ -122,9 +122,12 @@ def _check_as_lists(context: Context, findings: Findings) -> None:
                 findings.at(AS_LISTS, switch, message, line, wrong[0], found, part=group.name, statement=statement)
             listed = switch.as_lists.get(group.peer_as_list or "")
             if listed is not None:
-                others = [neighbors.get((name, one), {}) for one in range(len(switch.groups)) if one != index]
-                statement = _to_blame(switch, group, listed, known, others)
-                _check_as_list(context.expected, switch, group, listed, known, statement, findings)
+                findings.look(AS_LISTS)
+                # Most lists are those of their neighbors.
+                if listed.bad or _size(listed) != len(known) or not all(asn in listed for asn in known):
+                    others = [neighbors.get((name, one), {}) for one in range(len(switch.groups)) if one != index]
+                    statement = _to_blame(switch, group, listed, known, others)
+                    _add_as_list(context.expected, switch, group, listed, known, statement, findings)
 
 
 def _to_blame(
@@ -147,7 +150,7 @@ def _size(listed: AsList) -> int:
     return sum(high - low + 1 for low, high in listed.ranges)
 
 
-def _check_as_list(
+def _add_as_list(
     expected: ExpectedFabric,
     switch: Switch,
     group: Group,
@@ -156,8 +159,7 @@ def _check_as_list(
     statement: str,
     findings: Findings,
 ) -> None:
-    """Compare the list of a group with `known`, its neighbors by AS number; `statement` is what may be wrong."""
-    findings.look(AS_LISTS)
+    """Add how the list of a group differs from `known`, its neighbors by AS number; `statement` is to blame."""
     name, line = listed.name, listed.line
     for member, at in listed.bad:
         message = f"{member} in as-list {name} is neither an AS number nor a range of them"
