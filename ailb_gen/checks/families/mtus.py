@@ -47,7 +47,7 @@ def _check_irb(switch: Switch, asked: ExpectedSwitch, irb: Port, findings: Findi
             message = f"the IPv6 MTU of {unit.name} must be {mtu.irb}, not {found}"
             statement = _mtu_of(unit)
             findings.at(MTUS, switch, message, unit.line, mtu.irb, found, part=unit.name, statement=statement)
-    if irb.mtu != mtu.port:
+    if irb.mtu != mtu.port and irb.units:
         found = irb.mtu if irb.mtu is not None else DEFAULT
         message = f"the MTU of irb must be {mtu.port}, not {found}"
         line = irb.mtu_line or irb.line
