@@ -87,16 +87,12 @@ HARMLESS: dict[str, str] = {
         routing-instances mgmt_junos routing-options static route * next-hop|qualified-next-hop|retain|no-readvertise
         routing-instances mgmt_junos routing-options rib * static route * next-hop|qualified-next-hop|retain
         routing-instances mgmt_junos routing-options rib * static route * no-readvertise
-        routing-instances mgmt_junos routing-options static defaults retain|no-readvertise
     """,
     "IPv4 carries none of the fabric's packets": """
         system arp
         routing-options static route <ipv4> next-hop|qualified-next-hop|preference|metric|tag|retain|no-retain
         routing-options static route <ipv4> readvertise|no-readvertise|install|no-install|resolve|no-resolve
         forwarding-options hash-key family inet
-    """,
-    "whether static routes stay, or are told to others, when BGP is not running; the fabric has none": """
-        routing-options static defaults retain|no-retain|no-readvertise
     """,
     "LLDP's own timers and texts; whether it runs is read": """
         protocols lldp advertisement-interval|hold-multiplier|transmit-delay|ptopo-configuration-trap-interval
