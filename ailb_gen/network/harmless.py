@@ -124,7 +124,7 @@ HARMLESS: dict[str, str] = {
         system scripts commit allow-transients|max-datasize|traceoptions
         chassis aggregated-devices
     """,
-    "a port that waits a moment before it comes up; that it goes down is told at once": """
+    "a port that waits a moment before it comes up, and reports at once that it goes down": """
         interfaces * hold-time up <short>
         interfaces * hold-time down 0
     """,
