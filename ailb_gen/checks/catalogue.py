@@ -85,7 +85,8 @@ def _harmless() -> str:
     return (
         "## Statements that are known to be harmless\n\n"
         "AILB209 is about every statement that this program does not read, except these and what stands below them.\n"
-        "`a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or prefix, `<show>` a command that shows.\n\n"
+        "`a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or prefix, `<show>` a command that shows,\n"
+        "`<bogon>` an IPv4 prefix that no host uses, `<short>` less than ten seconds in milliseconds.\n\n"
         + "\n".join(blocks)
         + "\n## Settings and files of servers that are known to be harmless\n\n"
         "AILB610, AILB612 and AILB617 report everything else that stands beside the fabric's own. Names, values and\n"

@@ -1,7 +1,8 @@
 """Statements that change neither sessions nor routes nor what ports do with packets, with the reason why.
 
 A pattern names a statement and everything below it. `a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or
-prefix, `<show>` a command that only shows. What is on no list, and is not read, is an error (AILB209).
+prefix, `<bogon>` an IPv4 prefix that no host uses, `<short>` less than ten seconds in milliseconds, `<show>` a command
+that only shows. What is on no list, and is not read, is an error (AILB209).
 Source of the names: Juniper's YANG models of Junos 24.4R1-EVO.
 """
 
@@ -84,14 +85,19 @@ HARMLESS: dict[str, str] = {
         interfaces fxp0|em0|em1|me0|me1|vme unit * description|family
         interfaces re0:mgmt-0|re0:mgmt-1|re1:mgmt-0|re1:mgmt-1 description|traps|no-traps|speed|link-mode
         interfaces re0:mgmt-0|re0:mgmt-1|re1:mgmt-0|re1:mgmt-1 unit * description|family
-        routing-instances mgmt_junos routing-options static route * next-hop|qualified-next-hop|retain|no-readvertise
-        routing-instances mgmt_junos routing-options rib * static route * next-hop|qualified-next-hop|retain
-        routing-instances mgmt_junos routing-options rib * static route * no-readvertise
+        routing-instances mgmt_junos routing-options static route * next-hop|qualified-next-hop|preference|metric|tag
+        routing-instances mgmt_junos routing-options static route * retain|no-retain|readvertise|no-readvertise
+        routing-instances mgmt_junos routing-options static route <bogon>
+        routing-instances mgmt_junos routing-options static defaults preference|metric|tag|retain|no-readvertise
+        routing-instances mgmt_junos routing-options rib * static route * next-hop|qualified-next-hop|preference|metric
+        routing-instances mgmt_junos routing-options rib * static route * tag|retain|no-retain|no-readvertise
     """,
     "IPv4 carries none of the fabric's packets": """
         system arp
         routing-options static route <ipv4> next-hop|qualified-next-hop|preference|metric|tag|retain|no-retain
         routing-options static route <ipv4> readvertise|no-readvertise|install|no-install|resolve|no-resolve
+        routing-options static route <ipv4> next-table
+        routing-options static route <bogon>
         forwarding-options hash-key family inet
     """,
     "LLDP's own timers and texts; whether it runs is read": """
@@ -110,7 +116,17 @@ HARMLESS: dict[str, str] = {
         class-of-service rewrite-rules|traffic-control-profiles|code-point-aliases|loss-priority-maps
         class-of-service classifiers exp|ieee-802.1|ieee-802.1ad|inet-precedence
         forwarding-options storm-control-profiles
+        forwarding-options dhcp-relay server-group
+        forwarding-options analyzer * input
+        forwarding-options port-mirroring input
+        forwarding-options port-mirroring instance * input
+        routing-options static defaults preference|metric|tag|retain|no-readvertise
+        system scripts commit allow-transients|max-datasize|traceoptions
         chassis aggregated-devices
+    """,
+    "a port that waits a moment before it comes up, and reports at once that it goes down": """
+        interfaces * hold-time up <short>
+        interfaces * hold-time down 0
     """,
     "the front panel, power for phones and cameras, and the use of spare parts in a chassis": """
         poe

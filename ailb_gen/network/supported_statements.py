@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import IPv4Network
 from typing import Union
 
 from ailb_gen.junos.tree import Node
@@ -16,8 +17,31 @@ from ailb_gen.network.read_statements import READ
 # Word -> what may stand below it: None is anything. A key of KINDS stands for all other words of that kind.
 Grammar = dict[str, Union["Grammar", None]]
 NUMBER, IPV4, SHOW, LOGICAL, OTHERS = "#", "<ipv4>", "<show>", "<port.unit>", "*"
+BOGON, SHORT = "<bogon>", "<short>"
+# Addresses of hosts themselves, of links, of examples, of groups, and those that nobody was given: no host sends from
+# outside with them, so that a route for them takes nobody's access to the switch away.
+BOGONS = tuple(
+    IPv4Network(prefix)
+    for prefix in (
+        *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+    )
+)
 WRITES_FILE = re.compile(r"\|\s*(?:append|save|tee)\b")
+
+
+def _is_bogon(word: str) -> bool:
+    """Return whether a word is an IPv4 prefix of addresses that no host uses."""
+    try:
+        network = IPv4Network(word, strict=False)
+    except ValueError:
+        return False
+    return any(network.subnet_of(bogon) for bogon in BOGONS)
+
+
 KINDS: dict[str, Callable[[str], bool]] = {
+    BOGON: _is_bogon,
+    SHORT: lambda word: re.fullmatch(r"[0-9]{1,4}", word) is not None,
     NUMBER: lambda word: word[:1].isdigit(),
     IPV4: lambda word: "." in word and ":" not in word,
     SHOW: lambda word: word.startswith("show ") and WRITES_FILE.search(word) is None,

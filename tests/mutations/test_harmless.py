@@ -101,6 +101,7 @@ HARDENING = """    internet-options {
 # Files that nothing is known of: notes.
 ELSEWHERE = {
     "etc/cron.d/backup": "0 3 * * * root /usr/local/bin/backup\n",
+    "etc/tmpfiles.d/nccl.conf": "d /var/log/nccl 0755 root root -\n",
     "etc/tmpfiles.d/scratch.conf": "d /scratch 1777 root root 10d\n",
     "root/.bashrc": "alias ll='ls -l'\n",
     "etc/postfix/main.cf": "relayhost = mail\n",

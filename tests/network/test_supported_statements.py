@@ -67,7 +67,7 @@ ADDED = [
         "system ddos-protection protocols bgp aggregate bandwidth",
     ),
     (TOP, "system { internet-options { tcp-mss 500; } }", "system internet-options tcp-mss"),
-    (TOP, "system { scripts { commit { file x.py; } } }", "system scripts commit"),
+    (TOP, "system { scripts { commit { file x.py; } } }", "system scripts commit file"),
     (
         TOP,
         "event-options { policy x { events y; then { change-configuration { commands z; } } } }",
@@ -110,7 +110,18 @@ ADDED = [
     ("    lo0 {\n", "disable;", "interfaces lo0 disable"),
     ("    lo0 {\n", "unit 0 { disable; }", "interfaces lo0 unit 0 disable"),
     ("    et-0/0/0 {\n", "unused;", "interfaces et-0/0/0 unused"),
-    ("    et-0/0/0 {\n", "hold-time up 60000;", "interfaces et-0/0/0 hold-time"),
+    ("    et-0/0/0 {\n", "hold-time up 60000;", "interfaces et-0/0/0 hold-time up 60000"),
+    ("    et-0/0/0 {\n", "hold-time up 100 down 9;", "interfaces et-0/0/0 hold-time down 9"),
+    (
+        "forwarding-options {\n",
+        "analyzer x { output { interface et-0/0/1; } }",
+        "forwarding-options analyzer x output",
+    ),
+    (
+        "routing-options {\n",
+        "static { route 240.0.0.0/3 discard; }",
+        "routing-options static route 240.0.0.0/3 discard",
+    ),
     ("    et-0/0/0 {\n", "ether-options { loopback; }", "interfaces et-0/0/0 ether-options loopback"),
     (
         "            family ethernet-switching {\n",
@@ -192,6 +203,14 @@ HARMLESS = [
     ("policy-options {\n", 'prefix-list ntp { apply-path "system ntp server <*>"; }'),
     ("    et-0/0/0 {\n", "ether-options { fec fec91; }"),
     ("routing-options {\n", "static { route 0.0.0.0/0 next-hop 192.0.2.1; }"),
+    (
+        "routing-options {\n",
+        "static { defaults { retain; } route 192.0.2.0/24 discard; route 10.0.0.0/8 next-table x; }",
+    ),
+    (TOP, "routing-instances { mgmt_junos { routing-options { static { route 240.0.0.0/4 { discard; tag 5; } } } } }"),
+    ("    et-0/0/0 {\n", "hold-time up 100 down 0;"),
+    ("forwarding-options {\n", "analyzer x { input { ingress { interface et-0/0/1; } } }"),
+    (TOP, "system { scripts { commit { allow-transients; } } }"),
     ("policy-options {\n", "policy-statement x { from as-path y; then accept; }"),
     ("class-of-service {\n", "rewrite-rules { dscp x { forwarding-class CNP { loss-priority low code-point 0; } } }"),
     ("protocols {\n", "lldp { advertisement-interval 5; }"),
@@ -217,7 +236,13 @@ def test_every_pattern_of_the_list_is_used_as_it_is_written() -> None:
         assert reason
         for words in (line.split() for line in lines.split("\n") if line.strip()):
             text = " ".join(word.partition("|")[0] for word in words)
-            text = text.replace("<ipv4>", "192.0.2.0/24").replace("<show>", '"show version"').replace("*", "any")
+            text = (
+                text.replace("<ipv4>", "192.0.2.0/24")
+                .replace("<bogon>", "127.0.0.0/8")
+                .replace("<short>", "100")
+                .replace("<show>", '"show version"')
+                .replace("*", "any")
+            )
             assert not judged(read(f"set {text} anything\n", "x.set")).unmodelled, text
 
 

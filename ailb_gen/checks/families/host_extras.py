@@ -229,7 +229,7 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
         _tables,
     ),
     (r"(?:etc|usr/lib|usr/share)/iproute2/.*", "names what `ip` prints and takes", None),
-    (r"(?:.*/)?\.?nccl\.conf", "NCCL takes from it what etc/ailb/nccl.env leaves unset", _variables),
+    (r"etc/nccl\.conf|(?:.*/)?\.nccl\.conf", "NCCL takes from it what etc/ailb/nccl.env leaves unset", _variables),
     (r"etc/ailb/.*", "lies beside the environment of NCCL", None),
     (r"etc/security/limits\.(?:conf|d/.*\.conf)", "limits what jobs may use, such as memory for RDMA", _limits),
     (r"etc/(?:environment|profile|bash\.bashrc)(?:\.d/.*)?", "sets variables of programs", _variables),

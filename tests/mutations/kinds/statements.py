@@ -55,7 +55,7 @@ RANGES = (
         "AILB710",
     ),
     kind("ranged-server", "a range disables a server port", _ranged(leaf(PORT, SERVER), "disable"), "AILB106"),
-    kind("ranged-hold", "a range tells late of a lost link", _ranged(leaf(PORT, LINK), "hold-time up 9"), "AILB209"),
+    kind("ranged-hold", "a range tells late of a lost link", _ranged(leaf(PORT, LINK), "hold-time down 9"), "AILB209"),
     kind(
         "ranged-all",
         "a range with a wildcard disables everything",
