@@ -67,7 +67,9 @@ SECRET = re.compile(
             # Variables such as MYSQL_PWD and REDISCLI_AUTH.
             rf"(?<![\w-])(?:\w{{0,64}}_)?(?:(?:{CODES}|pwd|pw)\s*=|auth=)\s*",
             r"(?<![\w-])(?:[\w-]{0,64}-)?pass=",
-            r"^\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])(?:pass|pin|otp)|pwd|passcode)[\"']?\s*:\s+",
+            # Not the verdict of a report: `PASS: no findings; 96 checks passed`.
+            r"^(?!(?-i:PASS): .{1,2000}\d checks? passed\b)"
+            r"\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])(?:pass|pin|otp)|pwd|passcode)[\"']?\s*:\s+",
             # A sentence says of several that they pass: what follows is more than a word.
             rf"(?<![\w-])(?!pass\s?:\s+\S+\s+\S)(?:{CODES}|pw)\s?:\s(?=.*\S)(?!\d+\s)",
             r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",

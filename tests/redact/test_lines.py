@@ -254,6 +254,7 @@ def test_a_secret_is_replaced_and_lines_stay_lines(text: str) -> None:
         "packets from gpu-s1-1 pass stripe1-leaf1 - spine4 - stripe1-leaf2, not spine1",
         "drift and verify pass: this is what the fabric file says",
         "pin 12 of et-0/0/1 is dark",
+        "PASS: no findings; 96 checks passed; 2 skipped",
     ],
 )
 def test_sentences_that_only_use_such_words_stay(text: str) -> None:
