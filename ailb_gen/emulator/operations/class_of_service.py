@@ -24,7 +24,6 @@ from ailb_gen.network.model import Port
 QUEUES, MAPS = 12, "congestion-notification-profile"
 COUNTERS = ("queued-packets", "queued-bytes", "trans-packets", "trans-bytes")
 DROPS = ("rate-limit-drop-packets", "rate-limit-drop-bytes", "total-drop-packets", "total-drop-bytes")
-LAST_CODE_POINT = 64
 
 
 class ForwardingClass(NamedTuple):

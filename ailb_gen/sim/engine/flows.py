@@ -11,8 +11,6 @@ from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NON
 from ailb_gen.sim.engine.wire import new_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
-HASH_START = 1
-
 
 @inlined
 def packets_of(state: State, task: int) -> int:
