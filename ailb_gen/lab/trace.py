@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside
 
@@ -201,7 +202,7 @@ def _send(udp: socket.socket, probe: Probe, number: int, limit: int) -> None:
         (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, source),
         (socket.IPPROTO_IPV6, socket.IPV6_HOPLIMIT, struct.pack("=i", limit)),
     ]
-    target = socket.inet_ntop(socket.AF_INET6, probe.target.to_bytes(16, "big"))
+    target = address_text(probe.target)
     payload = PAYLOAD.pack(MARK, number, limit).ljust(probe.size - IPV6_HEADER - UDP_HEADER, b"\0")
     try:
         udp.sendmsg([payload], told, 0, (target, PORT))
@@ -278,9 +279,5 @@ def answer(data: bytes) -> Heard | None:
 def named(found: Iterable[Trace], owners: Mapping[int, str]) -> Iterator[tuple[Trace, tuple[str, ...]]]:
     """Yield every trace with the names of its hops: an unknown address as text, `*` for no answer."""
     for one in found:
-        names = ("*" if hop is None else owners.get(hop) or _text(hop) for hop in one.hops)
+        names = ("*" if hop is None else owners.get(hop) or address_text(hop) for hop in one.hops)
         yield one, tuple(names)
-
-
-def _text(value: int) -> str:
-    return socket.inet_ntop(socket.AF_INET6, value.to_bytes(16, "big"))
