@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ailb_gen.junos.capture import line_fault
-from ailb_gen.junos.tokens import TOKEN, Words, bad, check_string, wrong
+from ailb_gen.junos.tokens import COMMAND_TOKEN, Words, bad, check_string, wrong
 from ailb_gen.junos.tree import INACTIVE, PROTECT
 
 # Command to the flag it sets and the flag it clears.
@@ -44,7 +44,7 @@ def command_at(text: str, file: str, offset: int, number: int) -> tuple[Command,
     line, first, at, after = number, number, offset, len(text) + 1
     if reason := line_fault(text, offset):
         raise wrong(file, text, offset, reason)
-    for found in TOKEN.finditer(text, offset):
+    for found in COMMAND_TOKEN.finditer(text, offset):
         kind, start, end = found.lastgroup, found.start(), found.end()
         breaks = text.count("\n", start, end) if kind in ("space", "string", "comment") else 0
         if kind == "space" and breaks:

@@ -8,7 +8,8 @@ from ailb_gen.junos.tree import Node
 class Order:
     """The entries of a block, each with the one in front of it and the one behind; None is in front of the first.
 
-    Entries that the block gets in the meantime, and those that it moves to its end, count at the next move.
+    Entries that the block gets in the meantime count at the next move. Between two updates the block may move one entry
+    of its own to its end, and get none besides.
     """
 
     __slots__ = ("around", "before", "behind", "last")
@@ -21,21 +22,21 @@ class Order:
 
     def move(self, moved: str, other: str, is_behind: bool) -> None:
         """Put one entry in front of another, or behind it."""
-        self._update()
+        self.update()
         if moved != other:
             self._take_out(moved)
             self._put_behind(moved, other if is_behind else self.before[other])
 
     def apply(self) -> None:
         """Give the block's entries this order."""
-        self._update()
+        self.update()
         children, self.around.children = self.around.children, {}
         word = self.behind[None]
         while word is not None:
             self.around.children[word] = children[word]
             word = self.behind[word]
 
-    def _update(self) -> None:
+    def update(self) -> None:
         """Append what the block has at its end since the last time."""
         unknown = len(self.around.children) - len(self.before) + 1
         more: list[str] = []

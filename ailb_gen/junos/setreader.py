@@ -126,7 +126,7 @@ class SetReader:
         if not words:
             raise ValueError(f"nothing behind {verb!r}")
         if verb == "set":
-            return put(base, words, number)
+            return self._set(base, words, number)
         if verb == "annotate":
             if len(words) < 2 or not isinstance(words[-1], str) or words[-1][0] != '"':
                 raise ValueError("annotate takes a statement and a comment in quotes")
@@ -154,6 +154,17 @@ class SetReader:
                 # What is said of an inactive statement is said of the command that made it so.
                 node.line = number
             self.root.flags |= on
+        return node
+
+    def _set(self, base: Node, words: Words, number: int) -> Node:
+        """Add a statement; a value that is written again may go to the end of its block."""
+        around = base.get(*map(plain, words[:-1])) if self.orders else None
+        order = self.orders.get(around) if around is not None else None
+        if order is not None:
+            order.update()
+        node = put(base, words, number)
+        if order is not None:
+            order.update()
         return node
 
     def _insert(self, base: Node, words: Words) -> Node:

@@ -17,14 +17,17 @@ STRING = r'|(?P<string>"[^"\\]*+(?:\\[\s\S][^"\\]*+){0,100000}")'
 BLOCK_COMMENT = r"/\*[\s\S]*?\*/|"
 
 
-def token_pattern(string: str = STRING, block_comment: str = BLOCK_COMMENT) -> re.Pattern[str]:
-    """Return the expression of a token; what is left out counts as `bad`."""
+def token_pattern(
+    string: str = STRING, block_comment: str = BLOCK_COMMENT, inside: str = r"/(?!\*)"
+) -> re.Pattern[str]:
+    """Return the expression of a token; what is left out counts as `bad`. `inside` is a slash within a word."""
+    rest = r"[^\s{};\[\]\"/]*+"
     return re.compile(
         r"(?P<space>\s++)"
         rf"|(?P<comment>{block_comment}\#[^\n]*+)"
         rf"{string}"
         r"|(?P<mark>[{};\[\]])"
-        r'|(?P<word>(?=[^\s{};\[\]"])(?!/\*)[^\s{};\[\]"/]*+(?:/(?!\*)[^\s{};\[\]"/]*+)*)'
+        rf'|(?P<word>(?=[^\s{{}};\[\]"])(?!/\*){rest}(?:{inside}{rest})*)'
         r"|(?P<bad>[\s\S])",
         # What Unicode counts among the blanks is part of a word on a device; `check_characters` refuses it there.
         re.ASCII,
@@ -32,6 +35,8 @@ def token_pattern(string: str = STRING, block_comment: str = BLOCK_COMMENT) -> r
 
 
 TOKEN = token_pattern()
+# In a command `/*` starts a comment in front of a word alone: `set class-of-service interfaces et-0/0/* unit 0`.
+COMMAND_TOKEN = token_pattern(inside="/")
 # No number of Junos has more than 39; Python refuses to compute with more than 4,300.
 MAX_DIGITS = 1000
 SYNTAX = frozenset('{};[]"')

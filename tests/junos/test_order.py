@@ -21,7 +21,9 @@ def test_moves_between_additions(steps: list[tuple[str, str, str]]) -> None:
             plain.append(word)
         elif step == "last" and word in plain:
             # What a reader does with a value that is set again.
+            order.update()
             block.children[word] = block.children.pop(word)
+            order.update()
             plain.append(plain.pop(plain.index(word)))
         elif {word, other} <= {*plain} and step in ("before", "after"):
             order.move(word, other, step == "after")
@@ -39,3 +41,8 @@ def test_thousands_of_moves_between_commands_that_set_and_delete() -> None:
     assert [*read(text).children["p"].children] == [f"e{number}" for number in (*many[1:], 0)]
     again = f"{text}delete p\nset p b\nset p a\ninsert p a before b\n"
     assert [*read(again).children["p"].children] == ["a", "b"]
+
+
+def test_values_that_are_set_again_between_moves() -> None:
+    text = "set p a\nset p b\nset p c\ninsert p c before a\nset p d\nset p a\nset p d\n"
+    assert [*read(text).children["p"].children] == ["c", "b", "a", "d"]
