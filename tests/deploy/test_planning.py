@@ -110,7 +110,7 @@ def test_secrets_are_not_shown() -> None:
     found = seen(LEAF, Fake(text))
     assert [command for command in found.commands if "group x" in command] == ["delete protocols bgp group x"]
     switch: Any = Fake(FACTORY)
-    back = look(LEAF, lambda switch, running: read(text), switch)
+    back = look(LEAF, lambda switch, running: lambda tree: read(text), switch)
     assert "hunter2" not in repr(back)
     assert any(command.endswith("authentication-key ***") for command in back.commands)
 

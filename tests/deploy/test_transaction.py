@@ -9,7 +9,7 @@ import pytest
 
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.switch import Commit, ForeignError, Phase, RefusedError, once
-from ailb_gen.deploy.transaction import CommitState, SwitchTransaction
+from ailb_gen.deploy.transaction import CommitState, SwitchTransaction, unchanged
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.emulator.config_database import ConfigDatabase, Session
 from ailb_gen.junos.reader import read
@@ -51,6 +51,9 @@ class _Switch:
 
     def rest(self) -> None:
         assert self.name
+
+    def hold(self, *texts: str) -> None:
+        assert texts
 
     def close(self) -> None:
         raise AssertionError
@@ -106,7 +109,7 @@ class _Switch:
 
 
 TRANSACTION = SwitchTransaction(
-    NAME, lambda switch, running: running, fingerprint(read(OLD)), MARK, Expected(NAME), digest("")
+    NAME, unchanged, fingerprint(read(OLD)), MARK, Expected(NAME), digest("")
 )
 # More requests than any step has.
 MOMENTS = range(12)
@@ -177,7 +180,7 @@ def test_a_device_that_repeats_a_value_without_its_statement() -> None:
     running, target = read(OLD), read(new)
     switch = _Strict(ConfigDatabase(running), lambda: None)
     approved = digest(commands(running, target))
-    transaction = SwitchTransaction(NAME, lambda *_: target, fingerprint(running), MARK, Expected(NAME), approved)
+    transaction = SwitchTransaction(NAME, lambda *_: lambda _: target, fingerprint(running), MARK, Expected(NAME), approved)
     with pytest.raises(RefusedError) as error:
         transaction.stage(switch)
     assert "hunter2" not in f"{error.value} {error.value.reason} {once([error.value])}"
