@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from typing import TypeVar
 
 from ailb_gen.deploy.besides import besides
@@ -31,6 +32,7 @@ from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.diff import Change, diff
 from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import Management
 from ailb_gen.network.model import Switch as SwitchModel
 from ailb_gen.network.sessions import Session, sessions
 from ailb_gen.redact.text import redact
@@ -38,7 +40,7 @@ from ailb_gen.redact.text import redact
 T = TypeVar("T")
 # What may be kept of a switch without regard to the others: so much, and so many times its file, which is twice what is
 # kept when every statement of it changes.
-OWN_BYTES, PER_BYTE = 128 << 10, 12
+OWN_BYTES, PER_BYTE, OBJECT_BYTES = 128 << 10, 18, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +303,16 @@ def plan_of(
 
 
 def _kept(look: Look, room: Kept, size: int) -> Look:
-    """Make sure that there is room for a look; `size` is that of the switch's file. Raises DeviceError."""
+    """Make sure that there is room for a look; `size` is that of the switch's file. Raises DeviceError.
+
+    What the model of a fabric does not ask for is let go: a device may have any number of statements that manage it.
+    """
+    before = replace(look.before, operating=frozenset(), management=Management())
+    changed = look.after is not look.before
+    after = replace(look.after, operating=frozenset(), management=Management()) if changed else before
+    look = replace(look, before=before, after=after)
     try:
-        room.take(len(pickle.dumps(look)), OWN_BYTES + PER_BYTE * size)
+        room.take(_memory(look), OWN_BYTES + PER_BYTE * size)
     except TooMuchError as error:
         added, removed = look.counts
         raise DeviceError(
@@ -314,6 +323,14 @@ def _kept(look: Look, room: Kept, size: int) -> Look:
             "delete on it by hand what the fabric does not need, or plan fewer devices at once (--limit)",
         ) from error
     return look
+
+
+def _memory(look: Look) -> int:
+    """Return about how many bytes of memory a look takes: those of its values, and what every object takes besides."""
+    data = BytesIO()
+    pickler = pickle.Pickler(data)
+    pickler.dump(look)
+    return data.tell() + OBJECT_BYTES * len(pickler.memo.copy())
 
 
 def check_min_paths(
