@@ -98,12 +98,14 @@ def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> It
 
 def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
     """Judge statements that only the switch has, outside what is owned."""
-    unmodelled: dict[str, list[str]] = {}
+    # The first path of each, and how many more there are: a device may have any number.
+    unmodelled: dict[str, tuple[str, int]] = {}
     for path in paths:
         words = unquoted(next(commands(f"set {path}")).words)
         known, count = standing(words)
         if known is Standing.UNMODELLED:
-            unmodelled.setdefault(" ".join(words[:count]), []).append(path)
+            first, more = unmodelled.get(statement := " ".join(words[:count]), (path, -1))
+            unmodelled[statement] = first, more + 1
             continue
         # An address of the fabric is not harmless, wherever it is.
         judge = next((judge for pattern, judge in JUDGES if _below(words, (pattern,))), None)
@@ -111,8 +113,8 @@ def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
         effect = judge(words, both) if judge is not None else unjudged
         if effect:
             yield f"{path}: not in the file; {effect}"
-    for statement, (first, *more) in unmodelled.items():
-        which = f"{first} and {len(more)} more like it" if more else first
+    for statement, (first, more) in unmodelled.items():
+        which = f"{first} and {more} more like it" if more else first
         yield f"{which}: not in the file; {consequence(statement)}"
 
 

@@ -1,12 +1,14 @@
 """Doing the same with many devices at once: Nornir, with one connection per device that is kept while it is good."""
 
+import ctypes
 import logging
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
-from threading import Event
+from threading import Event, Thread
+from threading import enumerate as enumerate_threads
 from traceback import clear_frames, format_exception
 from typing import Any, Generic, TypeVar
 
@@ -103,6 +105,8 @@ class Runner:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
         pool.shutdown(wait=not left, cancel_futures=True)
+        if left:
+            _end(thread for thread in enumerate_threads() if thread.name.startswith(f"{THREADS}_"))
         return result
 
     def _wait(self, futures: Iterable[Future[Any]], before: int, task: Task) -> tuple[Futures, Futures]:
@@ -126,6 +130,18 @@ class Runner:
             # The next connections are those of the way back.
             self.stop.clear()
         return ended, frozenset(futures)
+
+
+class _EndedError(BaseException):
+    """Ends a thread that computes what nobody waits for; no device's error."""
+
+
+def _end(threads: Iterable[Thread]) -> None:
+    """End threads with their next step in Python: computing on, they would hold up the end of the program."""
+    # It tells of every thread that ends in another way than by itself, idle ones included.
+    logging.getLogger("concurrent.futures").disabled = True
+    for thread in threads:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_EndedError))
 
 
 def _stopped(task: Task, host: Host) -> MultiResult:

@@ -90,6 +90,11 @@ class _Session:
             device._conn._session.close()
         device.connected = False
 
+    def hold(self, *texts: str) -> None:
+        # One letter beyond the first plane makes four bytes of each.
+        size = sum(len(text) if text.isascii() else 4 * len(text) for text in texts)
+        self._open._conn._session.share.held = size
+
     def rest(self) -> None:
         if self.device is not None and self.device._conn is not None:
             self.device._conn._session.rest()

@@ -71,12 +71,12 @@ class Shared:
         with self._changed:
             self._reading.pop(share, None)
 
-    def give(self, share: "Share") -> None:
-        """Give back what a share has."""
+    def give(self, share: "Share", size: int) -> None:
+        """Give back some of what a share has."""
         with self._changed:
             self._reading.pop(share, None)
-            self.left += share.taken
-            share.taken = 0
+            self.left += size
+            share.taken -= size
             self._changed.notify_all()
 
 
@@ -101,16 +101,17 @@ class Kept:
 class Share:
     """What one session has of the shared memory: nothing for answers of usual length.
 
-    `oust` ends the connection, from any thread and without waiting; `ousted` is whether that was done.
+    `oust` ends the connection, from any thread and without waiting; `ousted` is whether that was done; `held` are the
+    bytes of earlier answers that are still needed.
     """
 
     def __init__(self, shared: Shared = SHARED, oust: Callable[[], None] = lambda: None) -> None:
         self.shared, self.oust = shared, oust
-        self.taken, self.ousted = 0, False
+        self.taken, self.ousted, self.held = 0, False, 0
 
     def need(self, size: int) -> None:
         """Make sure that there is memory for `size` bytes. Raises TooMuchError."""
-        missing = size - FREE_BYTES - self.taken
+        missing = self.held + size - FREE_BYTES - self.taken
         if missing > 0:
             # In steps, as every call waits for a lock.
             self.shared.take(self, max(missing, FREE_BYTES))
@@ -121,6 +122,12 @@ class Share:
             self.shared.whole(self)
 
     def done(self) -> None:
-        """Give back what was taken."""
-        if self.taken:
-            self.shared.give(self)
+        """Give back what was taken for the last answer."""
+        over = self.taken - max(0, self.held - FREE_BYTES)
+        if over > 0:
+            self.shared.give(self, over)
+
+    def rest(self) -> None:
+        """Give back everything."""
+        self.held = 0
+        self.done()

@@ -143,7 +143,7 @@ class _Session(SSHSession):  # type: ignore[misc]
     def rest(self) -> None:
         """Let go of what was read."""
         self.parser.message = None
-        self.share.done()
+        self.share.rest()
 
     def message(self) -> Message:
         """Return a message that is yet to come."""

@@ -5,7 +5,7 @@ configuration: users, root authentication and management stay. Below the paths o
 what its file says; of everything else in the file, only that it is there.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -103,19 +103,19 @@ def fingerprint(tree: Node) -> str:
 
 def _orders(tree: Node) -> Iterator[str]:
     """Yield the order of the words behind each word for which it counts: what `diff` goes by."""
-    stack: list[tuple[Node, tuple[str, ...]]] = [(tree, ())]
+    path: list[str] = []
+    stack = [(tree, 0)]
     while stack:
-        node, above = stack.pop()
-        path = (*above, node.word) if node is not tree else ()
+        node, depth = stack.pop()
+        # One list for all: a path of its own for each would take the square of the depth.
+        path[max(0, depth - 1) :] = [node.word] if depth else []
         # Nothing has an order that has less than two words behind it.
-        stack += [(child, path) for child in node if child.children]
-        if len(node.children) > 1 and (
-            list(path[-2:]) == COMMUNITIES or (node.word in FIRST_COUNTS and _is_keyword(path))
-        ):
+        stack += [(child, depth + 1) for child in node if child.children]
+        if len(node.children) > 1 and (path[-2:] == COMMUNITIES or (node.word in FIRST_COUNTS and _is_keyword(path))):
             yield f"order  {' '.join(path)}: {list(node.children)}"
 
 
-def _is_keyword(path: tuple[str, ...]) -> bool:
+def _is_keyword(path: Sequence[str]) -> bool:
     """Return whether the last word of a path is a statement's, not the name of an entry or a value."""
     parent, keys, keyword = "", 0, True
     for word in path:

@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from typing import TypeVar
 
 from ailb_gen.deploy.besides import besides
@@ -17,7 +18,7 @@ from ailb_gen.deploy.edits import Edit, edit_of, edits_of
 from ailb_gen.deploy.fabric_model import FabricModel, acting_of, model_of, read_fabric_model
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.memory import ONE_AT_A_TIME, Kept, TooMuchError
-from ailb_gen.deploy.ownership import digest, fingerprint, wanted
+from ailb_gen.deploy.ownership import digest, fingerprint
 from ailb_gen.deploy.reach import warnings
 from ailb_gen.deploy.servers.calls import look as host_state
 from ailb_gen.deploy.servers.model import Tree
@@ -25,12 +26,13 @@ from ailb_gen.deploy.servers.model import fingerprint as files_digest
 from ailb_gen.deploy.servers.ssh import Server
 from ailb_gen.deploy.sides import files_side_by_side, packed, side_by_side
 from ailb_gen.deploy.switch import DeviceError, Phase, Switch, once
-from ailb_gen.deploy.transaction import MARK, Aim, FileAim, tree_of
+from ailb_gen.deploy.transaction import MARK, Aim, FileAim, ToTarget, tree_of
 from ailb_gen.deploy.verify import alarms, peers
 from ailb_gen.deploy.wave_order import Paths, Position, Wave, lost_paths, waves
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.diff import Change, diff
 from ailb_gen.junos.tree import Node
+from ailb_gen.network.model import Management
 from ailb_gen.network.model import Switch as SwitchModel
 from ailb_gen.network.sessions import Session, sessions
 from ailb_gen.redact.text import redact
@@ -38,7 +40,7 @@ from ailb_gen.redact.text import redact
 T = TypeVar("T")
 # What may be kept of a switch without regard to the others: so much, and so many times its file, which is twice what is
 # kept when every statement of it changes.
-OWN_BYTES, PER_BYTE = 128 << 10, 12
+OWN_BYTES, PER_BYTE, OBJECT_BYTES = 128 << 10, 18, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +163,9 @@ def look(name: str, aim: Aim, switch: Switch, identify: bool = False, compare: b
     up = frozenset(peer.interface for peer in found if peer.up)
     del found
     text = switch.running()
-    if isinstance(aim, FileAim):
-        with ONE_AT_A_TIME:
-            running, file = tree_of(name, text), aim.file()
-            seen = _compared(name, running, wanted(running, file, aim.rights), identify, compare, file, aim)
-    else:
-        running = tree_of(name, text)
-        seen = _compared(name, running, aim(switch, running), identify, compare)
+    target = aim(switch, text)
+    with ONE_AT_A_TIME:
+        seen = _compared(name, text, target, identify, compare, aim if isinstance(aim, FileAim) else None)
     # Only where it matters: it is one question more to every switch.
     blocks = any(isinstance(edit, Edit) and edit.block for edit in seen.compact_edits)
     first = blocks and not any(one.log.startswith(MARK) for one in switch.commits())
@@ -175,40 +173,47 @@ def look(name: str, aim: Aim, switch: Switch, identify: bool = False, compare: b
 
 
 def _compared(
-    name: str,
-    running: Node,
-    target: Node,
-    identify: bool,
-    compare: bool,
-    file: Node | None = None,
-    aim: FileAim | None = None,
+    name: str, text: str, aim: ToTarget, identify: bool, compare: bool, file_aim: FileAim | None = None
 ) -> Look:
-    """Compare what a switch has with what it is to have, and what it then does with what the file says."""
+    """Compare what a switch has with what it is to have, and what it then does with what the file says.
+
+    Of a large configuration no more is kept at a time than the next step needs.
+    """
+    running = tree_of(name, text)
+    target = aim(running)
     changes = tuple(diff(running, target))
     commands = "".join(f"{change}\n" for change in changes)
+    identity, changed = digest(commands), bool(changes)
+    mark = fingerprint(running) if changed or identify else ""
     lines = tuple(line for change in changes for line in _lines(change, target))
-    sides = packed(side_by_side(running, target)) if changes and compare else b""
+    sides = packed(side_by_side(running, target)) if changed and compare else b""
+    shown = tuple(redact(commands).splitlines())
+    del commands
+    edits = edits_of(running, changes, shown)
+    del changes
     acting = acting_of(name, running)
+    del running
     before = after = model_of(name, acting)
-    if changes:
+    if changed:
+        del acting
         acting = acting_of(name, target)
         after = model_of(name, acting)
+    del target
     others: tuple[str, ...] = ()
-    if file is not None and aim is not None:
-        alone = acting_of(name, file)
-        others = besides(after, acting, lambda: model_of(name, alone), alone, aim.rights, aim.pool)
-    shown = tuple(redact(commands).splitlines())
+    if file_aim is not None:
+        alone = acting_of(name, file_aim.file())
+        others = besides(after, acting, lambda: model_of(name, alone), alone, file_aim.rights, file_aim.pool)
     return Look(
         name=name,
-        fingerprint=fingerprint(running) if changes or identify else "",
+        fingerprint=mark,
         before=before,
         after=after,
         commands=shown,
         up=frozenset(),
         alarms=frozenset(),
-        digest=digest(commands),
+        digest=identity,
         lines=lines,
-        compact_edits=edits_of(running, changes, shown),
+        compact_edits=edits,
         sides=sides,
         besides=tuple(redact(f"set {text}").removeprefix("set ") for text in others),
     )
@@ -298,9 +303,16 @@ def plan_of(
 
 
 def _kept(look: Look, room: Kept, size: int) -> Look:
-    """Make sure that there is room for a look; `size` is that of the switch's file. Raises DeviceError."""
+    """Make sure that there is room for a look; `size` is that of the switch's file. Raises DeviceError.
+
+    What the model of a fabric does not ask for is let go: a device may have any number of statements that manage it.
+    """
+    before = replace(look.before, operating=frozenset(), management=Management())
+    changed = look.after is not look.before
+    after = replace(look.after, operating=frozenset(), management=Management()) if changed else before
+    look = replace(look, before=before, after=after)
     try:
-        room.take(len(pickle.dumps(look)), OWN_BYTES + PER_BYTE * size)
+        room.take(_memory(look), OWN_BYTES + PER_BYTE * size)
     except TooMuchError as error:
         added, removed = look.counts
         raise DeviceError(
@@ -311,6 +323,14 @@ def _kept(look: Look, room: Kept, size: int) -> Look:
             "delete on it by hand what the fabric does not need, or plan fewer devices at once (--limit)",
         ) from error
     return look
+
+
+def _memory(look: Look) -> int:
+    """Return about how many bytes of memory a look takes: those of its values, and what every object takes besides."""
+    data = BytesIO()
+    pickler = pickle.Pickler(data)
+    pickler.dump(look)
+    return data.tell() + OBJECT_BYTES * len(pickler.memo.copy())
 
 
 def check_min_paths(

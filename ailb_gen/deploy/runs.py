@@ -170,7 +170,8 @@ class Runs:
         """Look at the devices; print what acts on them besides their files, and which others are unknown."""
         with self.options.progress("looking", len(self.on.roles)) as advance:
             found = plan_of(self.on, aim, self.options.min_paths, advance, True, self.options.compare)
-        for look in found.looks.values():
+        # After a signal nothing is pushed; thousands of lines would hold up the end.
+        for look in () if self.on.pool.signals() else found.looks.values():
             for line in look.notices:
                 self.options.tell(line)
         for error in once(error for name, error in found.errors.items() if name not in self.on.picked):

@@ -132,8 +132,11 @@ class Switch(Protocol):
     def close(self) -> None:
         """End the session, which releases its lock; never raises."""
 
+    def hold(self, *texts: str) -> None:
+        """Count texts that came as answers, and are needed while others come, until `rest`."""
+
     def rest(self) -> None:
-        """Let go of the memory of the last answer; never raises."""
+        """Let go of the memory of all answers; never raises."""
 
     def lock(self) -> None:
         """Take the exclusive lock of the configuration database, if it is not held yet; does not wait for it."""

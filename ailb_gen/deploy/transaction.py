@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.besides import ANY
+from ailb_gen.deploy.memory import ONE_AT_A_TIME
 from ailb_gen.deploy.ownership import Ownership, commands, digest, fingerprint, wanted
 from ailb_gen.deploy.switch import Commit, DeviceError, ForeignError, Phase, RefusedError, Switch
 from ailb_gen.deploy.verify import Expected
@@ -27,7 +28,10 @@ MARK = "ailb-gen "
 # Ten times the letters of all set commands of a spine with 512 leaves.
 MOST_LETTERS = 16 << 20
 OTHER_CHANGE = "the change is not the one that was approved"
-Aim = Callable[["Switch", "Node"], "Node"]
+# What a switch is to have, of what it has; nothing is asked for it any more.
+ToTarget = Callable[["Node"], "Node"]
+# Asks a switch, with the text of what it has, for what its target needs besides. No tree lives while a device answers.
+Aim = Callable[["Switch", str], ToTarget]
 C_contra = TypeVar("C_contra", contravariant=True)
 
 
@@ -92,32 +96,40 @@ class SwitchTransaction:
         connection.lock()
         active = connection.running()
         with _without_secrets(active):
-            return self._load(connection, tree_of(self.name, active))
+            return self._load(connection, active)
 
-    def _load(self, connection: Switch, running: Node) -> str:
+    def _load(self, connection: Switch, active: str) -> str:
         """Load the change next to the active configuration, compare what became of it, and check it."""
-        if fingerprint(running) != self.old:
+        connection.hold(active)
+        if identified(self.name, active) != self.old:
             reason = "its configuration is not the planned one"
             raise RefusedError(self.name, Phase.LOAD, reason, "it was changed since; plan again")
         self._refuse_pending(connection)
         if connection.compare():
             reason = "its candidate has uncommitted changes of another session"
             raise RefusedError(self.name, Phase.LOAD, reason, "commit or discard them on the device: 'show | compare'")
-        target = self.aim(connection, running)
-        change = commands(running, target)
+        target = self.aim(connection, active)
+        with ONE_AT_A_TIME:
+            running = tree_of(self.name, active)
+            change = commands(running, target(running))
+            del running
         if digest(change) != self.approved:
             raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was loaded; plan again")
         with _without_secrets(change):
             connection.load(change)
-            candidate = tree_of(self.name, connection.candidate())
-            strange = commands(target, candidate).splitlines()
+            loaded = connection.candidate()
+            with ONE_AT_A_TIME:
+                candidate = tree_of(self.name, loaded)
+                found = fingerprint(candidate)
+                strange = commands(target(tree_of(self.name, active)), candidate).splitlines()
+                del candidate
             if strange:
                 reason = f"the device made something else of what was loaded, {len(strange)} statements, such as"
                 raise RefusedError(
                     self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file"
                 )
             connection.check()
-        return fingerprint(candidate)
+        return found
 
     def _refuse_pending(self, connection: Switch) -> None:
         """Refuse while a commit waits for its confirmation: a check would confirm it."""
@@ -157,12 +169,12 @@ class SwitchTransaction:
 
     def revert(self, connection: Switch) -> None:
         """Load what was active before the commits of this run, make sure that it is that, and commit it."""
-        if fingerprint(tree_of(self.name, connection.running())) == self.old:
+        if identified(self.name, connection.running()) == self.old:
             self.release(connection)
             return
         connection.lock()
         connection.load_rollback(sum(1 for _ in self._own(connection)))
-        if fingerprint(tree_of(self.name, connection.candidate())) != self.old:
+        if identified(self.name, connection.candidate()) != self.old:
             connection.load_rollback(0)
             if self.commit_state(connection) is CommitState.OLD:
                 # The device's timer was faster, and has renumbered its history.
@@ -188,7 +200,7 @@ class SwitchTransaction:
     def commit_state(self, connection: Switch) -> CommitState:
         """Judge by the newest commit, and by the configuration that is read after it: a timer may end in between."""
         newest = next(self._own(connection), None)
-        if fingerprint(tree_of(self.name, connection.running())) == self.old:
+        if identified(self.name, connection.running()) == self.old:
             return CommitState.OLD
         if newest is None:
             return CommitState.FOREIGN
@@ -207,37 +219,46 @@ class FileAim:
     rights: Ownership
     pool: Prefix = ANY
 
-    def __call__(self, switch: Switch, running: Node) -> Node:
-        """Return what the switch is to have. Raises DeviceError, UsageError."""
-        return wanted(running, self.file(), self.rights)
+    def __call__(self, switch: Switch, running: str) -> ToTarget:
+        """Return what makes what the switch is to have, which raises DeviceError and UsageError."""
+        return lambda tree: wanted(tree, self.file(), self.rights)
 
     def file(self) -> Node:
         """Read the file. Raises DeviceError, UsageError."""
         return tree_of(self.name, self.text())
 
 
-def unchanged(switch: Switch, running: Node) -> Node:
-    """Aim at what is there."""
+def same(running: Node) -> Node:
+    """Return what is there."""
     return running
+
+
+def unchanged(switch: Switch, running: str) -> ToTarget:
+    """Aim at what is there."""
+    return same
 
 
 def history_aim(name: str, run: str, old: str) -> Aim:
     """Aim at what was active before a run, whose fingerprint is `old`. Refused when something has changed since."""
 
-    def aim(connection: Switch, running: Node) -> Node:
-        if fingerprint(running) == old:
-            return running
+    def aim(connection: Switch, running: str) -> ToTarget:
+        now = identified(name, running)
+        if now == old:
+            return same
+        connection.hold(running)
         history = connection.commits()
         own = [commit.number for commit in history if commit.log.startswith(f"{MARK}{run} ")]
         if not own:
             raise ForeignError(name, Phase.ROLLBACK, f"its history does not know the run {run}")
         # Commits that were taken back since, such as by the timer of another run, do not matter.
-        if own[0] and fingerprint(tree_of(name, connection.before(own[0]))) != fingerprint(running):
+        if own[0] and identified(name, connection.before(own[0])) != now:
             since = history[own[0] - 1]
             by = f"{since.user}{f', {since.log}' if since.log else ''}"
             reason = f"it has changed since the run {run} ({by})"
             raise ForeignError(name, Phase.ROLLBACK, reason, "that would be lost: take it back first, or by hand")
-        return tree_of(name, connection.before(own[-1] + 1))
+        before = connection.before(own[-1] + 1)
+        connection.hold(running, before)
+        return lambda tree: tree_of(name, before)
 
     return aim
 
@@ -259,6 +280,12 @@ def _as(phase: Phase) -> Iterator[None]:
         yield
     except DeviceError as error:
         raise type(error)(error.device, phase, error.reason, error.hint) from error
+
+
+def identified(name: str, text: str) -> str:
+    """Return the fingerprint of a device's configuration. Raises DeviceError."""
+    with ONE_AT_A_TIME:
+        return fingerprint(tree_of(name, text))
 
 
 def tree_of(name: str, text: str) -> Node:

@@ -33,7 +33,7 @@ HERE = re.compile(
 
 # Of a long line so many letters are searched at once, and so many again with the next: no name of a secret, with what
 # stands in front of it, is longer. One search holds up all threads of the program.
-WINDOW, OVERLAP = 32 << 10, 2 << 10
+WINDOW, OVERLAP = 12 << 10, 2 << 10
 # A unified diff: the first letter of every line is not the file's.
 DIFF = re.compile(r"^@@ -\d", re.MULTILINE)
 

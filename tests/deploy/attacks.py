@@ -191,11 +191,14 @@ OF_STATE: Mapping[str, Callable[[str], Answer]] = {
     "odd values": _odd,
 }
 CONFIG = '<rpc-reply message-id="%ID%"><configuration-text>system {}\n</configuration-text></rpc-reply>' + WHOLE
+# The run that the last commit of every switch is of.
+RUN = "1-20261125T000000-abcd"
 GOOD = {
     "get-alarm-information": "<alarm-information><alarm-summary/></alarm-information>",
     "get-system-alarm-information": "<alarm-information><alarm-summary/></alarm-information>",
     "get-commit-information": "<commit-information><commit-history><sequence-number>0</sequence-number><user>x</user>"
-    '<date-time seconds="1700000000">t</date-time></commit-history></commit-information>',
+    '<date-time seconds="1700000000">t</date-time>'
+    f"<log>ailb-gen {RUN} push</log></commit-history></commit-information>",
     # All sessions of stripe1-leaf1 in the lab are up: only then its routes are asked for.
     "get-bgp-summary-information": "<bgp-information>"
     + "".join(
@@ -230,7 +233,7 @@ def switch(name: str, when: str, device: int) -> Behave:
                 answer: Answer = [CONFIG] if kind == "get-configuration" else [
                     f'<rpc-reply message-id="%ID%">{GOOD.get(kind, "<ok/>")}</rpc-reply>{WHOLE}'
                 ]  # fmt: skip
-                chosen = when in (kind, ANY)
+                chosen = when == ANY or kind in when.split("+")
                 if chosen:
                     tell(f"asked {device}")
                 for piece in attack() if chosen else answer:

@@ -110,7 +110,7 @@ def test_secrets_are_not_shown() -> None:
     found = seen(LEAF, Fake(text))
     assert [command for command in found.commands if "group x" in command] == ["delete protocols bgp group x"]
     switch: Any = Fake(FACTORY)
-    back = look(LEAF, lambda switch, running: read(text), switch)
+    back = look(LEAF, lambda switch, running: lambda tree: read(text), switch)
     assert "hunter2" not in repr(back)
     assert any(command.endswith("authentication-key ***") for command in back.commands)
 
@@ -202,9 +202,9 @@ def test_what_is_kept_of_all_switches_is_limited(
     targets: Mapping[str, Target], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that there is no room for are errors of their own; of switches that are not picked, no change is kept."""
-    monkeypatch.setattr(planning, "Kept", lambda: Kept(60_000))
+    monkeypatch.setattr(planning, "Kept", lambda: Kept(300_000))
     monkeypatch.setattr(planning, "OWN_BYTES", 0)
-    monkeypatch.setattr(planning, "PER_BYTE", 2)
+    monkeypatch.setattr(planning, "PER_BYTE", 20)
     vlans = "".join(f"vn9{number} {{ description x; }}\n" for number in range(500))
     hostile: dict[str, Any] = {
         name.replace("-", "_"): Fake(f"{running(name)} vlans {{ {vlans} }}", ALL) for name in lab.NAMES

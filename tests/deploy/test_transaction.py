@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ailb_gen.deploy import transaction
+from ailb_gen.deploy.memory import ONE_AT_A_TIME
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.switch import Commit, ForeignError, Phase, RefusedError, once
-from ailb_gen.deploy.transaction import CommitState, SwitchTransaction
+from ailb_gen.deploy.transaction import CommitState, SwitchTransaction, history_aim, tree_of, unchanged
 from ailb_gen.deploy.verify import Expected
 from ailb_gen.emulator.config_database import ConfigDatabase, Session
 from ailb_gen.junos.reader import read
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lxml.etree import _Element
+
+    from ailb_gen.junos.tree import Node
 
 NAME = "leaf1"
 OLD = "system {\n    host-name leaf1;\n}\n"
@@ -52,6 +56,9 @@ class _Switch:
     def rest(self) -> None:
         assert self.name
 
+    def hold(self, *texts: str) -> None:
+        assert texts
+
     def close(self) -> None:
         raise AssertionError
 
@@ -77,7 +84,7 @@ class _Switch:
         return to_curly(self.database.rollback_tree(number))
 
     def load(self, commands: str) -> None:
-        raise AssertionError(commands)
+        assert not commands
 
     def load_rollback(self, number: int) -> None:
         self._request(f"rollback {number}")
@@ -88,7 +95,7 @@ class _Switch:
         return "changed" if self.database.modified else ""
 
     def check(self) -> None:
-        raise AssertionError
+        self._request("check")
 
     def commit(self, log: str, confirm_minutes: int | None = None) -> None:
         self._request("commit")
@@ -105,9 +112,7 @@ class _Switch:
         raise AssertionError(rpc)
 
 
-TRANSACTION = SwitchTransaction(
-    NAME, lambda switch, running: running, fingerprint(read(OLD)), MARK, Expected(NAME), digest("")
-)
+TRANSACTION = SwitchTransaction(NAME, unchanged, fingerprint(read(OLD)), MARK, Expected(NAME), digest(""))
 # More requests than any step has.
 MOMENTS = range(12)
 
@@ -177,9 +182,31 @@ def test_a_device_that_repeats_a_value_without_its_statement() -> None:
     running, target = read(OLD), read(new)
     switch = _Strict(ConfigDatabase(running), lambda: None)
     approved = digest(commands(running, target))
-    transaction = SwitchTransaction(NAME, lambda *_: target, fingerprint(running), MARK, Expected(NAME), approved)
+    transaction = SwitchTransaction(
+        NAME, lambda *_: lambda _: target, fingerprint(running), MARK, Expected(NAME), approved
+    )
     with pytest.raises(RefusedError) as error:
         transaction.stage(switch)
     assert "hunter2" not in f"{error.value} {error.value.reason} {once([error.value])}"
     assert "is too short" in str(error.value)
     assert "example.net" in str(error.value)
+
+
+def test_no_tree_lives_while_a_switch_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many switches with large configurations, one tree at a time is in memory: whatever reads one has the lock."""
+    locked: list[bool] = []
+
+    def watched(name: str, text: str) -> Node:
+        locked.append(ONE_AT_A_TIME.locked())
+        return tree_of(name, text)
+
+    monkeypatch.setattr(transaction, "tree_of", watched)
+    switch = waiting(-1)
+    assert TRANSACTION.commit_state(switch) is CommitState.PENDING
+    aim = history_aim(NAME, "run", fingerprint(read(OLD)))(switch, to_curly(read(NEW)))
+    assert to_curly(aim(read(NEW))) == OLD
+    TRANSACTION.revert(switch)
+    assert TRANSACTION.stage(switch) == fingerprint(read(OLD))
+    # The way back is read when it is needed, by whoever has the lock then.
+    assert locked.count(False) == 1
+    assert len(locked) > 5

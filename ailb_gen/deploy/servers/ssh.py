@@ -88,7 +88,7 @@ class SshServer:
 
     def close(self) -> None:
         """End the connection."""
-        self.share.done()
+        self.share.rest()
         client, self._client = self._client, None
         if client is not None and self._connection is not None:
             client.close()
@@ -96,7 +96,7 @@ class SshServer:
 
     def rest(self) -> None:
         """Let go of the memory of the last answer."""
-        self.share.done()
+        self.share.rest()
 
     def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
         """Run a shell script as root. Raises DeviceError, before the script or without knowing what it did."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import socket
+import struct
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +26,10 @@ PREFIX = re.compile(r"^(?:[0-9]{4}[- ]| )", re.MULTILINE)
 # A full table of a leaf of 256 switches is some 100 MB.
 MOST_BYTES = 1 << 28
 CHUNK = 1 << 18
-PATIENCE_S = 30.0
+# How long an answer may take, and between two looks at whether the process can answer at all.
+PATIENCE_S, LOOK_S = 30.0, 0.5
+# The state of a process that a signal or a debugger has stopped (proc(5)).
+STOPPED = ("T", "t")
 
 
 class NoDaemonError(LabError):
@@ -92,8 +97,12 @@ class Bird:
             left = until - time.monotonic()
             if left <= 0:
                 raise TimeoutError
-            connection.settimeout(left)
-            chunk = connection.recv(CHUNK)
+            connection.settimeout(min(left, LOOK_S))
+            try:
+                chunk = connection.recv(CHUNK)
+            except TimeoutError:
+                self._refuse_stopped(connection)
+                continue
             if not chunk:
                 raise LabError(f"{self}: BIRD ends the connection in the middle of an answer; did it crash?")
             received += chunk
@@ -106,6 +115,17 @@ class Bird:
                 last = LAST.match(received, received.rfind(b"\n", 0, -1) + 1)
                 if last is not None:
                     return Answer(int(last[1]), received.decode("utf-8", "replace"))
+
+    def _refuse_stopped(self, connection: socket.socket) -> None:
+        """Raise LabError where the process that listens is stopped: it answers nothing until it is continued."""
+        pid, _, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        # Of a process in another PID namespace the kernel tells no number.
+        with suppress(OSError):
+            state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if state[0] in STOPPED:
+                raise LabError(
+                    f"{self}: BIRD is stopped (process {pid}) and answers nothing; 'kill -CONT {pid}' continues it"
+                )
 
 
 def without_codes(answer: str) -> str:

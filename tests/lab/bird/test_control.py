@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,6 +57,24 @@ def test_an_answer_in_pieces(tmp_path: Path) -> None:
             "Table master6:", "fc00::/16 x", "\tType: device univ", "",
         ]  # fmt: skip
     assert commands == [b"show route\n"]
+
+
+def test_a_process_that_is_stopped_is_named_at_once(tmp_path: Path) -> None:
+    listen = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print(flush=True)"
+    path = tmp_path / "ctl"
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", f"{listen}; input()", str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as daemon:
+        assert daemon.stdin is not None
+        assert daemon.stdout is not None
+        daemon.stdout.readline()
+        daemon.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(LabError, match=rf"BIRD is stopped \(process {daemon.pid}\).*'kill -CONT {daemon.pid}'"):
+                Bird(path).command("show status")
+        finally:
+            daemon.send_signal(signal.SIGCONT)
+            daemon.stdin.close()
 
 
 def test_a_refusal_says_what_bird_says(tmp_path: Path) -> None:
