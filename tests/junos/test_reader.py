@@ -208,7 +208,7 @@ def test_wildcards_of_ports_need_no_quotes_in_commands() -> None:
     text = "set interfaces interface-range r member et-0/0/*\nset c et-*/*/* unit 0 /* all */\n"
     assert [*read(text).paths()] == [
         ("interfaces", "interface-range", "r", "member", "et-0/0/*"),
-        (*"c et-*/*/* unit 0".split(),),
+        (*["c", "et-*/*/*", "unit", "0"],),
     ]
 
 
