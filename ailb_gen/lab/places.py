@@ -28,6 +28,11 @@ def told(path: Path) -> str:
     return str(RUN / path.relative_to(_here) if path.is_relative_to(_here) else path)
 
 
+def processes() -> Path:
+    """Return where this process finds /proc of the lab, which counts processes for itself."""
+    return _here.parent / "proc"
+
+
 def descriptors() -> tuple[int, ...]:
     """Return the descriptors that a process needs to find the lab where this one does; none inside of it."""
     return () if _here == RUN else (int(_here.parent.name),)

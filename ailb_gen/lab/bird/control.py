@@ -121,8 +121,10 @@ class Bird:
         pid, _, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         # Of a process in another PID namespace the kernel tells no number.
         with suppress(OSError):
-            state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if state[0] in STOPPED:
+            state = (
+                (places.processes() / f"{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+            )
+            if state.split()[0] in STOPPED:
                 raise LabError(
                     f"{self}: BIRD is stopped (process {pid}) and answers nothing; 'kill -CONT {pid}' continues it"
                 )

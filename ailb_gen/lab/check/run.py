@@ -190,7 +190,8 @@ def _judge_running(context: Context, seen: Measured, findings: Findings) -> None
     for name in (*context.expected.switches, *context.hosts):
         findings.look(checks.RUNNING)
         if name not in seen.devices:
-            findings.add(checks.RUNNING, name, "does not run in the lab")
+            also = ", or its BIRD does not answer" if name in context.network.switches else ""
+            findings.add(checks.RUNNING, name, f"does not run in the lab{also}")
     for name, switch in context.network.switches.items():
         findings.look(checks.TRANSLATED)
         for text, line in seen.unmodelled.get(name, ()):
