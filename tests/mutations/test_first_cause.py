@@ -168,6 +168,17 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
         ("low code-points 011010", "low code-points 11010", "dscp mydscp {"),
         ("low code-points 110000", "low code-points 011010", "loss-priority low code-points 011010;"),
         ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
+        (
+            r"green members 65001;\n(.*)blue members 65002",
+            r"green members 65002;\n\1blue members 65001",
+            "as-list spines-green members 65002;",
+        ),
+        (
+            r"CNP scheduler s2-cnp;\n(.*)NO-LOSS scheduler s1",
+            r"CNP scheduler s1;\n\1NO-LOSS scheduler s2-cnp",
+            "forwarding-class NO-LOSS scheduler s2-cnp;",
+        ),
+        ("mtu 9170", "mtu 8170", "mtu 8170;"),
     ],
 )
 def test_what_is_wrong_on_a_leaf_is_told_first_at_its_line(old: str, new: str, line: str) -> None:
