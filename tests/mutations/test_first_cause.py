@@ -324,6 +324,12 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
             '"stripe2-leaf1,et-0/0/2,spine3,et-0/0/2,400g,fabric,red,',
         ),
         (
+            "cabling.csv",
+            "stripe1-leaf1,et-0/0/2,spine3,et-0/0/0",
+            "stripe1-leaf1,et-0/0/2,spine3,et-0/0/1",
+            "stripe1-leaf1,et-0/0/2,spine3,et-0/0/1,400g,fabric,red,",
+        ),
+        (
             "topology.json",
             r'\{"name": "blue", (?=.*"all-colors"\},)',
             '{"name": "bleu", ',
