@@ -178,7 +178,6 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
             r"CNP scheduler s1;\n\1NO-LOSS scheduler s2-cnp",
             "forwarding-class NO-LOSS scheduler s2-cnp;",
         ),
-        ("mtu 9170", "mtu 8170", "mtu 8170;"),
     ],
 )
 def test_what_is_wrong_on_a_leaf_is_told_first_at_its_line(old: str, new: str, line: str) -> None:
@@ -190,6 +189,24 @@ def test_a_variable_that_is_written_again_is_told_where_its_last_value_stands() 
     file = "profiles/stripe1/etc/ailb/nccl.env"
     changes: Changes = {file: f"{text_of(golden(EXAMPLE), file)}NCCL_NET_PLUGIN=none\n".encode()}
     assert pointed_at(headlines(changes)[0], changes) == "NCCL_NET_PLUGIN=none"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line"),
+    [
+        (LEAF, "mtu 9170", "mtu 8170", "mtu 8170;"),
+        (
+            "cabling.csv",
+            "stripe2-leaf1,et-0/0/2,spine3,et-0/0/2",
+            "stripe2-leaf1,et-0/0/2,spine3,et-0/0/1",
+            "stripe2-leaf1,et-0/0/2,spine3,et-0/0/1,400g,fabric,red,",
+        ),
+    ],
+)
+def test_what_several_checks_find_is_one_cause(file: str, old: str, new: str, line: str) -> None:
+    changes = edited(file, old, new)
+    (cause,) = headlines(changes)
+    assert pointed_at(cause, changes) == line
 
 
 def test_a_loopback_of_another_switch_is_told_of_the_one_that_has_it_wrongly() -> None:
@@ -322,12 +339,6 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
             "stripe2-leaf1,et-0/0/2,spine3",
             '"stripe2-leaf1,et-0/0/2,spine3',
             '"stripe2-leaf1,et-0/0/2,spine3,et-0/0/2,400g,fabric,red,',
-        ),
-        (
-            "cabling.csv",
-            "stripe1-leaf1,et-0/0/2,spine3,et-0/0/0",
-            "stripe1-leaf1,et-0/0/2,spine3,et-0/0/1",
-            "stripe1-leaf1,et-0/0/2,spine3,et-0/0/1,400g,fabric,red,",
         ),
         (
             "topology.json",
