@@ -17,7 +17,10 @@ from ailb_gen.network.records import Record
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A record, or a field of it, that is not as it must be; one that is missing has the line of the one before it."""
+    """A record, or a field of it, that is not as it must be; one that is missing has the line of the one before it.
+
+    `involves` is the port that a cable leads to instead of its own.
+    """
 
     kind: str
     key: str
@@ -25,6 +28,7 @@ class Difference:
     message: str
     expected: str = ""
     found: str = ""
+    involves: tuple[str, ...] = ()
 
 
 def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
@@ -46,8 +50,10 @@ def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Dif
             message, line = f"the {record.kind} is missing", before.get(record.kind, 1)
             yield Difference(record.kind, record.key, line, message, _summary(record.fields))
         elif other.fields != record.fields:
+            end = f"{other.fields.get('b_device')} {other.fields.get('b_port')}"
+            involves = (end,) if record.kind == "cable" else ()
             for difference in _differing(record.fields, other.fields):
-                yield Difference(record.kind, record.key, other.line, *difference)
+                yield Difference(record.kind, record.key, other.line, *difference, involves)
     for record in there.values():
         message = f"the intent has no such {record.kind}"
         yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))

@@ -70,6 +70,12 @@ SPINES = {
         "inactive: then reject;\n        }\n    }\n    /* Every",
         "inactive: then reject;",
     ),
+    "accepted by the last term": (
+        r"then reject;\n        \}\n    \}\n    /\* Every",
+        "then accept;\n        }\n    }\n    /* Every",
+        "then accept;",
+    ),
+    "exact prefix": ("fabric-pool orlonger", "fabric-pool exact", "prefix-list-filter fabric-pool exact;"),
     "other pool": ("fc00::/16;", "fc05::/16;", "fc05::/16;"),
     "condition": ("protocol bgp;", "protocol bgp;\n                as-path X;", "as-path X;"),
     "expression": ("import FABRIC-IN", "import ( FABRIC-IN && FABRIC-OUT )", "import ( FABRIC-IN && FABRIC-OUT );"),
@@ -165,9 +171,20 @@ def test_every_change_is_one_cause_at_its_line(name: str) -> None:
         (r"vlans \{\n( +)vn2 \{", r"vlans {\n\1vn02 {", "vn02 {"),
         ("spines-red members 65003", "spines-red members 65009", "as-list spines-red members 65009;"),
         ("route-filter fc00::/16", "route-filter ::/0", "route-filter ::/0 orlonger;"),
+        ("fc00::/16 orlonger", "fc00::/16 exact", "route-filter fc00::/16 exact;"),
         ("low code-points 011010", "low code-points 11010", "dscp mydscp {"),
         ("low code-points 110000", "low code-points 011010", "loss-priority low code-points 011010;"),
         ("peer-as-list spines-red", "peer-as-list spines-blue", "peer-as-list spines-blue;"),
+        (
+            r"green members 65001;\n(.*)blue members 65002",
+            r"green members 65002;\n\1blue members 65001",
+            "as-list spines-green members 65002;",
+        ),
+        (
+            r"CNP scheduler s2-cnp;\n(.*)NO-LOSS scheduler s1",
+            r"CNP scheduler s1;\n\1NO-LOSS scheduler s2-cnp",
+            "forwarding-class NO-LOSS scheduler s2-cnp;",
+        ),
     ],
 )
 def test_what_is_wrong_on_a_leaf_is_told_first_at_its_line(old: str, new: str, line: str) -> None:
@@ -179,6 +196,24 @@ def test_a_variable_that_is_written_again_is_told_where_its_last_value_stands() 
     file = "profiles/stripe1/etc/ailb/nccl.env"
     changes: Changes = {file: f"{text_of(golden(EXAMPLE), file)}NCCL_NET_PLUGIN=none\n".encode()}
     assert pointed_at(headlines(changes)[0], changes) == "NCCL_NET_PLUGIN=none"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line"),
+    [
+        (LEAF, "mtu 9170", "mtu 8170", "mtu 8170;"),
+        (
+            "cabling.csv",
+            "stripe2-leaf1,et-0/0/2,spine3,et-0/0/2",
+            "stripe2-leaf1,et-0/0/2,spine3,et-0/0/1",
+            "stripe2-leaf1,et-0/0/2,spine3,et-0/0/1,400g,fabric,red,",
+        ),
+    ],
+)
+def test_what_several_checks_find_is_one_cause(file: str, old: str, new: str, line: str) -> None:
+    changes = edited(file, old, new)
+    (cause,) = headlines(changes)
+    assert pointed_at(cause, changes) == line
 
 
 def test_a_loopback_of_another_switch_is_told_of_the_one_that_has_it_wrongly() -> None:

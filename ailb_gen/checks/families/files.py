@@ -144,7 +144,8 @@ def _check_records(
         place = Place(file, row.line) if file else None
         foreign = other if row.key == "fabric" else ""
         alike = EVERYTHING if foreign else ""
-        findings.add(check, device, foreign or row.message, place, row.expected, row.found, alike=alike, part=part)
+        message = foreign or row.message
+        findings.add(check, device, message, place, row.expected, row.found, row.involves, alike, part)
 
 
 def _described(network: Network) -> tuple[Record, ...]:

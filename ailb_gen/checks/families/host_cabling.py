@@ -9,6 +9,7 @@ from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
 from ailb_gen.checks.families.hosts import HostFindings
+from ailb_gen.checks.families.mtus import mtu_of
 from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
@@ -186,7 +187,8 @@ def _check_irb_mtu(findings: HostFindings, nic: Nic, rail: Rail) -> None:
         return
     message = f"the MTU of {nic.name} is {host}, {irb.name} of {leaf.named} has {limit}"
     place, involves = Place(leaf.file, irb.line or 1), (f"{findings.group.scope} {nic.name}",)
-    findings.findings.add(MTUS, findings.scope, message, place, f"at most {limit}", host, involves, part=nic.name)
+    expected, statement = f"at most {limit}", mtu_of(irb)
+    findings.findings.add(MTUS, findings.scope, message, place, expected, host, involves, "", nic.name, statement)
 
 
 def _check_port_mtu(

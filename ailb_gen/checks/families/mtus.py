@@ -34,7 +34,7 @@ def _check_port(switch: Switch, asked: ExpectedSwitch, port: Port, findings: Fin
         # Junos takes the port's without it; what an IRB may send must pass.
         if unit.inet6_mtu is not None and unit.inet6_mtu < least:
             message = f"the IPv6 MTU of {unit.name} is {unit.inet6_mtu}; packets of {least} must pass"
-            statement = _mtu_of(unit)
+            statement = mtu_of(unit)
             findings.at(MTUS, switch, message, unit.line, least, unit.inet6_mtu, part=unit.name, statement=statement)
 
 
@@ -45,7 +45,7 @@ def _check_irb(switch: Switch, asked: ExpectedSwitch, irb: Port, findings: Findi
         if unit.inet6 and unit.inet6_mtu != mtu.irb:
             found = unit.inet6_mtu if unit.inet6_mtu is not None else DEFAULT
             message = f"the IPv6 MTU of {unit.name} must be {mtu.irb}, not {found}"
-            statement = _mtu_of(unit)
+            statement = mtu_of(unit)
             findings.at(MTUS, switch, message, unit.line, mtu.irb, found, part=unit.name, statement=statement)
     if irb.mtu != mtu.port and irb.units:
         found = irb.mtu if irb.mtu is not None else DEFAULT
@@ -54,7 +54,8 @@ def _check_irb(switch: Switch, asked: ExpectedSwitch, irb: Port, findings: Findi
         findings.at(MTUS, switch, message, line, mtu.port, found, statement="interfaces irb mtu")
 
 
-def _mtu_of(unit: Unit) -> str:
+def mtu_of(unit: Unit) -> str:
+    """Return the statement of a unit's IPv6 MTU."""
     port, _, number = unit.name.rpartition(".")
     return f"interfaces {port} unit {number} family inet6 mtu"
 

@@ -41,8 +41,9 @@ def blamed(
         listed = [prefix for name in lists if name in prefix_lists for prefix in prefix_lists[name].prefixes]
         listed += [entry.prefix for entry in term.route_filters]
         rejected = found == "rejects" and bool(listed) and all(prefix in own_prefixes for prefix in listed)
-        # Where a term matches what it is for, its action is wrong.
-        if found == "changes" or rejected:
+        accepted = found == "accepts" and term.matches_all and term is policy.terms[-1]
+        # Where a term matches what it is for, its action is wrong; the last one is for everything else.
+        if found == "changes" or rejected or accepted:
             choice = f"{_statement(policy, term)} then"
     own = [f"{ABOVE} {policy.name}" for policy in chain]
     if alone and last < len(names):
@@ -76,7 +77,7 @@ def _choice(before: Terms, prefix_lists: dict[str, PrefixList], own_prefixes: Se
             return f"{_statement(policy, term)} then accept"
     for policy, term in before:
         if wanted and term.verdict == wanted:
-            return next(_prefixes(term, prefix_lists, own_prefixes), "") or f"{_statement(policy, term)} from"
+            return next(_prefixes(term, prefix_lists, own_prefixes), "") or _narrowest(policy, term)
     return ""
 
 
@@ -88,6 +89,14 @@ def _prefixes(term: Term, prefix_lists: dict[str, PrefixList], own_prefixes: Seq
         others = [one for one in prefixes if one not in own_prefixes]
         if others or not prefixes:
             yield " ".join(("policy-options prefix-list", name, *map(str, others[:1])))
+
+
+def _narrowest(policy: Policy, term: Term) -> str:
+    """Return the condition of a term that holds for a prefix and not for those inside it, or all of its conditions."""
+    filters = [f"prefix-list-filter {name} {match}" for name, match in term.prefix_list_filters]
+    filters += [f"route-filter {entry.prefix} {entry.match}" for entry in term.route_filters]
+    narrow = next((f" {one}" for one in filters if not one.endswith(" orlonger")), "")
+    return f"{_statement(policy, term)} from{narrow}"
 
 
 def _conditions(policy: Policy, term: Term, own_prefixes: Sequence[Prefix]) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.intent.settings import Roce
+from ailb_gen.network.cos import Scheduler
 from ailb_gen.network.model import Switch
 from ailb_gen.network.port_qos import PortQos
 
@@ -50,14 +51,26 @@ class Ports:
             self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port, where, instead)
 
     def scheduling(self, name: str, below: str) -> str:
-        """Return the statement of a class's scheduler; where it serves two classes, that which gives it to this one."""
+        """Return the statement of a class's scheduler.
+
+        Where the scheduler is that of another class, it is the statement that gives it to this one.
+        """
         own = dict(self.qos.schedulers).get(name)
         entry = self.qos.entry
         given = f"scheduler-maps {entry.scheduler_map if entry is not None else ''} forwarding-class {name}"
         if own is None:
             return given
-        shared = sum(scheduler.name == own.name for _, scheduler in self.qos.schedulers) > 1
-        return f"{given} scheduler {own.name}" if shared else f"schedulers {own.name} {below}"
+        others = [scheduler for other, scheduler in self.qos.schedulers if other != name]
+        shared = any(other.name == own.name for other in others)
+        wrong = shared or self._exchanged(name, own, others)
+        return f"{given} scheduler {own.name}" if wrong else f"schedulers {own.name} {below}"
+
+    def _exchanged(self, name: str, own: Scheduler, others: Iterable[Scheduler]) -> bool:
+        """Return whether RDMA's class and that of congestion notifications have each other's scheduler."""
+        rdma, notifications = (True, ""), (False, "strict-high")
+        carries_rdma = any(row.forwarding_class == name and row.dscp == self.roce.dscp for row in self.qos.treatments)
+        right, wrong = (rdma, notifications) if carries_rdma else (notifications, rdma)
+        return (own.ecn, own.priority) == wrong and any((other.ecn, other.priority) == right for other in others)
 
     def drops(self, name: str, below: str, expected: Sequence[str] = (), found: Sequence[str] = ()) -> str:
         """Return the statement of the drop profile of a class; of several values the first wrong one."""

@@ -136,12 +136,13 @@ def _to_blame(
     """Return the members of a group's list, or the reference to it.
 
     It is the reference where the list is that of the neighbors of one of the other groups, and another list is that of
-    its own neighbors.
+    its own neighbors. A list named like the group's discovery is the group's: then its members are wrong.
     """
     lists = switch.as_lists.values()
     right = any(known and _size(one) == len(known) and all(asn in one for asn in known) for one in lists)
     foreign = any(found and _size(listed) == len(found) and all(asn in listed for asn in found) for found in others)
-    if right and foreign and not any(asn in listed for asn in known):
+    named = any(discovery.name == listed.name for discovery in group.discoveries)
+    if right and foreign and not named and not any(asn in listed for asn in known):
         return f"protocols bgp peer-as-list{OR}protocols bgp group {group.name} peer-as-list"
     return f"{AS_LIST} {listed.name} members"
 
