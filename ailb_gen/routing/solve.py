@@ -202,7 +202,10 @@ class _Solver:
     def _in_path(self, node: int, route: Route) -> bool:
         """Return whether the receiver's AS number is in the path; _MixedClassError if that differs within a class."""
         owners = self.graph.asn_owners
-        return any(self._all(node, owners.get(asn, frozenset())) for asn in route.as_path)
+        for asn in route.as_path:  # noqa: SIM110 - a generator for every route takes as long as the rest
+            if asn in owners and self._all(node, owners[asn]):
+                return True
+        return False
 
     def _is_first(self, node: int, position: int, route: Route) -> bool:
         """Return whether the path starts with the AS number of the receiver's end of the session; raises as above."""
@@ -215,10 +218,14 @@ class _Solver:
 
     def _all(self, node: int, devices: frozenset[int]) -> bool:
         """Return whether the devices of a node are among some; _MixedClassError if only some members are."""
-        if self.graph.is_alone(node):
-            return self.graph.device(node) in devices
-        members = self.graph.classes[node].members - self.singles
-        here = members & devices
+        graph = self.graph
+        if graph.is_alone(node):
+            return graph.device(node) in devices
+        here = graph.classes[node].members & devices
+        if not here:
+            return False
+        members = graph.classes[node].members - self.singles
+        here &= members
         if here and here != members:
             raise _MixedClassError(here)
         return bool(here)
