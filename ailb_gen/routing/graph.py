@@ -97,6 +97,7 @@ class Graph:
             tuple(entry for entry in row if entry.session not in failed) for row in self.adjacencies
         )
         found.class_of, found.classes = found._classes()
+        # Positions are others here.
         found.__dict__.pop("ends", None)
         return found
 
