@@ -1,3 +1,80 @@
-"""Intent in, a working RDMA-load-balanced GPU fabric out."""
+"""Intent in, a working RDMA-load-balanced GPU fabric out: the public Python interface.
 
-__version__ = "0.1.0"
+Only the names in `__all__` are public; `docs/how-to/use-from-python.md` shows how to use them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ailb_gen.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from ailb_gen.api.check_lab import check_lab as check_lab
+    from ailb_gen.api.connect import Connection as Connection
+    from ailb_gen.api.connect import connect as connect
+    from ailb_gen.api.export import export as export
+    from ailb_gen.api.generate import Generation as Generation
+    from ailb_gen.api.generate import compute_design as compute_design
+    from ailb_gen.api.generate import generate as generate
+    from ailb_gen.api.inputs import load as load
+    from ailb_gen.api.points import Execution as Execution
+    from ailb_gen.api.routes import Routes as Routes
+    from ailb_gen.api.routes import compute_routes as compute_routes
+    from ailb_gen.api.simulate import SimulationReport as SimulationReport
+    from ailb_gen.api.simulate import simulate as simulate
+    from ailb_gen.api.simulate import simulate_collective as simulate_collective
+    from ailb_gen.api.study import StudyReport as StudyReport
+    from ailb_gen.api.study import run_study as run_study
+    from ailb_gen.api.validate import validate as validate
+    from ailb_gen.checks.model import Check as Check
+    from ailb_gen.checks.model import Finding as Finding
+    from ailb_gen.checks.model import Findings as Findings
+    from ailb_gen.checks.model import Severity as Severity
+    from ailb_gen.design.model import Design as Design
+    from ailb_gen.errors import AilbError as AilbError
+    from ailb_gen.errors import IntentError as IntentError
+    from ailb_gen.intent.load import Intent as Intent
+    from ailb_gen.report.check_report import CheckReport as CheckReport
+
+# The module that defines each public name. It is imported when the name is first used: `ailb-gen --help` needs none.
+_MODULES = {
+    "AilbError": "errors",
+    "Check": "checks.model",
+    "CheckReport": "report.check_report",
+    "Connection": "api.connect",
+    "Design": "design.model",
+    "Execution": "api.points",
+    "Finding": "checks.model",
+    "Findings": "checks.model",
+    "Generation": "api.generate",
+    "Intent": "intent.load",
+    "IntentError": "errors",
+    "Routes": "api.routes",
+    "Severity": "checks.model",
+    "SimulationReport": "api.simulate",
+    "StudyReport": "api.study",
+    "check_lab": "api.check_lab",
+    "compute_design": "api.generate",
+    "compute_routes": "api.routes",
+    "connect": "api.connect",
+    "export": "api.export",
+    "generate": "api.generate",
+    "load": "api.inputs",
+    "run_study": "api.study",
+    "simulate": "api.simulate",
+    "simulate_collective": "api.simulate",
+    "validate": "api.validate",
+}
+__all__ = [*_MODULES, "__version__"]  # noqa: PLE0604 - the keys are text
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

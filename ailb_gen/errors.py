@@ -207,6 +207,12 @@ class BatfishError(AilbError):
     exit_code = ExitCode.ENVIRONMENT
 
 
+class ExtensionError(AilbError):
+    """An extension cannot be imported, is not of the documented form, or fails; the message names its distribution."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
 class LabError(AilbError):
     """The machine, its kernel or a daemon fails, or lacks something that a lab needs; the message says where."""
 

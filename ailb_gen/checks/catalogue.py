@@ -16,7 +16,16 @@ from ailb_gen.network.harmless import HARMLESS
 
 # Checks that need a Batfish service, devices, or a running lab.
 WITH_BATFISH, OF_DEVICES, OF_LAB = "AILB8", "AILBD", "AILBL"
-NAMES = {start: name for start, (name, _) in FAMILIES.items()}
+
+
+class FamilyNames(dict[str, str]):
+    """The name of every family of checks; one of an extension is called as the ids of its checks begin."""
+
+    def __missing__(self, family: str) -> str:
+        return family.lower()
+
+
+NAMES = FamilyNames({start: name for start, (name, _) in FAMILIES.items()})
 _MODULES = [import_module(f"{families.__name__}.{module.name}") for module in iter_modules(families.__path__)]
 _ROWS = {row.id: row for module in _MODULES for row in vars(module).values() if isinstance(row, Check)}
 EVERYTHING: tuple[Check, ...] = tuple(_ROWS[name] for name in sorted(_ROWS))

@@ -44,8 +44,8 @@ class Check:
 
     @property
     def family(self) -> str:
-        """The first digit behind AILB, which groups the catalogue."""
-        return self.id[:5]
+        """The beginning of the id that groups the catalogue: AILB and a digit, or the letters of an extension's id."""
+        return self.id[:5] if self.id.startswith("AILB") else self.id.rstrip("0123456789")
 
 
 # What is so wrong that whatever else is found follows from it.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.locate import located
 from ailb_gen.checks.model import Check, Findings, Result, Run, RunOptions
 from ailb_gen.checks.steps import Steps
@@ -78,11 +79,13 @@ def examine(
     options: RunOptions,
     advance: Callable[[int], None] = lambda count: None,
     step: Callable[[str], None] = lambda name: None,
+    foreign: Sequence[ForeignCheck] = (),
 ) -> tuple[Run, Context]:
     """Check the files below `root` against the intent; return the run and what was examined.
 
-    `advance` is called with how many more of STEPS steps are done, `step` with the name of the step that begins. The
-    run has one result for every check that was asked for, by id, but for those that others make: Batfish and waivers.
+    `foreign` are the chosen checks of extensions; one that fails is the run's `trouble`. `advance` is called with how
+    many more of STEPS steps are done, `step` with the name of the step that begins. The run has one result for every
+    check that was asked for, by id, but for those that others make: Batfish and waivers.
     Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
     worker dies.
     """
@@ -111,8 +114,11 @@ def examine(
         )
         for name, families in ORDER:
             _run_families(name, families, chosen, context, findings)
+        errors = [error for row in foreign if (error := row.run(context, findings)) is not None]
         steps.finish()
-    return _run_of(intent, root, context, located(findings.results(chosen), root)), context
+    chosen += [row.check for row in foreign]
+    run = _run_of(intent, root, context, located(findings.results(chosen), root))
+    return replace(run, trouble="\n".join(map(str, errors))), context
 
 
 def _run_families(

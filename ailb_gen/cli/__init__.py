@@ -17,6 +17,7 @@ from ailb_gen.cli import (
     draw,
     emulate,
     explain,
+    export,
     generate,
     init,
     junos,
@@ -55,7 +56,7 @@ STOPPED: dict[object, str] = {
 
 def _version(given: bool) -> None:
     if given:
-        from ailb_gen import __version__
+        from ailb_gen.version import __version__
 
         typer.echo(f"ailb-gen {__version__}")
         raise typer.Exit
@@ -86,6 +87,7 @@ app.command("rib")(routes.rib)
 app.command("fib")(routes.fib)
 app.command("path")(path.path)
 app.command("explain")(explain.explain)
+app.command("export")(export.export)
 app.command("draw", cls=draw.Views)(draw.draw)
 app.command("simulate")(simulate.simulate)
 app.command("study")(study.study)

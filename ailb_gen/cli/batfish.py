@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ailb_gen.cli.console import echo_table, say
-from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import ask as asked
 from ailb_gen.cli.reports import check_place
-from ailb_gen.errors import AilbError, BatfishError, ExitCode, UsageError
+from ailb_gen.errors import BatfishError, ExitCode, UsageError
 from ailb_gen.wording import counted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ailb_gen.batfish.model import Batfish
-    from ailb_gen.checks.context import Context
-    from ailb_gen.checks.model import Result
-
-    Service = Callable[[], AbstractContextManager[Batfish]]
-
-# So much of a bad word is shown.
-CUT = 12
 app = typer.Typer(
     name="batfish", help="Write the snapshots that Batfish analyzes; tidy up on a service.", no_args_is_help=True
 )
@@ -50,11 +37,10 @@ def snapshot(
     """
     from ailb_gen.batfish.shadow import shadow
     from ailb_gen.batfish.snapshot import FILES, NUMBERS, SHADOW, write_snapshots
-    from ailb_gen.cli.proof import nothing
-    from ailb_gen.network.read import read_network
+    from ailb_gen.network.read import network_of
 
     check_place("-o", out, [artifacts])
-    network = read_network(artifacts, nothing).network
+    network = network_of(artifacts)
     for defect in network.defects:
         say(f"warning: {defect.place or defect.scope}: {defect.message}")
     translated = shadow(network)
@@ -121,64 +107,3 @@ def _agreed(question: str) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask on; review it with --dry-run, then use --yes")
     return asked(question)
-
-
-def open_service(address: str, timeout_s: int) -> Service:
-    """Return what opens the service. Raises UsageError for a bad address, or without pybatfish."""
-    from ailb_gen.batfish.address import parse_address
-
-    host, port = parse_address(address)
-
-    from ailb_gen.batfish.service import connect
-
-    return lambda: connect(host, port, timeout_s)
-
-
-def most_failures(text: str | None, has_service: bool) -> int | None:
-    """Return how many failures Batfish computes at most. Raises UsageError."""
-    if text is None:
-        return None
-    from ailb_gen.batfish.sample import ALL
-
-    if not has_service:
-        raise UsageError("--batfish-failures: no Batfish service was given; add --batfish HOST")
-    if text == "all":
-        return ALL
-    if not (text.isascii() and text.isdigit() and len(text) < CUT and int(text) > 1):
-        raise UsageError(
-            f"--batfish-failures {text[:CUT]!r}: must be all, or a number from 2, for one spine and one link; "
-            "for none exclude the checks: --checks '*,!AILB818,!AILB819,!AILB822,!AILB823'"
-        )
-    return int(text)
-
-
-def ask(
-    service: Service | None, context: Context, chosen: frozenset[str], most: int | None
-) -> tuple[list[Result], AilbError | None]:
-    """Return the results of the checks that Batfish makes, and the error that ended them early, if any.
-
-    `most` is how many failures it computes at most; without it, as many as it does in a few minutes.
-    """
-    from ailb_gen.checks.catalogue import skipped_by_batfish
-    from ailb_gen.checks.families.batfish import NO_SERVICE
-
-    if service is None:
-        return list(skipped_by_batfish(chosen, (), NO_SERVICE)), None
-    from ailb_gen.batfish.run import SecondOpinion, second_opinion
-    from ailb_gen.batfish.unsupported import doubt
-
-    second = SecondOpinion(context, chosen, most)
-    results: list[Result] = []
-    trouble: AilbError | None = None
-    try:
-        with progress("asking Batfish", 1) as bar, service() as batfish:
-            if unsure := doubt(batfish.version):
-                say(f"warning: the version of this Batfish, {batfish.version}, {unsure}")
-            for result in second_opinion(batfish, second, bar):
-                results.append(result)
-        if batfish.left_behind:
-            say(f"warning: {batfish.left_behind}")
-    except AilbError as error:
-        trouble = error
-        results += skipped_by_batfish(chosen, results, str(error))
-    return results, trouble

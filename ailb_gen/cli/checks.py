@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
+from ailb_gen.cli.console import warn
 
 if TYPE_CHECKING:
     from ailb_gen.checks.model import Check
@@ -24,6 +25,7 @@ def checks(
 ) -> None:
     """List or explain the checks of validate, drift and verify."""
     from ailb_gen.checks.catalogue import EVERYTHING, NAMES, markdown
+    from ailb_gen.checks.extensions import foreign_checks
     from ailb_gen.checks.select import pick_checks
     from ailb_gen.errors import UsageError
 
@@ -31,13 +33,22 @@ def checks(
         if patterns:
             raise UsageError("--markdown prints the whole catalogue; give no ids")
         typer.echo(markdown(), nl=False)
-    elif patterns:
-        typer.echo("\n\n".join(map(_explained, pick_checks(EVERYTHING, NAMES, patterns))))
+        return
+    foreign, errors = foreign_checks()
+    origins = {row.check.id: row.extension.origin for row in foreign}
+    every = [*EVERYTHING, *(row.check for row in foreign)]
+    names = dict(NAMES) | {check.family: NAMES[check.family] for check in every}
+    if patterns:
+        picked = pick_checks(every, names, patterns)
+        typer.echo("\n\n".join(_explained(check, origins.get(check.id, "")) for check in picked))
     else:
-        for family, name in NAMES.items():
-            rows = [check for check in EVERYTHING if check.family == family]
+        for family, name in names.items():
+            rows = [check for check in every if check.family == family]
+            origin = f", from {origins[rows[0].id]}" if rows and rows[0].id in origins else ""
             if rows:
-                typer.echo("\n".join([f"{family} {name}", *map(_listed, rows), ""]))
+                typer.echo("\n".join([f"{family} {name}{origin}", *map(_listed, rows), ""]))
+    for error in errors:
+        warn(str(error))
 
 
 def _listed(check: Check) -> str:
@@ -45,6 +56,7 @@ def _listed(check: Check) -> str:
     return fill(check.meaning, 80, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
 
-def _explained(check: Check) -> str:
+def _explained(check: Check, origin: str) -> str:
     lines = [f"{check.id} ({check.severity}): {check.meaning}", "", check.why, "", f"Repair: {check.repair}"]
+    lines += [f"From: {origin}"] if origin else []
     return "\n".join(fill(line, 80, break_on_hyphens=False) for line in lines)

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-import ailb_gen
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -23,7 +21,7 @@ FORMATS = ("table", "json", "junit", "sarif", "md", "html")
 STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "what-if")
 PATTERNS = ("all-to-all", "permutation", "ring")
 VIEWS = ("device", "fabric", "path", "rail", "stripe")
-PACKAGE = Path(ailb_gen.__file__).parent
+PACKAGE = Path(__file__).parent.parent
 # The first line of a check's row.
 CHECK = re.compile(r'^    "(AILB[0-9A-Z]{3})",$', re.MULTILINE)
 # What names a fabric, at the beginning of its file and of a manifest.
@@ -130,7 +128,20 @@ def _of(words: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: _starting(words, incomplete)
 
 
-report_format = _of(FORMATS)
+def report_format(incomplete: str) -> list[str]:
+    """Complete a format of reports about findings."""
+    from ailb_gen.extensions import installed
+
+    return _starting((*FORMATS, *(extension.name for extension in installed("reports"))), incomplete)
+
+
+def export(incomplete: str) -> list[str]:
+    """Complete an export."""
+    from ailb_gen.api.export import exports
+
+    return _starting(exports(), incomplete)
+
+
 page_format = _of(FORMATS[-1:])
 study = _of(STUDIES)
 pattern = _of(PATTERNS)

@@ -5,15 +5,13 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, TextIO
 
 from typer.core import TyperCommand
 
 from ailb_gen.cli.plain import painter, show, visible
-from ailb_gen.errors import AilbError, IntentError, Problem, UsageError
+from ailb_gen.errors import AilbError, IntentError
 from ailb_gen.paint import Style, heading
-from ailb_gen.paths import absent
 
 # A command at the end of a line, which people copy as a whole.
 COMMAND = re.compile(r"(?<=: )(?:ailb-gen|docker|ssh-key\w+) .*$")
@@ -101,22 +99,9 @@ def silence(descriptor: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-def warn(problems: Iterable[Problem]) -> None:
-    """Print warnings to standard error."""
-    for problem in problems:
-        say(str(problem))
-
-
-def fabric_file(path: Path) -> Path:
-    """Return the path if it is a file. Raises UsageError."""
-    try:
-        if path.is_dir():
-            raise UsageError(f"{path}: this is a directory; name the fabric file, such as {path / 'fabric.yaml'}")
-        if not path.exists():
-            raise UsageError(f"{path}: {absent(path, 'file')}; 'ailb-gen init' writes one")
-    except OSError as error:
-        raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
-    return path
+def warn(text: str) -> None:
+    """Print a warning to standard error."""
+    say(f"warning: {text}")
 
 
 def echo(*lines: tuple[str, Style | None]) -> None:

@@ -14,20 +14,19 @@ from ailb_gen.cli import complete, fleet
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import progress, watching
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.plan import MIN_PATHS, refuse_foreign, show_changes, show_waves
+from ailb_gen.cli.plan import MIN_PATHS, show_changes, show_waves
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ailb_gen.api.connect import Connection
     from ailb_gen.cli.push_report import Pages
     from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.options import Limits, RunOptions
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.rollout import Report
-    from ailb_gen.deploy.runlog import StateDirectory
-    from ailb_gen.deploy.runs import Runs
 
 
 # What is done with the waves before the one that failed.
@@ -116,10 +115,9 @@ def deploy(
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     An interrupted push ends in order, with the code of what became of the devices.
     """
-    from ailb_gen.cli.push_report import impact_of_plan
-    from ailb_gen.deploy.approval import Approval, check_resumed
+    from ailb_gen.deploy.approval import Approval
     from ailb_gen.deploy.options import RunOptions
-    from ailb_gen.deploy.planfile import check_plan, read_plan
+    from ailb_gen.deploy.planfile import read_plan
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     approved = read_plan(plan) if plan is not None else None
@@ -134,27 +132,20 @@ def deploy(
         on_failure,
         dry_run,
         least,
-        recorded=_recorded(place, limits, least)
-        | {"limit": limited, "on_failure": on_failure, "resume": resume}
-        | {"allow_unverified": allow_unverified, "allow_foreign_deletes": allow_foreign_deletes},
+        recorded={
+            "limit": limited,
+            "on_failure": on_failure,
+            "resume": resume,
+            "allow_unverified": allow_unverified,
+            "allow_foreign_deletes": allow_foreign_deletes,
+        },
         as_is=tuple(as_is or ()),
     )
 
-    def push(runs: Runs) -> Report:
-        def check(found: Plan) -> None:
-            if approved is not None:
-                check_plan(approved, runs.on.inputs, found, lambda: impact_of_plan(found))
-            if not allow_foreign_deletes and not dry_run:
-                refuse_foreign(found)
-
-        required = runs.on.inventory.allowed_signers
+    def push(connection: Connection, options: RunOptions) -> Report:
         if resume:
-            return runs.resume(run, lambda past: check_resumed(past, runs.state, required))
-        by = approval.verify(required, dry_run)
-        noted = {"file": str(plan), "digest": approved.digest} if approved is not None else {}
-        noted |= {"signer": by.signer, "key": by.key} if by is not None else {}
-        options = replace(runs.options, plan=noted, kept=approval.kept(by))
-        return replace(runs, options=options).deploy(check)
+            return connection.resume(run, options)
+        return connection.deploy(options, approval=approval, allow_foreign_deletes=allow_foreign_deletes)
 
     limited_by = f"'limit' of the plan {plan}:" if approved is not None else "--limit"
     pages = _pages(reports, "deploy", place, plan, plan_signature, allowed_signers)
@@ -183,7 +174,13 @@ def confirm(
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     effect = "devices that do not answer soon are not waited for"
     options = RunOptions(Limits(), as_is=tuple(as_is or ()))
-    _run(place, lambda runs: runs.confirm(run), options, _pages(reports, "confirm", place), effect=effect)
+    _run(
+        place,
+        lambda connection, options: connection.confirm(run, options),
+        options,
+        _pages(reports, "confirm", place),
+        effect=effect,
+    )
 
 
 def rollback(
@@ -214,10 +211,9 @@ def rollback(
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    recorded = _recorded(place, limits, min_paths)
-    options = RunOptions(limits, min_paths=min_paths, recorded=recorded, as_is=tuple(as_is or ()))
+    options = RunOptions(limits, min_paths=min_paths, as_is=tuple(as_is or ()))
     pages = _pages(reports, "rollback", place)
-    _run(place, lambda runs: runs.rollback(run), options, pages, yes, rolls_back=True)
+    _run(place, lambda connection, options: connection.rollback(run, options), options, pages, yes, rolls_back=True)
 
 
 def _pages(words: list[str] | None, verb: str, place: fleet.Place, *read: Path | None) -> Pages:
@@ -227,21 +223,9 @@ def _pages(words: list[str] | None, verb: str, place: fleet.Place, *read: Path |
     return Pages(files_of(words, [*place.inputs, *read]), verb, place)
 
 
-def _recorded(place: fleet.Place, limits: Limits, min_paths: int) -> dict[str, object]:
-    """Return the options of a run as they are recorded."""
-    return {
-        "min_paths": min_paths,
-        "max_failures": limits.failures,
-        "confirm_minutes": limits.minutes,
-        "verify_timeout": int(limits.verify_s),
-        "driver": place.driver,
-        "jobs": place.jobs,
-    }
-
-
 def _run(
     place: fleet.Place,
-    verb: Callable[[Runs], Report],
+    verb: Callable[[Connection, RunOptions], Report],
     options: RunOptions,
     pages: Pages,
     yes: bool = False,
@@ -256,11 +240,8 @@ def _run(
     `files` says what the files must be like; `rolls_back`: rolling back is what was asked for. A signal ends the run in
     order, with that effect, and printing neither fails nor waits.
     """
-    from ailb_gen.deploy.runs import Runs
-
-    records = place.records
     # The pages are written when nothing is locked any more, and signals end the program again.
-    with steady(), pages.written(), records.alone(), fleet.interruptible(effect) as stop:
+    with steady(), pages.written(), fleet.interruptible(effect) as stop:
         watched = replace(
             options,
             show=partial(_show, pages),
@@ -271,10 +252,10 @@ def _run(
             begun=pages.note_run,
             watch=watching,
         )
-        with place.open(limit, files, stop, limited_by) as on:
-            pages.on = on
-            pages.report = ended = verb(Runs(on, records, watched))
-        _conclude(ended, records, place, stop, options.dry_run, rolls_back)
+        with place.connect(limit, files, stop, limited_by) as connection:
+            pages.on = connection.context
+            pages.report = ended = verb(connection, watched)
+        _conclude(ended, place, stop, options.dry_run, rolls_back)
 
 
 def _check_together(
@@ -331,9 +312,7 @@ def _approve(stop: fleet.Stop, yes: bool, dry_run: bool, question: str) -> str:
     return "asked" if stop.ask(question) else ""
 
 
-def _conclude(
-    report: Report, records: StateDirectory, place: fleet.Place, stop: fleet.Stop, dry_run: bool, rolls_back: bool
-) -> None:
+def _conclude(report: Report, place: fleet.Place, stop: fleet.Stop, dry_run: bool, rolls_back: bool) -> None:
     """Print how every device ended and what can be done next; leave with the exit code of the worst of it."""
     from ailb_gen.deploy.runs import counted
     from ailb_gen.deploy.wave import Outcome
@@ -344,7 +323,9 @@ def _conclude(
     failures = {**report.refused, **report.failures}
     if report.results:
         fine = set(report.names(Outcome.CONFIRMED)) == set(report.results)
-        echo((f"{counted(report.results)}; record: {records.log(report.run)}", Style.PASS if fine else Style.WARN))
+        echo(
+            (f"{counted(report.results)}; record: {place.records.log(report.run)}", Style.PASS if fine else Style.WARN)
+        )
     reasons = [*failures.values()]
     if report.stopped and (not reasons or stop() or report.names(Outcome.ATTENTION)):
         reasons.append(report.stopped)

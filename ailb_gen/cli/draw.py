@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import Parsed, fabric_file
+from ailb_gen.cli.console import Parsed
 from ailb_gen.cli.live import working
-from ailb_gen.cli.proof import Failed, outage, warn_of
 from ailb_gen.cli.reports import check_place
+from ailb_gen.cli.routes import Failed, warn_of
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def draw(
 
     Exit codes: 0 drawn, 2 bad input and nothing is written, 3 the file cannot be written.
     """
+    from ailb_gen.api.inputs import load as load_intent
     from ailb_gen.checks.expected import expected_fabric
     from ailb_gen.garbage import no_garbage_collection
-    from ailb_gen.intent.load import load as load_intent
     from ailb_gen.picture.formats import written
     from ailb_gen.picture.marks import drained_in, failed
     from ailb_gen.picture.model import Overlay
@@ -107,7 +107,7 @@ def draw(
     _check(out, load, (fabric, artifacts))
     words = view.split()
     with working("reading") as doing, no_garbage_collection():
-        expected = expected_fabric(load_intent(fabric_file(fabric)).fabric)
+        expected = expected_fabric(load_intent(fabric).fabric)
         if load is None and words[:1] != ["path"]:
             picture = _listed(expected, artifacts)
             down, dead = failed(picture, fail or ())
@@ -159,7 +159,7 @@ def _computed(
     doing: Callable[[str], None],
 ) -> tuple[Picture, Overlay, View]:
     """Return the picture with what follows from the files of all switches: loads and paths."""
-    from ailb_gen.cli.proof import doubts
+    from ailb_gen.api.routes import doubts, outage
     from ailb_gen.forwarding.link_loads import loads_of
     from ailb_gen.forwarding.trace import View as Outage
     from ailb_gen.network.routed import read_routed

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import echo_table, warn
+from ailb_gen.cli.console import echo_table, say
 from ailb_gen.errors import UsageError
 from ailb_gen.paths import real
 from ailb_gen.wording import counted
@@ -144,7 +144,7 @@ def _tell(line: str, stop: Path | None = None) -> None:
 
 def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path:
     """Return the source. Raises UsageError if it, or a directory, is none, and for a daemon without a directory."""
-    from ailb_gen.cli.console import fabric_file
+    from ailb_gen.api.inputs import fabric_file
 
     if source is None:
         raise UsageError("name a directory that 'ailb-gen generate' wrote, or a fabric file")
@@ -187,7 +187,8 @@ def _artifacts(source: Path) -> Iterator[Path]:
     from ailb_gen.render.generate import rendering, write_rendering
 
     design, warnings = build(load(source))
-    warn(warnings)
+    for problem in warnings:
+        say(str(problem))
     with TemporaryDirectory(prefix="ailb-gen-") as name:
         root = Path(name) / "artifacts"
         write_rendering(rendering(design, root, RenderOptions("curly", None)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_table, fabric_file, warn
+from ailb_gen.cli.console import echo_table, say
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,11 +30,10 @@ def explain(
 
     IRBs and prefixes, ports, BGP groups; NICs, routing tables, environment.
     """
-    from ailb_gen.design.build import build
-    from ailb_gen.intent.load import load
+    from ailb_gen.api.generate import compute_design
+    from ailb_gen.api.inputs import load
 
-    design, warnings = build(load(fabric_file(fabric)))
-    warn(warnings)
+    design = compute_design(load(fabric), say)
     tables = _tables(design, device)
     if as_json:
         body = {

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import shlex
 import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.api.connect import Driver, connect, records_of
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import fabric_file, say
+from ailb_gen.cli.console import say
 from ailb_gen.cli.output import ask, shout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ailb_gen.deploy.context import Context
+    from ailb_gen.api.connect import Connection
     from ailb_gen.deploy.inputs import Trust
     from ailb_gen.deploy.runlog import StateDirectory
     from ailb_gen.deploy.switch import DeviceError
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 # Signals within this time after one of them are the same wish, in seconds.
 TOGETHER_S = 0.2
 
-# What speaks NETCONF to the switches.
-Driver = Literal["napalm", "pyez"]
 FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")]
 ARTIFACTS = Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
 INVENTORY = Annotated[
@@ -92,27 +91,28 @@ class Place:
     accept_keys: bool
     state: Path | None = None
 
-    @contextmanager
-    def open(
+    def connect(
         self,
         limit: Sequence[str] | None = None,
-        files: Trust = "files",
+        trust: Trust = "files",
         signals: Callable[[], int] = lambda: 0,
         limited_by: str = "--limit",
-    ) -> Iterator[Context]:
-        """Read everything and give the context of the devices; `files` says what the files must be like.
-
-        `signals` counts those that do not end the program, `limited_by` is where the limit
-        was given. Raises IntentError, UsageError, OutputError.
-        """
-        from ailb_gen.deploy.context import open_context
-        from ailb_gen.deploy.fleet import Access
-        from ailb_gen.deploy.hostkeys import HostKeys
-
-        fabric, keys = fabric_file(self.fabric), HostKeys(self.accept_keys, lambda text: typer.echo(text, err=True))
-        access = Access(self.driver, self.jobs, keys, signals=signals)
-        with open_context(fabric, self.artifacts, self.inventory, limit or (), access, files, limited_by) as on:
-            yield on
+    ) -> AbstractContextManager[Connection]:
+        """Connect to the devices (see `ailb_gen.connect`)."""
+        return connect(
+            self.fabric,
+            self.artifacts,
+            inventory=self.inventory,
+            limit=limit or (),
+            driver=self.driver,
+            jobs=self.jobs,
+            accept_new_hostkeys=self.accept_keys,
+            trust=trust,
+            state=self.state,
+            signals=signals,
+            limited_by=limited_by,
+            warn=lambda text: typer.echo(text, err=True),
+        )
 
     @property
     def inputs(self) -> list[Path | None]:
@@ -125,10 +125,7 @@ class Place:
     @property
     def records(self) -> StateDirectory:
         """Where runs are recorded."""
-        from ailb_gen.deploy.runlog import StateDirectory
-
-        beside = fabric_file(self.fabric).parent / ".ailb" / "runs"
-        return StateDirectory(self.state or beside)
+        return records_of(self.fabric, self.state)
 
     def command(self, verb: str, *more: str) -> str:
         """Return a command line about the same."""

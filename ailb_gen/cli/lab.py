@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete, lab_check, lab_state, lab_traffic
-from ailb_gen.cli.console import echo, echo_wrapped, fabric_file
+from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.errors import UsageError
@@ -64,15 +64,14 @@ def up(
     A network namespace per device, BIRD on every switch, and NETCONF in front.
     """
     began = time.monotonic()
+    from ailb_gen.api.inputs import load
     from ailb_gen.background import locked, to_background
-    from ailb_gen.cli.proof import nothing
-    from ailb_gen.intent.load import load
     from ailb_gen.lab.registry import LAB, Lab, directory
     from ailb_gen.lab.requirements import require
-    from ailb_gen.network.read import read_network
+    from ailb_gen.network.read import network_of
 
     require()
-    intent = load(fabric_file(fabric))
+    intent = load(fabric)
     folder = directory(name or intent.fabric.name)
     lab = Lab(
         folder.name,
@@ -83,7 +82,7 @@ def up(
         hosts=hosts,
         fresh=fresh,
     )
-    network = read_network(artifacts, nothing).network
+    network = network_of(artifacts)
     ready = to_background(folder, LAB, _tell)
     with locked(folder, LAB) as note:
         from ailb_gen.lab.daemon import Start, run

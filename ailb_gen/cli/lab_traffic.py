@@ -43,18 +43,17 @@ def traffic(
     Every NIC sends to one of another leaf: UDP to port 4791, a flow per queue
     pair. Shows the bytes of every uplink, loss and reordering.
     """
-    from ailb_gen.cli.proof import nothing
     from ailb_gen.lab.registry import enter, find
     from ailb_gen.lab.traffic.flows import flows
     from ailb_gen.lab.traffic.model import usual_load
     from ailb_gen.lab.traffic.text import as_json as json_text
     from ailb_gen.lab.traffic.text import report
-    from ailb_gen.network.read import read_network
+    from ailb_gen.network.read import network_of
 
     # What is wrong with an option is said before the lab is looked for.
     usual_load(1, rate, count, size)
     # Read before the lab is entered: its /run is another.
-    network = read_network(Path(find(name).artifacts), nothing).network
+    network = network_of(Path(find(name).artifacts))
     _, plan = enter(name)
     ways = (PINNED, ECMP) if compare else (ECMP,) if ecmp else (PINNED,)
     load = usual_load(len(flows(plan, network.hosts, qps)), rate, count, size)

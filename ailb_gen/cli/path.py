@@ -10,12 +10,12 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, view, warn_unsettled
+from ailb_gen.cli.routes import HERE, Artifacts, Failed, routes_of, warn_unsettled
 from ailb_gen.errors import ExitCode
 from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ailb_gen.forwarding.endpoints import Endpoint
     from ailb_gen.forwarding.trace import Hop, PathTrace
@@ -45,13 +45,10 @@ def path(
     Queue pair k goes from the k-th prefix of a NIC to the k-th prefix of the
     other. Exit code 1 when one does not arrive.
     """
-    from ailb_gen.forwarding.endpoints import flows
-    from ailb_gen.forwarding.trace import trace_pair
-
-    seen = view(artifacts, fail)
-    traces = [trace_pair(seen, start, end, number) for start, end in flows(seen.network, source, destination, qp)]
+    routes = routes_of(artifacts, fail)
+    traces = routes.trace(source, destination, qp, number)
     passed = (hop.prefix for path_trace in traces for hop in path_trace.hops)
-    warn_unsettled(seen.routing, (prefix for prefix in passed if prefix is not None))
+    warn_unsettled(routes, (prefix for prefix in passed if prefix is not None))
     if as_json:
         typer.echo(json.dumps([trace_json(path_trace) for path_trace in traces], indent=1))
     else:
@@ -108,7 +105,7 @@ def _hop_text(hop: Hop) -> str:
     return f"out {way.interface} to {way.peer} ({way.color or 'uncolored'})"
 
 
-def _report(traces: list[PathTrace]) -> Iterator[tuple[str, Style | None]]:
+def _report(traces: Sequence[PathTrace]) -> Iterator[tuple[str, Style | None]]:
     """Yield the lines of all ways and of what they amount to, in their styles."""
     failed = any(path_trace.problem for path_trace in traces)
     for number, path_trace in enumerate(traces):

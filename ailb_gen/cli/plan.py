@@ -13,14 +13,14 @@ from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, echo_table, 
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place
-from ailb_gen.errors import AilbError, ExitCode, OutputError, UsageError
+from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
 from ailb_gen.wording import some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ailb_gen.deploy.context import Context
+    from ailb_gen.api.connect import Connection
     from ailb_gen.deploy.edits import Edit
     from ailb_gen.deploy.impact import Impact
     from ailb_gen.deploy.planning import HostLook, Look, Plan
@@ -79,8 +79,9 @@ def plan(
         if out is not None:
             check_place("-o", out, place.inputs)
         pages = files_of(reports, [*place.inputs, out])
-        with place.open(limit, fleet.trust(allow_unverified)) as on:
-            found, trouble = _plan(on, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
+        with place.connect(limit, fleet.trust(allow_unverified)) as connection:
+            on = connection.context
+            found, trouble = _plan(connection, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
             lost = not found.errors.keys().isdisjoint(on.picked)
             signed = on.inventory.allowed_signers is not None
             different = bool(found.changed) or not on.picked.isdisjoint(found.affected)
@@ -113,7 +114,7 @@ def _to_sign(out: Path, signed: bool) -> list[str]:
 
 
 def _plan(
-    on: Context,
+    connection: Connection,
     place: fleet.Place,
     min_paths: int,
     brief: bool,
@@ -124,25 +125,23 @@ def _plan(
 ) -> tuple[Plan, str]:
     """Plan, show the plan, and write it to files if any are given; return what kept a page from being written."""
     from ailb_gen.cli.push_report import subject_of, written
-    from ailb_gen.deploy.planning import plan_of
 
-    with progress("looking", len(on.roles)) as advance:
-        found = plan_of(on, on.file_aim, min_paths, advance, compare=bool(pages))
+    found = connection.plan(min_paths=min_paths, side_by_side=bool(pages), progress=progress)
     if not found.changed and not as_json and out is None and not pages:
         _show_nothing_to_do(found)
         return found, ""
     # Imported when it is needed: it brings all that computes traffic.
-    from ailb_gen.deploy.impact import impact_of
-    from ailb_gen.deploy.planfile import plan_json, plan_text, write_plan
+    from ailb_gen.deploy.planfile import plan_json
     from ailb_gen.deploy.report.pages import plan_page
 
-    impact = impact_of(found)
+    impact = connection.impact(found)
     if as_json:
         typer.echo(plan_json(found, impact))
     else:
         show(found, impact, brief)
     if out is not None:
-        write_plan(out, plan_text(on.inputs, found, limit, min_paths, impact))
+        connection.write_plan(found, out, limit=limit, min_paths=min_paths, impact=impact)
+    on = connection.context
     trouble = written(pages, lambda: plan_page(subject_of(place, on, "plan"), found, impact)) if pages else ""
     return found, trouble
 
@@ -228,23 +227,6 @@ def show_changes(found: Plan) -> None:
 
 def _holding(edit: Edit) -> str:
     return f" ({len(edit.held)} statements)" if len(edit.held) > 1 else ""
-
-
-def refuse_foreign(found: Plan) -> None:
-    """Refuse to delete what was never this program's. Raises UsageError."""
-    wrong = [f"  {name}: {edit.statement}" for name, look in found.changes.items() for edit in look.foreign]
-    if wrong:
-        more = [f"  and {len(wrong) - LISTED} more"] if len(wrong) > LISTED else []
-        raise UsageError(
-            "\n".join(
-                [
-                    "nothing was changed: a first push would delete what others configured:",
-                    *wrong[:LISTED],
-                    *more,
-                    "name it under 'keep' in the inventory to leave it, or give --allow-foreign-deletes",
-                ]
-            )
-        )
 
 
 def show_besides(found: Plan) -> None:

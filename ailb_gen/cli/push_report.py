@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from ailb_gen.cli.fleet import Place
     from ailb_gen.deploy.context import Context
-    from ailb_gen.deploy.impact import Impact
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.report.pages import Subject
     from ailb_gen.deploy.rollout import Report
@@ -72,6 +71,7 @@ class Pages:
         return written(self.files, lambda: self._page(error))
 
     def _page(self, error: str) -> str:
+        from ailb_gen.api.connect import impact_of_plan
         from ailb_gen.deploy.past import Past
         from ailb_gen.deploy.report.pages import Ending, run_page
         from ailb_gen.deploy.report.trace import trace_of
@@ -84,13 +84,6 @@ class Pages:
         file = str(records.log(self.run)) if self.run else ""
         impact = impact_of_plan(self.plan) if self.plan is not None else None
         return run_page(subject_of(self.place, self.on, self.verb), trace, file, ending, self.plan, impact)
-
-
-def impact_of_plan(plan: Plan) -> Impact:
-    """Return what a plan touches; it brings all that computes traffic."""
-    from ailb_gen.deploy.impact import impact_of
-
-    return impact_of(plan)
 
 
 def subject_of(place: Place, on: Context, verb: str) -> Subject:

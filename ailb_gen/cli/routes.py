@@ -1,20 +1,41 @@
-"""`ailb-gen rib` and `ailb-gen fib`: the routes of a switch, computed from the files."""
+"""`ailb-gen rib` and `ailb-gen fib`: the routes of a switch; the options that `path` and `draw` share with them."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.proof import HERE, Artifacts, Failed, device_of, prefixes_of, view, warn_unsettled
+from ailb_gen.cli.console import echo_table, warn
 from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
-    from ailb_gen.addresses import Prefix
-    from ailb_gen.routing.rib import NextHop, Path, Routing
+    from collections.abc import Iterable
 
+    from ailb_gen.addresses import Prefix
+    from ailb_gen.api.routes import Routes
+    from ailb_gen.routing.rib import NextHop
+    from ailb_gen.routing.rib import Path as RibPath
+
+Artifacts = Annotated[
+    Path,
+    typer.Option("-C", "--artifacts", help="The directory of generated files.", metavar="DIR", envvar="AILB_ARTIFACTS"),
+]
+Failed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail",
+        help="Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable.",
+        metavar="LINK",
+        autocompletion=complete.device,
+    ),
+]
+HERE = Path()
+# More warnings are counted.
+LISTED = 3
 NO_ROUTE = "no route"
 MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
 # Junos's preferences, as `show route` prints them.
@@ -22,6 +43,31 @@ PROTOCOLS = {"direct": "[Direct/0]", "bgp": "[BGP/170]"}
 
 Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH", autocompletion=complete.switch)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def routes_of(artifacts: Path, failed: list[str] | None) -> Routes:
+    """Compute the routes, and warn of files that could not be used. Raises UsageError."""
+    from ailb_gen.api.routes import compute_routes
+
+    routes = compute_routes(artifacts, failed or ())
+    warn_of(routes.warnings)
+    return routes
+
+
+def warn_unsettled(routes: Routes, prefixes: Iterable[Prefix]) -> None:
+    """Warn of prefixes whose routes do not converge."""
+    warn_of(
+        f"the routes of {prefix} do not converge; this is one state of many" for prefix in routes.unsettled(prefixes)
+    )
+
+
+def warn_of(doubts: Iterable[str]) -> None:
+    """Print the first few warnings to standard error, and how many more there are."""
+    lines = list(doubts)
+    for line in lines[:LISTED]:
+        warn(line)
+    if len(lines) > LISTED:
+        warn(f"{len(lines) - LISTED} more; 'ailb-gen validate' lists all")
 
 
 def rib(
@@ -37,10 +83,9 @@ def rib(
     """
     from ailb_gen.wording import counted
 
-    seen = view(artifacts, fail)
-    routing, index = seen.routing, device_of(seen, device)
-    found = {row: routing.paths(index, row) for row in prefixes_of(routing, prefix)}
-    warn_unsettled(routing, found)
+    routes = routes_of(artifacts, fail)
+    found = routes.rib(device, prefix)
+    warn_unsettled(routes, found)
     if as_json:
         body = {str(row): [_as_json(path) for path in paths] for row, paths in found.items() if paths}
         typer.echo(json.dumps({"switch": device, "routes": body}, indent=1))
@@ -55,7 +100,7 @@ def rib(
             typer.echo("\n".join(_lines(path)))
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: RibPath) -> list[str]:
     mark, protocol = MARKS[path.status], PROTOCOLS[path.route.protocol]
     if not path.peer:
         return [f" {mark}{protocol}  {path.status}"]
@@ -73,7 +118,7 @@ def _lines(path: Path) -> list[str]:
     return rows
 
 
-def _as_json(path: Path) -> dict[str, object]:
+def _as_json(path: RibPath) -> dict[str, object]:
     return {
         "protocol": path.route.protocol,
         "status": path.status,
@@ -100,24 +145,14 @@ def fib(
 
     For an address only the longest prefix that holds it.
     """
-    from ailb_gen.addresses import address_value
-    from ailb_gen.cli.console import echo_table
-
-    seen = view(artifacts, fail)
-    routing, index = seen.routing, device_of(seen, device)
-    value = address_value(address) if address is not None else None
-    if value is not None:
-        best = routing.longest_match(index, value)
-        rows: tuple[Prefix, ...] = (best,) if best is not None else ()
-    else:
-        rows = prefixes_of(routing, address)
-    found = {row: routing.next_hops(index, row) for row in rows}
-    warn_unsettled(routing, found)
-    local = {row for row in rows if routing.held(index, row).local}
+    routes = routes_of(artifacts, fail)
+    found = routes.fib(device, address)
+    warn_unsettled(routes, found)
+    local = {row for row in found if routes.is_direct(device, row)}
     if as_json:
-        typer.echo(json.dumps({"switch": device, "routes": _fib_json(routing, index, found, local)}, indent=1))
+        typer.echo(json.dumps({"switch": device, "routes": _fib_json(found, local)}, indent=1))
         return
-    if not rows:
+    if not found:
         typer.echo(f"{device}: no route to {address}")
         return
     shown: list[tuple[str, str, str]] = []
@@ -132,9 +167,7 @@ def fib(
     echo_table(f"{device}: forwarding table", ("PREFIX", "INTERFACE", "TO"), shown, style)
 
 
-def _fib_json(
-    routing: Routing, index: int, found: dict[Prefix, tuple[NextHop, ...]], local: set[Prefix]
-) -> dict[str, object]:
+def _fib_json(found: dict[Prefix, tuple[NextHop, ...]], local: set[Prefix]) -> dict[str, object]:
     return {
         str(row): {
             "direct": row in local,

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from ailb_gen.api.connect import Connection
 from ailb_gen.cli import fleet
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place, targets
 from ailb_gen.cli.validate import conclude, formats
-from ailb_gen.errors import DeployError, ExitCode
+from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from ailb_gen.checks.context import Context as CheckContext
-    from ailb_gen.checks.model import Result
-    from ailb_gen.deploy.context import Context
-    from ailb_gen.intent.load import Intent
+    from ailb_gen.progress import Progress
+    from ailb_gen.report.check_report import CheckReport
 
 
 @steady()
@@ -38,15 +37,8 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    from ailb_gen.deploy.findings import drift as look
-
-    _judge(
-        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
-        limit or [],
-        reports or [],
-        look,
-        "drift",
-    )
+    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
+    _observe(place, limit, reports, Connection.drift)
 
 
 @steady()
@@ -67,56 +59,26 @@ def verify(
 
     Exit codes: 0 as designed, 1 not so or a device that cannot be asked, 2 bad input.
     """
-    from ailb_gen.deploy.findings import state, unreached
-    from ailb_gen.deploy.forwarding_state import NOT_READ
-
-    def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
-        outcomes = on.differences(advance)
-        return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
-
-    _judge(
-        fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
-        limit or [],
-        reports or [],
-        look,
-        "verify",
-        (NOT_READ,),
-    )
+    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
+    _observe(place, limit, reports, Connection.verify)
 
 
-def _judge(
-    place: fleet.Place,
-    limit: list[str] | None,
-    reports: list[str] | None,
-    look: Callable[[Context, Callable[[int], None]], list[Result]],
-    command: str,
-    notes: tuple[str, ...] = (),
-) -> None:
-    """Look, report with notes beside the verdict, and leave with 1 if something was found."""
-    from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
-    from ailb_gen.deploy.findings import run_of
-    from ailb_gen.report.judge import judge
+class Observe(Protocol):
+    """A method of a connection that observes all its devices."""
 
-    where = targets(reports or [], place.inputs, formats())
-    with place.open(limit) as on:
-        with progress("looking", len(on.roles)) as advance:
-            results = look(on, advance)
-        run = run_of(on.intent.fabric.name, str(place.fabric), str(place.artifacts), on.roles, results, notes)
-        intent = on.intent
-    verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit or [], "error")
-    drawn = _drawn(intent, place) if any(kind == "html" for kind, _ in where) else None
-    conclude(verdict, where, command, context=drawn)
+    def __call__(
+        self, connection: Connection, /, *, limit: Sequence[str], html: bool, progress: Progress
+    ) -> CheckReport:
+        """Return the report."""
 
 
-def _drawn(intent: Intent, place: fleet.Place) -> CheckContext | None:
-    """Return the fabric of the artifact directory, by which a report draws what was found on the devices."""
-    from ailb_gen.checks.context import Context as CheckContext
-    from ailb_gen.network.read import read_network
-
-    if place.artifacts is None:
-        return None
-    network = read_network(place.artifacts, lambda written, tree: None).network
-    return CheckContext(intent.fabric, network, root=place.artifacts)
+def _observe(place: fleet.Place, limit: list[str] | None, reports: list[str] | None, observe: Observe) -> None:
+    """Observe the devices, report, and leave with 1 if anything deviates."""
+    where = targets(reports or [], place.inputs, formats(reports))
+    with place.connect(limit) as connection:
+        html = any(kind == "html" for kind, _ in where)
+        report = observe(connection, limit=limit or (), html=html, progress=progress)
+    conclude(report, where)
 
 
 @steady()
@@ -135,24 +97,13 @@ def collect(
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
-    from ailb_gen.deploy.collect import check_target, collect_host, collect_switch, write
-    from ailb_gen.deploy.switch import Phase, once
-    from ailb_gen.design.build import build
-
     place = fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys)
     check_place("-o", out, place.inputs)
-    with place.open(limit) as on:
-        design, _ = build(on.intent)
-        check_target(out, design.name)
-        unmanaged = [target.name for target in on.inventory.targets.values() if not target.managed]
-        with progress("collecting", len(on.picked)) as advance:
-            found = on.ask(collect_switch, collect_host, Phase.READ, advance)
-        if not found.good:
-            raise DeployError("\n".join([*once(found.bad.values()), "nothing was collected"]))
-        written = write(out, design, found.good, [name for name in unmanaged if name not in on.switches])
-        typer.echo(f"{written.files} files of {len(found.good)} devices in {out}")
+    with place.connect(limit) as connection:
+        written, errors = connection.collect(out, progress=progress)
+        typer.echo(f"{written.files} files of {len(connection.devices) - len(errors)} devices in {out}")
         for line in written.notes:
             typer.echo(line)
-        fleet.say_errors(found.bad)
-        if found.bad:
+        fleet.say_errors(errors)
+        if errors:
             raise typer.Exit(ExitCode.ENVIRONMENT)

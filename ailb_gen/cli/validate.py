@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ailb_gen.api.validate import FailOn
 from ailb_gen.cli import complete
-from ailb_gen.cli.batfish import ask, most_failures, open_service
-from ailb_gen.cli.console import fabric_file
+from ailb_gen.cli.console import warn
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import targets, write_reports
-from ailb_gen.errors import AilbError, ExitCode, UsageError
-from ailb_gen.paths import absent
+from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ailb_gen.checks.context import Context as CheckContext
     from ailb_gen.cli.reports import Target
-    from ailb_gen.report.verdict import Verdict
+    from ailb_gen.report.check_report import CheckReport
 
-# The mildest severity that fails the gate.
-FailOn = Literal["error", "warning", "note"]
 CHECKS = Annotated[
     list[str] | None,
     typer.Option(
@@ -90,90 +84,51 @@ def validate(
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
-    where = targets(reports or [], [fabric, artifacts, waivers], formats())
-    check_executor(executor)
-    _check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
-    if yang:
-        _check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
+    from ailb_gen.api.inputs import load
+    from ailb_gen.api.validate import validate as check
 
-    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WAIVABLE, WITH_BATFISH
-    from ailb_gen.checks.model import RunOptions
-    from ailb_gen.checks.select import pick_checks
-    from ailb_gen.checks.waivers import read_waivers
-    from ailb_gen.intent.load import load
-
-    service = open_service(batfish, batfish_timeout) if batfish is not None else None
-    most = most_failures(batfish_failures, service is not None)
-    picked = pick_checks(CATALOGUE, NAMES, checks or [], "" if service is not None else WITH_BATFISH)
-    chosen = frozenset(check.id for check in picked)
-    accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
-    intent = load(fabric_file(fabric))
-    traced = any(kind == "html" for kind, _ in where)
-    options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)), traced)
-
-    # Imported when the input is known to be usable: it brings everything that computes.
-    from ailb_gen.checks.run import examine
-    from ailb_gen.checks.steps import STEPS
-    from ailb_gen.report.judge import judge
-
-    with progress("checking", STEPS) as advance:
-        done, context = examine(intent, artifacts, options, advance, advance.step)
-    opinion, trouble = ask(service, context, chosen, most)
-    done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
-    verdict = judge(done, accepted, chosen, limit or [], fail_on)
-    conclude(verdict, where, "validate", everything, context, trouble)
+    where = targets(reports or [], [fabric, artifacts, waivers], formats(reports))
+    report = check(
+        load(fabric),
+        artifacts,
+        checks=checks or (),
+        limit=limit or (),
+        fail_on=fail_on,
+        waivers=waivers,
+        yang=yang,
+        seed=seed,
+        executor=executor,
+        jobs=jobs,
+        batfish=batfish,
+        batfish_timeout=batfish_timeout,
+        batfish_failures=batfish_failures,
+        html=any(kind == "html" for kind, _ in where),
+        progress=progress,
+        warn=warn,
+    )
+    conclude(report, where, everything)
 
 
-def check_executor(executor: str) -> None:
-    """Refuse what is no executor. Raises UsageError."""
-    kind, _, address = executor.partition(":")
-    if not (executor in ("processes", "serial") or (kind == "dask" and address)):
-        raise UsageError(f"--executor {executor!r}: must be processes, serial, or dask:ADDRESS")
-
-
-def _check_folder(what: str, path: Path, hint: str) -> None:
-    try:
-        found = path.is_dir()
-    except OSError as error:
-        raise UsageError(f"{what} {str(path)[:200]}: not a usable directory name: {error.strerror}") from error
-    if not found:
-        reason = "this is a file; name a directory" if path.exists() else absent(path, "directory")
-        raise UsageError(f"{what} {path}: {reason}; {hint}")
-
-
-def conclude(
-    verdict: Verdict,
-    where: Sequence[Target],
-    command: str,
-    everything: bool = False,
-    context: CheckContext | None = None,
-    trouble: AilbError | None = None,
-) -> None:
+def conclude(report: CheckReport, where: Sequence[Target], everything: bool = False) -> None:
     """Write every report, tables with consequences if `everything` is asked for; then end as the verdict says.
 
-    `command` is the verb, `trouble` what kept its checks from being complete. HTML shows the fabric of `context`.
-    Raises OutputError for reports that could not be written, when all others are; `trouble`; or typer.Exit.
+    Raises OutputError for reports that could not be written, when all others are; the report's trouble; or typer.Exit.
     """
+    from ailb_gen.report.check_report import format_of
     from ailb_gen.report.table import table
-    from ailb_gen.report.write import FORMATS
 
-    def page() -> str:
-        from ailb_gen.report.html.judged import judged
-
-        return judged(verdict, context, command)
-
-    whole = partial(table, verdict, everything)
-    made = {kind: partial(render, verdict) for kind, render in FORMATS.items()}
+    whole = partial(table, report.verdict, everything)
+    made = {kind: partial(format_of(kind), report) for kind, _ in where}
     with steady():
-        write_reports(where, {**made, "table": whole, "html": page}, whole)
-        if trouble is not None:
-            raise trouble
-        if verdict.failed:
+        write_reports(where, {**made, "table": whole}, whole)
+        if report.trouble is not None:
+            raise report.trouble
+        if report.verdict.failed:
             raise typer.Exit(ExitCode.FINDINGS)
 
 
-def formats() -> list[str]:
-    """Return the formats of reports about findings."""
-    from ailb_gen.report.write import FORMATS
+def formats(words: Sequence[str] | None = None) -> list[str]:
+    """Return the formats of reports about findings; those of extensions only if one of `words` may be one."""
+    from ailb_gen.report.check_report import formats as known
 
-    return [*FORMATS, "html"]
+    return known(word.partition("=")[0] for word in words or ())

@@ -9,7 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ailb_gen import __version__
 from ailb_gen.atomic import replace_file
 from ailb_gen.deploy.edits import Edit
 from ailb_gen.deploy.impact import Impact
@@ -17,6 +16,7 @@ from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.planning import HostLook, Look, Plan
 from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError, PlanError
+from ailb_gen.version import __version__
 
 # Of the file, and of what other programs get.
 FORMAT, JSON_FORMAT = 3, 1

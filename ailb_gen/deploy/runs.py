@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ailb_gen import __version__
 from ailb_gen.deploy.context import Context
 from ailb_gen.deploy.options import RunOptions
 from ailb_gen.deploy.past import Past, none_unsettled, past_run, remaining_changes
@@ -20,6 +19,7 @@ from ailb_gen.deploy.verify import Expected
 from ailb_gen.deploy.wave import Outcome, Push, Result, WaveRun
 from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import DeployError, OutputError, UsageError
+from ailb_gen.version import __version__
 from ailb_gen.wording import some
 
 # What is said where a run cannot even begin to be recorded, and where it cannot go on.

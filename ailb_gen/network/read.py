@@ -48,6 +48,15 @@ class File(Generic[T]):
     defect: Defect | None = None
 
 
+def network_of(root: Path) -> Network:
+    """Read everything below `root` and look at nothing else in its trees. Raises UsageError as `read_network`."""
+    return read_network(root, _nothing).network
+
+
+def _nothing(written: Node, tree: Node) -> None:
+    """Look at nothing; workers import it by its name."""
+
+
 def read_network(
     root: Path,
     inspect: Callable[[Node, Node], T],

@@ -7,12 +7,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ailb_gen import __version__
 from ailb_gen.design.model import Design, HostPort, Server, Switch
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.manifest import LINK as LINKED
 from ailb_gen.manifest import entry_of
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
+from ailb_gen.version import __version__
 
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from ailb_gen import __version__
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.report.verdict import STATUSES, Verdict, fingerprints
+from ailb_gen.version import __version__
 
 # Keys may be added under one number; a key that goes, or changes its meaning, needs the next.
 VERSION = 1

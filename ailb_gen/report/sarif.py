@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ailb_gen import __version__
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Check, Finding
 from ailb_gen.report.text import detail, from_here
 from ailb_gen.report.verdict import Verdict, fingerprints
+from ailb_gen.version import __version__
 from ailb_gen.wording import clean
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -1,34 +1,13 @@
-"""Writing reports: the formats by name, and files that are there as a whole or not at all."""
+"""Writing reports to files, which are there as a whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError
-from ailb_gen.report.json import as_json
-from ailb_gen.report.markdown import markdown
-from ailb_gen.report.sarif import sarif
-from ailb_gen.report.table import table
-from ailb_gen.report.verdict import Verdict
-
-
-def _junit(verdict: Verdict) -> str:
-    from ailb_gen.report.junit import junit  # noqa: PLC0415 - Python's XML brings HTTP and TLS
-
-    return junit(verdict)
-
-
-FORMATS: dict[str, Callable[[Verdict], str]] = {
-    "table": table,
-    "json": as_json,
-    "junit": _junit,
-    "sarif": sarif,
-    "md": markdown,
-}
 
 
 def write(path: Path, text: str, what: str = "report", private: bool = False) -> None:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
-from ailb_gen import __version__
 from ailb_gen.sim.digest import digest
 from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Outcome, Progress
@@ -19,6 +18,7 @@ from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.statistics import Collective, counted_flows, statistics
 from ailb_gen.sim.traffic.background import with_more_links
 from ailb_gen.sim.workload import Least, Workload
+from ailb_gen.version import __version__
 
 Level = Literal["packet", "flow"]
 Watch = Callable[[Progress], bool]

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ailb_gen import __version__
 from ailb_gen.atomic import replace_file, replacing
 from ailb_gen.errors import OutputError
 from ailb_gen.optional import without_extra
@@ -31,6 +30,7 @@ from ailb_gen.sim.statistics import is_flow, link_loads
 from ailb_gen.sim.unloaded import slowdowns
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import parse_json
+from ailb_gen.version import __version__
 
 try:
     import pyarrow as pa

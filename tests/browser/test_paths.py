@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page as BrowserPage
 
+from ailb_gen.api.routes import outage
 from ailb_gen.checks.context import EXACT, Context
 from ailb_gen.cli.path import trace_json
-from ailb_gen.cli.proof import outage
 from ailb_gen.errors import UsageError
 from ailb_gen.forwarding.endpoints import flows
 from ailb_gen.forwarding.trace import View, trace_pair

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from ailb_gen import __version__
 from ailb_gen.deploy import planfile
 from ailb_gen.deploy.impact import impact_of
 from ailb_gen.deploy.inputs import Inputs
@@ -23,6 +22,7 @@ from ailb_gen.deploy.planning import HostLook, Plan
 from ailb_gen.deploy.switch import DeviceError, Phase
 from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError, PlanError, UsageError
+from ailb_gen.version import __version__
 from tests.conftest import ROOT
 from tests.deploy.lab import edited, look, plan_of
 from tests.network.lab import LAB

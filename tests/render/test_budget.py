@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.cli.generate import _pool
+from ailb_gen.api.generate import _pool
 from ailb_gen.errors import TemplateError
 from ailb_gen.render import budget
 from ailb_gen.render.artifacts import RenderOptions, Tree, render

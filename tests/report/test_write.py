@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import OutputError
-from ailb_gen.report.write import FORMATS, write
+from ailb_gen.report.check_report import FORMATS, CheckReport
+from ailb_gen.report.write import write
 from tests.report.samples import verdict_of
 
 
 def test_formats_give_text_ending_in_a_newline() -> None:
-    assert set(FORMATS) == {"table", "json", "junit", "sarif", "md"}
-    for render in FORMATS.values():
-        assert render(verdict_of()).endswith("\n")
+    assert set(FORMATS) == {"table", "json", "junit", "sarif", "md", "html"}
+    for form in FORMATS:
+        assert CheckReport(verdict_of()).render(form).endswith("\n")
 
 
 def test_folders_are_made_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ailb_gen import __version__
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.files import READABLE
 from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
@@ -30,6 +29,7 @@ from ailb_gen.manifest import found_entry, parse
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.records import Record, values
 from ailb_gen.textio import read_text
+from ailb_gen.version import __version__
 
 GENERATOR = re.compile(r"ailb-gen \S+")
 # What a difference of these values means.

@@ -58,7 +58,10 @@ def checks_section(verdict: Verdict) -> Section:
     values = {
         "head": head,
         "rows": rows,
-        "families": [(NAMES[name], FAMILIES[name][1], found) for name, found in by_family.items()],
+        "families": [
+            (NAMES[name], FAMILIES[name][1] if name in FAMILIES else NAMES[name], found)
+            for name, found in by_family.items()
+        ],
         "figures": figures,
         "statuses": STATUSES,
         "words": WORDS,

@@ -122,9 +122,9 @@ def _data(verdict: Verdict, heads: Sequence[tuple[Headline, int]]) -> Mapping[st
         pair = (clean(finding.expected), clean(finding.found))
         names = (checks(finding.check), devices(clean(finding.device)))
         rows.append((*names, *texts, file, place.line if place else 0, *pair, cause, like, words))
-    severities = {result.check.id: str(result.check.severity) for result in verdict.run.results}
+    rows_of = {result.check.id: result.check for result in verdict.run.results}
     return {
-        "checks": [(name, severities[name], NAMES[name[:5]]) for name in checks.values],
+        "checks": [(name, str(rows_of[name].severity), NAMES[rows_of[name].family]) for name in checks.values],
         "devices": list(devices.values),
         "files": list(files.values),
         "rows": rows,

@@ -19,9 +19,9 @@ from typing import Literal
 import jinja2
 from markupsafe import Markup
 
-from ailb_gen import __version__
 from ailb_gen.report.html.prose import inline
 from ailb_gen.shipped import shipped_templates
+from ailb_gen.version import __version__
 
 FOLDER = "report"
 # The template of every page, and the scripts and styles of every page in this order; those of the sections follow.

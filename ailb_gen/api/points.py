@@ -1,41 +1,35 @@
-"""Points that a command simulates: what is finished is read, the rest runs with progress, and signals end it."""
+"""Simulate points: finished ones are read, the others run, and every result is kept as soon as it is there."""
 
 from __future__ import annotations
 
 import json
-import signal
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ailb_gen.cli.console import say
-from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import shout
 from ailb_gen.optional import without_extra
+from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ailb_gen.sim.point import Point
     from ailb_gen.sim.results import Result
     from ailb_gen.sim.sweep import Board, Options, Prepared
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
-
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What became of points: `known` are statistics by digest, `caught` the signals that ended the run early.
+    """The results of points: `known` are statistics by digest, `profiles` those of the points that have one.
 
-    `profiles` are by digest, of those that have one.
+    `interrupted`: the run was ended early.
     """
 
     prepared: Sequence[Prepared]
     known: Mapping[str, Mapping[str, Any]]
-    caught: Sequence[int]
+    interrupted: bool
     profiles: Mapping[str, Mapping[str, Any]]
 
 
@@ -48,15 +42,42 @@ def need_engine(command: str) -> None:
             raise without_extra(command, f"{name} is not installed", "sim")
 
 
-def simulated(points: Sequence[Point], out: Path | None, options: Options, charted: bool) -> Simulated:
+# While points run, its context may call what it is given to end them in order.
+Stoppable = Callable[[Callable[[], None]], AbstractContextManager[object]]
+
+
+def unstoppable(stop: Callable[[], None]) -> AbstractContextManager[object]:
+    """Let points run to their end."""
+    return nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, `jobs` by default one per core.
+
+    `note` is called with what takes longer than usual.
+    """
+
+    executor: str = "processes"
+    jobs: int | None = None
+    progress: Progress = quiet
+    warn: Warn = unheeded
+    note: Warn = unheeded
+    stoppable: Stoppable = unstoppable
+
+
+def simulated(
+    points: Sequence[Point], out: Path | None, options: Options, charted: bool, execution: Execution
+) -> Simulated:
     """Simulate the points that are not finished in the directory `out`, and keep each there as soon as it is.
 
-    With `charted`, points without a usable profile are not finished. Raises UsageError, IntentError, OutputError,
-    WorkerError.
+    With `charted`, points without a usable profile are not finished. Raises UsageError, IntentError,
+    OutputError, WorkerError.
     """
     from ailb_gen.sim.results import PROFILE, begin, keep, open_results, profile_of
     from ailb_gen.sim.sweep import Board, check_memory, must_compile, pending, prepare, sweep
 
+    progress, note = execution.progress, execution.note
     finished = open_results(out, options.tables) if out is not None else {}
     with progress("preparing", len(points)) as advance:
         prepared = prepare(points, run_here=not finished and not options.executor.startswith("dask"), advance=advance)
@@ -66,7 +87,9 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options, chart
         profiles = {digest: found for digest in ours if (found := profile_of(out, digest)) is not None}
         again = ours - profiles.keys()
         if again:
-            say(f"{len(again)} of {len(ours)} finished points hold no usable data for charts; they are simulated again")
+            note(
+                f"{len(again)} of {len(ours)} finished points hold no usable data for charts; they are simulated again"
+            )
             finished = {digest: found for digest, found in finished.items() if digest not in again}
     todo = pending(prepared, finished)
     check_memory(todo, options)
@@ -85,39 +108,16 @@ def simulated(points: Sequence[Point], out: Path | None, options: Options, chart
         from ailb_gen.sim.engine.jit import NOT_KEPT
 
         kept_or_not = f"it cannot be kept for the next time: {NOT_KEPT}" if NOT_KEPT else "it is kept for the next time"
-        typer.echo(f"compiling the engine; {kept_or_not}", err=True)
+        note(f"compiling the engine; {kept_or_not}")
     board = Board(len(todo))
-    with _stopping(board) as caught, _progress(todo, board) as told:
+    with execution.stoppable(board.stop), _counted(progress, todo) as told:
         sweep(todo, options, kept, board, told)
-    return Simulated(prepared, known, caught, profiles)
+    return Simulated(prepared, known, board.stopping, profiles)
 
 
 @contextmanager
-def _stopping(board: Board) -> Iterator[list[int]]:
-    """Let the first signal end the points in order, and the second one the program; gives the signals that came."""
-    caught: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(number)
-        board.stop()
-        shout("stopping: what is known so far is kept; once more to end at once")
-
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    chosen = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    try:
-        for number in chosen:
-            signal.signal(number, stop)
-        yield caught
-    finally:
-        for number in chosen:
-            signal.signal(number, before[number] or signal.SIG_DFL)
-
-
-@contextmanager
-def _progress(todo: Sequence[Prepared], board: Board) -> Iterator[Callable[[Board], None]]:
-    """Show how many tasks have ended, the simulated time and the rate, on a terminal only."""
+def _counted(progress: Progress, todo: Sequence[Prepared]) -> Iterator[Callable[[Board], None]]:
+    """Report how many tasks have ended, the simulated time and the rate."""
     from time import monotonic
 
     began = monotonic()

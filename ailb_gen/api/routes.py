@@ -1,67 +1,102 @@
-"""What `rib`, `fib` and `path` share: reading an artifact directory, what is down, devices and prefixes."""
+"""The routes that follow from an artifact directory, with some cables and switches down."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from ailb_gen.cli import complete
-from ailb_gen.cli.console import say
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.forwarding.trace import View
-    from ailb_gen.junos.tree import Node
+    from ailb_gen.forwarding.trace import PathTrace, View
     from ailb_gen.network.fabric import End, Network
     from ailb_gen.routing.graph import Graph
-    from ailb_gen.routing.rib import Routing
-
-Artifacts = Annotated[
-    Path,
-    typer.Option("-C", "--artifacts", help="The directory of generated files.", metavar="DIR", envvar="AILB_ARTIFACTS"),
-]
-Failed = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail",
-        help="Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable.",
-        metavar="LINK",
-        autocompletion=complete.device,
-    ),
-]
-HERE = Path()
-# So many problems are worth a line each.
-TOLD = 3
+    from ailb_gen.routing.rib import NextHop, Routing
+    from ailb_gen.routing.rib import Path as RibPath
 
 
-def nothing(written: Node, tree: Node) -> int:
-    """Look at nothing in a switch's tree."""
-    return 0
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The RIBs and FIBs of all switches; `warnings` say which files could not be used."""
+
+    view: View
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """The names of all switches that have a usable file."""
+        return tuple(self.view.routing.graph.names)
+
+    def prefixes(self, text: str | None = None) -> tuple[Prefix, ...]:
+        """Return the prefixes within a prefix or around it, all of them for None. Raises UsageError."""
+        return prefixes_of(self.view.routing, text)
+
+    def rib(self, switch: str, prefix: str | None = None) -> dict[Prefix, tuple[RibPath, ...]]:
+        """Return every path that a switch has by prefix: active ones first, hidden ones last. Raises UsageError."""
+        index = device_of(self.view, switch)
+        return {row: self.view.routing.paths(index, row) for row in self.prefixes(prefix)}
+
+    def fib(self, switch: str, prefix: str | None = None) -> dict[Prefix, tuple[NextHop, ...]]:
+        """Return the next hops of a switch by prefix, of an address only the longest match; none for direct routes.
+
+        Raises UsageError.
+        """
+        from ailb_gen.addresses import address_value
+
+        routing, index = self.view.routing, device_of(self.view, switch)
+        value = address_value(prefix) if prefix is not None else None
+        if value is None:
+            return {row: routing.next_hops(index, row) for row in self.prefixes(prefix)}
+        best = routing.longest_match(index, value)
+        return {best: routing.next_hops(index, best)} if best is not None else {}
+
+    def is_direct(self, switch: str, prefix: Prefix) -> bool:
+        """Tell whether a switch has an address in a prefix. Raises UsageError."""
+        return bool(self.view.routing.held(device_of(self.view, switch), prefix).local)
+
+    def trace(
+        self, source: str, destination: str, queue_pair: int | None = None, number: int = 0
+    ) -> tuple[PathTrace, ...]:
+        """Follow the queue pairs between two servers, `SERVER:NIC` or addresses, or one of them, hop by hop.
+
+        `number` is the hash that picks one of several next hops. Raises UsageError.
+        """
+        from ailb_gen.forwarding.endpoints import flows
+        from ailb_gen.forwarding.trace import trace_pair
+
+        ends = flows(self.view.network, source, destination, queue_pair)
+        return tuple(trace_pair(self.view, start, end, number) for start, end in ends)
+
+    def unsettled(self, prefixes: Iterable[Prefix]) -> tuple[Prefix, ...]:
+        """Return the prefixes whose routes do not converge: of those, one state of many is known."""
+        routing = self.view.routing
+        return tuple(prefix for prefix in dict.fromkeys(prefixes) if not routing.state(prefix).stable)
 
 
-def view(artifacts: Path, failed: list[str] | None) -> View:
-    """Read an artifact directory and compute the routes with some cables and switches down.
+def compute_routes(artifacts: str | Path, failures: Sequence[str] = ()) -> Routes:
+    """Read an artifact directory and compute its routes.
 
-    Says on standard error what in the files could not be used. Raises UsageError for what is neither.
+    `failures` are links (`leaf1:et-0/0/0`, `leaf1:spine1`) and switches that are down. Raises UsageError.
     """
     from ailb_gen.forwarding.trace import View
-    from ailb_gen.network.read import read_network
+    from ailb_gen.network.read import network_of
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing
 
-    network = read_network(artifacts, nothing).network
-    warn_of(doubts(network))
+    network = network_of(Path(artifacts))
     graph = Graph(network)
-    down, dead, nics = outage(graph, failed)
-    return View(network, Routing(network, graph=graph.without(down)), dead, nics)
+    down, dead, nics = outage(graph, failures)
+    view = View(network, Routing(network, graph=graph.without(down)), dead, nics)
+    return Routes(view, tuple(doubts(network)))
 
 
-def outage(graph: Graph, failed: list[str] | None) -> tuple[frozenset[int], frozenset[str], frozenset[tuple[str, str]]]:
+def outage(
+    graph: Graph, failed: Sequence[str] | None
+) -> tuple[frozenset[int], frozenset[str], frozenset[tuple[str, str]]]:
     """Return the sessions, the switches and the NICs (server, NIC) that are down. Raises UsageError."""
     network = graph.network
     sessions = {(session.cable.a, session.cable.b): number for number, session in enumerate(graph.sessions.up)}
@@ -71,21 +106,6 @@ def outage(graph: Graph, failed: list[str] | None) -> tuple[frozenset[int], froz
     nics = frozenset((b.device, b.port) for _, b in cables if b.device not in network.switches)
     # A cable without a session carries nothing that could be lost.
     return frozenset(sessions[ends] for ends in cables if ends in sessions), dead, nics
-
-
-def warn_unsettled(routing: Routing, prefixes: Iterable[Prefix]) -> None:
-    """Warn on standard error of prefixes whose routes do not converge: what is shown is one state of many."""
-    restless = (prefix for prefix in dict.fromkeys(prefixes) if not routing.state(prefix).stable)
-    warn_of(f"the routes of {prefix} do not converge; this is one state of many" for prefix in restless)
-
-
-def warn_of(doubts: Iterable[str]) -> None:
-    """Print the first few warnings to standard error, and how many more there are."""
-    lines = list(doubts)
-    for line in lines[:TOLD]:
-        say(f"warning: {line}")
-    if len(lines) > TOLD:
-        say(f"warning: {len(lines) - TOLD} more; 'ailb-gen validate' lists all")
 
 
 def doubts(network: Network) -> Iterator[str]:

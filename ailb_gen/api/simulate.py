@@ -1,0 +1,218 @@
+"""Simulate traffic on a fabric: a scenario file, or one collective on generated files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.api.inputs import check_executor, processes
+from ailb_gen.api.points import Execution, need_engine, simulated
+from ailb_gen.errors import UsageError
+from ailb_gen.paint import Paint, unpainted
+from ailb_gen.paths import absent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ailb_gen.sim.point import Point
+    from ailb_gen.sim.results import Row
+    from ailb_gen.sim.scenario.load import Variant
+
+DEFAULT = Execution()
+# The load balancers that are compared by default.
+COMPARED = ("rlb", "dlb", "glb", "ecmp")
+# Variants that differ in nothing but their load balancers.
+BALANCERS = "balancer"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationReport:
+    """The results of a scenario: `records` compare its variants, `rows` are the statistics of every point.
+
+    `warnings` were known before, `doubts` say what makes the results less than they seem.
+    """
+
+    variants: Sequence[Variant]
+    points: Sequence[Point]
+    rows: Sequence[Row]
+    records: Sequence[Mapping[str, Any]]
+    profiles: Mapping[str, Mapping[str, Any]]
+    about: Mapping[str, Any]
+    warnings: Sequence[str]
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What makes the results less than they seem: traffic that did not end by itself."""
+        return tuple(_unfinished(self.rows))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the simulation was ended early."""
+        return bool(self.about["interrupted"])
+
+    @property
+    def finished(self) -> int:
+        """The number of points that ran to their end."""
+        return sum(row.statistics is not None and not row.statistics["interrupted"] for row in self.rows)
+
+    @property
+    def by_balancer(self) -> bool:
+        """Whether the variants differ in nothing but their load balancers."""
+        return all(
+            variant.name in ("", *(balancer.name for balancer in variant.scenario.balancer))
+            for variant in self.variants
+        )
+
+    def table(self, paint: Paint = unpainted) -> str:
+        """Return the comparison of the variants as text of at most 80 columns."""
+        from ailb_gen.sim.comparison import comparison_table
+
+        return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint)
+
+    def tie(self) -> str:
+        """Return why load balancers are equally fast; empty if they are not, or if more than they differs."""
+        from ailb_gen.sim.conclusions import comparable, tie
+
+        return tie(comparable(self.rows, {row.variant: row.variant for row in self.rows})) if self.by_balancer else ""
+
+    def html(self) -> str:
+        """Return the report as HTML; it has charts if the simulation was asked for them."""
+        from ailb_gen.report.html.simulated import Simulation
+        from ailb_gen.report.html.simulated import simulated as page
+
+        swept = {variant.name: variant.swept for variant in self.variants}
+        names = dict.fromkeys(point.variant for point in self.points)
+        partial = f"{self.finished} of {len(self.rows)} points are finished" if self.interrupted else ""
+        facts = (
+            ("Command", "ailb-gen simulate"),
+            ("Scenario", f"{self.variants[0].source.file}"),
+            ("Level", ", ".join(dict.fromkeys(f"{point.level}s" for point in self.points))),
+            ("Variants", f"{len(names)}"),
+            ("Seeds", f"{len({row.seed for row in self.rows})}"),
+            ("Partial", partial),
+            ("Digest", self.about["scenario_sha256"]),
+        )
+        return page(
+            Simulation(
+                f"{self.about['scenario'] or 'Simulation'}",
+                tuple(fact for fact in facts if fact[1]),
+                {name: (swept.get(name, ""), name.removesuffix(f", {swept.get(name)}")) for name in names},
+                self.rows,
+                self.records,
+                self.profiles,
+                self.variants[0].source.data,
+                [*self.warnings, *self.doubts],
+            )
+        )
+
+
+def simulate(
+    scenario: str | Path,
+    settings: Sequence[str] = (),
+    *,
+    out: Path | None = None,
+    charts: bool = False,
+    execution: Execution = DEFAULT,
+) -> SimulationReport:
+    """Simulate a scenario file; `settings` replace its values, such as `seeds=3`.
+
+    Results are kept in `out`, from which an interrupted simulation continues. With `charts`, data for charts is kept
+    as well. Raises UsageError, IntentError, OutputError, WorkerError.
+    """
+    check_executor(execution.executor)
+    _need(Path(scenario))
+    from ailb_gen.sim.scenario.load import load
+
+    variants = load(Path(scenario), settings)
+    folder = Path(scenario).parent
+    return _simulate(variants, folder, out, charts, execution)
+
+
+def simulate_collective(
+    fabric: str | Path,
+    artifacts: str | Path,
+    size: str,
+    collective: str = "all-reduce",
+    settings: Sequence[str] = (),
+    *,
+    balancers: Sequence[str] = COMPARED,
+    failures: Sequence[str] = (),
+    queue_pairs: int | None = None,
+    out: Path | None = None,
+    charts: bool = False,
+    execution: Execution = DEFAULT,
+) -> SimulationReport:
+    """Simulate one collective over all NICs of generated files, of a size as nccl-tests counts it, such as `1G`.
+
+    `failures` are links or switches with a time, such as `leaf1:et-0/0/0@2ms`; `queue_pairs` per connection, by default
+    one per address of a NIC. The other arguments are those of `simulate`.
+    """
+    check_executor(execution.executor)
+    _need(Path(fabric))
+    from ailb_gen.sim.scenario.load import variants
+    from ailb_gen.sim.scenario.overrides import with_settings
+    from ailb_gen.sim.scenario.short import short_scenario
+
+    source = short_scenario(Path(fabric), Path(artifacts), collective, size, balancers, failures, queue_pairs)
+    found = variants(with_settings(source, settings))
+    return _simulate(found, Path(), out, charts, execution)
+
+
+def _need(path: Path) -> None:
+    """Refuse a missing file and a missing extra. Raises UsageError."""
+    try:
+        exists = path.is_file()
+    except OSError as error:
+        raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
+    if path.is_dir():
+        raise UsageError(f"{path}: this is a directory; name a scenario file, or a fabric file and then the directory")
+    if not exists:
+        raise UsageError(f"{path}: {absent(path, 'file')}; name a scenario, such as those in examples/simulate")
+    need_engine("simulate")
+
+
+def _simulate(
+    variants: Sequence[Variant],
+    folder: Path,
+    out: Path | None,
+    charts: bool,
+    execution: Execution,
+) -> SimulationReport:
+    from ailb_gen.sim.comparison import compared
+    from ailb_gen.sim.digest import digest
+    from ailb_gen.sim.results import Row, finish, held_scenario
+    from ailb_gen.sim.scenario.points import points_of
+    from ailb_gen.sim.sweep import Options
+
+    points, warnings = points_of(variants, folder)
+    for line in warnings:
+        execution.warn(line)
+    options = Options(execution.executor, processes(execution.jobs), tables=out is not None, profiled=charts)
+    run = simulated(points, out, options, charts, execution)
+    rows = [Row(item.point.variant, item.point.seed, item.digest, run.known.get(item.digest)) for item in run.prepared]
+    records = list(compared(rows))
+    about = {
+        "scenario": variants[0].scenario.name,
+        "scenario_sha256": digest([(row.variant, row.digest) for row in rows]),
+        "interrupted": run.interrupted,
+    }
+    if out is not None:
+        held = held_scenario(out)
+        if held not in (None, about["scenario"]):
+            stays = "the files of its points stay in points/, and its own file makes them again without simulating"
+            execution.warn(f"{out} held the results of {held!r}: {stays}")
+        finish(out, rows, about, records)
+    return SimulationReport(variants, points, rows, records, run.profiles, about, warnings)
+
+
+def _unfinished(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a sentence about the points whose traffic did not end by itself."""
+    from ailb_gen.wording import some
+
+    open_ends = [row for row in rows if row.statistics is not None and row.statistics["stuck"]]
+    names = [f"{row.variant} (seed {row.seed})" for row in open_ends]
+    if names:
+        least = min(row.statistics["ended"] / row.statistics["tasks"] for row in open_ends if row.statistics)
+        yield f"traffic could not end in {some(names)}; at worst {least:.1%} of its tasks did: look at drops and losses"

@@ -1,0 +1,118 @@
+"""Repeat a published experiment, or run a what-if study of a training job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ailb_gen.api.inputs import check_executor, processes
+from ailb_gen.api.points import Execution, Simulated, need_engine, simulated
+from ailb_gen.errors import UsageError
+from ailb_gen.paint import Paint, unpainted
+
+if TYPE_CHECKING:
+    from ailb_gen.study.model import Findings, Statistics, Study
+
+
+DEFAULT = Execution()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyReport:
+    """A study with its simulated results; `command` repeats it, `interrupted`: some points are not finished."""
+
+    study: Study
+    findings: Findings
+    profiles: Mapping[str, Sequence[Mapping[str, Any]]]
+    command: str
+    interrupted: bool
+
+    def table(self, paint: Paint = unpainted) -> str:
+        """Return published figures beside ours, and whether the claims hold, as text."""
+        from ailb_gen.study.rows import study_table
+
+        return study_table(self.study, self.findings, paint)
+
+    def html(self) -> str:
+        """Return the report as HTML; it has charts if the study was asked for them."""
+        from ailb_gen.study.report import study_page
+
+        return study_page(self.study, self.findings, self.profiles, self.command, self.interrupted)
+
+
+def run_study(
+    name: str,
+    file: Path | None = None,
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    out: Path | None = None,
+    charts: bool = False,
+    execution: Execution = DEFAULT,
+) -> StudyReport:
+    """Run the study called `name`; `file` is that of `what-if`. With `quick` it takes seconds instead of minutes.
+
+    Page, figures and finished points are written to `out`. Raises UsageError, IntentError, OutputError, WorkerError.
+    """
+    check_executor(execution.executor)
+    from ailb_gen.study.catalog.table import STUDIES
+    from ailb_gen.wording import did_you_mean
+
+    if name not in STUDIES:
+        hint = did_you_mean(name, STUDIES) or "there are " + ", ".join(STUDIES)
+        raise UsageError(f"there is no study {name[:40]!r}; {hint}")
+    entry = STUDIES[name]
+    if file is not None and not entry.needs_file:
+        raise UsageError(f"{name} reads no file; {file} is not needed")
+    need_engine("study")
+    if out is not None:
+        # Said before minutes of work: importing it fails without matplotlib.
+        from ailb_gen.study import figures  # noqa: F401
+    from ailb_gen.sim.sweep import Options as SweepOptions
+    from ailb_gen.study.model import Options
+    from ailb_gen.study.points import folder_of, study_points
+
+    words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
+    words += [f"--seeds {seeds}"] if seeds is not None else []
+    study = entry.make(Options(quick, seeds, file))
+    with folder_of(study) as folder:
+        points, warnings = study_points(study, folder)
+        for line in warnings:
+            execution.warn(line)
+        # What is kept has what charts need: a later report then simulates nothing again.
+        options = SweepOptions(
+            execution.executor, processes(execution.jobs), tables=False, profiled=charts or out is not None
+        )
+        run = simulated(points, out, options, charts, execution)
+    report = StudyReport(study, _findings(run), _profiles(run), " ".join(words), run.interrupted)
+    if out is not None:
+        from ailb_gen.study.write import held, write
+
+        former = held(out)
+        if former not in (None, study.name):
+            execution.warn(f"{out} held the study {former!r}: its figures and points stay")
+        write(study, report.findings, out, report.command, report.interrupted)
+    return report
+
+
+def _profiles(run: Simulated) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the profiles by case."""
+    profiles: dict[str, list[Mapping[str, Any]]] = {}
+    for item in run.prepared:
+        if item.digest in run.profiles:
+            profiles.setdefault(item.point.variant, []).append(run.profiles[item.digest])
+    return profiles
+
+
+def _findings(run: Simulated) -> Findings:
+    """Return the statistics by case; cut and missing points do not count."""
+    from ailb_gen.study.model import Findings
+
+    points: dict[str, list[Statistics]] = {}
+    for item in run.prepared:
+        statistics = run.known.get(item.digest)
+        if statistics is not None and not statistics["interrupted"]:
+            points.setdefault(item.point.variant, []).append(statistics)
+    return Findings(points)

@@ -1,0 +1,104 @@
+"""Check the files of a fabric against its intent: own checks, those of extensions, and Batfish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ailb_gen.api.batfish import ask, most_failures, open_service
+from ailb_gen.api.inputs import check_executor, check_folder, processes
+from ailb_gen.errors import AilbError, ExtensionError
+from ailb_gen.progress import Progress, Warn, quiet, unheeded
+
+if TYPE_CHECKING:
+    from ailb_gen.checks.extensions import ForeignCheck
+    from ailb_gen.checks.model import Check
+    from ailb_gen.intent.load import Intent
+    from ailb_gen.report.check_report import CheckReport
+
+# The mildest severity that fails the gate.
+FailOn = Literal["error", "warning", "note"]
+
+
+def validate(
+    intent: Intent,
+    artifacts: str | Path,
+    *,
+    checks: Sequence[str] = (),
+    limit: Sequence[str] = (),
+    fail_on: FailOn = "error",
+    waivers: Path | None = None,
+    yang: Path | None = None,
+    seed: int = 1,
+    executor: str = "processes",
+    jobs: int | None = None,
+    batfish: str | None = None,
+    batfish_timeout: int = 600,
+    batfish_failures: int | str | None = None,
+    html: bool = True,
+    progress: Progress = quiet,
+    warn: Warn = unheeded,
+) -> CheckReport:
+    """Check the files in `artifacts` against the intent.
+
+    `checks` are ids, globs or families, `!` before one excludes it; `limit` names the devices whose findings count;
+    `waivers` is a file of accepted findings, `yang` a directory of Juniper's models, `batfish` the address of a
+    service, which is given `batfish_timeout` seconds for each request. `seed` fixes everything that is sampled. `jobs`
+    processes work, by default one per core. Without `html`, the HTML report cannot trace paths
+    under failures. What keeps
+    checks from running is the report's `trouble`. Raises UsageError for arguments that cannot be used, WorkerError when
+    a process dies.
+    """
+    artifacts = Path(artifacts)
+    check_executor(executor)
+    check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
+    if yang:
+        check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
+
+    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WAIVABLE, WITH_BATFISH
+    from ailb_gen.checks.extensions import foreign_checks
+    from ailb_gen.checks.model import RunOptions
+    from ailb_gen.checks.select import pick_checks
+    from ailb_gen.checks.waivers import read_waivers
+
+    service = open_service(batfish, batfish_timeout) if batfish is not None else None
+    most = most_failures(batfish_failures, service is not None)
+    foreign, errors = foreign_checks()
+    every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]
+    names = {**NAMES, **{row.check.family: NAMES[row.check.family] for row in foreign}}
+    picked = pick_checks(every, names, checks, "" if service is not None else WITH_BATFISH)
+    chosen = frozenset(check.id for check in picked)
+    wanted = [row for row in foreign if row.check.id in chosen]
+    accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
+    options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
+
+    # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.run import examine
+    from ailb_gen.checks.steps import STEPS
+    from ailb_gen.report.check_report import CheckReport
+    from ailb_gen.report.judge import judge
+
+    with progress("checking", STEPS) as advance:
+        done, context = examine(intent, artifacts, options, advance, advance.step, wanted)
+    opinion, trouble = ask(service, context, chosen, most, progress, warn)
+    trouble = _trouble(trouble, errors, done.trouble)
+    done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
+    return CheckReport(judge(done, accepted, chosen, limit, fail_on), "validate", context, trouble)
+
+
+def _trouble(batfish: AilbError | None, errors: Sequence[ExtensionError], failed: str) -> AilbError | None:
+    """Return one error for everything that kept checks from running; None for nothing."""
+    texts = [*map(str, errors), *([failed] if failed else [])]
+    if not texts:
+        return batfish
+    return ExtensionError("\n".join([*([str(batfish)] if batfish is not None else []), *texts]))
+
+
+def origins() -> dict[str, str]:
+    """Return the distribution that each check of an extension comes from, by id."""
+    from ailb_gen.checks.extensions import foreign_checks
+
+    rows: list[ForeignCheck] = foreign_checks()[0]
+    return {row.check.id: row.extension.origin for row in rows}

@@ -1,0 +1,49 @@
+"""`ailb-gen export`: a design in the form that another program reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ailb_gen.cli import complete
+from ailb_gen.cli.console import say
+from ailb_gen.cli.reports import check_place
+from ailb_gen.errors import UsageError
+
+
+def export(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of the export; --list shows all.", autocompletion=complete.export)
+    ] = None,
+    fabric: Annotated[Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write to; default: print it.", metavar="FILE")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List the exports, and where they come from.")] = False,
+) -> None:
+    """Print the design in the form that another program reads.
+
+    Exit codes: 0 done, 2 bad input, 3 the file cannot be written, or an extension fails.
+    """
+    from ailb_gen.api.export import export as exported
+    from ailb_gen.api.export import exports
+    from ailb_gen.api.generate import compute_design
+    from ailb_gen.api.inputs import load
+    from ailb_gen.report.write import write
+    from ailb_gen.wording import aligned
+
+    if list_all:
+        rows = [(key, origin or "ailb-gen") for key, origin in exports().items()]
+        typer.echo("\n".join(aligned([("export", "from"), *rows])))
+        return
+    if name is None or fabric is None:
+        raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}")
+    if out is not None:
+        check_place("-o", out, [fabric])
+    text = exported(compute_design(load(fabric), say), name)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write(out, text, "export")
