@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from multiprocessing import active_children, forkserver, get_context, parent_process, resource_tracker
+from types import ModuleType
 from typing import Any, TypeVar
 
 from ailb_gen.errors import WorkerError
@@ -94,8 +96,9 @@ def process_pool(jobs: int, prepare: Callable[..., None], *arguments: object) ->
         forkserver.ensure_running()
         executor = ProcessPool(jobs, context, initializer=_prepare, initargs=(prepare, arguments))
         # A worker that is started later could be cut off half started.
-        for _ in range(jobs):
-            executor.submit(_nothing)
+        with _main_hidden():
+            for _ in range(jobs):
+                executor.submit(_nothing)
     try:
         yield executor
         executor.shutdown()
@@ -127,6 +130,17 @@ def _signals_held() -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
         if pending:
             signal.raise_signal(pending[0])
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Let processes that start not import the script that runs: without a guard, its work would begin again in each."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _prepare(prepare: Callable[..., None], arguments: tuple[object, ...]) -> None:

@@ -28,8 +28,8 @@ class Routes:
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """The names of all switches that have a usable file."""
-        return tuple(self.view.routing.graph.names)
+        """The names of the switches that are up and have a usable file."""
+        return tuple(name for name in self.view.routing.graph.names if name not in self.view.switches)
 
     def prefixes(self, text: str | None = None) -> tuple[Prefix, ...]:
         """Return the prefixes within a prefix or around it, all of them for None. Raises UsageError."""

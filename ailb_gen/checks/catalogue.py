@@ -36,6 +36,11 @@ BY_ID = {check.id: check for check in CATALOGUE}
 WAIVABLE = frozenset(check.id for check in EVERYTHING if check.family != OF_DEVICES)
 
 
+def title_of(family: str) -> str:
+    """Return the title of a family of checks; one of an extension has its name only."""
+    return FAMILIES[family][1] if family in FAMILIES else NAMES[family]
+
+
 def checks_of(family: str) -> tuple[Check, ...]:
     """Return the checks of a family, such as AILB1, in the order of their ids."""
     return tuple(check for check in EVERYTHING if check.family == family)

@@ -121,7 +121,7 @@ def _report(traces: Sequence[PathTrace]) -> Iterator[tuple[str, Style | None]]:
         yield from ((line, Style.WARN) for line in shared)
 
 
-def _summary(traces: list[PathTrace]) -> Iterator[str]:
+def _summary(traces: Sequence[PathTrace]) -> Iterator[str]:
     """Return how many arrive, and which share a link between switches: those share its bandwidth."""
     arrived = [path_trace for path_trace in traces if not path_trace.problem]
     yield f"{len(arrived)} of {len(traces)} queue pairs arrive"

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.catalogue import NAMES, title_of
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.report.text import detail, from_here, named
 from ailb_gen.report.verdict import Verdict
@@ -30,7 +29,7 @@ def junit(verdict: Verdict) -> str:
         f'<testsuites name="ailb-gen validate" {_totals(verdict, verdict.run.results)}>',
     ]
     for family, results in suites:
-        name = quoteattr(f"{family} {FAMILIES[family][1]}")
+        name = quoteattr(f"{family} {title_of(family)}")
         lines.append(f"  <testsuite name={name} {_totals(verdict, results)}>")
         for result in results:
             lines += _case(verdict, result)

@@ -21,13 +21,15 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "checkout"
     for name in ("examples", "inventory"):
         shutil.copytree(ROOT / name, folder / name)
-    program = tmp_path / "bin" / "ailb-gen"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m ailb_gen "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, words in (("ailb-gen", f"{sys.executable} -m ailb_gen"), ("python", sys.executable)):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
     env = {
         **os.environ,
-        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "PATH": f"{programs}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }

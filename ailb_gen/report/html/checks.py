@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.catalogue import NAMES, title_of
 from ailb_gen.checks.model import Result
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.report.html.page import Section
@@ -58,10 +57,7 @@ def checks_section(verdict: Verdict) -> Section:
     values = {
         "head": head,
         "rows": rows,
-        "families": [
-            (NAMES[name], FAMILIES[name][1] if name in FAMILIES else NAMES[name], found)
-            for name, found in by_family.items()
-        ],
+        "families": [(NAMES[name], title_of(name), found) for name, found in by_family.items()],
         "figures": figures,
         "statuses": STATUSES,
         "words": WORDS,

@@ -1,0 +1,152 @@
+"""Extensions: the example distribution is built, installed and used; a broken one is named and breaks nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+EXAMPLE = ROOT / "examples" / "extension"
+FABRIC = ROOT / "examples" / "lab" / "fabric.yaml"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the example into a directory of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*words, "--disable-pip-version-check", "--target", str(folder), str(EXAMPLE)], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lab") / "out"
+    assert _run(None, "generate", str(FABRIC), "-o", str(folder)).returncode == 0
+    return folder
+
+
+def _run(site: Path | None, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": ":".join([*([str(site)] if site else []), str(ROOT)])}
+    command = [sys.executable, "-m", "ailb_gen", *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def _broken(tmp_path: Path, module: str, kind: str = "checks", value: str = "broken:CHECKS") -> Path:
+    """Return a directory with an installed distribution whose module has this text."""
+    info = tmp_path / "broken_dist-2.0.dist-info"
+    info.mkdir(parents=True)
+    (tmp_path / "broken.py").write_text(module, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-dist\nVersion: 2.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[ailb_gen.{kind}]\nbroken = {value}\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_checks_are_listed_with_their_origin(site: Path) -> None:
+    shown = _run(site, "checks").stdout
+    assert "ACME acme, from acme-ailb 1.0\n  ACME001  error    every switch has two spare ports\n" in shown
+    assert _run(site, "checks", "acme001").stdout.rstrip().endswith("From: acme-ailb 1.0")
+
+
+def test_a_check_runs_with_all_others_and_can_be_excluded(site: Path, tree: Path) -> None:
+    done = _run(site, "validate", str(FABRIC), str(tree), "--report", "json=-")
+    rows = {row["id"]: row for row in json.loads(done.stdout)["checks"]}
+    assert (done.returncode, rows["ACME001"]["status"], rows["ACME001"]["examined"]) == (0, "pass", 8)
+    assert (rows["ACME001"]["family"], len(rows) > 90) == ("acme", True)
+    less = _run(site, "validate", str(FABRIC), str(tree), "--checks", "!acme", "--report", "json=-")
+    assert "ACME001" not in less.stdout
+
+
+def test_its_findings_are_reported_limited_and_waived(site: Path, tree: Path, tmp_path: Path) -> None:
+    strict = tmp_path / "site"
+    strict.mkdir()
+    for path in site.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            target = strict / path.relative_to(site)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    module = strict / "acme_ailb" / "checks.py"
+    module.write_text(module.read_text(encoding="utf-8").replace("MOST_PORTS, SPARE = 64", "MOST_PORTS, SPARE = 4"))
+    words = ["validate", str(FABRIC), str(tree)]
+    done = _run(strict, *words, *(f"--report={kind}={tmp_path / kind}" for kind in ("md", "junit", "sarif", "html")))
+    assert (done.returncode, "ACME001" in done.stdout, "ports are left" in done.stdout) == (1, True, True)
+    assert all("ACME001" in (tmp_path / kind).read_text(encoding="utf-8") for kind in ("md", "junit", "sarif", "html"))
+    waivers = tmp_path / "waivers.yaml"
+    waivers.write_text("- {id: ACME001, scope: '*', reason: agreed, expires: 2999-01-01}\n", encoding="utf-8")
+    assert _run(strict, *words, "--waivers", str(waivers)).returncode == 0
+    assert _run(strict, *words, "--limit", "gpu-s1-1").returncode == 0
+
+
+def test_a_report_format(site: Path, tree: Path, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.txt"
+    done = _run(site, "validate", str(FABRIC), str(tree), "--report", f"acme-chat={chat}")
+    assert (done.returncode, chat.read_text(encoding="utf-8").startswith("✅ PASS: ")) == (0, True)
+    wrong = _run(site, "validate", str(FABRIC), str(tree), "--report", "acme-chta=x")
+    assert (wrong.returncode, "did you mean 'acme-chat'?" in wrong.stderr) == (2, True)
+
+
+def test_an_export(site: Path, tmp_path: Path) -> None:
+    fabric = tmp_path / "fabric.yaml"
+    text = FABRIC.read_text(encoding="utf-8") + "management: {servers: 192.0.2.10/24}\n"
+    fabric.write_text(text, encoding="utf-8")
+    done = _run(site, "export", "acme-hosts", str(fabric))
+    assert done.stdout.splitlines()[0].split()[1] == "gpu-s1-1", done.stderr
+    assert "acme-hosts     acme-ailb 1.0" in _run(site, "export", "--list").stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        ("import nothing_such\n", "cannot be imported: ModuleNotFoundError: No module named 'nothing_such'"),
+        ("raise SystemExit(0)\n", "cannot be imported: SystemExit: 0"),
+        ("CHECKS = 5\n", "names neither a Check nor a list of them"),
+        ("CHECKS = ['x']\n", "has an item that is no Check: str"),
+        (
+            "from ailb_gen import Check\nCHECKS = Check('AILB999', 'a', 'b', 'c', 'd', print)\n",
+            "has the check 'AILB999': an id is 2 to 16 capital letters, not AILB, and 3 digits",
+        ),
+        (
+            "from ailb_gen import Check\nCHECKS = Check('AB001', 'a', 'b', 'c', 'd')\n",
+            "has the check AB001, which has no function 'run'",
+        ),
+        (
+            "from ailb_gen import Check\nCHECKS = Check('AB001', 'a', 'b', 'c', 'd', lambda files, findings: 1 / 0)\n",
+            "has a check that fails: AB001 failed: ZeroDivisionError: division by zero",
+        ),
+    ],
+    ids=["import", "exit", "number", "text", "own-id", "no-run", "fails"],
+)
+def test_a_broken_one_is_named_and_all_others_run(tree: Path, tmp_path: Path, module: str, reason: str) -> None:
+    done = _run(_broken(tmp_path / "x", module), "validate", str(FABRIC), str(tree))
+    assert done.returncode == 3
+    assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.checks {reason}" in done.stderr
+    assert "INCOMPLETE: no findings; 89 checks passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("reports", ["validate", str(FABRIC), "TREE", "--report", "broken=-"]),
+        ("exports", ["export", "broken", str(FABRIC)]),
+    ],
+)
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        ("CHECKS = 5\n", "is not a function"),
+        ("def CHECKS(x): return 5\n", "must return text, not int"),
+        ("def CHECKS(x): raise ValueError('no')\n", "fails: ValueError: no"),
+    ],
+)
+def test_broken_formats_and_exports(
+    tree: Path, tmp_path: Path, kind: str, words: list[str], module: str, reason: str
+) -> None:
+    done = _run(_broken(tmp_path / "x", module, kind), *(str(tree) if word == "TREE" else word for word in words))
+    assert done.returncode == 3
+    assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.{kind} {reason}" in done.stderr
