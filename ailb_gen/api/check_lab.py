@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ailb_gen.api.inputs import load, processes
+from ailb_gen.api.inputs import intent_of, processes
 from ailb_gen.errors import AilbError
 from ailb_gen.progress import Progress, quiet
 
@@ -25,7 +25,7 @@ MOST_SWITCHES = 32
 
 def check_lab(
     name: str | None = None,
-    intent: Intent | None = None,
+    fabric: Intent | str | Path | None = None,
     artifacts: str | Path | None = None,
     *,
     checks: Sequence[str] = (),
@@ -57,7 +57,7 @@ def check_lab(
 
     chosen = frozenset(row.id for row in pick_checks(checks_of(OF_LAB), {OF_LAB: NAMES[OF_LAB]}, checks))
     accepted = read_waivers(waivers, WAIVABLE) if waivers else ()
-    intent = intent or load(lab.fabric)
+    intent = intent_of(fabric or lab.fabric)
 
     # Imported when the input is known to be usable: it brings everything that computes.
     from ailb_gen.checks.run import examine

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.runlog import StateDirectory
     from ailb_gen.deploy.runs import Runs
     from ailb_gen.deploy.switch import DeviceError
+    from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
 
 # What speaks NETCONF to the switches.
@@ -224,7 +225,7 @@ class Connection:
 
 @contextmanager
 def connect(
-    fabric: str | Path,
+    fabric: Intent | str | Path,
     artifacts: str | Path | None = None,
     *,
     inventory: Path | None = None,
@@ -249,7 +250,7 @@ def connect(
     from ailb_gen.deploy.fleet import Access
     from ailb_gen.deploy.hostkeys import HostKeys
 
-    path = fabric_file(Path(fabric))
+    path = fabric_file(Path(fabric if isinstance(fabric, str | Path) else fabric.source.file))
     access = Access(driver, jobs, HostKeys(accept_new_hostkeys, warn), signals=signals)
     files = Path(artifacts) if artifacts is not None else None
     with open_context(path, files, inventory, limit, access, trust, limited_by) as context:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ailb_gen.api.inputs import intent_of
 from ailb_gen.errors import UsageError, WorkerError
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
@@ -59,21 +60,21 @@ class Generation:
         return "".join(diff(self.rendering.target, self.rendering.tree, self.changes))
 
 
-def compute_design(intent: Intent, warn: Warn = unheeded) -> Design:
-    """Compute the design of a fabric: every address, port, color and number of every device.
+def compute_design(fabric: Intent | str | Path, warn: Warn = unheeded) -> Design:
+    """Compute the design of an intent or a fabric file: every address, port, color and number of every device.
 
     Raises IntentError for an intent that no fabric can satisfy.
     """
     from ailb_gen.design.build import build
 
-    design, warnings = build(intent)
+    design, warnings = build(intent_of(fabric))
     for problem in warnings:
         warn(str(problem))
     return design
 
 
 def generate(
-    intent: Intent,
+    fabric: Intent | str | Path,
     output: str | Path,
     *,
     limit: Sequence[str] = (),
@@ -99,7 +100,7 @@ def generate(
     from ailb_gen.render.generate import rendering, write_rendering
     from ailb_gen.selection import pick_devices
 
-    output = Path(output)
+    intent, output = intent_of(fabric), Path(output)
     # One pass over large data without cycles: collecting garbage would only cost time.
     with no_garbage_collection():
         design, warnings = build(intent)

@@ -23,6 +23,11 @@ def load(fabric: str | Path) -> Intent:
     return read(fabric_file(Path(fabric)))
 
 
+def intent_of(fabric: Intent | str | Path) -> Intent:
+    """Return an intent as it is, or that of a fabric file. Raises as `load`."""
+    return load(fabric) if isinstance(fabric, str | Path) else fabric
+
+
 def fabric_file(path: Path) -> Path:
     """Return the path if it is a file. Raises UsageError."""
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
-from ailb_gen.api.inputs import check_executor, check_folder, processes
+from ailb_gen.api.inputs import check_executor, check_folder, intent_of, processes
 from ailb_gen.errors import AilbError, ExtensionError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -23,7 +23,7 @@ FailOn = Literal["error", "warning", "note"]
 
 
 def validate(
-    intent: Intent,
+    fabric: Intent | str | Path,
     artifacts: str | Path,
     *,
     checks: Sequence[str] = (),
@@ -72,6 +72,7 @@ def validate(
     chosen = frozenset(check.id for check in picked)
     wanted = [row for row in foreign if row.check.id in chosen]
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
+    intent = intent_of(fabric)
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
 
     # Imported when the input is known to be usable: it brings everything that computes.

@@ -17,7 +17,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-FORMATS = ("table", "json", "junit", "sarif", "md", "html")
 STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "what-if")
 PATTERNS = ("all-to-all", "permutation", "ring")
 VIEWS = ("device", "fabric", "path", "rail", "stripe")
@@ -130,9 +129,9 @@ def _of(words: Iterable[str]) -> Callable[[str], list[str]]:
 
 def report_format(incomplete: str) -> list[str]:
     """Complete a format of reports about findings."""
-    from ailb_gen.extensions import installed
+    from ailb_gen.cli.reports import formats
 
-    return _starting((*FORMATS, *(extension.name for extension in installed("reports"))), incomplete)
+    return _starting(formats(["?"]), incomplete)
 
 
 def export(incomplete: str) -> list[str]:
@@ -142,7 +141,7 @@ def export(incomplete: str) -> list[str]:
     return _starting(exports(), incomplete)
 
 
-page_format = _of(FORMATS[-1:])
+page_format = _of(("html",))
 study = _of(STUDIES)
 pattern = _of(PATTERNS)
 view = _of(VIEWS)

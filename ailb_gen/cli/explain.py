@@ -31,9 +31,8 @@ def explain(
     IRBs and prefixes, ports, BGP groups; NICs, routing tables, environment.
     """
     from ailb_gen.api.generate import compute_design
-    from ailb_gen.api.inputs import load
 
-    design = compute_design(load(fabric), say)
+    design = compute_design(fabric, say)
     tables = _tables(design, device)
     if as_json:
         body = {

@@ -30,7 +30,6 @@ def export(
     from ailb_gen.api.export import export as exported
     from ailb_gen.api.export import exports
     from ailb_gen.api.generate import compute_design
-    from ailb_gen.api.inputs import load
     from ailb_gen.report.write import write
     from ailb_gen.wording import aligned
 
@@ -42,7 +41,7 @@ def export(
         raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}")
     if out is not None:
         check_place("-o", out, [fabric])
-    text = exported(compute_design(load(fabric), say), name)
+    text = exported(compute_design(fabric, say), name)
     if out is None:
         typer.echo(text, nl=False)
     else:

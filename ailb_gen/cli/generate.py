@@ -67,11 +67,10 @@ def generate(
     Only what changed is written, and all of it or nothing.
     """
     from ailb_gen.api.generate import generate as make
-    from ailb_gen.api.inputs import load
 
     shows = check or diff
     made = make(
-        load(fabric),
+        fabric,
         output,
         limit=limit or (),
         templates=templates,

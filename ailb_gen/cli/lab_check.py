@@ -10,8 +10,8 @@ import typer
 from ailb_gen.cli.fleet import REPORTS
 from ailb_gen.cli.lab_state import NAME
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.reports import targets
-from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, conclude, formats
+from ailb_gen.cli.reports import formats, targets
+from ailb_gen.cli.validate import ABOUT, ALL, CHECKS, FAIL_ON, SEED, WAIVERS, conclude
 from ailb_gen.errors import UsageError
 
 FABRIC = Annotated[
@@ -66,7 +66,6 @@ def check(
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
     from ailb_gen.api.check_lab import check_lab
-    from ailb_gen.api.inputs import load
     from ailb_gen.lab.registry import find
 
     if fabric is not None and artifacts is None:
@@ -76,7 +75,7 @@ def check(
     where = targets(reports or [], inputs, formats(reports))
     report = check_lab(
         lab.name,
-        load(fabric) if fabric is not None else None,
+        fabric,
         artifacts,
         checks=checks or (),
         limit=limit or (),

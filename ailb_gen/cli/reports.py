@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 Target = tuple[str, Path | None]
 # What goes to standard output when nothing else does.
 TABLE = "table"
+# Of reports about findings; importing what renders them would take time, and start threads.
+FORMATS = (TABLE, "json", "junit", "sarif", "md", "html")
+
+
+def formats(words: Sequence[str] | None = None) -> list[str]:
+    """Return the formats of reports about findings; those of extensions only if one of `words` may be one."""
+    if all(word.partition("=")[0] in FORMATS for word in words or ()):
+        return [*FORMATS]
+    from ailb_gen.extensions import installed
+
+    return [*FORMATS, *(extension.name for extension in installed("reports"))]
 
 
 def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequence[str]) -> list[Target]:

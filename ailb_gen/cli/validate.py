@@ -14,7 +14,7 @@ from ailb_gen.cli.console import warn
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.output import steady
-from ailb_gen.cli.reports import targets, write_reports
+from ailb_gen.cli.reports import formats, targets, write_reports
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -84,12 +84,11 @@ def validate(
 
     Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
     """
-    from ailb_gen.api.inputs import load
     from ailb_gen.api.validate import validate as check
 
     where = targets(reports or [], [fabric, artifacts, waivers], formats(reports))
     report = check(
-        load(fabric),
+        fabric,
         artifacts,
         checks=checks or (),
         limit=limit or (),
@@ -125,10 +124,3 @@ def conclude(report: CheckReport, where: Sequence[Target], everything: bool = Fa
             raise report.trouble
         if report.verdict.failed:
             raise typer.Exit(ExitCode.FINDINGS)
-
-
-def formats(words: Sequence[str] | None = None) -> list[str]:
-    """Return the formats of reports about findings; those of extensions only if one of `words` may be one."""
-    from ailb_gen.report.check_report import formats as known
-
-    return known(word.partition("=")[0] for word in words or ())

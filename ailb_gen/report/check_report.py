@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ailb_gen.checks.context import Context
@@ -79,12 +79,6 @@ FORMATS: dict[str, Format] = {
     "md": lambda report: markdown(report.verdict),
     "html": _html,
 }
-
-
-def formats(wanted: Iterable[str] = ()) -> list[str]:
-    """Return the names of the formats; those of extensions only if one that is wanted is not built in."""
-    own = [*FORMATS]
-    return own if set(wanted) <= FORMATS.keys() else [*own, *(extension.name for extension in installed("reports"))]
 
 
 def format_of(name: str) -> Format:

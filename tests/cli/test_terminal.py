@@ -75,6 +75,7 @@ CASES = (
     Case("path-fails", "path gpu-s1-1:gpu0_eth gpu-s2-1:gpu0_eth -C out --fail stripe2-leaf1", 1),
     Case("path-unknown", "path gpu-s1-1 gpu-s9-9 -C out", 2),
     Case("draw", "draw fabric.yaml out -o fabric.svg"),
+    Case("export", "export --list"),
     Case("junos-diff", "junos diff out/switches/spine1.conf damaged/switches/spine1.conf", 1),
     Case("junos-convert", "junos convert small.conf --to set"),
     Case("junos-check-no-models", "junos check out/switches/spine1.conf", 2),

@@ -1,10 +1,11 @@
 """Runs made by hand, with text that wants to break every format."""
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.model import Check, Finding, Result, Run, RunOptions, Severity
 from ailb_gen.checks.steps import STEPS
 from ailb_gen.checks.waivers import Waiver
@@ -107,6 +108,7 @@ def driver_that_finds(*rows: Result, seen: list[RunOptions] | None = None) -> Mo
         options: RunOptions,
         advance: Callable[[int], None],
         step: Callable[[str], None],
+        foreign: Sequence[ForeignCheck] = (),
     ) -> tuple[Run, None]:
         if seen is not None:
             seen.append(options)
