@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,13 @@ def test_every_folder_of_the_program_has_a_row() -> None:
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ailb_gen").glob("*.py")}
     known = {"ailb_gen/__init__.py", "ailb_gen/__main__.py"}
     assert sorted((folders | modules) - named - known) == []
+
+
+def test_the_layers_are_those_of_the_import_contracts() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    shown = re.search(r"do not import each other\.\n\n```text\n(.*?)```", TEXT, re.S)
+    assert shown is not None
+    lines = re.sub(r"\n    +", "  ", shown[1]).strip().split("\n")
+    assert [line.split() for line in lines] == [layer.split(" | ") for layer in contracts[0]["layers"]]
