@@ -56,7 +56,7 @@ def report(error: AilbError) -> None:
     """Print what went wrong to standard error: every problem on a line, and how many there are."""
     if isinstance(error, IntentError):
         errors = sum(problem.severity == "error" for problem in error.problems)
-        say(f"{error}\n{errors} error{'s' if errors != 1 else ''}; nothing was written")
+        say(f"{error}\n{errors} error{'s' if errors != 1 else ''}")
     else:
         say(f"ailb-gen: {error}")
 
