@@ -70,7 +70,7 @@ def plan(
     Lists every statement, the order of the waves, and what they touch.
 
     Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at. With --exit-code: 0 nothing
-    to do, 2 changes, or something besides the files that changes the fabric, 1 bad input, 3 as ever.
+    to do, 2 changes, or something besides the files that changes the fabric, 1 bad input, 3 as without --exit-code.
     """
     from ailb_gen.cli.push_report import files_of
 
@@ -93,8 +93,7 @@ def plan(
         code = ExitCode.FINDINGS if error.exit_code is ExitCode.BAD_INPUT else error.exit_code
         raise typer.Exit(code) from error
     if out is not None:
-        more = [*(["-i", str(inventory)] if inventory else []), *["--allow-unverified"] * allow_unverified]
-        command = " ".join(["ailb-gen deploy", str(fabric), str(artifacts), *more, "--plan", str(out)])
+        command = place.command("deploy", *["--allow-unverified"] * allow_unverified, "--plan", str(out))
         lines = [*([] if as_json else [""]), *_to_sign(out, signed), f"Plan written to {out}: {command}"]
         typer.echo("\n".join(lines), err=as_json)
     fleet.say_errors(found.errors)
@@ -147,7 +146,7 @@ def _plan(
 
 
 def _show_nothing_to_do(found: Plan) -> None:
-    counted = f"{len(found.found)} devices have what their files say"
+    counted = f"{len(found.found)} devices match their files"
     if found.errors:
         typer.echo(f"{counted}; {len(found.errors)} could not be looked at.")
     elif found.affected:

@@ -56,7 +56,7 @@ def test_a_plan_without_changes_has_a_page_too(tiny: Site, tmp_path: Path) -> No
     assert tiny.deploy().code == 0
     page = tmp_path / "plan.html"
     assert run(*tiny.place("plan"), "--report", f"html={page}").code == 0
-    assert verdict(page) == "Nothing to do: 4 devices have what their files say"
+    assert verdict(page) == "Nothing to do: 4 devices match their files"
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert verdict(page) == "Nothing to do"
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))

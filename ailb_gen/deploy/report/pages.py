@@ -95,7 +95,7 @@ def _html(
 def _plan_verdict(plan: Plan, impact: Impact) -> tuple[Status, str]:
     unread = f"{counted(len(plan.errors), 'device')} could not be read" if plan.errors else ""
     if not plan.changed:
-        same = f"{counted(len(plan.found), 'device')} have what their files say"
+        same = f"{counted(len(plan.found), 'device')} match their files"
         if plan.affected and not unread:
             return (
                 "warn",
