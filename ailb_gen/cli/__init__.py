@@ -22,17 +22,17 @@ from ailb_gen.cli import (
     init,
     junos,
     lab,
+    observe,
     path,
     plan,
     routes,
-    running,
     schema,
     simulate,
     study,
     validate,
 )
 from ailb_gen.cli.console import report, say, silence
-from ailb_gen.cli.plain import plain_streams
+from ailb_gen.cli.visible import plain_streams
 from ailb_gen.errors import AilbError, ExitCode
 
 app = typer.Typer(
@@ -79,9 +79,9 @@ app.command("plan", cls=plan.Detailed)(plan.plan)
 app.command("deploy")(deploy.deploy)
 app.command("confirm")(deploy.confirm)
 app.command("rollback")(deploy.rollback)
-app.command("drift")(running.drift)
-app.command("verify")(running.verify)
-app.command("collect")(running.collect)
+app.command("drift")(observe.drift)
+app.command("verify")(observe.verify)
+app.command("collect")(observe.collect)
 app.command("emulate")(emulate.emulate)
 app.command("rib")(routes.rib)
 app.command("fib")(routes.fib)

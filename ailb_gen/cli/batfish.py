@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ailb_gen.cli.console import echo_table, say
-from ailb_gen.cli.output import ask as asked
 from ailb_gen.cli.reports import check_place
+from ailb_gen.cli.steady import ask as asked
 from ailb_gen.errors import BatfishError, ExitCode, UsageError
 from ailb_gen.wording import counted
 

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from typer.core import TyperCommand
 
-from ailb_gen.cli.plain import painter, show, visible
+from ailb_gen.cli.visible import painter, show, visible
 from ailb_gen.errors import AilbError, IntentError
 from ailb_gen.paint import Style, heading
 

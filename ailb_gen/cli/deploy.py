@@ -13,8 +13,8 @@ import typer
 from ailb_gen.cli import complete, fleet
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import progress, watching
-from ailb_gen.cli.output import steady
 from ailb_gen.cli.plan import MIN_PATHS, show_changes, show_waves
+from ailb_gen.cli.steady import steady
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 from ailb_gen.paint import Style
 

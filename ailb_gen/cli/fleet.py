@@ -14,7 +14,7 @@ import typer
 from ailb_gen.api.connect import Driver, connect, records_of
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
-from ailb_gen.cli.output import ask, shout
+from ailb_gen.cli.steady import ask, write_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -167,9 +167,9 @@ class Stop:
             return
         self.signals.append(now)
         if len(self.signals) == 1:
-            shout(f"ailb-gen: stopping; {self.effect}; a second signal ends the run at once")
+            write_now(f"ailb-gen: stopping; {self.effect}; a second signal ends the run at once")
         elif len(self.signals) == 2:
-            shout("ailb-gen: ending at once; devices take back what is pending when their timers run out")
+            write_now("ailb-gen: ending at once; devices take back what is pending when their timers run out")
         if self.asking:
             raise KeyboardInterrupt
 

@@ -13,7 +13,7 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_changes, echo_table, say
 from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import steady
+from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import junos_check
-from ailb_gen.cli.plain import echo_data
+from ailb_gen.cli.visible import echo_data
 from ailb_gen.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def diff(
 
     Exit code 1 when there are any, 0 when the two say the same.
     """
-    from ailb_gen.cli.output import steady
+    from ailb_gen.cli.steady import steady
     from ailb_gen.junos.diff import diff as changes_of
 
     if str(first) == str(second) == "-":

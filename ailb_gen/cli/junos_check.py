@@ -32,7 +32,7 @@ def check(
     """
     from ailb_gen.cli.console import echo_wrapped
     from ailb_gen.cli.live import progress
-    from ailb_gen.cli.output import steady
+    from ailb_gen.cli.steady import steady
     from ailb_gen.errors import ExitCode
     from ailb_gen.junos.check import check as commit_check
     from ailb_gen.junos.groups import active, inherited

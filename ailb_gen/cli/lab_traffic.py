@@ -10,8 +10,8 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.lab_state import NAME
-from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.reports import check_place
+from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.paths import real
 

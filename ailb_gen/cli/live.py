@@ -14,7 +14,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from ailb_gen.cli.plain import CLEAR, PRINTING, colored, covers, exact, visible
+from ailb_gen.cli.visible import CLEAR, PRINTING, colored, exact, overlays, visible
 from ailb_gen.paint import Style, painted
 from ailb_gen.wording import some
 
@@ -47,7 +47,7 @@ class Live:
 
     def __enter__(self) -> Live:
         with PRINTING:
-            covers.append(self.lift)
+            overlays.append(self.clear_overlay)
         self.draw()
         if self._thread is not None:
             try:
@@ -60,13 +60,13 @@ class Live:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         with PRINTING:
-            if self.lift in covers:
-                covers.remove(self.lift)
+            if self.clear_overlay in overlays:
+                overlays.remove(self.clear_overlay)
             self._write(CLEAR if self._drawn else "")
         if self._thread is not None:
             self._thread.join()
 
-    def lift(self, stream: TextIO, text: str) -> None:
+    def clear_overlay(self, stream: TextIO, text: str) -> None:
         """Make room for a text that is about to be printed to a stream."""
         if stream.isatty():
             if self._drawn:
@@ -77,7 +77,7 @@ class Live:
     def draw(self) -> None:
         """Draw the line, unless a line is being printed, or another live line is above this one."""
         with PRINTING:
-            if self._ended.is_set() or self._within or covers[-1:] != [self.lift]:
+            if self._ended.is_set() or self._within or overlays[-1:] != [self.clear_overlay]:
                 return
             stream = exact(sys.stderr)
             writer = getattr(getattr(getattr(stream, "buffer", None), "raw", None), "writer", None)

@@ -11,8 +11,8 @@ import typer
 from ailb_gen.cli import fleet
 from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, echo_table, report
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place
+from ailb_gen.cli.steady import steady
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
 from ailb_gen.wording import some

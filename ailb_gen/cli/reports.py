@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ailb_gen.cli.plain import painter, show
+from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.paths import real
 

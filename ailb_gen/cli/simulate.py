@@ -15,8 +15,8 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, say, warn
 from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import shout, steady
-from ailb_gen.cli.plain import painter, show
+from ailb_gen.cli.steady import steady, write_now
+from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def stopping(caught: list[int], stop: Callable[[], None]) -> Iterator[None]:
             raise KeyboardInterrupt
         caught.append(number)
         stop()
-        shout("stopping: what is known so far is kept; once more to end at once")
+        write_now("stopping: what is known so far is kept; once more to end at once")
 
     before = {number: signal.getsignal(number) for number in SIGNALS}
     chosen = [number for number, handler in before.items() if handler is not signal.SIG_IGN]

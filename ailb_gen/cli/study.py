@@ -12,9 +12,9 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import say, warn
 from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import steady
-from ailb_gen.cli.plain import painter, show
 from ailb_gen.cli.simulate import EXECUTOR, HTML, PROCESSES, SEEDS, stopping
+from ailb_gen.cli.steady import steady
+from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import UsageError
 
 NAME = Annotated[

@@ -13,8 +13,8 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import warn
 from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import formats, targets, write_reports
+from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:

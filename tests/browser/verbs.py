@@ -16,7 +16,7 @@ from ailb_gen.report.html.judged import judged
 from ailb_gen.report.judge import judge
 from ailb_gen.sim import point, sweep
 from tests.cli import verbs
-from tests.cli.test_running import by_hand
+from tests.cli.test_observe import by_hand
 from tests.cli.test_study import LAB
 from tests.conftest import EXAMPLES
 from tests.deploy.fabric import SPINES, generated, run, site

@@ -15,8 +15,8 @@ import typer
 
 from ailb_gen.cli import live
 from ailb_gen.cli.live import Bar, Live, fitted, progress, watching, working
-from ailb_gen.cli.output import shout, steady
-from ailb_gen.cli.plain import covers, plain
+from ailb_gen.cli.steady import steady, write_now
+from ailb_gen.cli.visible import overlays, plain
 from ailb_gen.paint import Style
 from tests.cli.screen import Screen
 
@@ -159,9 +159,9 @@ def test_where_printing_never_waits(terminal: Terminal) -> None:
         with steady():
             with saying("one", "two") as line:
                 typer.echo("printed")
-                shout("stopping")
+                write_now("stopping")
                 typer.echo("an error", err=True)
-            assert covers == []
+            assert overlays == []
             del line
         assert [text for text in terminal.lines() if text] == ["printed", "stopping", "an error"]
 
@@ -175,7 +175,7 @@ def test_a_terminal_that_is_gone(terminal: Terminal) -> None:
             sys.stderr = plain(gone)
             line.draw()
             sys.stderr = behind
-        assert covers == []
+        assert overlays == []
 
 
 @pytest.mark.parametrize("dumb", [False, True])

@@ -10,8 +10,8 @@ import typer
 from ailb_gen.api.connect import Connection
 from ailb_gen.cli import fleet
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.output import steady
 from ailb_gen.cli.reports import check_place, formats, targets
+from ailb_gen.cli.steady import steady
 from ailb_gen.cli.validate import conclude
 from ailb_gen.errors import ExitCode
 

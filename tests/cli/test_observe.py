@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ailb_gen.cli.plain import visible
+from ailb_gen.cli.visible import visible
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set

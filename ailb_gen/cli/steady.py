@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ailb_gen.cli.plain import CLEAR, covers, plain
+from ailb_gen.cli.visible import CLEAR, overlays, plain
 from ailb_gen.errors import ExitCode, OutputError
 
 if TYPE_CHECKING:
@@ -197,11 +197,11 @@ def _wait(stream: TextIO | None) -> None:
         raw.writer.drain()
 
 
-def shout(text: str) -> None:
+def write_now(text: str) -> None:
     """Print a line to standard error, from a signal handler: whatever is being written at that moment."""
     raw = _raw(sys.stderr)
     if raw is not None:
-        room = CLEAR if covers and raw.isatty() else ""
+        room = CLEAR if overlays and raw.isatty() else ""
         raw.write(f"{room}{text}\n".encode(errors="backslashreplace"))
     else:
         typer.echo(text, err=True)

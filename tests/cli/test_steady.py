@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 PROGRAM = """
 import typer
-from ailb_gen.cli.output import steady
+from ailb_gen.cli.steady import steady
 with steady():
     for number in range(500):
         typer.echo(number, err=number % 5 == 4)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.cli.plain import colored, exact, painter, plain, show, visible
+from ailb_gen.cli.visible import colored, exact, painter, plain, show, visible
 from ailb_gen.paint import Style, painted, unpainted
 from tests.conftest import ROOT
 
@@ -129,7 +129,7 @@ def test_a_document_into_a_file_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_steady_streams_are_plain_as_well() -> None:
     code = (
-        "import sys\nfrom ailb_gen.cli.output import steady\nfrom ailb_gen.cli.plain import plain_streams\n"
+        "import sys\nfrom ailb_gen.cli.steady import steady\nfrom ailb_gen.cli.visible import plain_streams\n"
         "with plain_streams(), steady():\n    print('\\x1b[2J')\n    print('\\u202e', file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})

@@ -26,9 +26,9 @@ CLEAR = "\x1b[J"
 # Held while text is printed, or drawn over; a signal handler may print, too.
 PRINTING = RLock()
 # What shows something at the bottom of the terminal: called with a stream and a text before that is printed there.
-covers: list[Callable[[TextIO, str], None]] = []
+overlays: list[Callable[[TextIO, str], None]] = []
 # What draws is in the parent.
-os.register_at_fork(after_in_child=covers.clear)
+os.register_at_fork(after_in_child=overlays.clear)
 # What `painted` writes: the beginning of a style, or its end.
 PAINTED = re.compile(rf"(\x1b\[(?:0|{'|'.join(Style)})m)")
 
@@ -74,12 +74,12 @@ class PlainStream:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    if not covers:
+    if not overlays:
         stream.write(text)
         return
     with PRINTING:
-        for lift in covers:
-            lift(stream, text)
+        for clear_overlay in overlays:
+            clear_overlay(stream, text)
         stream.write(text)
 
 
