@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from ailb_gen.cli.points import Simulated
     from ailb_gen.cli.reports import Target
-    from ailb_gen.study.model import Findings, Statistics, Study
+    from ailb_gen.study.model import CaseResults, Study
+    from ailb_gen.study.quantities import Statistics
 
 NAME = Annotated[
     str | None,
@@ -59,7 +60,7 @@ def study(
     """
     from ailb_gen.cli.reports import check_place, targets
     from ailb_gen.cli.validate import check_executor
-    from ailb_gen.study.catalog.table import STUDIES
+    from ailb_gen.study.catalog import STUDIES
     from ailb_gen.wording import aligned, did_you_mean
 
     if list_all:
@@ -79,11 +80,11 @@ def study(
     if out is not None:
         # Said before minutes of work: importing it fails without matplotlib.
         from ailb_gen.study import figures  # noqa: F401
-    from ailb_gen.study.model import Options
+    from ailb_gen.study.model import StudyOptions
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
     words += [f"--seeds {seeds}"] if seeds is not None else []
-    _run(entry.make(Options(quick, seeds, file)), out, where, executor, jobs, " ".join(words))
+    _run(entry.make(StudyOptions(quick, seeds, file)), out, where, executor, jobs, " ".join(words))
 
 
 def _run(
@@ -103,7 +104,7 @@ def _run(
         # What is kept has what charts need: a later report then simulates nothing again.
         options = Options(executor, processes, tables=False, profiled=bool(where) or out is not None)
         run = simulated(points, out, options, bool(where))
-    findings = _findings(run)
+    results = _results(run)
     with steady():
         if out is not None:
             from ailb_gen.study.write import held, write
@@ -111,16 +112,16 @@ def _run(
             former = held(out)
             if former not in (None, study.name):
                 say(f"warning: {out} held the study {former!r}: its figures and points stay")
-            write(study, findings, out, command, bool(run.caught))
-        show(study_table(study, findings, painter()))
-        write_reports(where, {"html": lambda: _page(study, findings, run, command)})
+            write(study, results, out, command, bool(run.caught))
+        show(study_table(study, results, painter()))
+        write_reports(where, {"html": lambda: _page(study, results, run, command)})
         if run.caught:
             kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""
             say(f"this study is partial{kept}")
             raise typer.Exit(128 + run.caught[0])
 
 
-def _page(study: Study, findings: Findings, run: Simulated, command: str) -> str:
+def _page(study: Study, results: CaseResults, run: Simulated, command: str) -> str:
     """Return the report as HTML."""
     from ailb_gen.study.report import study_page
 
@@ -128,16 +129,16 @@ def _page(study: Study, findings: Findings, run: Simulated, command: str) -> str
     for one in run.prepared:
         if one.digest in run.profiles:
             profiles.setdefault(one.point.variant, []).append(run.profiles[one.digest])
-    return study_page(study, findings, profiles, command, bool(run.caught))
+    return study_page(study, results, profiles, command, bool(run.caught))
 
 
-def _findings(run: Simulated) -> Findings:
+def _results(run: Simulated) -> CaseResults:
     """Return the statistics by case; cut and missing points do not count."""
-    from ailb_gen.study.model import Findings
+    from ailb_gen.study.model import CaseResults
 
     points: dict[str, list[Statistics]] = {}
     for one in run.prepared:
         found = run.known.get(one.digest)
         if found is not None and not found["interrupted"]:
             points.setdefault(one.point.variant, []).append(found)
-    return Findings(points)
+    return CaseResults(points)

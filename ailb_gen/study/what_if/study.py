@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ailb_gen.errors import UsageError
-from ailb_gen.study.model import Case, Options, Study
+from ailb_gen.study.model import Case, Study, StudyOptions
 from ailb_gen.study.what_if.job import alone_ps, amounts
 from ailb_gen.study.what_if.load import Question, load
 from ailb_gen.study.what_if.models import WhatIf
 from ailb_gen.study.what_if.scenario import GENERATED, scenarios
-from ailb_gen.study.what_if.summary import Reading
+from ailb_gen.study.what_if.summary import WhatIfCosts
 from ailb_gen.study.what_if.text import text_of
 
 # In --quick: load balancers and failures.
 BALANCERS, FAILURES = 2, 1
 
 
-def what_if(options: Options) -> Study:
+def what_if(options: StudyOptions) -> Study:
     """Return the study of a file. Raises IntentError with all that is wrong in it, UsageError without one."""
     if options.file is None:
         raise UsageError(
@@ -36,7 +36,7 @@ def study_of(question: Question, seeds: list[int]) -> Study:
     file = question.what_if
     found = [(balancer, failure, scenario) for balancer, failure, scenario in scenarios(question, seeds)]
     names = {(balancer, failure): f"{balancer}, {failure}" for balancer, failure, _ in found}
-    reading = Reading(names, file.scale, alone_ps(file.job, amounts(file.job)), file.level == "packet")
+    reading = WhatIfCosts(names, file.scale, alone_ps(file.job, amounts(file.job)), file.level == "packet")
     generated = {GENERATED: question.folder / file.fabric} if file.artifacts is None else {}
     return Study(
         name="what-if",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,25 @@ import pytest
 
 from ailb_gen.sim.point import simulate
 from ailb_gen.sim.traffic.arrivals import read_size_distribution
-from ailb_gen.study.catalog import hopper_cases as cases
-from ailb_gen.study.catalog.hopper import PLATFORM, hopper
-from ailb_gen.study.catalog.hopper_claims import claims
-from ailb_gen.study.catalog.hopper_figures import figures
-from ailb_gen.study.catalog.hopper_testbed import claims as claims_of_testbed
-from ailb_gen.study.catalog.hopper_text import REASONS
-from ailb_gen.study.model import Findings, Options
+from ailb_gen.study.catalog import FOLDER, read_study
+from ailb_gen.study.model import CaseResults, StudyOptions
 from ailb_gen.study.points import study_points
 from ailb_gen.study.rows import checked
 from tests.conftest import need_shared
 from tests.sim.engine.cases import needs_compiler
 
-CLAIMS = (*claims(), *claims_of_testbed())
-FILE = Path(cases.__file__).parent / cases.SIZES_FILE
+STUDY = read_study("hopper", StudyOptions())
+CLAIMS = STUDY.claims
+FILE = FOLDER / "flow-sizes.json"
+TRAFFIC = ("AliStorage", "Hadoop", "ML training")
+LOADS = (50, 80)
+BALANCERS = ("ECMP", "FlowBender", "Hopper", "CONGA", "ConWeave", "random spray")
+BDP = 104_000
+EDGES = (2_000, 4_000, 8_000, 16_000, 49_000, BDP, 266_000, 1_000_000, 2_000_000, 5_000_000)
 # Slowdowns in relation to Hopper's, mean and p99, as the source has them: by load balancer, traffic and load.
 FACTORS: dict[tuple[str, str, int], tuple[float, float]] = {
-    **{("FlowBender", "Hadoop", load): (1 / 0.922, 1 / 0.804) for load in cases.LOADS},
-    **{("FlowBender", "ML training", load): (1 / 0.8, 1 / 0.86) for load in cases.LOADS},
+    **{("FlowBender", "Hadoop", load): (1 / 0.922, 1 / 0.804) for load in LOADS},
+    **{("FlowBender", "ML training", load): (1 / 0.8, 1 / 0.86) for load in LOADS},
     ("FlowBender", "AliStorage", 50): (1 / 0.81, 1 / 0.92),
     ("FlowBender", "AliStorage", 80): (1 / 0.9, 1.01),
     ("CONGA", "Hadoop", 50): (1.05, 1.05),
@@ -63,7 +63,7 @@ REVERSED = {
 def about(mean: float, p99: float, late: int = 0, moves: int = 10) -> dict[str, Any]:
     """The statistics of a point on 128 servers, the same for all sizes."""
     both = {"flows": 1000, "mean": mean, "p99": p99}
-    edges = (*cases.EDGES, None)
+    edges = (*EDGES, None)
     return {
         "flows": {"poisson": {"slowdown": both, "out_of_order": late, "rerouted": moves}},
         "jobs": {},
@@ -84,7 +84,7 @@ def as_published(balancer: str, traffic: str, load: int) -> dict[str, Any]:
     found = about(2 * factors[0], 5 * factors[1], OUT_OF_ORDER.get(balancer, 0))
     if (balancer, traffic, load) == ("FlowBender", "AliStorage", 50):
         for row in found["extras"]["sizes"]:
-            row["mean"] = 2 / (0.94 if row["edge"] is not None and row["edge"] <= cases.BDP else 0.81)
+            row["mean"] = 2 / (0.94 if row["edge"] is not None and row["edge"] <= BDP else 0.81)
     return found
 
 
@@ -95,25 +95,27 @@ def turned_around(balancer: str, traffic: str, load: int) -> dict[str, Any]:
     return about(4 if ahead else 1, 2.5, OUT_OF_ORDER.get(balancer, 0))
 
 
-def findings(
+def results(
     slow: Callable[[str, str, int], dict[str, Any]],
     testbed: Mapping[tuple[str, int], tuple[float, float, float, tuple[float, float, float]]],
     swept: float,
-) -> Findings:
+) -> CaseResults:
     found = {
-        cases.case_name(traffic, load, balancer): [slow(balancer, traffic, load)]
-        for traffic in cases.TRAFFIC
-        for load in cases.LOADS
-        for balancer in cases.BALANCERS
+        f"{traffic} {load} %, {balancer}": [slow(balancer, traffic, load)]
+        for traffic in TRAFFIC
+        for load in LOADS
+        for balancer in BALANCERS
     }
-    found |= {case.name: [about(swept, swept)] for case in cases.sweep(1)}
-    found[f"Hopper, {cases.TABLE_1}"] = [about(2, 2)]
-    found |= {cases.testbed_name(*key): [on_testbed(*values)] for key, values in testbed.items()}
-    return Findings(found)
+    found |= {case.name: [about(swept, swept)] for case in STUDY.cases if case.name.startswith("Hopper, ")}
+    found["Hopper, Table 1"] = [about(2, 2)]
+    found |= {
+        f"testbed, chunks of {chunk} MB, {name}": [on_testbed(*values)] for (name, chunk), values in testbed.items()
+    }
+    return CaseResults(found)
 
 
-PUBLISHED = findings(as_published, TESTBED, 2.0)
-TURNED = findings(turned_around, REVERSED, 1.0)
+PUBLISHED = results(as_published, TESTBED, 2.0)
+TURNED = results(turned_around, REVERSED, 1.0)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim.text for claim in CLAIMS])
@@ -122,21 +124,16 @@ def test_a_claim_holds_with_the_published_numbers_and_not_with_others(claim: Any
     assert not claim.check(TURNED).holds, claim.check(TURNED).shown
 
 
-def test_reasons_are_of_claims() -> None:
-    assert REASONS.keys() <= {claim.text for claim in CLAIMS}
-    assert {claim.text: claim.reason for claim in hopper(Options()).claims if claim.reason} == REASONS
-
-
 def test_bins_with_few_flows_do_not_count() -> None:
     changed = {name: json.loads(json.dumps(points)) for name, points in PUBLISHED.points.items()}
-    case = cases.case_name("Hadoop", 80, "Hopper")
+    case = "Hadoop 80 %, Hopper"
     changed[case][0]["extras"]["sizes"][0] |= {"flows": 99, "p99": 1e9}
     (claim,) = [
         claim for claim in CLAIMS if claim.text.startswith("Hadoop: Hopper outperforms FlowBender in every bin")
     ]
-    assert claim.check(Findings(changed)).holds
+    assert claim.check(CaseResults(changed)).holds
     changed[case][0]["extras"]["sizes"][0]["flows"] = 100
-    assert not claim.check(Findings(changed)).holds
+    assert not claim.check(CaseResults(changed)).holds
 
 
 def test_flow_sizes_are_those_of_the_public_simulator() -> None:
@@ -162,56 +159,42 @@ def test_shares_that_the_source_tells_of_its_hadoop_sizes() -> None:
     assert 100 - at[2] < 5.1
 
 
-def test_all_scenarios_of_the_full_study_are_valid() -> None:
-    study = hopper(Options(seeds=1))
-    points, warnings = study_points(study, study.folder)
-    assert [point.variant for point in points] == [case.name for case in study.cases]
-    assert warnings == []
-    assert len(points) == len({case.name for case in study.cases}) == 36 + 3 + 22 + 6
+def test_fabrics_are_those_of_the_source() -> None:
+    points, _ = study_points(read_study("hopper", StudyOptions(seeds=1)), FOLDER)
+    assert len(points) == 36 + 3 + 22 + 6
     large = points[0].fabric
     assert (large.host_count, large.link_count) == (128, 2 * (128 + 64))
     assert points[-1].fabric.host_count == 8
 
 
 def test_loads_are_of_uplinks_with_half_the_rate_of_the_nics() -> None:
-    scenario = cases.comparison(1)[0].scenario
-    clos = scenario["fabric"]["clos"]
-    for load, share in cases.LOADS.items():
-        offered = float(share.rstrip("%")) * clos["hosts_per_leaf"] / clos["spines"]
-        assert offered == load
+    for load in LOADS:
+        scenario = next(case.scenario for case in STUDY.cases if case.name == f"Hadoop {load} %, ECMP")
+        share, clos = scenario["traffic"][0]["arrivals"]["load"], scenario["fabric"]["clos"]
+        assert float(share.rstrip("%")) * clos["hosts_per_leaf"] / clos["spines"] == load
 
 
-def test_every_row_names_a_case_and_a_quantity() -> None:
-    study = hopper(Options())
-    assert {row.case for row in study.published} == {case.name for case in study.cases}
-    assert {row.quantity for row in study.published} == {one.name for one in study.quantities}
-    assert len({(row.case, row.quantity) for row in study.published}) == len(study.published)
-    known = [row for row in study.published if row.value is not None]
-    assert len(known) == 2 * len(PLATFORM)
-    # ECMP is worst and ConWeave best, and a p99 is more than a mean.
-    assert PLATFORM["ECMP"] > PLATFORM["CONGA"] > PLATFORM["ConWeave"]
-    assert all(mean < p99 for mean, p99 in PLATFORM.values())
-
-
-def test_seeds_are_those_of_the_option() -> None:
-    assert {case.scenario["seeds"] for case in hopper(Options(seeds=4)).cases} == {4}
-    assert {case.scenario["seeds"] for case in hopper(Options(quick=True)).cases} == {1}
+def test_of_the_platform_ecmp_is_worst_and_conweave_best() -> None:
+    known = [row.value for row in STUDY.published if row.value is not None]
+    ecmp, conga, conweave = zip(known[::2], known[1::2], strict=True)
+    assert ecmp > conga > conweave
+    assert all(mean < p99 for mean, p99 in (ecmp, conga, conweave))
 
 
 def test_figures_show_what_was_simulated() -> None:
-    names = {figure.name for figure in figures(PUBLISHED)}
+    names = {figure.name for figure in STUDY.figures(PUBLISHED)}
     assert len(names) == 12 + 8 + 2
-    some = Findings({name: found for name, found in PUBLISHED.points.items() if name.startswith("Hadoop 80")})
-    assert {figure.name for figure in figures(some)} == {"hadoop-80-mean", "hadoop-80-p99"}
-    assert figures(Findings({})) == []
+    some = CaseResults({name: found for name, found in PUBLISHED.points.items() if name.startswith("Hadoop 80")})
+    assert {figure.name for figure in STUDY.figures(some)} == {"hadoop-80-mean", "hadoop-80-p99"}
+    assert STUDY.figures(CaseResults({})) == []
 
 
 @needs_compiler
 @pytest.mark.long
 def test_the_quick_study_confirms_what_it_is_about() -> None:
-    study = hopper(Options(quick=True))
+    study = read_study("hopper", StudyOptions(quick=True))
     points, _ = study_points(study, study.folder)
-    found = Findings({point.variant: [simulate(point, tables=False).statistics] for point in points})
+    found = CaseResults({point.variant: [simulate(point, tables=False).statistics] for point in points})
     verdicts = {one.text: one.verdict for one in checked(study, found)}
     for text in (
         "AliStorage, 50 %: Hopper is better than FlowBender above one BDP, in mean and p99",
