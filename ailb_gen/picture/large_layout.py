@@ -10,10 +10,9 @@ from itertools import takewhile
 from math import ceil, sqrt
 from typing import TypeVar
 
-from ailb_gen.picture.boxes import GAP, HEIGHT, box_of
-from ailb_gen.picture.buses import DROP, Drop, Lanes, trunk_width, wired
-from ailb_gen.picture.diagram import Area, Box, Diagram, Frame, Wire, moved
-from ailb_gen.picture.model import Device, Link
+from ailb_gen.picture.bus_wires import DROP, Drop, Lanes, bus_wires, trunk_width
+from ailb_gen.picture.diagram import GAP, HEIGHT, Area, Box, Diagram, DrawnWire, Frame, box_of, moved
+from ailb_gen.picture.model import DrawnDevice, DrawnLink
 from ailb_gen.picture.scene import Scene
 from ailb_gen.picture.text import SMALL, width_of
 from ailb_gen.wording import plural
@@ -32,28 +31,28 @@ RAILS = 16
 # Servers of a stripe in one row.
 SERVERS_ACROSS = 16
 SIGNS = "-_."
-# What a name consists of.
+# The parts of a name.
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PlacedGroup:
     """A stripe or a leaf, drawn as if its upper left corner were at (0, 0); `area` is where its drops end."""
 
     area: Area
     drops: tuple[Drop, ...]
     frames: tuple[Frame, ...] = ()
     boxes: tuple[Box, ...] = ()
-    wires: tuple[Wire, ...] = ()
+    wires: tuple[DrawnWire, ...] = ()
 
     @property
     def height(self) -> float:
         """How far down it reaches."""
         return max(area.bottom for area in (*(box.area for box in self.boxes), *(one.area for one in self.frames)))
 
-    def at(self, x: float, y: float) -> Node:
+    def at(self, x: float, y: float) -> PlacedGroup:
         """Return it at a place."""
-        return Node(
+        return PlacedGroup(
             moved(self.area, x, y),
             self.drops,
             tuple(replace(frame, area=moved(frame.area, x, y)) for frame in self.frames),
@@ -92,20 +91,20 @@ def _title(stripe: int) -> str:
 
 
 def _lane_colors(scene: Scene, colors: Sequence[str]) -> list[str]:
-    """Return the colors of the links that are seen, in the order of the fabric; links without one come last."""
+    """Return the colors of the links in the view, in the order of the fabric; links without one come last."""
     found = {link.color for link in scene.links}
     return [*(color for color in colors if color in found), *([""] if "" in found else [])]
 
 
-def _split(links: Iterable[Link], key: Callable[[Link], K]) -> Mapping[K, Mapping[str, list[Link]]]:
+def _split(links: Iterable[DrawnLink], key: Callable[[DrawnLink], K]) -> Mapping[K, Mapping[str, list[DrawnLink]]]:
     """Return links by a key, then by color."""
-    found: dict[K, dict[str, list[Link]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[K, dict[str, list[DrawnLink]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         found[key(link)][link.color].append(link)
     return found
 
 
-def _drops(name: str, links: Mapping[str, list[Link]], lanes: Sequence[str]) -> tuple[Drop, ...]:
+def _drops(name: str, links: Mapping[str, list[DrawnLink]], lanes: Sequence[str]) -> tuple[Drop, ...]:
     return tuple(
         Drop(lane, tuple(links[color]), f"{name} - {color or 'uncolored'}" if len(links[color]) > 1 else "")
         for lane, color in enumerate(lanes)
@@ -113,7 +112,7 @@ def _drops(name: str, links: Mapping[str, list[Link]], lanes: Sequence[str]) -> 
     )
 
 
-def _cells(devices: Sequence[Device], labels: Sequence[str], x: float, y: float) -> list[Box]:
+def _cells(devices: Sequence[DrawnDevice], labels: Sequence[str], x: float, y: float) -> list[Box]:
     """Return devices as small boxes with a label each, all as wide as the longest label needs."""
     width = max([CELL, *(width_of(label, SMALL) + 6 for label in labels)])
     return [
@@ -129,9 +128,9 @@ def _cells(devices: Sequence[Device], labels: Sequence[str], x: float, y: float)
 
 
 def labels_of(names: Sequence[str]) -> list[str]:
-    """Return of every name what distinguishes it from the others: the last part in which all differ, or several.
+    """Return a short label of every name that distinguishes it: the last part in which all differ, or several.
 
-    Parts are runs of digits and of letters. Names of another form lose what all begin and end with.
+    Parts are runs of digits and of letters. Names of another form lose their common beginning and end.
     """
     parts = [PARTS.findall(name) for name in names]
     columns = list(zip(*parts, strict=False))
@@ -143,17 +142,17 @@ def labels_of(names: Sequence[str]) -> list[str]:
                 varying = others
         found = [".".join(row) for row in zip(*varying, strict=True)]
     else:
-        first, last = _alike(parts), _alike([row[::-1] for row in parts])
+        first, last = _common_length(parts), _common_length([row[::-1] for row in parts])
         found = ["".join(row[first : len(row) - last]).strip(SIGNS) for row in parts]
     return found if len(set(found)) == len(names) and all(found) else list(names)
 
 
-def _alike(rows: Sequence[Sequence[str]]) -> int:
-    """Return with how many equal parts all rows begin."""
+def _common_length(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of equal parts with which all rows begin."""
     return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False)))
 
 
-def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> Node:
+def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
     """Draw a stripe: its leaves as cells, its servers as one box."""
     leaves, servers, title = scene.leaves.get(stripe, []), scene.servers.get(stripe, []), _title(stripe)
     rails = [str(leaf.rail) for leaf in leaves if leaf.rail is not None]
@@ -168,24 +167,26 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> Node:
         frames.append(Frame(f"{title} servers", area, f"{len(servers)} {plural('server', len(servers))}", names))
         bottom = area.bottom
     whole = Area(0, 0, right + PADDING, bottom + PADDING)
-    return Node(whole, drops, (Frame(title, whole, title), *frames), tuple(cells))
+    return PlacedGroup(whole, drops, (Frame(title, whole, title), *frames), tuple(cells))
 
 
-def _leaf(leaf: Device, drops: tuple[Drop, ...], attachments: Sequence[Link]) -> Node:
+def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[DrawnLink]) -> PlacedGroup:
     """Draw a leaf, and its servers as one box below it."""
     box = box_of(leaf, 0, 0)
     box = replace(box, area=replace(box.area, width=max(box.area.width, len(drops) * DROP + 8)))
     if not attachments:
-        return Node(box.area, drops, (), (box,))
+        return PlacedGroup(box.area, drops, (), (box,))
     area = Area(0, HEIGHT + 20, box.area.width, SERVERS)
     names = tuple(dict.fromkeys(link.b.device for link in attachments))
     frame = Frame(f"servers of {leaf.name}", area, f"{len(names)} {plural('server', len(names))}", names)
     name = f"{leaf.name} - servers" if len(attachments) > 1 else ""
     points = ((area.middle, HEIGHT), (area.middle, area.y))
-    return Node(box.area, drops, (frame,), (box,), (Wire(tuple(attachments), points, None, None, name, True),))
+    return PlacedGroup(
+        box.area, drops, (frame,), (box,), (DrawnWire(tuple(attachments), points, None, None, name, True),)
+    )
 
 
-def _assembled(scene: Scene, lanes: Sequence[str], nodes: Sequence[Node], across: int | None = None) -> Diagram:
+def _assembled(scene: Scene, lanes: Sequence[str], nodes: Sequence[PlacedGroup], across: int | None = None) -> Diagram:
     """Put groups of spines above rows of nodes, with buses in between."""
     across = across or _across(nodes, len(lanes))
     rows = [nodes[start : start + across] for start in range(0, len(nodes), across)]
@@ -204,7 +205,7 @@ def _assembled(scene: Scene, lanes: Sequence[str], nodes: Sequence[Node], across
             x += node.area.width + BETWEEN + spare
         y += max(node.height for node in row) + BETWEEN
         placed.append(line)
-    buses, wires = wired(paths, MARGIN, [[(node.area, node.drops) for node in line] for line in placed])
+    buses, wires = bus_wires(paths, MARGIN, [[(node.area, node.drops) for node in line] for line in placed])
     every = [node for line in placed for node in line]
     return Diagram(
         left + inner + MARGIN,
@@ -216,7 +217,7 @@ def _assembled(scene: Scene, lanes: Sequence[str], nodes: Sequence[Node], across
     )
 
 
-def _across(nodes: Sequence[Node], lanes: int) -> int:
+def _across(nodes: Sequence[PlacedGroup], lanes: int) -> int:
     """Return how many nodes make a row, so that the whole is about as wide as a slide."""
     if not nodes:
         return 1
@@ -229,9 +230,9 @@ def _across(nodes: Sequence[Node], lanes: int) -> int:
     return min((count for count in near if count <= most), key=lambda count: (-len(nodes) % count, abs(count - ideal)))
 
 
-def _groups(spines: Sequence[Device]) -> list[tuple[Area, tuple[str, ...], list[Box]]]:
+def _groups(spines: Sequence[DrawnDevice]) -> list[tuple[Area, tuple[str, ...], list[Box]]]:
     """Return the spines by the colors that they carry: how large each group is, the colors, and its cells."""
-    found: dict[tuple[str, ...], list[Device]] = defaultdict(list)
+    found: dict[tuple[str, ...], list[DrawnDevice]] = defaultdict(list)
     for spine in spines:
         found[spine.colors].append(spine)
     names = [spine.name for spine in spines]
@@ -290,7 +291,7 @@ def _with_servers(diagram: Diagram, scene: Scene) -> Diagram:
         boxes += line
         placed.append([(box.area, drops[box.device.name]) for box in line])
         y += SERVER
-    buses, wires = wired(lanes, MARGIN, placed, attachment=True)
+    buses, wires = bus_wires(lanes, MARGIN, placed, attachment=True)
     right = max(diagram.width, *(box.area.right + MARGIN for box in boxes))
     return replace(
         diagram,

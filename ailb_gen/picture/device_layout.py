@@ -1,4 +1,4 @@
-"""A device with its ports, and what each is cabled to: servers on the left, switches on the right."""
+"""A device with its ports, and the devices cabled to them: servers on the left, switches on the right."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Anchor, Area, Box, Diagram, Frame, Label, Wire
-from ailb_gen.picture.model import Device, Link
+from ailb_gen.picture.diagram import Anchor, Area, Box, Diagram, DrawnWire, Frame, Label
+from ailb_gen.picture.model import DrawnDevice, DrawnLink
 from ailb_gen.picture.scene import Scene
 from ailb_gen.picture.text import SMALL, width_of
 
@@ -18,12 +18,12 @@ MOST = 72
 
 
 @dataclass(frozen=True, slots=True)
-class Facing:
-    """What the device is cabled to on one side: one device or several, and the links in the order of their ports."""
+class Neighbors:
+    """A device next to the one in the middle, or several as one, and the links to it in the order of their ports."""
 
     name: str
-    devices: tuple[Device, ...]
-    links: tuple[Link, ...]
+    devices: tuple[DrawnDevice, ...]
+    links: tuple[DrawnLink, ...]
     merged: bool
 
     @property
@@ -32,42 +32,42 @@ class Facing:
         return ROW * (1 if self.merged else len(self.links))
 
 
-def facing(scene: Scene, name: str) -> Diagram:
-    """Lay out a device in the middle, and everything that it is cabled to."""
+def device_diagram(scene: Scene, name: str) -> Diagram:
+    """Lay out a device in the middle, and all devices cabled to it."""
     devices = scene.devices
     links = [link for link in scene.links if name in (link.a.device, link.b.device)]
     attachments = [link for link in scene.attachments if name in (link.a.device, link.b.device)]
     server = devices[name].role == "server"
-    right = _facing(devices, name, attachments if server else links)
-    left = _facing(devices, name, [] if server else attachments)
+    right = _neighbors(devices, name, attachments if server else links)
+    left = _neighbors(devices, name, [] if server else attachments)
     if not left and len(right) > MOST // 2:
         half = (len(right) + 1) // 2
         left, right = right[:half], right[half:]
     return _drawn(devices[name], left, right)
 
 
-def _facing(devices: dict[str, Device], name: str, links: Sequence[Link]) -> list[Facing]:
-    """Return what links lead to, in the order of the first link; stripe by stripe if there are too many."""
+def _neighbors(devices: dict[str, DrawnDevice], name: str, links: Sequence[DrawnLink]) -> list[Neighbors]:
+    """Return the devices at the other ends, in the order of the first link; stripe by stripe if there are too many."""
     merged = len(links) > MOST
-    found: dict[str, list[Link]] = defaultdict(list)
+    found: dict[str, list[DrawnLink]] = defaultdict(list)
     for link in links:
         other = devices[_other(link, name)]
         found[f"stripe {other.stripe}" if merged and other.stripe else other.name].append(link)
     return [
-        Facing(key, tuple(dict.fromkeys(devices[_other(link, name)] for link in row)), tuple(row), merged)
+        Neighbors(key, tuple(dict.fromkeys(devices[_other(link, name)] for link in row)), tuple(row), merged)
         for key, row in found.items()
     ]
 
 
-def _other(link: Link, name: str) -> str:
+def _other(link: DrawnLink, name: str) -> str:
     return link.b.device if link.a.device == name else link.a.device
 
 
-def _port(link: Link, name: str) -> str:
+def _port(link: DrawnLink, name: str) -> str:
     return link.a.port if link.a.device == name else link.b.port
 
 
-def _drawn(device: Device, left: Sequence[Facing], right: Sequence[Facing]) -> Diagram:
+def _drawn(device: DrawnDevice, left: Sequence[Neighbors], right: Sequence[Neighbors]) -> Diagram:
     heights = [sum(one.height + GAP for one in side) - GAP for side in (left, right) if side]
     height = max([TITLE, *heights])
     ports = [_port(link, device.name) for one in (*left, *right) for link in one.links]
@@ -106,13 +106,13 @@ def _drawn(device: Device, left: Sequence[Facing], right: Sequence[Facing]) -> D
     )
 
 
-def _about(device: Device) -> str:
+def _about(device: DrawnDevice) -> str:
     parts = [device.role, f"stripe {device.stripe}" if device.stripe else "", ", ".join(device.colors)]
     parts.insert(2, f"rail {device.rail}" if device.rail is not None else "")
     return ", ".join(part for part in parts if part)
 
 
-def _width(side: Sequence[Facing], name: str) -> float:
+def _width(side: Sequence[Neighbors], name: str) -> float:
     texts = [f"{one.name}: {len(one.links)} links" if one.merged else one.name for one in side]
     ports = [_port(link, _other(link, name)) for one in side if not one.merged for link in one.links]
     return max(map(width_of, texts), default=0.0) + max((width_of(text, SMALL) for text in ports), default=0.0) + 26
@@ -123,7 +123,7 @@ def _beside(at: Area, name: str, is_left: bool) -> Label:
     return Label((at.x + 8 if is_left else at.right - 8, at.y + at.height / 2 + 4), name, "", anchor)
 
 
-def _links(name: str, one: Facing, at: Area, area: Area, is_left: bool) -> tuple[list[Wire], list[Label]]:
+def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tuple[list[DrawnWire], list[Label]]:
     """Return the lines to a device, straight, with the ports at both ends."""
     near, far = (area.x, at.right) if is_left else (area.right, at.x)
     inward: Anchor = "start" if is_left else "end"
@@ -136,7 +136,9 @@ def _links(name: str, one: Facing, at: Area, area: Area, is_left: bool) -> tuple
         title = f"{name} - {one.name}" if len(row) > 1 else ""
         attachment = any(device.role == "server" for device in one.devices) or not row[0].color
         middle = (near + far) / 2
-        wires.append(Wire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment))
+        wires.append(
+            DrawnWire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment)
+        )
         first, last = _port(row[0], name), _port(row[-1], name)
         ports = first if len(row) == 1 else f"{first} ..."
         labels.append(Label((near + sign * 6, y + 3.5), ports if len(row) > 1 else last, "small", inward))

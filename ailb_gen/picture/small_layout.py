@@ -6,10 +6,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ailb_gen.picture.boxes import GAP, HEIGHT, PITCH, bundled, places, row_of, spread
-from ailb_gen.picture.diagram import Area, Box, Diagram, Frame, Wire, moved
-from ailb_gen.picture.model import Link
-from ailb_gen.picture.scene import Scene
+from ailb_gen.picture.diagram import (
+    GAP,
+    HEIGHT,
+    PITCH,
+    Area,
+    Box,
+    Diagram,
+    DrawnWire,
+    Frame,
+    moved,
+    places,
+    row_of,
+    spread,
+)
+from ailb_gen.picture.model import DrawnLink
+from ailb_gen.picture.scene import Scene, bundled
 
 MARGIN, PADDING, BETWEEN = 20.0, 12.0, 26.0
 ROOM_BELOW, TITLE = 90.0, 14.0
@@ -19,7 +31,7 @@ STUB_BELOW, STUB_ABOVE = 26.0, 10.0
 SERVERS = 16
 
 
-def direct(scene: Scene, pitch: float = PITCH) -> Diagram:
+def small_diagram(scene: Scene, pitch: float = PITCH) -> Diagram:
     """Lay out every device and link; `pitch` is the distance of lines at a leaf."""
     leaves = sum(len(row) for row in scene.leaves.values())
     above = min(320.0, 130.0 + 14.0 * leaves) if scene.spines else 0.0
@@ -73,8 +85,8 @@ def _stripes(scene: Scene, y: float, pitch: float) -> tuple[list[Frame], list[Bo
     return [*frames, *groups], boxes, max(MARGIN, x - BETWEEN)
 
 
-def _above(bundles: list[tuple[Link, ...]], areas: Mapping[str, Area], pitch: float) -> Iterator[Wire]:
-    """Give a line per bundle from a leaf up to a spine; those of a box end in the order of where they lead."""
+def _above(bundles: list[tuple[DrawnLink, ...]], areas: Mapping[str, Area], pitch: float) -> Iterator[DrawnWire]:
+    """Yield a line per bundle from a leaf up to a spine; those of a box end in the order of where they lead."""
     pairs = [(row[0].a.device, row[0].b.device) for row in bundles]
     lower, upper = places(pairs, areas, pitch), places([(there, here) for here, there in pairs], areas)
     for number, row in enumerate(bundles):
@@ -82,12 +94,14 @@ def _above(bundles: list[tuple[Link, ...]], areas: Mapping[str, Area], pitch: fl
         y1, y2 = areas[here].y, areas[there].bottom
         points = ((x1, y1), (x1, y1 - STUB_BELOW), (x2, y2 + STUB_ABOVE), (x2, y2))
         name = f"{here} - {there} {row[0].color}".strip() if len(row) > 1 else ""
-        yield Wire(row, points, (x1, y1 - 4), (x1, y1 - 15), name)
+        yield DrawnWire(row, points, (x1, y1 - 4), (x1, y1 - 15), name)
 
 
-def _below(attachments: Iterable[Link], areas: Mapping[str, Area], grouped: Mapping[str, Area]) -> Iterator[Wire]:
-    """Give the lines from the leaves down to the servers; those to servers that are shown as one are bundles."""
-    bundles: dict[tuple[str, object], list[Link]] = defaultdict(list)
+def _below(
+    attachments: Iterable[DrawnLink], areas: Mapping[str, Area], grouped: Mapping[str, Area]
+) -> Iterator[DrawnWire]:
+    """Yield the lines from the leaves down to the servers; those to servers that are shown as one are bundles."""
+    bundles: dict[tuple[str, object], list[DrawnLink]] = defaultdict(list)
     for link in attachments:
         bundles[link.a.device, grouped.get(link.b.device, link.b)].append(link)
     rows = [tuple(row) for row in bundles.values()]
@@ -99,4 +113,4 @@ def _below(attachments: Iterable[Link], areas: Mapping[str, Area], grouped: Mapp
         points = ((upper[number], both[here].bottom), (lower[number], both[there].y))
         value = ((points[0][0] + points[1][0]) / 2, (points[0][1] + points[1][1]) / 2)
         name = f"{here} - {len(row)} servers" if len(row) > 1 else ""
-        yield Wire(row, points, None, value if name else None, name, attachment=True)
+        yield DrawnWire(row, points, None, value if name else None, name, attachment=True)

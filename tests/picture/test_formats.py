@@ -10,11 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from ailb_gen.network.fabric import End
-from ailb_gen.picture.layout import laid_out
-from ailb_gen.picture.model import NOTHING, Device, Link, Overlay, Picture, Role
+from ailb_gen.picture.formats import laid_out, svg, svg_file
+from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, DrawnLink, Overlay, Picture, Role
 from ailb_gen.picture.style import picture_css
-from ailb_gen.picture.svg import svg, svg_file
-from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 from tests.picture.examples import large, picture, without_color
 from tests.picture.test_golden import CASES
@@ -59,13 +58,13 @@ def test_a_large_fabric_is_drawn_in_groups_with_every_switch() -> None:
     assert Counter(groups(text, "data-device")) == Counter(switches)
     assert {f"stripe {number}" for number in range(1, 7)} < set(groups(text, "data-group"))
     assert len(groups(text, "data-bundle")) == 6 * 4
-    one = svg(large(rails=8, spines=24), NOTHING, View("stripe", 2))
+    one = svg(large(rails=8, spines=24), NO_OVERLAY, PictureView("stripe", 2))
     assert {"s2-l0", "s2-h19"} < set(groups(one, "data-device"))
 
 
 @pytest.mark.parametrize("rails", [2, 8, 16])
 def test_leaves_of_one_stripe_stand_side_by_side_above_their_servers(rails: int) -> None:
-    root = ElementTree.fromstring(svg(large(rails=rails, spines=96), NOTHING, View("stripe", 2)))
+    root = ElementTree.fromstring(svg(large(rails=rails, spines=96), NO_OVERLAY, PictureView("stripe", 2)))
     rows: dict[str, list[float]] = {"leaf": [], "server": []}
     for one in root.iter(f"{SVG}g"):
         role = one.attrib.get("class", "").removeprefix("device ")
@@ -79,16 +78,16 @@ def test_leaves_of_one_stripe_stand_side_by_side_above_their_servers(rails: int)
 @pytest.mark.parametrize("role", ["spine", "leaf", "server"])
 def test_a_device_with_a_long_name_covers_no_other(role: Role) -> None:
     names = ["a", "b", "a-name-without-end" * 4, "c"]
-    devices = tuple(Device(name, role, 0 if role == "spine" else 1) for name in names)
-    areas = [box.area for box in laid_out(Picture("x", (), devices, ()), NOTHING, FABRIC).boxes]
+    devices = tuple(DrawnDevice(name, role, 0 if role == "spine" else 1) for name in names)
+    areas = [box.area for box in laid_out(Picture("x", (), devices, ()), NO_OVERLAY, FABRIC).boxes]
     assert len(areas) == len(names)
     assert all(left.right < right.x for left, right in pairwise(areas))
 
 
 def test_text_stays_text() -> None:
     evil = '<script>alert("1")</script>'
-    leaf, spine = Device(evil, "leaf", 1, 0), Device("spine1", "spine", colors=(evil,))
-    link = Link(End(evil, "p"), End("spine1", '"><b>'), evil)
+    leaf, spine = DrawnDevice(evil, "leaf", 1, 0), DrawnDevice("spine1", "spine", colors=(evil,))
+    link = DrawnLink(End(evil, "p"), End("spine1", '"><b>'), evil)
     wild = Picture(evil, (evil,), (leaf, spine), (link,))
     text = svg(wild, Overlay(findings={evil: {"error": 1}}, touched={evil: evil}))
     assert "<script>" not in text and "<b>" not in text
@@ -99,7 +98,7 @@ def test_an_empty_fabric_and_one_without_spines_are_drawn() -> None:
     ElementTree.fromstring(svg(Picture("none", (), (), ())))
     lab = picture("lab")
     ElementTree.fromstring(svg(replace(lab, devices=lab.devices[:4], links=(), attachments=())))
-    ElementTree.fromstring(svg(Picture("none", (), (), ()), NOTHING, View("path", ends=("a", "b"))))
+    ElementTree.fromstring(svg(Picture("none", (), (), ()), NO_OVERLAY, PictureView("path", ends=("a", "b"))))
 
 
 def test_more_severe_findings_a_failed_link_and_a_load_are_said_in_words() -> None:
@@ -148,12 +147,12 @@ def test_the_style_sheet_touches_pictures_only() -> None:
 
 
 def test_a_view_of_everything_is_the_default() -> None:
-    assert svg(picture("lab")) == svg(picture("lab"), NOTHING, FABRIC)
+    assert svg(picture("lab")) == svg(picture("lab"), NO_OVERLAY, FABRIC)
 
 
 @pytest.mark.parametrize("name", ["leaf\x01", "leaf\udcff", "leaf\ufffe", "a\u202eb"])
 def test_a_name_that_xml_cannot_hold_is_written_out(name: str) -> None:
-    text = svg(Picture("f\x1b", (), (Device(name, "leaf", 1, 1),), (), ()))
+    text = svg(Picture("f\x1b", (), (DrawnDevice(name, "leaf", 1, 1),), (), ()))
 
     assert groups(text, "data-device") == [clean(name)]
     assert text.encode().decode() == text

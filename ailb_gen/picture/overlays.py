@@ -1,4 +1,4 @@
-"""What is marked on a picture: findings by device and link, and what fails."""
+"""Marks on a picture: findings by device and link, failures, drained links, paths."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _link_names(picture: Picture) -> dict[tuple[str, str], str]:
 
 
 def _passed(names: Mapping[tuple[str, str], str], trace: PathTrace) -> Iterator[str]:
-    """Give the names of the links that a path takes; it ends at a link that no list of cables has."""
+    """Yield the names of the links that a path takes; it ends at a link that no list of cables has."""
     ends = [(trace.source.device, trace.lookup.nic)] if trace.entered else []
     for hop in trace.hops:
         if hop.ways:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Area, Bus, Point, Wire
-from ailb_gen.picture.model import Link
+from ailb_gen.picture.diagram import Area, Bus, DrawnWire, Point
+from ailb_gen.picture.model import DrawnLink
 
 LANE = 7.0
 # The distance of the drops at a box, at most.
@@ -23,7 +23,7 @@ class Drop:
     """A bundle from a lane down to a box: `lane` counts from 0; `name` is that of the bundle."""
 
     lane: int
-    links: tuple[Link, ...]
+    links: tuple[DrawnLink, ...]
     name: str
 
 
@@ -45,11 +45,11 @@ def trunk_width(lanes: int, rows: int) -> float:
     return LANE * lanes + 14 if rows > 1 else 0.0
 
 
-def wired(
+def bus_wires(
     lanes: Lanes, left: float, rows: Sequence[Sequence[tuple[Area, Sequence[Drop]]]], attachment: bool = False
-) -> tuple[list[Bus], list[Wire]]:
+) -> tuple[list[Bus], list[DrawnWire]]:
     """Return the buses and the drops of rows of boxes, the first row being next to the sources."""
-    wires: list[Wire] = []
+    wires: list[DrawnWire] = []
     ends: dict[tuple[int, int], list[float]] = {}
     for number, row in enumerate(rows):
         for area, drops in row:
@@ -59,7 +59,7 @@ def wired(
                 ends.setdefault((number, drop.lane), []).append(x)
                 points = ((x, _y(lanes, row, drop.lane)), (x, area.y))
                 letter = (x, area.y - 4) if not attachment else None
-                wires.append(Wire(drop.links, points, letter, (x, area.y - 16), drop.name, attachment))
+                wires.append(DrawnWire(drop.links, points, letter, (x, area.y - 16), drop.name, attachment))
     buses = [bus for lane in range(len(lanes.colors)) for bus in _lane(lanes, lane, left, rows, ends)]
     return buses, wires
 
