@@ -72,7 +72,7 @@ LONGEST = (
     "browser/test_verbs.py",
     "routing/test_against_naive.py",
     "sim/fluid/test_packets.py",
-    "study/catalog/test_scale_unit.py",
+    "study/data/test_scale_unit.py",
 )
 
 

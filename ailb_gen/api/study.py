@@ -13,7 +13,8 @@ from ailb_gen.errors import UsageError
 from ailb_gen.paint import Paint, unpainted
 
 if TYPE_CHECKING:
-    from ailb_gen.study.model import Findings, Statistics, Study
+    from ailb_gen.study.model import CaseResults, Study
+    from ailb_gen.study.quantities import Statistics
 
 
 DEFAULT = Execution()
@@ -24,7 +25,7 @@ class StudyReport:
     """A study with its simulated results; `command` repeats it, `interrupted`: some points are not finished."""
 
     study: Study
-    findings: Findings
+    results: CaseResults
     profiles: Mapping[str, Sequence[Mapping[str, Any]]]
     command: str
     interrupted: bool
@@ -33,13 +34,13 @@ class StudyReport:
         """Return published figures beside ours, and whether the claims hold, as text."""
         from ailb_gen.study.rows import study_table
 
-        return study_table(self.study, self.findings, paint)
+        return study_table(self.study, self.results, paint)
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the study was asked for them."""
         from ailb_gen.study.report import study_page
 
-        return study_page(self.study, self.findings, self.profiles, self.command, self.interrupted)
+        return study_page(self.study, self.results, self.profiles, self.command, self.interrupted)
 
 
 def run_study(
@@ -57,7 +58,7 @@ def run_study(
     Page, figures and finished points are written to `out`. Raises UsageError, IntentError, OutputError, WorkerError.
     """
     check_executor(execution.executor)
-    from ailb_gen.study.catalog.table import STUDIES
+    from ailb_gen.study.catalog import STUDIES
     from ailb_gen.wording import did_you_mean
 
     if name not in STUDIES:
@@ -70,30 +71,30 @@ def run_study(
     if out is not None:
         # Said before minutes of work: importing it fails without matplotlib.
         from ailb_gen.study import figures  # noqa: F401
-    from ailb_gen.sim.sweep import Options as SweepOptions
-    from ailb_gen.study.model import Options
+    from ailb_gen.sim.sweep import Options
+    from ailb_gen.study.model import StudyOptions
     from ailb_gen.study.points import folder_of, study_points
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
     words += [f"--seeds {seeds}"] if seeds is not None else []
-    study = entry.make(Options(quick, seeds, file))
+    study = entry.make(StudyOptions(quick, seeds, file))
     with folder_of(study) as folder:
         points, warnings = study_points(study, folder)
         for line in warnings:
             execution.warn(line)
         # What is kept has what charts need: a later report then simulates nothing again.
-        options = SweepOptions(
+        options = Options(
             execution.executor, processes(execution.jobs), tables=False, profiled=charts or out is not None
         )
         run = simulated(points, out, options, charts, execution)
-    report = StudyReport(study, _findings(run), _profiles(run), " ".join(words), run.interrupted)
+    report = StudyReport(study, _results(run), _profiles(run), " ".join(words), run.interrupted)
     if out is not None:
         from ailb_gen.study.write import held, write
 
         former = held(out)
         if former not in (None, study.name):
             execution.warn(f"{out} held the study {former!r}: its figures and points stay")
-        write(study, report.findings, out, report.command, report.interrupted)
+        write(study, report.results, out, report.command, report.interrupted)
     return report
 
 
@@ -106,13 +107,13 @@ def _profiles(run: Simulated) -> dict[str, list[Mapping[str, Any]]]:
     return profiles
 
 
-def _findings(run: Simulated) -> Findings:
+def _results(run: Simulated) -> CaseResults:
     """Return the statistics by case; cut and missing points do not count."""
-    from ailb_gen.study.model import Findings
+    from ailb_gen.study.model import CaseResults
 
     points: dict[str, list[Statistics]] = {}
     for item in run.prepared:
         statistics = run.known.get(item.digest)
         if statistics is not None and not statistics["interrupted"]:
             points.setdefault(item.point.variant, []).append(statistics)
-    return Findings(points)
+    return CaseResults(points)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ailb_gen.forwarding.trace import PathTrace
     from ailb_gen.forwarding.trace import View as Outage
     from ailb_gen.picture.model import Overlay, PathMark, Picture
-    from ailb_gen.picture.view import View
+    from ailb_gen.picture.view import PictureView
 
 VIEW = "--view"
 
@@ -99,8 +99,8 @@ def draw(
     from ailb_gen.checks.expected import expected_fabric
     from ailb_gen.garbage import no_garbage_collection
     from ailb_gen.picture.formats import written
-    from ailb_gen.picture.marks import drained_in, failed
     from ailb_gen.picture.model import Overlay
+    from ailb_gen.picture.overlays import drained_in, failed
     from ailb_gen.picture.view import view_of
     from ailb_gen.report.write import write
 
@@ -122,11 +122,11 @@ def draw(
 
 def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
     """Refuse what cannot be written or is no pattern, before anything is read. Raises UsageError."""
-    from ailb_gen.picture.formats import SUFFIXES
+    from ailb_gen.picture.formats import FORMATS
     from ailb_gen.wording import did_you_mean
 
-    if out.suffix not in SUFFIXES:
-        hint = did_you_mean(out.suffix, SUFFIXES) or f"names of files end in {', '.join(SUFFIXES)}"
+    if out.suffix not in FORMATS:
+        hint = did_you_mean(out.suffix, FORMATS) or f"names of files end in {', '.join(FORMATS)}"
         raise UsageError(f"-o {out}: there is no such format of pictures; {hint}")
     check_place("-o", out, inputs)
     if load is None:
@@ -157,15 +157,15 @@ def _computed(
     load: str | None,
     fail: list[str] | None,
     doing: Callable[[str], None],
-) -> tuple[Picture, Overlay, View]:
+) -> tuple[Picture, Overlay, PictureView]:
     """Return the picture with what follows from the files of all switches: loads and paths."""
     from ailb_gen.api.routes import doubts, outage
     from ailb_gen.forwarding.link_loads import loads_of
     from ailb_gen.forwarding.trace import View as Outage
     from ailb_gen.network.routed import read_routed
     from ailb_gen.picture.build import picture_of
-    from ailb_gen.picture.marks import drained_in, failed, path_marks
     from ailb_gen.picture.model import Overlay
+    from ailb_gen.picture.overlays import drained_in, failed, path_marks
     from ailb_gen.picture.view import view_of
     from ailb_gen.routing.graph import Graph
     from ailb_gen.routing.rib import Routing

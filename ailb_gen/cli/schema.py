@@ -21,7 +21,7 @@ def schema(
         typer.echo(scenario_schema(), nl=False)
         return
     if kind == "what-if":
-        from ailb_gen.study.what_if.schema import json_schema as what_if_schema
+        from ailb_gen.study.what_if.models import json_schema as what_if_schema
 
         typer.echo(what_if_schema(), nl=False)
         return

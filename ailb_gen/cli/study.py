@@ -53,7 +53,7 @@ def study(
     from ailb_gen.api.points import Execution
     from ailb_gen.api.study import run_study
     from ailb_gen.cli.reports import check_place, targets, write_reports
-    from ailb_gen.study.catalog.table import STUDIES
+    from ailb_gen.study.catalog import STUDIES
     from ailb_gen.wording import aligned
 
     if list_all:

@@ -13,7 +13,7 @@ from ailb_gen.network.fabric import Cable, Defect, End, Network
 from ailb_gen.network.read import read_network, switch_count
 from ailb_gen.network.routed import listed
 from ailb_gen.network.topology import Topology
-from ailb_gen.picture.model import Device, Link, Picture
+from ailb_gen.picture.model import DrawnDevice, DrawnLink, Picture
 
 
 def picture_of(expected: Outline, network: Network) -> Picture:
@@ -26,7 +26,7 @@ def picture_of(expected: Outline, network: Network) -> Picture:
 
 
 def picture_in(expected: Outline, root: Path) -> tuple[Picture, tuple[Defect, ...]]:
-    """Return the picture of an artifact directory, and what in its lists of cables could not be used.
+    """Return the picture of an artifact directory, and the defects of its lists of cables.
 
     Reads as little as it can: `cabling.csv`, else `topology.json`, else the descriptions of all ports. Raises
     UsageError when `root` is no artifact directory.
@@ -50,13 +50,13 @@ def picture_from(expected: Outline, cables: Topology) -> Picture:
     colors = tuple(color.name for color in expected.colors)
     carried = _colors_by_spine(cables.links, colors)
     devices = {
-        switch.name: Device(switch.name, "leaf", switch.stripe, switch.rail)
+        switch.name: DrawnDevice(switch.name, "leaf", switch.stripe, switch.rail)
         if switch.role == "leaf"
-        else Device(switch.name, "spine", colors=carried.get(switch.name, ()))
+        else DrawnDevice(switch.name, "spine", colors=carried.get(switch.name, ()))
         for switch in expected.switches.values()
     }
     for name, stripe, _ in seats(expected.fabric):
-        devices.setdefault(name, Device(name, "server", stripe))
+        devices.setdefault(name, DrawnDevice(name, "server", stripe))
     for device in _unexpected(cables, devices, carried):
         devices.setdefault(device.name, device)
     return Picture(
@@ -68,8 +68,8 @@ def picture_from(expected: Outline, cables: Topology) -> Picture:
     )
 
 
-def _links(cables: Iterable[Cable]) -> Iterator[Link]:
-    return (Link(cable.a, cable.b, cable.color, cable.speed_bps) for cable in cables)
+def _links(cables: Iterable[Cable]) -> Iterator[DrawnLink]:
+    return (DrawnLink(cable.a, cable.b, cable.color, cable.speed_bps) for cable in cables)
 
 
 def _colors_by_spine(links: Iterable[Cable], order: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -83,18 +83,18 @@ def _colors_by_spine(links: Iterable[Cable], order: tuple[str, ...]) -> dict[str
 
 
 def _unexpected(
-    cables: Topology, known: Mapping[str, Device], carried: Mapping[str, tuple[str, ...]]
-) -> Iterator[Device]:
-    """Give devices that cables or files have and the intent does not; a server is in the stripe of its leaf."""
+    cables: Topology, known: Mapping[str, DrawnDevice], carried: Mapping[str, tuple[str, ...]]
+) -> Iterator[DrawnDevice]:
+    """Yield devices that cables or files have and the intent does not; a server is in the stripe of its leaf."""
     for name, role in cables.roles.items():
         if role == "leaf":
-            yield Device(name, "leaf")
+            yield DrawnDevice(name, "leaf")
         elif role == "spine":
-            yield Device(name, "spine", colors=carried.get(name, ()))
+            yield DrawnDevice(name, "spine", colors=carried.get(name, ()))
     for cable in cables.links:
-        yield Device(cable.a.device, "leaf")
-        yield Device(cable.b.device, "spine", colors=carried.get(cable.b.device, ()))
+        yield DrawnDevice(cable.a.device, "leaf")
+        yield DrawnDevice(cable.b.device, "spine", colors=carried.get(cable.b.device, ()))
     for cable in cables.attachments:
         leaf = known.get(cable.a.device)
-        yield Device(cable.a.device, "leaf")
-        yield Device(cable.b.device, "server", leaf.stripe if leaf is not None else 0)
+        yield DrawnDevice(cable.a.device, "leaf")
+        yield DrawnDevice(cable.b.device, "server", leaf.stripe if leaf is not None else 0)

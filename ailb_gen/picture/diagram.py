@@ -1,12 +1,22 @@
-"""What is laid out, before it is drawn: boxes, frames, wires and labels, in user units of SVG."""
+"""A diagram before it is drawn, in user units of SVG: its parts, how boxes are sized, and how they stand in rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
-from ailb_gen.picture.model import Device, Link
+from ailb_gen.picture.model import DrawnDevice, DrawnLink
+from ailb_gen.picture.text import SMALL, lines_of, width_of
 
+GAP, HEIGHT = 10.0, 46.0
+# The distance of lines that end side by side at a box: room for a letter, and for a load of three digits.
+PITCH, LOADED = 15.0, 18.0
+NARROWEST = 56.0
+# How many names of colors are written in a spine.
+COLORS = 3
 Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 
@@ -38,12 +48,12 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A device; `lines` is what is written in it, `note` what stands below in small letters.
+    """A device; `lines` is the text in it, `note` the text below in small letters.
 
-    `cell` is what a device is drawn as in a group: small, without room for its name.
+    A `cell` is a device in a group: small, without room for its name.
     """
 
-    device: Device
+    device: DrawnDevice
     area: Area
     lines: tuple[str, ...]
     note: str = ""
@@ -52,7 +62,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around several devices, or for them: `members` are drawn as this one box.
+    """A frame around several devices, or one box in their place: that of its `members`.
 
     `name` is that of the group, such as `stripe 3`; `title` is written in it, at its lower edge if it has the `foot`.
     """
@@ -65,14 +75,14 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class DrawnWire:
     """A link, or several as one bundle, whose `name` is empty for one link.
 
-    `letter` is where the letter of its color stands, `value` where its count or its load does. `attachment` tells a
+    `letter` is where the letter of its color stands, `value` where its count or its load does. `attachment` marks a
     cable to a server. `paths` are the numbers of the only paths that this line stands for; None for all along it.
     """
 
-    links: tuple[Link, ...]
+    links: tuple[DrawnLink, ...]
     points: tuple[Point, ...]
     letter: Point | None = None
     value: Point | None = None
@@ -89,7 +99,7 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Bus:
-    """A line that bundles branch off, with dots where they do: decoration, for wires say what is connected."""
+    """A line that bundles branch off, with dots where they do: decoration, for wires show the connections."""
 
     color: str
     points: tuple[Point, ...]
@@ -115,7 +125,7 @@ class Diagram:
     height: float
     frames: tuple[Frame, ...] = ()
     buses: tuple[Bus, ...] = ()
-    wires: tuple[Wire, ...] = ()
+    wires: tuple[DrawnWire, ...] = ()
     boxes: tuple[Box, ...] = ()
     labels: tuple[Label, ...] = ()
 
@@ -123,3 +133,56 @@ class Diagram:
 def moved(area: Area, right: float, down: float = 0.0) -> Area:
     """Return an area that is shifted."""
     return Area(area.x + right, area.y + down, area.width, area.height)
+
+
+def box_of(device: DrawnDevice, x: float, y: float, wires: int = 0, pitch: float = PITCH) -> Box:
+    """Return a box that is wide enough for its name and for the lines that end at it."""
+    lines, note = lines_of(device.name), note_of(device)
+    width = max(NARROWEST, *(width_of(line) + 12 for line in lines), width_of(note, SMALL) + 12, wires * pitch + 6)
+    return Box(device, Area(x, y, width, HEIGHT), lines, note)
+
+
+def note_of(device: DrawnDevice) -> str:
+    """Return the note below the name of a device: the rail of a leaf, the colors of a spine."""
+    if device.role == "spine":
+        more = len(device.colors) - COLORS
+        return ", ".join(device.colors[:COLORS]) + (f" +{more}" if more > 0 else "")
+    return f"rail {device.rail}" if device.rail is not None else ""
+
+
+def row_of(
+    devices: Iterable[DrawnDevice], x: float, y: float, counts: Mapping[str, int], pitch: float = PITCH
+) -> Iterator[Box]:
+    """Yield boxes side by side; `counts` says how many lines end at each."""
+    for device in devices:
+        box = box_of(device, x, y, counts.get(device.name, 0), pitch)
+        yield box
+        x = box.area.right + GAP
+
+
+def spread(boxes: Sequence[Box], x: float, width: float) -> list[Box]:
+    """Give every box an equal share of the width, and put it in the middle of it; wide boxes get an equal gap."""
+    share = width / max(1, len(boxes))
+    gap = (width - sum(box.area.width for box in boxes)) / max(1, len(boxes))
+    equal = all(a.area.width + b.area.width <= 2 * share for a, b in pairwise(boxes))
+    found = []
+    for box in boxes:
+        own = share if equal else box.area.width + gap
+        found.append(replace(box, area=moved(box.area, x + own / 2 - box.area.middle)))
+        x += own
+    return found
+
+
+def places(pairs: Sequence[tuple[str, str]], areas: Mapping[str, Area], widest: float = PITCH) -> list[float]:
+    """Return where on the edge of its first device every line ends, in the order of where the other ends are."""
+    by_device: dict[str, list[int]] = defaultdict(list)
+    for number, (here, _) in enumerate(pairs):
+        by_device[here].append(number)
+    found = [0.0] * len(pairs)
+    for name, numbers in by_device.items():
+        area = areas[name]
+        numbers.sort(key=lambda number: areas[pairs[number][1]].middle)
+        pitch = min(widest, (area.width - 8) / max(1, len(numbers)))
+        for place, number in enumerate(numbers):
+            found[number] = area.middle + (place - (len(numbers) - 1) / 2) * pitch
+    return found

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ailb_gen.picture.graph import Edge, Graph, Node, graph_of
-from ailb_gen.picture.model import NOTHING, Overlay, Picture
-from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.picture.graph import GraphEdge, GraphNode, ViewGraph, graph_of
+from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
+from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 
 FILLS = {"leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "group": "#f6f8fa"}
-# Graphviz has no patterns but these; the letter tells the colors of one pattern apart.
+# Graphviz has no patterns but these; letters distinguish the colors of one pattern.
 STYLES = ("solid", "dashed", "dotted", "solid", "dashed", "dotted", "solid", "dashed", "dotted", "solid")
 PLAIN, DEAD = "#8c959f", "#a40e26"
 
 
-def dot(picture: Picture, overlay: Overlay = NOTHING, view: View = FABRIC) -> str:
+def dot(picture: Picture, overlay: Overlay = NO_OVERLAY, view: PictureView = FABRIC) -> str:
     """Return a picture as DOT."""
     return "\n".join(_lines(graph_of(picture, overlay, view))) + "\n"
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def _lines(graph: ViewGraph) -> Iterator[str]:
     yield f"graph {_quoted(graph.title)} {{"
     yield f"  graph [label={_quoted(graph.title)}, labelloc=t, fontname=Helvetica, fontsize=14,"
     yield f"    rankdir={'LR' if graph.across else 'TB'}, ranksep=1.2, nodesep=0.15];"
@@ -36,7 +36,7 @@ def _lines(graph: Graph) -> Iterator[str]:
     yield "}"
 
 
-def _node(node: Node) -> str:
+def _node(node: GraphNode) -> str:
     color = DEAD if node.failed else "#0550ae" if node.touched else "#57606a"
     style = "filled,dashed" if node.failed else "filled"
     label = "\\n".join(_escaped(line) for line in node.lines)
@@ -46,11 +46,11 @@ def _node(node: Node) -> str:
     )
 
 
-def _edge(edge: Edge, across: bool) -> str:
+def _edge(edge: GraphEdge, across: bool) -> str:
     """Return an edge; from top to bottom its label stands at the lower end, for in the middle it would take room."""
-    look = edge.look
-    color = DEAD if edge.failed else look.hue.light if look is not None else PLAIN
-    style = "dotted" if edge.failed else STYLES[int(look.style[1:])] if look is not None else "solid"
+    coloring = edge.coloring
+    color = DEAD if edge.failed else coloring.hue.light if coloring is not None else PLAIN
+    style = "dotted" if edge.failed else STYLES[int(coloring.style[1:])] if coloring is not None else "solid"
     place = "label" if across else "headlabel"
     return (
         f"{_quoted(edge.upper)} -- {_quoted(edge.lower)}"

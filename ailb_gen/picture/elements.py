@@ -1,4 +1,4 @@
-"""The elements of a picture in SVG: frames, buses, wires, boxes, labels, and what an overlay says of them."""
+"""The elements of a picture in SVG: frames, buses, wires, boxes, labels, with the marks of an overlay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Area, Box, Bus, Diagram, Frame, Label, Point, Wire
+from ailb_gen.picture.diagram import Area, Box, Bus, Diagram, DrawnWire, Frame, Label, Point
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.palette import Coloring
 from ailb_gen.picture.status import (
@@ -33,10 +33,10 @@ BUTTON = 'tabindex="0" role="button"'
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What elements need to know: how each color is drawn, and what is marked.
+class Styling:
+    """The style of elements: how each color is drawn, and the marks.
 
-    `uniform` is how many links all bundles have, which then need not say it; 1 where they differ, or are none.
+    `uniform` is the number of links that all bundles have, and none then shows; 1 where they differ.
     """
 
     colors: Mapping[str, Coloring]
@@ -48,19 +48,19 @@ class Look:
         return self.colors[color].style if color in self.colors else "plain"
 
 
-def elements(diagram: Diagram, look: Look) -> Iterator[str]:
-    """Give every element, lowest first."""
+def elements(diagram: Diagram, styling: Styling) -> Iterator[str]:
+    """Yield every element, lowest first."""
     frames = [frame for frame in diagram.frames if not frame.members]
     yield from (_frame(frame, len(frames) > 1 and STRIPE.fullmatch(frame.name) is not None) for frame in frames)
     if diagram.buses:
         yield '<g class="buses" aria-hidden="true">'
-        yield from (_bus(bus, look) for bus in diagram.buses)
+        yield from (_bus(bus, styling) for bus in diagram.buses)
         yield "</g>"
-    # What has failed or is on a path is seen above the rest.
-    yield from (part for _, part in sorted((_wire(wire, look) for wire in diagram.wires), key=lambda row: row[0]))
-    yield from (_group(frame, look) for frame in diagram.frames if frame.members)
-    yield from (_box(box, look) for box in diagram.boxes)
-    yield from (_label(label, look) for label in diagram.labels)
+    # Failed links and those on a path are above the rest.
+    yield from (part for _, part in sorted((_wire(wire, styling) for wire in diagram.wires), key=lambda row: row[0]))
+    yield from (_group(frame, styling) for frame in diagram.frames if frame.members)
+    yield from (_box(box, styling) for box in diagram.boxes)
+    yield from (_label(label, styling) for label in diagram.labels)
 
 
 def number(value: float) -> str:
@@ -98,7 +98,7 @@ def _rect(style: str, area: Area, radius: int = 5) -> str:
 
 
 def _frame(frame: Frame, unfolds: bool) -> str:
-    """Return what stands around a group; a stripe among several `unfolds`: it has a view of its own."""
+    """Return the frame around a group; a stripe among several `unfolds`: it has a view of its own."""
     area = frame.area
     at, anchor = ((area.middle, area.bottom - 8), "middle") if frame.foot else ((area.x + 8, area.y + 15), "start")
     name, title = quoteattr(frame.name), text(at, frame.title, "soft", anchor)
@@ -106,8 +106,8 @@ def _frame(frame: Frame, unfolds: bool) -> str:
     return f"<g data-group={name}{button}{_rect('frame', area, 7)}{title}</g>"
 
 
-def _group(frame: Frame, look: Look) -> str:
-    area, found = frame.area, findings(look.overlay, frame.members)
+def _group(frame: Frame, styling: Styling) -> str:
+    area, found = frame.area, findings(styling.overlay, frame.members)
     label = ", ".join(part for part in (frame.name, frame.title, findings_text(found)) if part)
     return (
         f'<g class="group" data-group={quoteattr(frame.name)} {BUTTON} aria-label={quoteattr(label)}>'
@@ -116,31 +116,31 @@ def _group(frame: Frame, look: Look) -> str:
     )
 
 
-def _bus(bus: Bus, look: Look) -> str:
-    style = look.style(bus.color)
+def _bus(bus: Bus, styling: Styling) -> str:
+    style = styling.style(bus.color)
     dots = "".join(f'<circle class="dot {style}" cx="{number(x)}" cy="{number(y)}" r="2"/>' for x, y in bus.dots)
     return f'<path class="wire {style}" d="{_path(bus.points)}"/>{dots}'
 
 
-def _wire(wire: Wire, look: Look) -> tuple[bool, str]:
+def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
     """Return whether a wire is drawn above others, and the wire."""
-    status = wire_status(look.overlay, wire)
-    label = wire_text(look.overlay, wire, status)
+    status = wire_status(styling.overlay, wire)
+    label = wire_text(styling.overlay, wire, status)
     data = f"data-bundle={quoteattr(wire.name)}" if wire.name else f"data-link={quoteattr(wire.links[0].name)}"
     loaded = status.load is not None and not status.down
     width = f' stroke-width="{number(load_width(status.load or 0.0))}"' if loaded else ""
     path = _path(wire.points)
     return bool(status.down or status.paths or status.findings), (
-        f'<g class="{" ".join(_classes(wire, status, look))}" {data} {BUTTON} aria-label={quoteattr(label)}>'
+        f'<g class="{" ".join(_classes(wire, status, styling))}" {data} {BUTTON} aria-label={quoteattr(label)}>'
         f'<title>{escape(label)}</title><path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
-        f"{_letter(wire, look)}{_value(wire, status, look)}{_sign(wire, status)}{_called(wire, status, look)}"
+        f"{_letter(wire, styling)}{_value(wire, status, styling)}{_sign(wire, status)}{_called(wire, status, styling)}"
         f"{badges(status.findings, _middle(wire), 0.8)}</g>"
     )
 
 
-def _classes(wire: Wire, status: WireStatus, look: Look) -> Iterator[str]:
+def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[str]:
     yield "link"
-    yield look.style(wire.color)
+    yield styling.style(wire.color)
     if wire.attachment:
         yield "attachment"
     if status.down:
@@ -153,24 +153,24 @@ def _classes(wire: Wire, status: WireStatus, look: Look) -> Iterator[str]:
         yield "has-findings"
     if status.paths:
         yield "on-path"
-    elif look.overlay.paths:
+    elif styling.overlay.paths:
         yield "faded"
 
 
-def _letter(wire: Wire, look: Look) -> str:
-    if wire.letter is None or wire.color not in look.colors:
+def _letter(wire: DrawnWire, styling: Styling) -> str:
+    if wire.letter is None or wire.color not in styling.colors:
         return ""
-    return text(wire.letter, look.colors[wire.color].letter, "letter halo")
+    return text(wire.letter, styling.colors[wire.color].letter, "letter halo")
 
 
-def _value(wire: Wire, status: WireStatus, look: Look) -> str:
-    words = value_text(wire, status, look.uniform)
+def _value(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
+    words = value_text(wire, status, styling.uniform)
     style = "value halo failure" if status.down else "value halo"
     return text(wire.value, words, style) if wire.value is not None and words else ""
 
 
-def _box(box: Box, look: Look) -> str:
-    device, area, overlay = box.device, box.area, look.overlay
+def _box(box: Box, styling: Styling) -> str:
+    device, area, overlay = box.device, box.area, styling.overlay
     found = findings(overlay, [device.name])
     label = device_text(overlay, device)
     classes = ["device", device.role]
@@ -195,16 +195,16 @@ def _box(box: Box, look: Look) -> str:
     )
 
 
-def _called(wire: Wire, status: WireStatus, look: Look) -> str:
+def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
     """Return the names of the paths along a link between switches, where the view does not name them by itself."""
     if not status.paths or wire.paths is not None or wire.attachment:
         return ""
     x, y = _middle(wire)
-    return text((x, y - 4), some(look.overlay.paths[number].label for number in status.paths), "halo strong-label")
+    return text((x, y - 4), some(styling.overlay.paths[number].label for number in status.paths), "halo strong-label")
 
 
 def _note(box: Box, overlay: Overlay) -> str:
-    """Return what is done to a device if it fits, or how that begins, else the box's own note."""
+    """Return the planned change of a device if it fits, or its beginning, else the box's own note."""
     words = overlay.touched.get(box.device.name, "")
     fits = (text for text in (words, words.split(",")[0]) if text and width_of(text, SMALL) <= box.area.width - 4)
     return next(fits, box.note)
@@ -227,14 +227,14 @@ def _path(points: tuple[Point, ...]) -> str:
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
 
 
-def _middle(wire: Wire) -> Point:
+def _middle(wire: DrawnWire) -> Point:
     """Return the middle of the longest part of a wire."""
     parts = list(zip(wire.points, wire.points[1:], strict=False))
     (x1, y1), (x2, y2) = max(parts, key=lambda part: abs(part[0][0] - part[1][0]) + abs(part[0][1] - part[1][1]))
     return ((x1 + x2) / 2, (y1 + y2) / 2)
 
 
-def _sign(wire: Wire, status: WireStatus) -> str:
+def _sign(wire: DrawnWire, status: WireStatus) -> str:
     """Return a cross where all links have failed, the sign of a pause where all are drained."""
     if status.down == len(wire.links):
         return _x(_middle(wire), 6)
@@ -249,6 +249,6 @@ def _x(at: Point, half: float) -> str:
     return f'<path class="cross" d="M{x} {y}l{side} {side}m0-{side}l-{side} {side}"/>'
 
 
-def _label(label: Label, look: Look) -> str:
-    style = f"{label.style} {look.style(label.color)}" if label.color else label.style
+def _label(label: Label, styling: Styling) -> str:
+    style = f"{label.style} {styling.style(label.color)}" if label.color else label.style
     return text(label.at, label.text, style, label.anchor)

@@ -6,19 +6,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Wire
-from ailb_gen.picture.facing import MOST
-from ailb_gen.picture.layout import is_large
-from ailb_gen.picture.model import Device, Link, Overlay, Picture
+from ailb_gen.picture.device_layout import MOST
+from ailb_gen.picture.diagram import DrawnWire
+from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
-from ailb_gen.picture.scene import Scene, scene_of
+from ailb_gen.picture.scene import Scene, is_large, scene_of
 from ailb_gen.picture.status import WireStatus, device_status, findings, findings_text, load_width, wire_status
-from ailb_gen.picture.view import View
+from ailb_gen.picture.view import PictureView
 from ailb_gen.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A device, or several as one; `group` is the stripe in which it is drawn, 0 for none."""
 
     name: str
@@ -30,13 +29,13 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """Links between two nodes, the upper one first; `label` is what is written at it."""
+class GraphEdge:
+    """Links between two nodes, the upper one first; with a label."""
 
     upper: str
     lower: str
     label: str
-    look: Coloring | None
+    coloring: Coloring | None
     status: WireStatus
     failed: bool
 
@@ -47,12 +46,12 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class ViewGraph:
     """A view: `title`, the nodes, the edges, and whether it is read from left to right."""
 
     title: str
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
     across: bool = False
 
     @property
@@ -61,7 +60,7 @@ class Graph:
         return sorted({node.group for node in self.nodes if node.group})
 
 
-def graph_of(picture: Picture, overlay: Overlay, view: View, most: int | None = None) -> Graph:
+def graph_of(picture: Picture, overlay: Overlay, view: PictureView, most: int | None = None) -> ViewGraph:
     """Return a view as nodes and edges; a large fabric in the groups in which `layout` draws it.
 
     With more than `most` edges all spines are one node, and all colors one edge.
@@ -73,9 +72,9 @@ def graph_of(picture: Picture, overlay: Overlay, view: View, most: int | None = 
     return found
 
 
-def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: View, coarse: bool) -> Graph:
+def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: PictureView, coarse: bool) -> ViewGraph:
     place = _placing(scene, view, coarse)
-    devices: dict[str, list[Device]] = defaultdict(list)
+    devices: dict[str, list[DrawnDevice]] = defaultdict(list)
     for device in scene.devices.values():
         devices[place(device)].append(device)
     nodes = tuple(_node(name, members, overlay, view) for name, members in devices.items())
@@ -85,18 +84,18 @@ def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: View, coarse:
         edges = _edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse)
     # Many nodes in one rank are read more easily below each other.
     across = view.kind in ("path", "device") or (is_large(scene) and view.kind != "stripe")
-    return Graph(f"{picture.fabric}: {view.title}", nodes, tuple(edges), across)
+    return ViewGraph(f"{picture.fabric}: {view.title}", nodes, tuple(edges), across)
 
 
-def _placing(scene: Scene, view: View, coarse: bool) -> Callable[[Device], str]:
-    """Return what says in which node a device is."""
+def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDevice], str]:
+    """Return the function that gives a device's node."""
     if view.kind == "device":
         many = len(scene.links) > MOST
         return lambda one: f"stripe {one.stripe}" if many and one.name != view.device and one.stripe else one.name
     if view.kind == "path" or not (coarse or is_large(scene)):
         return lambda one: one.name
 
-    def place(one: Device) -> str:
+    def place(one: DrawnDevice) -> str:
         if one.role == "spine":
             return "spines" if coarse else f"spines {', '.join(one.colors)}"
         if view.kind == "fabric":
@@ -106,7 +105,7 @@ def _placing(scene: Scene, view: View, coarse: bool) -> Callable[[Device], str]:
     return place
 
 
-def _node(name: str, members: list[Device], overlay: Overlay, view: View) -> Node:
+def _node(name: str, members: list[DrawnDevice], overlay: Overlay, view: PictureView) -> GraphNode:
     names = [member.name for member in members]
     found = findings_text(findings(overlay, names))
     failed = all(one in overlay.dead for one in names)
@@ -115,18 +114,18 @@ def _node(name: str, members: list[Device], overlay: Overlay, view: View) -> Nod
     if names == [name]:
         lines = (name, *filter(None, (device_status(overlay, first), found)))
         group = first.stripe if view.kind not in ("path", "device") and first.role != "spine" else 0
-        return Node(name, first.role, lines, group, failed, touched)
+        return GraphNode(name, first.role, lines, group, failed, touched)
     counts = [(role, sum(one.role == role for one in members)) for role in ("spine", "leaf", "server")]
     words = ", ".join(f"{count} {plural(role, count)}" for role, count in counts if count)
     group = first.stripe if first.role == "server" else 0
-    return Node(name, "group", (name, words, *([found] if found else [])), group, failed, touched)
+    return GraphNode(name, "group", (name, words, *([found] if found else [])), group, failed, touched)
 
 
 def _edges(
-    picture: Picture, scene: Scene, overlay: Overlay, place: Callable[[Device], str], only: str, coarse: bool
-) -> Iterator[Edge]:
-    """Give the links between two nodes in one color as an edge; `only` those of a device, unless it is empty."""
-    found: dict[tuple[str, str, str], list[Link]] = defaultdict(list)
+    picture: Picture, scene: Scene, overlay: Overlay, place: Callable[[DrawnDevice], str], only: str, coarse: bool
+) -> Iterator[GraphEdge]:
+    """Yield the links between two nodes in one color as an edge; `only` those of a device, unless it is empty."""
+    found: dict[tuple[str, str, str], list[DrawnLink]] = defaultdict(list)
     devices = scene.devices
     for link in (*scene.links, *scene.attachments):
         if only and only not in (link.a.device, link.b.device):
@@ -140,12 +139,12 @@ def _edges(
         yield _edge(one, other, links, colors.get(color), overlay)
 
 
-def _edge(upper: str, lower: str, links: Iterable[Link], look: Coloring | None, overlay: Overlay) -> Edge:
-    wire = Wire(tuple(links), ())
+def _edge(upper: str, lower: str, links: Iterable[DrawnLink], coloring: Coloring | None, overlay: Overlay) -> GraphEdge:
+    wire = DrawnWire(tuple(links), ())
     status, count = wire_status(overlay, wire), len(wire.links)
     load = status.load is not None and not status.down and f"{status.load:.0%}"
     parts = [
-        look.letter if look is not None else "",
+        coloring.letter if coloring is not None else "",
         f"x{count}" if count > 1 else "",
         status.down and (f"{status.down} of {count} failed" if count > 1 else "failed"),
         "drained" if status.drained == count else "",
@@ -153,27 +152,31 @@ def _edge(upper: str, lower: str, links: Iterable[Link], look: Coloring | None, 
         findings_text(status.findings),
         ", ".join(overlay.paths[number].label for number in status.paths),
     ]
-    return Edge(upper, lower, " ".join(str(part) for part in parts if part), look, status, status.down == count)
+    return GraphEdge(
+        upper, lower, " ".join(str(part) for part in parts if part), coloring, status, status.down == count
+    )
 
 
-def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[Edge]:
-    """Give every link of every path, in the direction of the path."""
+def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[GraphEdge]:
+    """Yield every link of every path, in the direction of the path."""
     links = {link.name: link for link in (*picture.links, *picture.attachments)}
     colors = colorings(picture.colors)
     for number, mark in enumerate(overlay.paths):
         passed = [links[name] for name in mark.links]
-        look = next((colors[link.color] for link in passed if link.color in colors), None)
+        coloring = next((colors[link.color] for link in passed if link.color in colors), None)
         here = ""
         for at, link in enumerate(passed):
             here = here or _first(passed)
             there = link.b.device if link.a.device == here else link.a.device
-            status = wire_status(overlay, Wire((link,), (), paths=(number,)))
+            status = wire_status(overlay, DrawnWire((link,), (), paths=(number,)))
             last = at == len(passed) - 1 and mark.problem
-            yield Edge(here, there, f"{mark.label}{': ' + mark.problem if last else ''}", look, status, bool(last))
+            yield GraphEdge(
+                here, there, f"{mark.label}{': ' + mark.problem if last else ''}", coloring, status, bool(last)
+            )
             here = there
 
 
-def _first(passed: list[Link]) -> str:
+def _first(passed: list[DrawnLink]) -> str:
     """Return the device at which a path begins: the end of its first link that the second has not."""
     ends = [passed[0].a.device, passed[0].b.device]
     following = {passed[1].a.device, passed[1].b.device} if len(passed) > 1 else {ends[0]}

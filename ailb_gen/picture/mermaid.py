@@ -6,24 +6,24 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from ailb_gen.picture.graph import Edge, Graph, Node, graph_of
-from ailb_gen.picture.model import NOTHING, Overlay, Picture
-from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.picture.graph import GraphEdge, GraphNode, ViewGraph, graph_of
+from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
+from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 
 # Mermaid refuses more edges than this (`maxEdges`), and a page cannot allow more.
 MOST = 500
 DEAD, TOUCHED, PLAIN = "#a40e26", "#0550ae", "#8c959f"
-# What ends a label, or begins an entity.
+# Characters that end a label, or begin an entity.
 ENTITIES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"})
 
 
-def mermaid(picture: Picture, overlay: Overlay = NOTHING, view: View = FABRIC) -> str:
+def mermaid(picture: Picture, overlay: Overlay = NO_OVERLAY, view: PictureView = FABRIC) -> str:
     """Return a picture as a flowchart."""
     return "\n".join(_lines(graph_of(picture, overlay, view, MOST))) + "\n"
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def _lines(graph: ViewGraph) -> Iterator[str]:
     names = {node.name: f"n{number}" for number, node in enumerate(graph.nodes)}
     yield "---"
     title = json.dumps(graph.title).replace("<", "\\u003c")
@@ -44,26 +44,26 @@ def _lines(graph: Graph) -> Iterator[str]:
     )
 
 
-def _node(names: Mapping[str, str], node: Node) -> str:
+def _node(names: Mapping[str, str], node: GraphNode) -> str:
     return f'{names[node.name]}["{"<br>".join(map(_escaped, node.lines))}"]'
 
 
-def _edge(names: Mapping[str, str], edge: Edge) -> str:
+def _edge(names: Mapping[str, str], edge: GraphEdge) -> str:
     label = f'|"{_escaped(edge.label)}"|' if edge.label else ""
     return f"{names[edge.upper]} ---{label} {names[edge.lower]}"
 
 
-def _styles(edges: Sequence[Edge]) -> Iterator[str]:
-    """Give the styles of edges, one for all that look alike: Mermaid knows edges by their number."""
+def _styles(edges: Sequence[GraphEdge]) -> Iterator[str]:
+    """Yield the styles of edges, one for all that have it: Mermaid knows edges by their number."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, edge in enumerate(edges):
         found[_style(edge)].append(number)
     yield from (f"linkStyle {','.join(map(str, numbers))} {style}" for style, numbers in found.items())
 
 
-def _style(edge: Edge) -> str:
-    dash = "2 5" if edge.failed else edge.look.hue.dash if edge.look is not None else ""
-    color = DEAD if edge.failed else edge.look.hue.light if edge.look is not None else PLAIN
+def _style(edge: GraphEdge) -> str:
+    dash = "2 5" if edge.failed else edge.coloring.hue.dash if edge.coloring is not None else ""
+    color = DEAD if edge.failed else edge.coloring.hue.light if edge.coloring is not None else PLAIN
     return f"stroke:{color},stroke-width:{edge.width:.1f}px" + (f",stroke-dasharray:{dash}" if dash else "")
 
 

@@ -1,4 +1,4 @@
-"""What a picture of a fabric shows: devices, links, and what is marked on them."""
+"""The model of a picture: the devices and links of a fabric, and an overlay of marks on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Role = Literal["leaf", "spine", "server"]
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DrawnDevice:
     """A switch or a server.
 
     `stripe` counts from 1, 0 where the device belongs to none; `rail` counts from 0, None where it has none. `colors`
@@ -27,7 +27,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class DrawnLink:
     """A cable: `a` is the leaf; towards a server `a` is the switch."""
 
     a: End
@@ -51,14 +51,14 @@ class Picture:
 
     fabric: str
     colors: tuple[str, ...]
-    devices: tuple[Device, ...]
-    links: tuple[Link, ...]
-    attachments: tuple[Link, ...] = ()
+    devices: tuple[DrawnDevice, ...]
+    links: tuple[DrawnLink, ...]
+    attachments: tuple[DrawnLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PathMark:
-    """A path to be marked: the names of its links in order, and what it is called, such as a queue pair.
+    """A path to be marked: the names of its links in order, and its label, such as a queue pair.
 
     `problem` is why it does not arrive, empty if it does.
     """
@@ -70,12 +70,12 @@ class PathMark:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is marked on a picture; links are known by name.
+    """Marks on a picture; links are known by name.
 
     `down` are failed links, `dead` failed devices, `drained` links that the intent takes out of service. `loads` are
     those of a link from its first end to its second and back, as a multiple of the highest without failures. `findings`
-    are the open ones of a device or a link by severity (`error`, `warning`, `note`), `touched` what a plan does with a
-    device, in a word or two.
+    are the open ones of a device or a link by severity (`error`, `warning`, `note`), `touched` the change of a device
+    by a plan, in a word or two.
     """
 
     down: frozenset[str] = frozenset()
@@ -87,4 +87,4 @@ class Overlay:
     paths: tuple[PathMark, ...] = ()
 
 
-NOTHING = Overlay()
+NO_OVERLAY = Overlay()

@@ -1,7 +1,7 @@
-"""Hues, letters and dash patterns of fabric colors: told apart in light and dark, and without seeing hues.
+"""Hues, letters and dash patterns of fabric colors: distinct in light and dark, and without seeing hues.
 
 Every hue has a contrast of 4.5:1 or more on its background (WCAG 2.2, 1.4.3): letters have it, too. A fabric color that
-is called like a hue has that hue; others take what is left, in order.
+is called like a hue has that hue; others take the rest, in order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an overlay says of a box or a wire: failed, loaded, with findings, on a path."""
+"""The status of a box or a wire in an overlay: failed, loaded, with findings, on a path."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ailb_gen.network.speeds import speed_text
-from ailb_gen.picture.diagram import Diagram, Wire
-from ailb_gen.picture.model import Device, Link, Overlay
+from ailb_gen.picture.diagram import Diagram, DrawnWire
+from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
 from ailb_gen.wording import plural, some
 
 SEVERITIES = ("error", "warning", "note")
@@ -25,7 +25,7 @@ Counts = Counter[str]
 
 @dataclass(frozen=True, slots=True)
 class WireStatus:
-    """How it is with the links of a wire.
+    """The status of the links of a wire.
 
     `down` is how many have failed, `drained` how many are out of service, `load` the highest of any direction, `paths`
     those along it.
@@ -38,8 +38,8 @@ class WireStatus:
     paths: tuple[int, ...]
 
 
-def wire_status(overlay: Overlay, wire: Wire) -> WireStatus:
-    """Return what an overlay says of a wire."""
+def wire_status(overlay: Overlay, wire: DrawnWire) -> WireStatus:
+    """Return the status of a wire in an overlay."""
     names = [link.name for link in wire.links]
     loads = [max(overlay.loads[name]) for name in names if name in overlay.loads]
     return WireStatus(
@@ -51,14 +51,14 @@ def wire_status(overlay: Overlay, wire: Wire) -> WireStatus:
     )
 
 
-def _paths(overlay: Overlay, wire: Wire, names: Iterable[str]) -> tuple[int, ...]:
+def _paths(overlay: Overlay, wire: DrawnWire, names: Iterable[str]) -> tuple[int, ...]:
     if wire.paths is not None or not overlay.paths:
         return wire.paths or ()
     own = set(names)
     return tuple(number for number, path in enumerate(overlay.paths) if not own.isdisjoint(path.links))
 
 
-def is_down(overlay: Overlay, link: Link) -> bool:
+def is_down(overlay: Overlay, link: DrawnLink) -> bool:
     """Return whether a link carries nothing: it has failed, or a device at its end."""
     return link.name in overlay.down or link.a.device in overlay.dead or link.b.device in overlay.dead
 
@@ -73,7 +73,7 @@ def findings(overlay: Overlay, names: Iterable[str]) -> Counts:
 
 
 def findings_text(found: Counts) -> str:
-    """Return how many findings of which severity there are, such as `2 errors, 1 note`."""
+    """Return the number of findings by severity, such as `2 errors, 1 note`."""
     rows = [(severity, found[severity]) for severity in SEVERITIES if found[severity]]
     return ", ".join(f"{count} {plural(severity, count)}" for severity, count in rows)
 
@@ -83,13 +83,13 @@ def load_step(load: float) -> int:
     return sum(load > step + ROUNDING for step in STEPS)
 
 
-def device_status(overlay: Overlay, device: Device) -> str:
-    """Return whether a device has failed, and what is done to it; empty for nothing."""
+def device_status(overlay: Overlay, device: DrawnDevice) -> str:
+    """Return whether a device has failed, and its planned change; empty for neither."""
     return ", ".join(filter(None, ("failed" if device.name in overlay.dead else "", overlay.touched.get(device.name))))
 
 
-def device_text(overlay: Overlay, device: Device) -> str:
-    """Return what there is to say of a device."""
+def device_text(overlay: Overlay, device: DrawnDevice) -> str:
+    """Return the full description of a device."""
     parts = [
         f"{device.role} {device.name}",
         f"stripe {device.stripe}" if device.stripe else "",
@@ -107,7 +107,7 @@ def load_width(load: float) -> float:
 
 
 def counts_text(diagram: Diagram) -> str:
-    """Return how much is seen, such as `4 spines, 16 leaves; 64 links of 400G`."""
+    """Return the counts of the diagram, such as `4 spines, 16 leaves; 64 links of 400G`."""
     devices = Counter(box.device.role for box in diagram.boxes)
     grouped = {name for frame in diagram.frames for name in frame.members}
     links = {link.name: link for wire in diagram.wires for link in wire.links if link.color or not wire.attachment}
@@ -120,14 +120,14 @@ def counts_text(diagram: Diagram) -> str:
     return "; ".join(filter(None, (", ".join(words), cabled if links else "")))
 
 
-def uniform_count(wires: Iterable[Wire]) -> int:
+def uniform_count(wires: Iterable[DrawnWire]) -> int:
     """Return how many links every bundle between switches has; 1 where they differ, or there is none."""
     counts = {len(wire.links) for wire in wires if not wire.attachment}
     return counts.pop() if len(counts) == 1 else 1
 
 
-def value_text(wire: Wire, status: WireStatus, uniform: int) -> str:
-    """Return what is written at a wire: how many of its links have failed, its load in percent, how many it has.
+def value_text(wire: DrawnWire, status: WireStatus, uniform: int) -> str:
+    """Return the value at a wire: how many of its links have failed, its load in percent, how many it has.
 
     The latter is not for those that have as many as all others.
     """
@@ -139,8 +139,8 @@ def value_text(wire: Wire, status: WireStatus, uniform: int) -> str:
     return f"{TIMES}{count}" if count > 1 and (count != uniform or wire.attachment) else ""
 
 
-def wire_text(overlay: Overlay, wire: Wire, status: WireStatus) -> str:
-    """Return what there is to say of a wire."""
+def wire_text(overlay: Overlay, wire: DrawnWire, status: WireStatus) -> str:
+    """Return the full description of a wire."""
     count = len(wire.links)
     parts = [
         wire.links[0].name if count == 1 else f"{wire.name}: {count} links",

@@ -10,7 +10,7 @@ from ailb_gen.wording import clean
 # The average width of a character of a sans-serif font, in parts of its size.
 WIDTH = 0.58
 SIZE, SMALL = 11.0, 9.0
-# Names of up to so many characters stay on one line.
+# Longer names are broken into two lines.
 ONE_LINE = 9
 PARTS = re.compile(r"[^-_.]*[-_.]?")
 
@@ -30,17 +30,11 @@ def lines_of(name: str) -> tuple[str, ...]:
     return (first, name[len(first) :])
 
 
-def shortened(text: str, width: float, size: float = SIZE) -> str:
-    """Return a text cut short to a width, with an ellipsis."""
-    most = max(1, int(width / (size * WIDTH)))
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def escape(text: str) -> str:
-    """Return a text as the content of an element; what XML cannot hold (XML 1.0, 2.2) is written out."""
+    """Return a text as the content of an element; characters that XML cannot hold (XML 1.0, 2.2) are escaped."""
     return saxutils.escape(clean(text))
 
 
 def quoteattr(text: str) -> str:
-    """Return a text as the value of an attribute, in quotes; what XML cannot hold is written out."""
+    """Return a text as the value of an attribute, in quotes; characters that XML cannot hold are escaped."""
     return saxutils.quoteattr(clean(text))

@@ -1,4 +1,4 @@
-"""What of a fabric is drawn: all of it, a rail, a stripe, a device, or the path between two NICs."""
+"""The views of a fabric: all of it, a rail, a stripe, a device, or the path between two NICs."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ailb_gen.errors import UsageError
-from ailb_gen.picture.model import Device, Picture
+from ailb_gen.picture.model import DrawnDevice, Picture
 from ailb_gen.wording import did_you_mean, some
 
 Kind = Literal["fabric", "rail", "stripe", "device", "path"]
-# What stands behind the word.
+# The arguments of a view.
 ARGUMENTS: dict[str, str] = {"fabric": "", "rail": "N", "stripe": "N", "device": "NAME", "path": "SRC DST"}
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PictureView:
     """A view: `number` is that of a rail (from 0) or a stripe (from 1), `device` the name of a device.
 
     `ends` are the devices between which paths lead: drawn are the paths of the overlay, and nothing else.
@@ -29,7 +29,7 @@ class View:
 
     @property
     def title(self) -> str:
-        """What is seen."""
+        """The title of the view."""
         named = {
             "rail": f"rail {self.number}",
             "stripe": f"stripe {self.number}",
@@ -39,10 +39,10 @@ class View:
         return named.get(self.kind, self.kind)
 
 
-FABRIC = View()
+FABRIC = PictureView()
 
 
-def view_of(picture: Picture, words: Sequence[str]) -> View:
+def view_of(picture: Picture, words: Sequence[str]) -> PictureView:
     """Return the view that words such as `rail 0` mean.
 
     The ends of a path are servers or `SERVER:NIC`; those who know the paths look whether they are there. Raises
@@ -53,16 +53,20 @@ def view_of(picture: Picture, words: Sequence[str]) -> View:
         usage = f"{kind} {ARGUMENTS[kind]}".strip()
         raise UsageError(f"--view {' '.join(words)!r}: write it as '{usage}'")
     if kind == "rail":
-        return View("rail", _number(picture, kind, arguments[0]))
+        return PictureView("rail", _number(picture, kind, arguments[0]))
     if kind == "stripe":
-        return View("stripe", _number(picture, kind, arguments[0]))
+        return PictureView("stripe", _number(picture, kind, arguments[0]))
     if kind == "device":
-        return View("device", device=_device(picture, arguments[0]).name)
-    return View("path", ends=(arguments[0].partition(":")[0], arguments[1].partition(":")[0])) if arguments else FABRIC
+        return PictureView("device", device=_device(picture, arguments[0]).name)
+    return (
+        PictureView("path", ends=(arguments[0].partition(":")[0], arguments[1].partition(":")[0]))
+        if arguments
+        else FABRIC
+    )
 
 
 def arguments_of(kind: str) -> list[str]:
-    """Return what stands behind the word of a view. Raises UsageError if there is no such view."""
+    """Return the arguments of a view. Raises UsageError if there is no such view."""
     words = kind.split()
     if not words or words[0] not in ARGUMENTS:
         raise UsageError(f"--view {kind!r}: there is no such view; {did_you_mean(kind, ARGUMENTS) or _all()}")
@@ -83,7 +87,7 @@ def _number(picture: Picture, kind: str, text: str) -> int:
     return int(text)
 
 
-def _device(picture: Picture, name: str) -> Device:
+def _device(picture: Picture, name: str) -> DrawnDevice:
     devices = {device.name: device for device in picture.devices}
     if name not in devices:
         hint = did_you_mean(name, devices) or f"there are {len(devices)}: {some(devices)}"

@@ -41,7 +41,7 @@ def redact_file(path: str, text: str) -> str:
 
 
 def _hidden(line: str, at: int) -> str:
-    """Return a line without what follows its first word; heads of a diff and comments stay."""
+    """Return the first word of a line; heads of a diff and comments stay."""
     head = at and line.startswith(("--- ", "+++ ", "@@ ", "\\"))
     if head or line[at:].lstrip().startswith(COMMENTS):
         return line

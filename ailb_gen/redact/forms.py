@@ -9,7 +9,7 @@ HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy|apr1|argon2[a-z]{1,2}|scrypt|pbkd
 # PostgreSQL's verifiers.
 SCRAM = re.compile(r"\bSCRAM-SHA-\d{1,3}(?:-PLUS)?\$[^\s\"';,]++")
 GRUB = re.compile(r"(?<=grub\.pbkdf2\.)[\w.]++")
-# Tokens that show what they are: of GitHub, GitLab, Hugging Face, OpenAI, Anthropic, Vault, Slack; RFC 7519; of NVIDIA,
+# Tokens of a known form: of GitHub, GitLab, Hugging Face, OpenAI, Anthropic, Vault, Slack; RFC 7519; of NVIDIA,
 # Docker, npm, PyPI, Grafana, Google, Tailscale, SendGrid, Stripe, age; LDAP's hashes.
 TOKENS = (
     *("gh", "gl", "hf_", "sk-", "hvs.", "hvb.", "xox", "eyJ", "nvapi-", "dckr_", "npm_", "pypi-", "AIza", "tskey-"),
@@ -54,7 +54,7 @@ BARE_URL = re.compile(r"""(?<=://)[^\s"'<>;]++""")
 USER = re.compile(r"(?:^|(?<=://))[^/:@]*+:")
 # The same without a scheme, as proxies are named; an image with its digest is none.
 LOGIN = re.compile(r"(?<![\w/:@.-])([A-Za-z][\w.-]{0,63}:)(?=[^\s:/@]{0,255}\d)[^\s:/@\"'<>]{5,256}@(?=\w)(?!sha\d)")
-# A token in the place of the user.
+# A token instead of the user.
 TOKEN_USER = re.compile(r"(\bhttps?://)[\w-]{16,}+(?=@)", re.IGNORECASE)
 # Addresses to post to, which whoever knows them may use.
 HOOK = re.compile(
@@ -67,7 +67,7 @@ PARAMETER = re.compile(
     r"([?&](?:amp;)?[\w.-]{0,64}(?:passw|secret|token|key|sig|auth|credential|code)[\w.-]{0,64}=)[^&\s\"'<>;#]+",
     re.IGNORECASE,
 )
-# RFC 7468, and what OpenSSH writes; what a cut has left of one goes to the end.
+# RFC 7468 and OpenSSH's form; the rest of one that was cut goes to the end.
 PEM = re.compile(
     r"(-----BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN [\w -]{1,40}?key(?: V\d)?)-----)"
     r"(.*?)(?=-----END |\Z)",
@@ -123,7 +123,7 @@ def _elements(text: str) -> str:
 
 
 def _url(found: re.Match[str]) -> str:
-    """Return what follows the `://` of a URL, without its password."""
+    """Return a URL behind its `://`, without its password."""
     rest = found[0]
     user, last = USER.search(rest), rest.rfind("@")
     return f"{rest[: user.end()]}{MARK}{rest[last:]}" if user and user.end() < last else rest

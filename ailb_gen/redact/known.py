@@ -1,4 +1,4 @@
-"""Known secrets kept out of what people read: values that were resolved, out of errors and of the record of a run.
+"""Known secrets kept out of all output: values that were resolved, out of errors and of the record of a run.
 
 What shows by itself is for `ailb_gen.redact.text`.
 """
@@ -18,11 +18,11 @@ from ailb_gen.redact.names import MARK
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Iterate over an error and all that led to it."""
     waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while waiting:
         one = waiting.pop()
-        if one is not None and id(one) not in seen:
-            seen.add(id(one))
+        if one is not None and id(one) not in visited:
+            visited.add(id(one))
             yield one
             # PyEZ keeps the first error under a name of its own.
             waiting += [one.__cause__, one.__context__, getattr(one, "_orig", None)]
@@ -63,7 +63,7 @@ class Redactor:
         return pattern.sub(mark, text) if pattern else text
 
     def clean(self, error: BaseException) -> None:
-        """Take known secrets out of the messages of an error and of what led to it, before they are printed."""
+        """Take known secrets out of the messages of an error and of its causes, before they are printed."""
         for one in causes(error):
             one.args = tuple(arg if (text := self(str(arg))) == str(arg) else text for arg in one.args)
 
@@ -74,7 +74,7 @@ ANY = "surrogatepass"
 
 def _spellings(value: str) -> set[str]:
     """Return a value as programs print it: bare, in Python, JSON, XML, a URL and a shell."""
-    ways = (
+    encodings = (
         value,
         repr(value)[1:-1],
         ascii(value)[1:-1],
@@ -88,4 +88,4 @@ def _spellings(value: str) -> set[str]:
         quote_plus(value, errors=ANY),
         shlex.quote(value),
     )
-    return {way for way in ways if way}
+    return {encoded for encoded in encodings if encoded}

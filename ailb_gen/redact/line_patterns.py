@@ -1,4 +1,4 @@
-"""What stands in front of a secret in a line: keys with a sign, options, commands, and what messages say."""
+"""Patterns of the text in front of a secret in a line: keys with a sign, options, commands, messages."""
 
 import re
 
@@ -19,7 +19,7 @@ PARTS = (
 WHOLE = r"(?<![\w-])(?:key|private)"
 # Where a secret is: networkd's `PrivateKeyFile`, with a path.
 PATH = r"""(?:(?:[-_.]?(?:file|path|dir)(?:name)?)["']?\s*[:=]\s*["']?(?:[/~%.]|\$\{?\w{1,32}\}?/))"""
-# Numbers that are asked for by name, and what is sent to somebody to log in.
+# Numbers that are requested by name or sent to somebody, to log in.
 CODE = r"(?:2fa|access|activation|mfa|one-time|security|verification)[ _-]code"
 CODES = rf"pin(?:[-_]?code)?|puk|t?otp|passcode|pass|{CODE}"
 # The letters of options whose value is a secret, or has one behind a user's name, by the commands that have them.
@@ -40,13 +40,13 @@ LETTERS = {
     "htpasswd": "b",
     r"openssl\s+enc": "kK",
 }
-# Between a command and its option; what comes behind ssh, such as the port, is no longer the command's own.
+# Between a command and its option; text behind ssh, such as the port, is no longer the command's own.
 OWN = r"(?:(?!\bs(?:sh|cp|ftp)\b)[^|;&]){0,200}?"
 OPTIONS = "|".join(rf"(?:{names})\b{OWN}\s-[A-Za-z]{{0,8}}?[{letters}]" for names, letters in LETTERS.items())
 # Commands that read a secret from their standard input, and options that let others do so.
 READERS = r"chpasswd|passwd|smbpasswd|cryptsetup|kinit|ssh-add|sudo\s+-S|gh\s+auth"
 PIPED = rf"\|\s*(?:sudo\s+)?(?:/\S{{1,64}}/)?(?:{READERS}|\S.{{0,200}}?-stdin)\b"
-# What a message calls a secret.
+# Words for a secret in messages.
 NOUN = (
     r"(?:pass(?: ?phrase|word|wd|code)?|pwd|secret|token|psk|cak|pin|otp|(?:2fa|access|mfa)[ -]code"
     r"|(?:access|api|auth(?:entication)?|encryption|hexadecimal|md5|pre-?shared|privacy|private|radius|recovery|shared"
@@ -70,7 +70,7 @@ SECRET = re.compile(
             # Not the verdict of a report: `PASS: no findings; 96 checks passed`.
             r"^(?!(?-i:PASS): .{1,2000}\d checks? passed\b)"
             r"\s*(?:-\s+)?\w{0,64}(?:(?<![a-z])(?:pass|pin|otp)|pwd|passcode)[\"']?\s*:\s+",
-            # A sentence says of several that they pass: what follows is more than a word.
+            # A sentence says of several that they pass: more than a word follows.
             rf"(?<![\w-])(?!pass\s?:\s+\S+\s+\S)(?:{CODES}|pw)\s?:\s(?=.*\S)(?!\d+\s)",
             r"(?-i:\b\w{1,64}(?:[a-z]Pass|[a-z]Pwd|[A-Za-z]PW)\s*[:=]\s*)",
             rf"(?-i:(?<![\w-])(?![A-Z0-9_]{{0,64}}PUBLIC)[A-Z0-9_]{{1,64}}_KEY=(?!{FILE})|\bSSHPASS=)",
@@ -83,7 +83,7 @@ SECRET = re.compile(
             r"(?<!\S)--?(?:pass(?:in|out)?|(?:store|key)pass|pw|(?:proxy-)?user(?=\s+[^\s:]{1,64}:))\s+",
             rf"(?<!\S)--(?:key|auth)[=\s]\s*+(?!\.|\S{{0,200}}\.(?:pem|key)\b|{FILE})",
             rf"[\w-]\.(?:{PARTS})\s+(?:\*\*\*\s+(?=[^\s;]+\s*$))?",
-            # snmpd.conf, snmp.conf, .netrc, and what is piped to a command that asks.
+            # snmpd.conf, snmp.conf, .netrc, and text piped to a command that prompts.
             r"(?:r[ow]|trap)community6?\s+",
             r"\bauthcommunity\s+\S{1,64}\s+",
             r"\bdef(?:community|(?:auth|priv)?(?:passphrase|masterkey|localizedkey))\s+",
@@ -107,7 +107,7 @@ SECRET = re.compile(
             r"\b(?:radius|tacacs)-server\b.{0,128}?\skey\s+",
             r"\bkey-string\s+",
             r"\b(?:rip\s+authentication\s+string|nhrp\s+authentication|authentication\s+text|tcp-md5-auth)\s+",
-            # Keys of ntpd and chrony: a number, an algorithm, the key. What a switch says of a value.
+            # Keys of ntpd and chrony: a number, an algorithm, the key. A switch's message about a value.
             r"(?-i:^\s*\d{1,10}\s+(?:M|MD5|SHA-?\d{1,3}|SHA3-\d{1,3}|AES\d{1,3}(?:CMAC)?|RMD160)\s+)",
             rf"\bvalue:?\s+(?=[\"']?\S{{1,256}}\s+(?:(?:for|of|in)\b|is\b|\().{{0,128}}?\b(?:{NAME})\b)",
             rf"\bvalue:?\s+(?=(?P<quote>[\"']).{{1,256}}?(?P=quote)\s+(?:for|of|in)\b.{{0,128}}?(?:{NAME})\b)",
@@ -164,7 +164,7 @@ NAMED = re.compile(
 OPTION = re.compile(rf"""^\s*(?:-\s+)?["']?--?[\w-]{{0,64}}(?:{PARTS})[\w-]{{0,64}}["']?\s*,?\s*$""", re.IGNORECASE)
 VALUE = re.compile(r"""\s*["']?value["']?\s*:\s*""")
 ITEM = re.compile(r"""\s*(?:-\s+)?""")
-# What a Secret of Kubernetes holds has any name.
+# The values of a Secret of Kubernetes have any name.
 SECRET_KIND = re.compile(r"""^[-+ ]?[\s{]*["']?kind["']?\s*:\s*["']?Secret\b|["']kind["']\s*:\s*["']Secret\b""", re.M)
 DATA = re.compile(r"""(?:^|[{,])\s*["']?(?:string)?data["']?\s*:\s*""", re.IGNORECASE)
 

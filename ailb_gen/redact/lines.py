@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ailb_gen.redact.line_patterns import DATA, HINTS, ITEM, NAMED, OPTION, SECRET, SECRET_KIND, VALUE
 from ailb_gen.redact.names import MARK
 
-# What a value of several lines begins with (YAML 1.2, 8.1), perhaps behind a tag, or its lines alone.
+# The beginning of a value of several lines (YAML 1.2, 8.1), perhaps behind a tag, or its lines alone.
 BLOCK = re.compile(r"(?:(?:[!&]\S*\s+)?[|>][-+0-9]*)?(?:\s*#.*)?")
 # A value of brackets that this line does not close.
 BRACKETS = re.compile(r"[\[{\s]*[\[{]\s*")
@@ -22,7 +22,7 @@ OPEN = re.compile(r"""(\"{3}|'{3})(?!.*\1)|([\"'])(?:(?!\2)[^\\]|\\.)*+$""")
 CLOSED = re.compile(r'"\s*+(?:;\s*+)?$')
 # A line, and in front of what the secret stands in the next one.
 FOLLOWED = ((NAMED, VALUE), (OPTION, ITEM))
-# What was replaced already.
+# A mark of an earlier replacement.
 DONE = (MARK, f'"{MARK}', f"'{MARK}")
 # A shell's here-document for the commands that set passwords.
 HERE = re.compile(
@@ -114,7 +114,7 @@ def _opened(line: str, at: int) -> int:
 
 
 def _tail(line: str, at: int) -> str:
-    """Return what ends the quoted text that the secret at a place of a line is a part of; empty where it is none."""
+    """Return the end of the quoted text around the secret at a place of a line; empty without quotes."""
     closed = CLOSED.search(line, at) if line.count('"', 0, at) % 2 else None
     return closed[0] if closed else ""
 

@@ -1,4 +1,4 @@
-"""The names of what holds a secret: of Junos statements, XML elements, keys of YAML and INI, parameters of URLs."""
+"""Names that hold a secret: of Junos statements, XML elements, keys of YAML and INI, parameters of URLs."""
 
 import re
 
@@ -16,7 +16,7 @@ FILE = r"""["']?(?:[\w.-]{1,64}:)?(?:~|/(?:etc|home|mnt|opt|root|run|srv|tmp|usr
 # Bounded, so that no text takes long.
 NAME = rf"(?:[\w.-]{{0,64}}[-_.])?(?:{ENDINGS})|{'|'.join(sorted(SECRET_WORDS))}"
 SECRET_NAME = re.compile(NAME, re.IGNORECASE)
-# What a word ends with that is such a name; a quick look before the exact one.
+# The end of a word that is such a name; a quick look before the exact one.
 TAILS = (
     *("passwd", "password", "passphrase", "secret", "token", "psk", "cak", "key"),
     *("ascii-text", "community-name", "hexadecimal", "keyname", "-value"),
@@ -24,5 +24,5 @@ TAILS = (
 
 
 def is_secret_name(word: str) -> bool:
-    """Return whether a word is the name of what holds a secret."""
+    """Return whether a word is a name that holds a secret."""
     return word.lower().endswith(TAILS) and SECRET_NAME.fullmatch(word) is not None

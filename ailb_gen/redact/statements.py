@@ -25,15 +25,15 @@ FURTHEST = 5
 BEFORE = COMMANDS | {"bad", "duplicate", "invalid", "snmp"}
 # Words that stand between such a statement and its secret.
 BETWEEN = frozenset({"ascii-text", "hexadecimal"})
-# A word, the level below which it holds none, and what follows then: rules for the passwords of users; the number of an
-# NTP key.
+# A word, the level below which it holds none, and the words that follow then: rules for the passwords of users; the
+# number of an NTP key.
 HARMLESS = (
     ("password", "login", re.compile(r"(?:minimum|maximum)-[a-z-]{1,32}|change-type|format")),
     ("authentication-key", "ntp", re.compile(r"\d{1,10}")),
 )
 # All levels that matter.
 LEVELS = frozenset({"authentication-key", "snmp", *(level for _, level, _ in HARMLESS)}).union(POLICY, *BELOW.values())
-# What follows such a word in a sentence: "the password of spine1 is wrong".
+# Words that follow such a word in a sentence: "the password of spine1 is wrong".
 PROSE = frozenset(
     (
         *(
@@ -104,9 +104,9 @@ ENDLESS = {
 # Where a quote that nothing closes ends at the latest: in front of the next statement.
 COMMAND = "|".join(sorted(COMMANDS))
 NEXT = re.compile(rf"\n(?=[ \t]*+(?:[-+!<>@][^\n]*|\[edit|[^\n]*[;{{}}][ \t]*(?:\n|$)|(?:{COMMAND})\b))|\Z")
-# What a diff puts in front of a line, with or without a space behind it.
+# The sign that a diff puts in front of a line, with or without a space behind it.
 SIGN = re.compile(r"[-+!<>]+(?=[A-Za-z\"]|$)")
-# What a message puts around a statement.
+# The text that a message puts around a statement.
 QUOTES = "'`\""
 AROUND = "'`(),"
 HIDDEN = "## SECRET-DATA"
@@ -128,7 +128,7 @@ def mask_statements(text: str) -> str:
 
 
 def secrets_of(text: str) -> frozenset[str]:
-    """Return the values that are secrets, without quotes: for what may repeat them without the statement."""
+    """Return the values that are secrets, without quotes: other text may repeat them without the statement."""
     if not _tells(text.lower()):
         return frozenset()
     found = (text[start:stop] for start, stop in _Secrets(text).spans())
@@ -136,14 +136,14 @@ def secrets_of(text: str) -> frozenset[str]:
 
 
 def _tells(lower: str) -> bool:
-    """Return whether a text in lower case has a word that tells of a secret."""
+    """Return whether a text in lower case has a word that announces a secret."""
     if not any(hint in lower for hint in HINTS):
         return False
     return "trap-group" in lower or COMMUNITY.search(lower) is not None or TELLING.search(lower) is not None
 
 
 def _marks(secret: str) -> str:
-    """Return what stands for a secret: a mark, of several lines as many, which are one value again."""
+    """Return the replacement of a secret: a mark, of several lines as many, which are one value again."""
     lines = secret.count("\n")
     return f'"{MARK}{f"{chr(10)}{MARK}" * lines}"' if lines else MARK
 

@@ -7,7 +7,7 @@ from ailb_gen.redact.forms import mask_forms
 from ailb_gen.redact.lines import DIFF, mask_lines
 from ailb_gen.redact.statements import mask_statements
 
-# What makes a line a comment, behind the sign of a diff.
+# The beginning of a comment, behind the sign of a diff.
 COMMENT = re.compile(r"[-+]?[ \t]*(?:#+|//|;+|!+)[ \t]?")
 SIGNS = ("#", "//", ";", "!")
 
@@ -39,9 +39,9 @@ def _annotations(text: str) -> str:
 
 
 def _comments(text: str) -> str:
-    """Return text with the secrets replaced that are in what is a comment now, as `# password hunter2`."""
+    """Return text with the secrets replaced that are in comments now, as `# password hunter2`."""
     sign = DIFF.search(text) is not None
-    # What `show | compare` puts in front of statements that are deactivated or moved.
+    # The signs that `show | compare` puts in front of statements that are deactivated or moved.
     patch = "[edit" in text
     lines = [(0 if patch and line.startswith("!") else _lead(line, sign), line) for line in text.split("\n")]
     shown: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from ailb_gen.sim.unloaded import slowdowns
 
 if TYPE_CHECKING:
     from ailb_gen.sim.outcome import Outcome
-    from ailb_gen.sim.point import Run
+    from ailb_gen.sim.point import Extra, Run
 
 BITS_PER_GBIT = 10**9
 
@@ -99,7 +100,7 @@ class LoadByRate:
     target: str
 
     def __call__(self, run: Run, outcome: Outcome) -> dict[str, float]:
-        """Return the mean load by rate, in Gb/s as text, both ways."""
+        """Return the mean load by rate, in Gb/s as text, in both directions."""
         fabric = run.fabric
         ends = {name: tier for tier, name in TIERS.items()}
         one, other = ends[self.source], ends[self.target]
@@ -141,3 +142,14 @@ class StepTimes:
         begin, steps = job_times(run.workload, outcome, run.workload.jobs.index(self.job))
         ends = begin + np.cumsum(steps)
         return [[int(end) / PS_PER_US, int(step) / PS_PER_US] for end, step in zip(ends, steps, strict=True)]
+
+
+MEASUREMENTS: Mapping[str, type[Extra]] = {
+    "completion CDF": CompletionCdf,
+    "ended by": EndedBy,
+    "unused cables": UnusedCables,
+    "slowdown by size": SlowdownBySize,
+    "load by rate": LoadByRate,
+    "link rates": LinkRates,
+    "step times": StepTimes,
+}

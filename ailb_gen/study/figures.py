@@ -8,7 +8,7 @@ from math import frexp
 from typing import Any
 
 from ailb_gen.optional import without_extra
-from ailb_gen.study.model import Bars, Figure, Lines, Spread
+from ailb_gen.study.model import BarFigure, Figure, LineFigure, SeedSpread
 
 try:
     import matplotlib
@@ -24,7 +24,7 @@ FORMATS: Mapping[str, Mapping[str, Any]] = {
     "svg": {"metadata": {"Date": None}},
     "png": {"dpi": 110, "metadata": {"Software": None}},
 }
-# Beyond so many lines a legend hides more than it tells.
+# A legend of more lines hides more than it explains.
 LEGEND = 16
 
 
@@ -37,7 +37,7 @@ def drawn(figure: Figure) -> dict[str, bytes]:
         axes.set_title(figure.title)
         axes.set_ylabel(figure.y)
         axes.grid(visible=True, alpha=0.3)
-        entries = _lines(axes, figure) if isinstance(figure, Lines) else _bars(axes, figure)
+        entries = _lines(axes, figure) if isinstance(figure, LineFigure) else _bars(axes, figure)
         if 1 < entries <= LEGEND:
             axes.legend(fontsize="small")
         found = {}
@@ -48,7 +48,7 @@ def drawn(figure: Figure) -> dict[str, bytes]:
     return found
 
 
-def _lines(axes: Any, figure: Lines) -> int:  # noqa: ANN401 - matplotlib's axes
+def _lines(axes: Any, figure: LineFigure) -> int:  # noqa: ANN401 - matplotlib's axes
     axes.set_xlabel(figure.x)
     if figure.log_x:
         places = sorted({x for points in figure.lines.values() for x, _ in points})
@@ -63,11 +63,11 @@ def _lines(axes: Any, figure: Lines) -> int:  # noqa: ANN401 - matplotlib's axes
     return len(figure.lines)
 
 
-def _bars(axes: Any, figure: Bars) -> int:  # noqa: ANN401 - matplotlib's axes
+def _bars(axes: Any, figure: BarFigure) -> int:  # noqa: ANN401 - matplotlib's axes
     names = list(dict.fromkeys(name for group in figure.bars.values() for name in group))
     width = 0.8 / max(len(names), 1)
     for place, name in enumerate(names):
-        found: list[tuple[float, Spread]] = [
+        found: list[tuple[float, SeedSpread]] = [
             (number + (place - (len(names) - 1) / 2) * width, group[name])
             for number, group in enumerate(figure.bars.values())
             if name in group

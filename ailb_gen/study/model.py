@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ailb_gen.sim.point import Extra
+from ailb_gen.study.quantities import Quantity, Statistics
 
-Statistics = Mapping[str, Any]
 # Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
 Role = Literal["compared", "calibrated", "predicted"]
 
@@ -38,7 +38,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SeedSpread:
     """A quantity over the seeds that have it."""
 
     mean: float
@@ -47,11 +47,11 @@ class Spread:
 
 
 class NotSimulatedError(LookupError):
-    """A quick or interrupted study lacks the case that is asked for; a claim about it has no verdict."""
+    """A quick or interrupted study lacks this case; a claim about it has no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class CaseResults:
     """The statistics of every case that was simulated, in the order of its seeds."""
 
     points: Mapping[str, Sequence[Statistics]]
@@ -66,23 +66,15 @@ class Findings:
         """Return a quantity of every seed of a case that has it. Raises NotSimulatedError."""
         return [value for point in self.of(case) if (value := of(point)) is not None]
 
-    def spread(self, case: str, of: Callable[[Statistics], float | None]) -> Spread | None:
+    def spread(self, case: str, of: Callable[[Statistics], float | None]) -> SeedSpread | None:
         """Return mean, least and most of a quantity over the seeds of a case; None without any."""
         values = self.values(case, of)
-        return Spread(math.fsum(values) / len(values), min(values), max(values)) if values else None
+        return SeedSpread(math.fsum(values) / len(values), min(values), max(values)) if values else None
 
     def mean(self, case: str, of: Callable[[Statistics], float | None]) -> float:
         """Return the mean of a quantity over the seeds of a case; NaN without any, with which no comparison holds."""
         found = self.spread(case, of)
         return math.nan if found is None else found.mean
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number that every point has; the unit is part of its name, such as `job time, s`."""
-
-    name: str
-    of: Callable[[Statistics], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +88,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimVerdict:
     """Whether a claim holds here, and the numbers that show it."""
 
     holds: bool
@@ -108,7 +100,7 @@ class Claim:
     """A statement of the source as a predicate; `reason` says why it does not hold, as far as was found out."""
 
     text: str
-    check: Callable[[Findings], Verdict]
+    check: Callable[[CaseResults], ClaimVerdict]
     reason: str = ""
 
 
@@ -122,7 +114,7 @@ class Calibrated:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineFigure:
     """A figure of lines, such as CDFs or load over time: points (x, y) by name."""
 
     name: str
@@ -134,17 +126,17 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class BarFigure:
     """A figure of bars with the range over seeds: a spread per group (under the axis) and name (in the legend)."""
 
     name: str
     title: str
     y: str
-    bars: Mapping[str, Mapping[str, Spread]]
+    bars: Mapping[str, Mapping[str, SeedSpread]]
     log_y: bool = False
 
 
-Figure = Lines | Bars
+Figure = LineFigure | BarFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +147,7 @@ class Summary:
     conclusions: Sequence[str]
 
 
-def _no_figures(findings: Findings) -> Sequence[Figure]:
+def _no_figures(results: CaseResults) -> Sequence[Figure]:
     return ()
 
 
@@ -164,9 +156,9 @@ class Study:
     """A body of measurements and how it is repeated.
 
     `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
-    NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: what is repeated and what was
-    assumed; what deviates and why. A scenario's other files are in `folder`. In a report, `chart_note` is above the
-    charts of the simulations.
+    NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: the experiment and the
+    assumptions; the deviations and their causes. A scenario's other files are in `folder`. In a report, `chart_note` is
+    above the charts of the simulations.
     """
 
     name: str
@@ -178,15 +170,15 @@ class Study:
     published: Sequence[Published]
     claims: Sequence[Claim] = ()
     calibrated: Sequence[Calibrated] = ()
-    figures: Callable[[Findings], Sequence[Figure]] = _no_figures
+    figures: Callable[[CaseResults], Sequence[Figure]] = _no_figures
     notes: str = ""
     intents: Mapping[str, str | Path] = field(default_factory=dict)
-    summary: Callable[[Findings], Summary] | None = None
+    summary: Callable[[CaseResults], Summary] | None = None
     folder: Path = Path()
     chart_note: str = ""
 
     def digest(self) -> str:
-        """Return the SHA-256 of what is simulated, compared and said about it: a page with another one is stale."""
+        """Return the SHA-256 of simulations, published numbers and prose: a page with another one is stale."""
         about = {
             "cases": [[case.name, case.scenario] for case in self.cases],
             "intents": {name: str(intent) for name, intent in self.intents.items()},
@@ -199,7 +191,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class StudyOptions:
     """Scope of a study: `quick` for seconds instead of minutes; seeds per case, None: the study's own choice."""
 
     quick: bool = False

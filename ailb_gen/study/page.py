@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ailb_gen.study.model import Figure, Findings, Study, Summary
-from ailb_gen.study.rows import Checked, Row, cells, checked, compared, verdict_text
+from ailb_gen.study.model import CaseResults, Figure, Study, Summary
+from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, verdict_text
 
 
-def page(study: Study, findings: Findings, figures: Sequence[Figure], command: str) -> str:
+def page(study: Study, results: CaseResults, figures: Sequence[Figure], command: str) -> str:
     """Return a study with its results as Markdown; figures are in the same directory, as NAME.svg."""
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.text.strip(), ""]
     lines += [f"Repeat it with `{command}`.", ""]
-    lines += _claims(list(checked(study, findings)))
+    lines += _claims(list(checked(study, results)))
     if study.summary is not None:
-        lines += _summary(study.summary(findings))
+        lines += _summary(study.summary(results))
     else:
-        lines += _table(list(compared(study, findings)))
+        lines += _table(list(compared(study, results)))
         lines += _calibrated(study)
     for figure in figures:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
     lines += ["## What deviates", "", study.notes.strip(), ""] if study.notes else []
-    seeds = max((len(points) for points in findings.points.values()), default=0)
+    seeds = max((len(points) for points in results.points.values()), default=0)
     lines += [f"Seeds: up to {seeds} per case. Digest of the scenarios: `{study.digest()}`", ""]
     return "\n".join(lines)
 
@@ -37,7 +37,7 @@ def _claims(claims: Sequence[Checked]) -> Iterator[str]:
     yield ""
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[ComparedRow]) -> Iterator[str]:
     yield from ("## Numbers", "", "Ours is the mean over seeds, and the range where seeds differ.", "")
     yield from ("| case | quantity | published | ours | deviation | |", "|---|---|---:|---:|---:|---|")
     for row in rows:

@@ -8,15 +8,13 @@ from markupsafe import Markup
 
 from ailb_gen.report.html.charts import chart
 from ailb_gen.report.html.page import Page, Section, Status, html
-from ailb_gen.report.html.plots import Bar, Line, Plot
-from ailb_gen.report.html.plots import Bars as BarsPlot
-from ailb_gen.report.html.plots import Lines as LinesPlot
+from ailb_gen.report.html.plots import Bar, Bars, Line, Lines, Plot
 from ailb_gen.report.html.prose import prose
 from ailb_gen.report.html.scales import Axis
 from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile
-from ailb_gen.study.model import Figure, Findings, Lines, Spread, Study
-from ailb_gen.study.rows import Checked, Row, cells, checked, compared, verdict_text
+from ailb_gen.study.model import CaseResults, Figure, LineFigure, SeedSpread, Study
+from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, verdict_text
 
 # Cases of a chart at most; the table has all.
 CASES = 40
@@ -29,35 +27,35 @@ VERDICTS = {
 
 
 def study_page(
-    study: Study, findings: Findings, profiles: Mapping[str, Sequence[Profile]], command: str, interrupted: bool
+    study: Study, results: CaseResults, profiles: Mapping[str, Sequence[Profile]], command: str, interrupted: bool
 ) -> str:
     """Return the report as HTML; `profiles` are those of the seeds of each case."""
-    claims, rows = list(checked(study, findings)), list(compared(study, findings))
+    claims, rows = list(checked(study, results)), list(compared(study, results))
     sections = [
-        *_claims(study, findings, claims),
-        *_numbers(study, findings, rows),
-        *_figures(study.figures(findings)),
+        *_claims(study, results, claims),
+        *_numbers(study, results, rows),
+        *_figures(study.figures(results)),
         *chart_sections(_groups(study, profiles), study.chart_note),
-        _about(study, findings),
+        _about(study, results),
     ]
-    seeds = max(map(len, findings.points.values()), default=0)
+    seeds = max(map(len, results.points.values()), default=0)
     partial = "it was interrupted; only cases that are finished count" if interrupted else ""
     facts = (
         ("Command", command),
         ("Source", study.source.replace("*", "").replace("`", "")),
-        ("Cases", f"{len(findings.points)} of {len(study.cases)}"),
+        ("Cases", f"{len(results.points)} of {len(study.cases)}"),
         ("Seeds", f"up to {seeds} per case"),
         ("Partial", partial),
         ("Digest", study.digest()),
     )
-    status, verdict = _verdict(study, findings, claims)
+    status, verdict = _verdict(study, results, claims)
     shown = tuple(fact for fact in facts if fact[1])
     return html(Page(study.title, "warn" if partial else status, verdict, shown, tuple(sections)))
 
 
-def _verdict(study: Study, findings: Findings, claims: Sequence[Checked]) -> tuple[Status, str]:
+def _verdict(study: Study, results: CaseResults, claims: Sequence[Checked]) -> tuple[Status, str]:
     if study.summary is not None:
-        conclusions = study.summary(findings).conclusions
+        conclusions = study.summary(results).conclusions
         return "info", " ".join(conclusions[:2]) or "No results."
     found = [verdict_text(one) for one in claims]
     if not found:
@@ -72,8 +70,8 @@ def _verdict(study: Study, findings: Findings, claims: Sequence[Checked]) -> tup
     return ("pass" if whole else "warn"), text
 
 
-def _claims(study: Study, findings: Findings, claims: Sequence[Checked]) -> Iterator[Section]:
-    conclusions = study.summary(findings).conclusions if study.summary is not None else ()
+def _claims(study: Study, results: CaseResults, claims: Sequence[Checked]) -> Iterator[Section]:
+    conclusions = study.summary(results).conclusions if study.summary is not None else ()
     if not claims and not conclusions:
         return
     rows = [
@@ -90,9 +88,9 @@ def _claims(study: Study, findings: Findings, claims: Sequence[Checked]) -> Iter
     yield Section("claims", title, {"rows": rows, "conclusions": conclusions})
 
 
-def _numbers(study: Study, findings: Findings, rows: Sequence[Row]) -> Iterator[Section]:
+def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) -> Iterator[Section]:
     if study.summary is not None:
-        headings, *lines = study.summary(findings).table
+        headings, *lines = study.summary(results).table
         table = {"headings": headings, "rows": lines}
     else:
         table = {
@@ -102,11 +100,11 @@ def _numbers(study: Study, findings: Findings, rows: Sequence[Row]) -> Iterator[
     yield charts_section("numbers", "Numbers", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
 
 
-def _role(row: Row) -> str:
+def _role(row: ComparedRow) -> str:
     return "" if row.published.role == "compared" else row.published.role
 
 
-def _side_by_side(rows: Sequence[Row]) -> Iterator[BarsPlot]:
+def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:
     """Yield a chart per quantity: the published number of every case, and ours with its range."""
     for quantity in dict.fromkeys(row.published.quantity for row in rows):
         ours = [row for row in rows if row.published.quantity == quantity]
@@ -114,29 +112,29 @@ def _side_by_side(rows: Sequence[Row]) -> Iterator[BarsPlot]:
         if known:
             text = f"{CASES} of {len(known)} cases." if len(known) > CASES else ""
             bars = {row.published.case: _pair(row.published.value, row.ours) for row in known[:CASES]}
-            yield BarsPlot(quantity, Axis(""), bars, text)
+            yield Bars(quantity, Axis(""), bars, text)
 
 
-def _pair(published: float | None, ours: Spread | None) -> dict[str, Bar | None]:
+def _pair(published: float | None, ours: SeedSpread | None) -> dict[str, Bar | None]:
     return {
         "published": None if published is None else Bar(published, published, published),
         "ours": None if ours is None else _bar(ours),
     }
 
 
-def _bar(spread: Spread) -> Bar:
+def _bar(spread: SeedSpread) -> Bar:
     return Bar(spread.mean, spread.least, spread.most)
 
 
 def plot_of(figure: Figure) -> Plot:
     """Return a figure of a study as a chart."""
-    if isinstance(figure, Lines):
+    if isinstance(figure, LineFigure):
         lines = [Line(name, points) for name, points in figure.lines.items()]
-        return LinesPlot(figure.title, Axis(figure.x, log=figure.log_x), Axis(figure.y), lines)
+        return Lines(figure.title, Axis(figure.x, log=figure.log_x), Axis(figure.y), lines)
     bars: dict[str, dict[str, Bar | None]] = {
         group: {name: _bar(spread) for name, spread in inside.items()} for group, inside in figure.bars.items()
     }
-    return BarsPlot(figure.title, Axis(figure.y, log=figure.log_y), bars)
+    return Bars(figure.title, Axis(figure.y, log=figure.log_y), bars)
 
 
 def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
@@ -155,12 +153,12 @@ def _groups(study: Study, profiles: Mapping[str, Sequence[Profile]]) -> dict[str
     return found
 
 
-def _about(study: Study, findings: Findings) -> Section:
+def _about(study: Study, results: CaseResults) -> Section:
     values = {
         "text": prose(study.text),
         "notes": prose(study.notes) if study.notes else "",
         "calibrated": [(one.name, one.value, one.rows) for one in study.calibrated],
         "compares": study.summary is None,
-        "cases": [(case.name, len(findings.points.get(case.name, ()))) for case in study.cases],
+        "cases": [(case.name, len(results.points.get(case.name, ()))) for case in study.cases],
     }
     return Section("about", "What is repeated, and how", values)

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from ailb_gen.paint import Paint, Style, heading, unpainted
-from ailb_gen.study.model import Findings, NotSimulatedError, Published, Spread, Study, Verdict
+from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
 from ailb_gen.wording import aligned, clean
 
 PERCENT = 100
-# What text is wrapped at.
+# The width at which text is wrapped.
 COLUMNS = 80
 VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, "not simulated": Style.WARN}
-# How the results of a job begin that is not done with its work.
+# The text of a job that is not done with its work.
 ENDLESS = "does not end"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """A published number next to ours; `deviation` is relative, None where either is missing or zero."""
 
     published: Published
-    ours: Spread | None
+    ours: SeedSpread | None
     deviation: float | None
 
 
@@ -32,26 +32,26 @@ class Checked:
     """A claim with its verdict; None: cases that it is about were not simulated."""
 
     text: str
-    verdict: Verdict | None
+    verdict: ClaimVerdict | None
     reason: str
 
 
-def compared(study: Study, findings: Findings) -> Iterator[Row]:
+def compared(study: Study, results: CaseResults) -> Iterator[ComparedRow]:
     """Yield a row per published number whose case was simulated."""
     quantities = {quantity.name: quantity.of for quantity in study.quantities}
     for published in study.published:
-        if published.case not in findings.points:
+        if published.case not in results.points:
             continue
-        ours = findings.spread(published.case, quantities[published.quantity])
+        ours = results.spread(published.case, quantities[published.quantity])
         deviation = ours.mean / published.value - 1 if ours is not None and published.value else None
-        yield Row(published, ours, deviation)
+        yield ComparedRow(published, ours, deviation)
 
 
-def checked(study: Study, findings: Findings) -> Iterator[Checked]:
+def checked(study: Study, results: CaseResults) -> Iterator[Checked]:
     """Yield the verdict on every claim of a study."""
     for claim in study.claims:
         try:
-            verdict = claim.check(findings)
+            verdict = claim.check(results)
         except NotSimulatedError:
             verdict = None
         held = verdict is None or verdict.holds
@@ -65,7 +65,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
-def spread_text(found: Spread | None) -> str:
+def spread_text(found: SeedSpread | None) -> str:
     """Return a mean, and the range where seeds differ."""
     if found is None:
         return "-"
@@ -73,14 +73,14 @@ def spread_text(found: Spread | None) -> str:
     return number(found.mean) if least == most else f"{number(found.mean)} ({least} to {most})"
 
 
-def deviation_text(row: Row) -> str:
+def deviation_text(row: ComparedRow) -> str:
     """Return a deviation in percent."""
     if row.deviation is None:
         return "-"
     return f"{row.deviation * PERCENT:+.1f} %"
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: ComparedRow) -> list[str]:
     """Return published number, ours and deviation as text."""
     value = row.published.value
     return ["-" if value is None else number(value), spread_text(row.ours), deviation_text(row)]
@@ -93,17 +93,17 @@ def verdict_text(one: Checked) -> str:
     return "holds" if one.verdict.holds else "does not hold"
 
 
-def study_table(study: Study, findings: Findings, paint: Paint = unpainted) -> str:
+def study_table(study: Study, results: CaseResults, paint: Paint = unpainted) -> str:
     """Return the rows of a study as a table of 80 columns by case, and its claims; or its own summary."""
     lines = [paint(clean(study.title), Style.HEAD), ""]
     if study.summary is not None:
-        summary = study.summary(findings)
+        summary = study.summary(results)
         lines += _summary_lines(summary.table, paint)
         for sentence in summary.conclusions:
             lines += ["", *_wrapped(clean(sentence), "")]
     else:
-        lines += _row_lines(list(compared(study, findings)), paint)
-        for one in checked(study, findings):
+        lines += _row_lines(list(compared(study, results)), paint)
+        for one in checked(study, results):
             word, numbers = verdict_text(one), f" ({one.verdict.shown})" if one.verdict is not None else ""
             first, *more = _wrapped(f"{word}: {one.text}{numbers}", "")
             lines += ["", paint(word, VERDICTS[word]) + first.removeprefix(word), *more, *_wrapped(one.reason, "  ")]
@@ -121,7 +121,7 @@ def _summary_lines(table: Sequence[Sequence[str]], paint: Paint) -> list[str]:
     return aligned(table, paint=styled, width=COLUMNS) if len(table) > 1 else ["no results"]
 
 
-def _row_lines(rows: Sequence[Row], paint: Paint) -> list[str]:
+def _row_lines(rows: Sequence[ComparedRow], paint: Paint) -> list[str]:
     """Return the lines of a table, the name of a case above its rows: it is too long to stand beside the columns."""
     if not rows:
         return ["no results"]
@@ -129,7 +129,7 @@ def _row_lines(rows: Sequence[Row], paint: Paint) -> list[str]:
     for row in rows:
         role = "" if row.published.role == "compared" else f" ({row.published.role})"
         lines.append([f"  {row.published.quantity}{role}", *cells(row)])
-    # The row of every line: what is wrapped has several.
+    # The row of every line: a wrapped row has several.
     numbers: list[int] = []
 
     def styled(row: int, column: int, text: str) -> str:

@@ -11,25 +11,25 @@ from ailb_gen.atomic import replace_file
 from ailb_gen.errors import OutputError
 from ailb_gen.sim.results import PROGRAM
 from ailb_gen.study.figures import drawn
-from ailb_gen.study.model import Findings, Study
+from ailb_gen.study.model import CaseResults, Study
 from ailb_gen.study.page import page
 from ailb_gen.study.rows import checked, compared
 
 RECORD = "study.json"
 
 
-def record(study: Study, findings: Findings, interrupted: bool) -> dict[str, Any]:
-    """Return what `study.json` says: rows, claims, calibration, and the statistics of every point."""
+def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
+    """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
     return {
         "program": PROGRAM,
         "study": study.name,
         "digest": study.digest(),
         "interrupted": interrupted,
-        "rows": [asdict(row) for row in compared(study, findings)],
-        "claims": [asdict(one) for one in checked(study, findings)],
+        "rows": [asdict(row) for row in compared(study, results)],
+        "claims": [asdict(one) for one in checked(study, results)],
         "calibrated": [asdict(one) for one in study.calibrated],
-        "summary": None if study.summary is None else asdict(study.summary(findings)),
-        "points": {case: list(points) for case, points in findings.points.items()},
+        "summary": None if study.summary is None else asdict(study.summary(results)),
+        "points": {case: list(points) for case, points in results.points.items()},
     }
 
 
@@ -42,12 +42,12 @@ def held(out: Path) -> str | None:
     return str(found.get("study")) if isinstance(found, dict) else None
 
 
-def write(study: Study, findings: Findings, out: Path, command: str, interrupted: bool) -> None:
+def write(study: Study, results: CaseResults, out: Path, command: str, interrupted: bool) -> None:
     """Write page, record and figures of a study. Raises OutputError, UsageError without matplotlib."""
-    figures = study.figures(findings)
+    figures = study.figures(results)
     files = {f"{figure.name}.{form}": data for figure in figures for form, data in drawn(figure).items()}
-    files[RECORD] = (json.dumps(record(study, findings, interrupted), indent=1) + "\n").encode()
-    files["study.md"] = page(study, findings, figures, command).encode()
+    files[RECORD] = (json.dumps(record(study, results, interrupted), indent=1) + "\n").encode()
+    files["study.md"] = page(study, results, figures, command).encode()
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():

@@ -22,7 +22,7 @@ from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
 from ailb_gen.sim.balancers import BALANCERS, Parameter
 from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
-from ailb_gen.study.what_if.schema import json_schema as what_if_schema
+from ailb_gen.study.what_if.models import json_schema as what_if_schema
 
 Node = Mapping[str, Any]
 # Typer's command; it has no public type.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from ailb_gen.picture.model import NOTHING
+from ailb_gen.picture.model import NO_OVERLAY
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.page import Page, html
 from tests.browser.conftest import Opener
@@ -42,7 +42,7 @@ def test_text_fits_into_its_box_and_into_the_picture(opened: Opener, name: str) 
 @pytest.mark.long
 def test_a_stripe_of_a_large_fabric_unfolds_by_keyboard_and_by_mouse(opened: Opener, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(html(Page("large", "pass", "PASS", sections=(fabric_section(large(), NOTHING),))))
+    path.write_text(html(Page("large", "pass", "PASS", sections=(fabric_section(large(), NO_OVERLAY),))))
     page = opened(path)
     page.locator('[data-group="stripe 3"]').press("Enter")
     expect(page.get_by_label("View")).to_have_value("stripe 3")

@@ -12,7 +12,7 @@ from ailb_gen.study.report import study_page
 from tests.browser.conftest import Opener
 from tests.browser.judging import looks_like, violations
 from tests.report.html.simulations import simulation
-from tests.study.made import FINDINGS, STUDY
+from tests.study.made import RESULTS, STUDY
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_charts_look_as_before_in_light_and_dark(page: Page) -> None:
 @pytest.mark.long
 def test_the_report_of_a_study_opens_and_has_no_violations(opened: Opener, tmp_path: Path) -> None:
     path = tmp_path / "study.html"
-    path.write_text(study_page(STUDY, FINDINGS, {}, "ailb-gen study made-up", interrupted=False))
+    path.write_text(study_page(STUDY, RESULTS, {}, "ailb-gen study made-up", interrupted=False))
     page = opened(path)
     assert page.locator("#claims li.pass").inner_text().startswith("holds Adaptive is faster")
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")

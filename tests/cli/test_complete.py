@@ -117,7 +117,7 @@ def test_lists_are_those_of_the_program() -> None:
 @pytest.mark.long
 def test_the_list_of_studies_is_that_of_the_program() -> None:
     # Importing it compiles for a second.
-    table = importlib.import_module("ailb_gen.study.catalog.table")
+    table = importlib.import_module("ailb_gen.study.catalog")
     assert tuple(table.STUDIES) == complete.STUDIES
 
 

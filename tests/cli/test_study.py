@@ -20,7 +20,7 @@ from ailb_gen.sim.fabric import Fabric
 from ailb_gen.sim.outcome import Outcome, Progress
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import Workload
-from ailb_gen.study.catalog import table
+from ailb_gen.study import catalog
 from tests.cli.verbs import Told, run
 from tests.conftest import ROOT
 from tests.sim import double
@@ -44,7 +44,7 @@ def doubled(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(point.ENGINES, level, double.NAME)
     monkeypatch.setattr(sweep, "must_compile", lambda prepared: False)
     made = replace(STUDY, quantities=STUDY.quantities[:1], published=STUDY.published[:1])
-    monkeypatch.setitem(table.STUDIES, "made-up", table.Entry("made up", lambda options: made))
+    monkeypatch.setitem(catalog.STUDIES, "made-up", catalog.StudyEntry("made up", lambda options: made))
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_wrong_file_is_told_with_its_place(old: str, new: str, message: str, l
 def test_the_studies_are_listed() -> None:
     code, shown, told = run("study", "--list")
     assert (code, told) == (0, "")
-    assert [line.split()[0] for line in shown.splitlines()[2:]] == list(table.STUDIES)
+    assert [line.split()[0] for line in shown.splitlines()[2:]] == list(catalog.STUDIES)
 
 
 @pytest.mark.usefixtures("doubled")

@@ -8,7 +8,7 @@ from functools import cache
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.network.fabric import End
 from ailb_gen.picture.build import picture_in
-from ailb_gen.picture.model import Device, Link, Picture
+from ailb_gen.picture.model import DrawnDevice, DrawnLink, Picture
 from tests.checks.trees import GOLDEN, fabric_of
 
 
@@ -27,11 +27,11 @@ def picture(name: str) -> Picture:
 def large(stripes: int = 6, rails: int = 4, spines: int = 8, servers: int = 20, colors: int = 4) -> Picture:
     """A fabric that is too large for a line per link: two links from every leaf to every spine."""
     names = ("green", "blue", "red", "orange", "purple")[:colors]
-    tops = [Device(f"spine{n}", "spine", colors=(names[n % colors],)) for n in range(spines)]
-    leaves = [Device(f"s{s}-l{r}", "leaf", s, r) for s in range(1, stripes + 1) for r in range(rails)]
-    hosts = [Device(f"s{s}-h{n}", "server", s) for s in range(1, stripes + 1) for n in range(servers)]
+    tops = [DrawnDevice(f"spine{n}", "spine", colors=(names[n % colors],)) for n in range(spines)]
+    leaves = [DrawnDevice(f"s{s}-l{r}", "leaf", s, r) for s in range(1, stripes + 1) for r in range(rails)]
+    hosts = [DrawnDevice(f"s{s}-h{n}", "server", s) for s in range(1, stripes + 1) for n in range(servers)]
     links = [
-        Link(
+        DrawnLink(
             End(leaf.name, f"up{2 * at + n}"),
             End(top.name, f"down{2 * number + n}"),
             top.colors[0],
@@ -42,7 +42,7 @@ def large(stripes: int = 6, rails: int = 4, spines: int = 8, servers: int = 20, 
         for n in range(2)
     ]
     attachments = [
-        Link(End(leaf.name, f"host{at}"), End(host.name, f"gpu{leaf.rail}"), "", 400 * 10**9)
+        DrawnLink(End(leaf.name, f"host{at}"), End(host.name, f"gpu{leaf.rail}"), "", 400 * 10**9)
         for leaf in leaves
         for at, host in enumerate(host for host in hosts if host.stripe == leaf.stripe)
     ]

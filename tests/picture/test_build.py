@@ -9,8 +9,8 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.picture.build import picture_in, picture_of
-from ailb_gen.picture.model import Device, Picture
-from ailb_gen.picture.svg import svg
+from ailb_gen.picture.formats import svg
+from ailb_gen.picture.model import DrawnDevice, Picture
 from tests.checks.trees import GOLDEN, network_of
 from tests.cli.verbs import changed
 from tests.picture.examples import expected, picture
@@ -33,9 +33,9 @@ def test_the_lists_of_cables_and_all_files_give_the_same_picture(name: str) -> N
 
 def test_devices_have_their_role_stripe_rail_and_colors() -> None:
     found = {device.name: device for device in picture("lab").devices}
-    assert found["stripe2-leaf1"] == Device("stripe2-leaf1", "leaf", 2, 0)
-    assert found["spine3"] == Device("spine3", "spine", colors=("red",))
-    assert found["gpu-s2-1"] == Device("gpu-s2-1", "server", 2)
+    assert found["stripe2-leaf1"] == DrawnDevice("stripe2-leaf1", "leaf", 2, 0)
+    assert found["spine3"] == DrawnDevice("spine3", "spine", colors=("red",))
+    assert found["gpu-s2-1"] == DrawnDevice("gpu-s2-1", "server", 2)
     assert picture("jvd-8-uplinks").colors[:4] == ("green", "blue", "red", "orange")
 
 
@@ -60,9 +60,9 @@ def test_devices_that_the_intent_does_not_know_are_drawn_with_what_they_are_cabl
     found, told = drawn("lab", root)
     devices = {device.name: device for device in found.devices}
     assert told == []
-    assert devices["strange"] == Device("strange", "leaf")
-    assert devices["spine9"] == Device("spine9", "spine", colors=("green",))
-    assert devices["guest"] == Device("guest", "server", 1)
+    assert devices["strange"] == DrawnDevice("strange", "leaf")
+    assert devices["spine9"] == DrawnDevice("spine9", "spine", colors=("green",))
+    assert devices["guest"] == DrawnDevice("guest", "server", 1)
     assert "in no stripe" in svg(found)
 
 

@@ -11,8 +11,8 @@ import pytest
 from ailb_gen.network.fabric import End
 from ailb_gen.picture.dot import dot
 from ailb_gen.picture.mermaid import MOST, mermaid
-from ailb_gen.picture.model import NOTHING, Device, Link, Picture
-from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, DrawnLink, Picture
+from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 from tests.conftest import need_tool
 from tests.picture.examples import large, picture
@@ -49,8 +49,8 @@ def test_graphviz_sees_every_device_and_link_of_the_lab() -> None:
 
 def test_names_that_no_generator_makes_stay_text() -> None:
     evil = 'a"]; b [label="x\\n\n<script>'
-    leaf, spine = Device(evil, "leaf", 1, 0), Device("spine1", "spine")
-    wild = Picture(evil, ("green",), (leaf, spine), (Link(End(evil, "p"), End("spine1", "q"), "green"),))
+    leaf, spine = DrawnDevice(evil, "leaf", 1, 0), DrawnDevice("spine1", "spine")
+    wild = Picture(evil, ("green",), (leaf, spine), (DrawnLink(End(evil, "p"), End("spine1", "q"), "green"),))
     found = laid_out(dot(wild))
     objects = found["objects"]
     assert isinstance(objects, list)
@@ -64,10 +64,10 @@ def test_mermaid_gets_no_more_edges_than_it_takes() -> None:
     text = mermaid(wide)
     assert text.count(" ---") == 150
     assert "150 stripes" not in text and "8 spines" in text
-    assert mermaid(wide, NOTHING, View("rail", 1)).count(" ---") <= MOST
+    assert mermaid(wide, NO_OVERLAY, PictureView("rail", 1)).count(" ---") <= MOST
 
 
 def test_links_without_a_color_are_drawn_plain() -> None:
     lab = picture("lab")
     bare = replace(lab, links=tuple(replace(link, color="") for link in lab.links))
-    assert "stroke:#8c959f" in mermaid(bare, NOTHING, FABRIC)
+    assert "stroke:#8c959f" in mermaid(bare, NO_OVERLAY, FABRIC)

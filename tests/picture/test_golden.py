@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.picture.formats import SUFFIXES, written
-from ailb_gen.picture.marks import failed
-from ailb_gen.picture.model import NOTHING, Overlay, PathMark, Picture
-from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.picture.formats import FORMATS, written
+from ailb_gen.picture.model import NO_OVERLAY, Overlay, PathMark, Picture
+from ailb_gen.picture.overlays import failed
+from ailb_gen.picture.view import FABRIC, PictureView
 from tests.picture.examples import large, picture, two_colors
 
 HERE = Path(__file__).parent / "golden"
@@ -45,33 +45,33 @@ def paths() -> Overlay:
     return Overlay(paths=(whole, PathMark("queue pair 2", ends[:1], "no route at stripe1-leaf1")))
 
 
-PATH = View("path", ends=("gpu-s1-1", "gpu-s2-1"))
-CASES: dict[str, tuple[Picture, Overlay, View]] = {
-    "lab": (picture("lab"), NOTHING, FABRIC),
+PATH = PictureView("path", ends=("gpu-s1-1", "gpu-s2-1"))
+CASES: dict[str, tuple[Picture, Overlay, PictureView]] = {
+    "lab": (picture("lab"), NO_OVERLAY, FABRIC),
     "lab-marked": (picture("lab"), marked(), FABRIC),
     "lab-drained": (
         picture("lab"),
         Overlay(drained=frozenset(link.name for link in picture("lab").links if link.b.device == "spine2")),
         FABRIC,
     ),
-    "lab-rail": (picture("lab"), NOTHING, View("rail", 1)),
-    "lab-stripe": (picture("lab"), NOTHING, View("stripe", 2)),
-    "lab-leaf": (picture("lab"), marked(), View("device", device="stripe1-leaf1")),
-    "lab-server": (picture("lab"), NOTHING, View("device", device="gpu-s1-1")),
+    "lab-rail": (picture("lab"), NO_OVERLAY, PictureView("rail", 1)),
+    "lab-stripe": (picture("lab"), NO_OVERLAY, PictureView("stripe", 2)),
+    "lab-leaf": (picture("lab"), marked(), PictureView("device", device="stripe1-leaf1")),
+    "lab-server": (picture("lab"), NO_OVERLAY, PictureView("device", device="gpu-s1-1")),
     "lab-path": (picture("lab"), paths(), PATH),
-    "jvd": (picture("jvd"), NOTHING, FABRIC),
-    "jvd-8-uplinks-stripe": (picture("jvd-8-uplinks"), NOTHING, View("stripe", 1)),
-    "brownfield": (picture("brownfield"), NOTHING, FABRIC),
+    "jvd": (picture("jvd"), NO_OVERLAY, FABRIC),
+    "jvd-8-uplinks-stripe": (picture("jvd-8-uplinks"), NO_OVERLAY, PictureView("stripe", 1)),
+    "brownfield": (picture("brownfield"), NO_OVERLAY, FABRIC),
     "large": (large(), Overlay(dead=frozenset({"spine1"})), FABRIC),
-    "large-rail": (large(), NOTHING, View("rail", 2)),
-    "large-many-stripes-rail": (large(stripes=26, spines=4), NOTHING, View("rail", 1)),
-    "large-two-colors": (two_colors(), NOTHING, FABRIC),
-    "large-stripe": (large(rails=8, spines=24), NOTHING, View("stripe", 3)),
-    "large-spine": (large(stripes=40), NOTHING, View("device", device="spine3")),
+    "large-rail": (large(), NO_OVERLAY, PictureView("rail", 2)),
+    "large-many-stripes-rail": (large(stripes=26, spines=4), NO_OVERLAY, PictureView("rail", 1)),
+    "large-two-colors": (two_colors(), NO_OVERLAY, FABRIC),
+    "large-stripe": (large(rails=8, spines=24), NO_OVERLAY, PictureView("stripe", 3)),
+    "large-spine": (large(stripes=40), NO_OVERLAY, PictureView("device", device="spine3")),
 }
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("name", CASES)
 def test_a_picture_is_the_one_that_was_looked_at(name: str, suffix: str) -> None:
     path = HERE / f"{name}{suffix}"
@@ -82,4 +82,4 @@ def test_a_picture_is_the_one_that_was_looked_at(name: str, suffix: str) -> None
 
 
 def test_every_golden_picture_is_of_a_case() -> None:
-    assert {path.name for path in HERE.iterdir()} == {f"{name}{suffix}" for name in CASES for suffix in SUFFIXES}
+    assert {path.name for path in HERE.iterdir()} == {f"{name}{suffix}" for name in CASES for suffix in FORMATS}

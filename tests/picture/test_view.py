@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.picture.model import NOTHING, Overlay, PathMark
+from ailb_gen.picture.model import NO_OVERLAY, Overlay, PathMark
 from ailb_gen.picture.scene import scene_of
-from ailb_gen.picture.text import lines_of, shortened
-from ailb_gen.picture.view import FABRIC, View, view_of
+from ailb_gen.picture.text import lines_of
+from ailb_gen.picture.view import FABRIC, PictureView, view_of
 from tests.picture.examples import picture
 
 WRONG = {
@@ -39,12 +39,16 @@ def test_a_view_that_cannot_be_says_why(words: str) -> None:
 def test_views_are_words() -> None:
     lab = picture("lab")
     assert view_of(lab, []) == view_of(lab, ["fabric"]) == FABRIC
-    assert view_of(lab, ["rail", "1"]) == View("rail", 1)
-    assert view_of(lab, ["stripe", "2"]) == View("stripe", 2)
-    assert view_of(lab, ["device", "spine2"]) == View("device", device="spine2")
+    assert view_of(lab, ["rail", "1"]) == PictureView("rail", 1)
+    assert view_of(lab, ["stripe", "2"]) == PictureView("stripe", 2)
+    assert view_of(lab, ["device", "spine2"]) == PictureView("device", device="spine2")
     found = view_of(lab, ["path", "gpu-s1-1:gpu0_eth", "gpu-s2-2"])
-    assert found == View("path", ends=("gpu-s1-1", "gpu-s2-2"))
-    assert [one.title for one in (FABRIC, View("rail", 1), found)] == ["fabric", "rail 1", "gpu-s1-1 to gpu-s2-2"]
+    assert found == PictureView("path", ends=("gpu-s1-1", "gpu-s2-2"))
+    assert [one.title for one in (FABRIC, PictureView("rail", 1), found)] == [
+        "fabric",
+        "rail 1",
+        "gpu-s1-1 to gpu-s2-2",
+    ]
 
 
 def test_a_fabric_without_leaves_has_no_stripes() -> None:
@@ -52,7 +56,7 @@ def test_a_fabric_without_leaves_has_no_stripes() -> None:
         view_of(replace(picture("lab"), devices=()), ["stripe", "1"])
 
 
-def seen(view: View, overlay: Overlay = NOTHING) -> set[str]:
+def seen(view: PictureView, overlay: Overlay = NO_OVERLAY) -> set[str]:
     return set(scene_of(picture("lab"), view, overlay).devices)
 
 
@@ -61,12 +65,15 @@ def test_every_view_shows_what_it_is_called() -> None:
     spines = {f"spine{number}" for number in range(1, 5)}
     hosts = {"gpu-s1-1", "gpu-s1-2"}
     assert seen(FABRIC) == {device.name for device in lab.devices}
-    assert seen(View("stripe", 1)) == spines | {"stripe1-leaf1", "stripe1-leaf2"} | hosts
-    assert seen(View("rail", 0)) == spines | {"stripe1-leaf1", "stripe2-leaf1"} | hosts | {"gpu-s2-1", "gpu-s2-2"}
-    assert seen(View("device", device="stripe1-leaf2")) == spines | {"stripe1-leaf2"} | hosts
-    assert seen(View("device", device="gpu-s1-1")) == {"gpu-s1-1", "stripe1-leaf1", "stripe1-leaf2"}
+    assert seen(PictureView("stripe", 1)) == spines | {"stripe1-leaf1", "stripe1-leaf2"} | hosts
+    assert seen(PictureView("rail", 0)) == spines | {"stripe1-leaf1", "stripe2-leaf1"} | hosts | {
+        "gpu-s2-1",
+        "gpu-s2-2",
+    }
+    assert seen(PictureView("device", device="stripe1-leaf2")) == spines | {"stripe1-leaf2"} | hosts
+    assert seen(PictureView("device", device="gpu-s1-1")) == {"gpu-s1-1", "stripe1-leaf1", "stripe1-leaf2"}
     mark = PathMark("queue pair 1", (lab.links[0].name, "a cable that nobody knows"))
-    ends = View("path", ends=("gpu-s1-1", "gpu-s2-1"))
+    ends = PictureView("path", ends=("gpu-s1-1", "gpu-s2-1"))
     assert seen(ends, Overlay(paths=(mark,))) == {"stripe1-leaf1", "spine1", "gpu-s1-1", "gpu-s2-1"}
 
 
@@ -75,5 +82,3 @@ def test_names_are_broken_behind_signs_and_cut_to_what_fits() -> None:
     assert lines_of("r1l1") == ("r1l1",)
     assert lines_of("averylongname") == ("averylongname",)
     assert lines_of("dc1.pod-3_leaf-12") == ("dc1.pod-", "3_leaf-12")
-    assert shortened("stripe1-leaf1", 40) == "strip…"
-    assert shortened("spine1", 400) == "spine1"

@@ -1,21 +1,21 @@
-"""A small study with made-up numbers, and findings for it."""
+"""A small study with made-up numbers, and results for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ailb_gen.study.model import (
-    Bars,
+    BarFigure,
     Calibrated,
     Case,
+    CaseResults,
     Claim,
+    ClaimVerdict,
     Figure,
-    Findings,
-    Lines,
+    LineFigure,
     Published,
     Quantity,
     Study,
-    Verdict,
 )
 
 SCENARIO = {
@@ -25,29 +25,25 @@ SCENARIO = {
 }
 
 
-def faster(findings: Findings) -> Verdict:
-    slow, fast = (findings.mean(case, time) for case in ("ECMP", "adaptive"))
-    return Verdict(fast < slow, f"{fast:g} against {slow:g} us")
+def faster(results: CaseResults) -> ClaimVerdict:
+    slow, fast = (results.mean(case, time) for case in ("ECMP", "adaptive"))
+    return ClaimVerdict(fast < slow, f"{fast:g} against {slow:g} us")
 
 
-def lasting(findings: Findings) -> Verdict:
-    found = findings.mean("failed", time)
-    return Verdict(found < 1, f"{found:g} us")
+def lasting(results: CaseResults) -> ClaimVerdict:
+    found = results.mean("failed", time)
+    return ClaimVerdict(found < 1, f"{found:g} us")
 
 
-def time(point: object) -> float | None:
-    assert isinstance(point, dict)
-    found = point["end_us"]
-    assert found is None or isinstance(found, float)
-    return found
+time = Quantity("time, us", "end_us").of
 
 
-def figures(findings: Findings) -> Sequence[Figure]:
-    spreads = {case: findings.spread(case, time) for case in findings.points}
+def figures(results: CaseResults) -> Sequence[Figure]:
+    spreads = {case: results.spread(case, time) for case in results.points}
     bars = {"x1": {case: found for case, found in spreads.items() if found is not None}}
     return [
-        Bars("time", "Time by load", "time, us", bars),
-        Lines("cdf", "Distribution of time", "time, us", "share", {"ECMP": [(1.0, 0.0), (2.0, 1.0)]}, log_x=True),
+        BarFigure("time", "Time by load", "time, us", bars),
+        LineFigure("cdf", "Distribution of time", "time, us", "share", {"ECMP": [(1.0, 0.0), (2.0, 1.0)]}, log_x=True),
     ]
 
 
@@ -57,7 +53,7 @@ STUDY = Study(
     source="Nobody, Nothing, 2026",
     text="What is repeated.",
     cases=(Case("ECMP", {**SCENARIO, "balancer": "ecmp"}), Case("adaptive", {**SCENARIO, "balancer": "adaptive"})),
-    quantities=(Quantity("time, us", time), Quantity("packets", lambda point: point["packets"])),
+    quantities=(Quantity("time, us", "end_us"), Quantity("packets", "packets")),
     published=(
         Published("ECMP", "time, us", 20.0, "calibrated"),
         Published("ECMP", "packets", 12_345.0),
@@ -73,7 +69,7 @@ STUDY = Study(
     figures=figures,
     notes="Nothing deviates.",
 )
-FINDINGS = Findings(
+RESULTS = CaseResults(
     {
         "ECMP": [{"end_us": 19.0, "packets": 12_345.0}, {"end_us": 23.0, "packets": 12_345.0}],
         "adaptive": [{"end_us": 8.5, "packets": 0.25}, {"end_us": None, "packets": 0.25}],

@@ -7,25 +7,25 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.study.model import Case, Findings, NotSimulatedError, Published, Spread
-from tests.study.made import FINDINGS, SCENARIO, STUDY, time
+from ailb_gen.study.model import Case, CaseResults, NotSimulatedError, Published, SeedSpread
+from tests.study.made import RESULTS, SCENARIO, STUDY, time
 
 
 def test_a_spread_is_over_the_seeds_that_have_the_quantity() -> None:
-    assert FINDINGS.spread("ECMP", time) == Spread(21.0, 19.0, 23.0)
-    assert FINDINGS.spread("adaptive", time) == Spread(8.5, 8.5, 8.5)
+    assert RESULTS.spread("ECMP", time) == SeedSpread(21.0, 19.0, 23.0)
+    assert RESULTS.spread("adaptive", time) == SeedSpread(8.5, 8.5, 8.5)
 
 
 def test_without_a_value_there_is_no_spread_and_no_comparison_holds() -> None:
-    findings = Findings({"ECMP": [{"end_us": None}]})
-    assert findings.spread("ECMP", time) is None
-    mean = findings.mean("ECMP", time)
+    results = CaseResults({"ECMP": [{"end_us": None}]})
+    assert results.spread("ECMP", time) is None
+    mean = results.mean("ECMP", time)
     assert math.isnan(mean) and not mean < 1 and not mean >= 1
 
 
 def test_a_case_that_was_not_simulated_is_an_error() -> None:
     with pytest.raises(NotSimulatedError, match="failed"):
-        FINDINGS.mean("failed", time)
+        RESULTS.mean("failed", time)
 
 
 def test_the_digest_changes_with_everything_that_a_page_shows() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from ailb_gen.errors import OutputError
 from ailb_gen.study.figures import drawn
-from ailb_gen.study.model import Findings
+from ailb_gen.study.model import CaseResults
 from ailb_gen.study.page import page
 from ailb_gen.study.write import write
-from tests.study.made import FINDINGS, STUDY, figures
+from tests.study.made import RESULTS, STUDY, figures
 
 PAGE = f"""\
 # Made-up experiment
@@ -60,11 +60,11 @@ Seeds: up to 2 per case. Digest of the scenarios: `{STUDY.digest()}`
 
 
 def test_the_page_of_a_study() -> None:
-    assert page(STUDY, FINDINGS, figures(FINDINGS), "ailb-gen study made-up") == PAGE
+    assert page(STUDY, RESULTS, figures(RESULTS), "ailb-gen study made-up") == PAGE
 
 
 def test_everything_is_written(tmp_path: Path) -> None:
-    write(STUDY, FINDINGS, tmp_path / "out", "ailb-gen study made-up", interrupted=False)
+    write(STUDY, RESULTS, tmp_path / "out", "ailb-gen study made-up", interrupted=False)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"study.md", "study.json", "time.svg", "time.png", "cdf.svg", "cdf.png"}
     record = json.loads((tmp_path / "out" / "study.json").read_text())
@@ -76,11 +76,11 @@ def test_everything_is_written(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot be written"):
-        write(STUDY, FINDINGS, tmp_path / "file", "ailb-gen study made-up", interrupted=False)
+        write(STUDY, RESULTS, tmp_path / "file", "ailb-gen study made-up", interrupted=False)
 
 
 def test_the_same_figure_has_the_same_bytes_and_shows_names_and_values() -> None:
-    bars, lines = figures(FINDINGS)
+    bars, lines = figures(RESULTS)
     first = drawn(bars)
     assert first == drawn(bars)
     assert first["png"].startswith(b"\x89PNG")
@@ -92,5 +92,5 @@ def test_the_same_figure_has_the_same_bytes_and_shows_names_and_values() -> None
 
 
 def test_other_values_give_another_figure() -> None:
-    other = Findings({"ECMP": [{"end_us": 30.0}], "adaptive": FINDINGS.points["adaptive"]})
-    assert drawn(figures(other)[0]) != drawn(figures(FINDINGS)[0])
+    other = CaseResults({"ECMP": [{"end_us": 30.0}], "adaptive": RESULTS.points["adaptive"]})
+    assert drawn(figures(other)[0]) != drawn(figures(RESULTS)[0])

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ailb_gen.sim.profile import Profile
-from ailb_gen.study.model import Case, Claim, Findings, Study, Summary, Verdict
+from ailb_gen.study.model import Case, CaseResults, Claim, ClaimVerdict, Study, Summary
 from ailb_gen.study.report import study_page
 from tests.report.html.simulations import simulation
-from tests.study.made import FINDINGS, STUDY
+from tests.study.made import RESULTS, STUDY
 
 PARTS = re.compile(r'<section id="([a-z]+)"')
 
 
 def page(
     study: Study = STUDY,
-    findings: Findings = FINDINGS,
+    results: CaseResults = RESULTS,
     profiles: Mapping[str, Sequence[Profile]] | None = None,
     interrupted: bool = False,
 ) -> str:
-    return study_page(study, findings, profiles or {}, "ailb-gen study made-up", interrupted)
+    return study_page(study, results, profiles or {}, "ailb-gen study made-up", interrupted)
 
 
 def verdict(text: str) -> tuple[str, str]:
@@ -40,7 +40,7 @@ def test_claims_are_counted_and_shown_first() -> None:
 
 
 def test_claims_that_do_not_hold_have_their_reason() -> None:
-    wrong = Claim("It is free.", lambda findings: Verdict(False, "7 us"), "It costs <i>something</i>.")
+    wrong = Claim("It is free.", lambda results: ClaimVerdict(False, "7 us"), "It costs <i>something</i>.")
     text = page(replace(STUDY, claims=(*STUDY.claims[:1], wrong)))
     assert verdict(text) == ("warn", "Of 2 claims 1 holds, 1 does not hold.")
     assert "Why: It costs &lt;i&gt;something&lt;/i&gt;." in text
@@ -64,7 +64,7 @@ def test_an_interrupted_study_says_so() -> None:
 
 def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:
     summary = Summary([["balancer", "step s"], ["rlb", "0.23"]], ["rlb takes 0.23 s.", "dlb costs 9 % more.", "More."])
-    text = page(replace(STUDY, summary=lambda findings: summary, claims=(), published=()))
+    text = page(replace(STUDY, summary=lambda results: summary, claims=(), published=()))
     assert verdict(text) == ("info", "rlb takes 0.23 s. dlb costs 9 % more.")
     assert "<li>More.</li>" in text
     assert '<th scope="row">rlb</th><td>0.23</td>' in text

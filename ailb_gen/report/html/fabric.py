@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ailb_gen.picture.formats import svg
 from ailb_gen.picture.model import Overlay, Picture
 from ailb_gen.picture.style import picture_css
-from ailb_gen.picture.svg import svg
-from ailb_gen.picture.view import FABRIC, View
+from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.report.html.page import Section
 
 
@@ -29,12 +29,12 @@ def fabric_section(picture: Picture, overlay: Overlay, more: Overlay | None = No
     return Section("fabric", title, values, css=picture_css(), parts=parts)
 
 
-def _views(picture: Picture) -> Iterator[View]:
+def _views(picture: Picture) -> Iterator[PictureView]:
     leaves = [device for device in picture.devices if device.role == "leaf"]
     stripes = sorted({leaf.stripe for leaf in leaves if leaf.stripe})
     rails = sorted({leaf.rail for leaf in leaves if leaf.rail is not None})
     yield FABRIC
     if len(stripes) > 1:
-        yield from (View("stripe", stripe) for stripe in stripes)
+        yield from (PictureView("stripe", stripe) for stripe in stripes)
     if len(rails) > 1:
-        yield from (View("rail", rail) for rail in rails)
+        yield from (PictureView("rail", rail) for rail in rails)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Result
 from ailb_gen.picture.build import picture_of
-from ailb_gen.picture.marks import drained_in, findings_on
 from ailb_gen.picture.model import Overlay
+from ailb_gen.picture.overlays import drained_in, findings_on
 from ailb_gen.report.html.checks import checks_section, waivers_section
 from ailb_gen.report.html.devices import devices_section
 from ailb_gen.report.html.fabric import fabric_section

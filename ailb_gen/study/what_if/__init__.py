@@ -1,1 +1,1 @@
-"""The user's own study: what balancers and failures cost a training job on a fabric."""
+"""The user's own study: the cost of load balancers and failures for a training job."""

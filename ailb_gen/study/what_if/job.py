@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ailb_gen.sim.fabric import PS_PER_S
-from ailb_gen.study.what_if.models import Gpu, Job, LanguageModel
+from ailb_gen.study.what_if.models import Gpu, LanguageModel, TrainingJob
 
 FORWARD_FLOP, BACKWARD_FLOP = 2, 4
 # All-reduces of a layer in a pass: one of attention, one of the MLP.
@@ -46,8 +46,8 @@ def _divided(value: int, factor: int) -> int:
     return max(1, round(value / factor)) if value else 0
 
 
-def amounts(job: Job) -> Amounts:
-    """Return what a job says, and what follows from its model and GPU where it says nothing; 0 for what it lacks."""
+def amounts(job: TrainingJob) -> Amounts:
+    """Return the amounts that a job gives, the others computed from its model and GPU; 0 without these."""
     computed: dict[str, int] = {}
     if job.model is not None:
         computed |= _of_model(job, job.model)
@@ -60,7 +60,7 @@ def amounts(job: Job) -> Amounts:
     )
 
 
-def _of_model(job: Job, model: LanguageModel) -> dict[str, int]:
+def _of_model(job: TrainingJob, model: LanguageModel) -> dict[str, int]:
     tokens = model.sequence * model.microbatch
     vector = tokens * model.hidden * model.bytes_per_parameter
     return {
@@ -71,23 +71,23 @@ def _of_model(job: Job, model: LanguageModel) -> dict[str, int]:
     }
 
 
-def _times(job: Job, model: LanguageModel, gpu: Gpu) -> dict[str, int]:
+def _times(job: TrainingJob, model: LanguageModel, gpu: Gpu) -> dict[str, int]:
     tokens = model.sequence * model.microbatch
     per_flop = tokens * model.parameters / (job.tensor * job.pipeline) / (gpu.flops * gpu.utilization) * PS_PER_S
     return {"forward": round(FORWARD_FLOP * per_flop), "backward": round(BACKWARD_FLOP * per_flop)}
 
 
-def parameters_of_rank(job: Job, model: LanguageModel) -> int:
+def parameters_of_rank(job: TrainingJob, model: LanguageModel) -> int:
     """Return the parameters that a GPU holds, rounded up."""
     return -(-model.parameters // (job.tensor * job.pipeline))
 
 
-def memory_bytes(job: Job, model: LanguageModel) -> int:
-    """Return what parameters, gradients and Adam take on a GPU; sharded, Adam is spread over the replicas."""
+def memory_bytes(job: TrainingJob, model: LanguageModel) -> int:
+    """Return the memory of parameters, gradients and Adam on a GPU; sharded, Adam is spread over the replicas."""
     adam = -(-ADAM_BYTES // job.data) if job.gradients == "sharded" else ADAM_BYTES
     return parameters_of_rank(job, model) * (2 * model.bytes_per_parameter + adam)
 
 
-def alone_ps(job: Job, found: Amounts) -> int:
+def alone_ps(job: TrainingJob, found: Amounts) -> int:
     """Return the time of a step without any waiting for the fabric: all passes, the bubble and the optimizer."""
     return (job.microbatches + job.pipeline - 1) * (found.forward + found.backward) + found.optimizer

@@ -14,7 +14,7 @@ from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.sim.scenario.load import balancer_name, balancer_problems, failure_problems
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS
 from ailb_gen.study.what_if.job import amounts, memory_bytes
-from ailb_gen.study.what_if.models import Job, WhatIf
+from ailb_gen.study.what_if.models import TrainingJob, WhatIf
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
 from ailb_gen.yamlio import Path, Source, read_yaml
@@ -79,7 +79,7 @@ def _paths(what_if: WhatIf, source: Source, folder: FilePath) -> Iterator[Proble
         yield problem_at(source, "unreadable", ("artifacts",), reason, hint)
 
 
-def _missing(job: Job, source: Source) -> Iterator[Problem]:
+def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
     """Yield the values that neither the file nor its model and GPU give."""
     timed = job.model is not None and job.gpu is not None
     sized = job.model is not None
@@ -90,16 +90,16 @@ def _missing(job: Job, source: Source) -> Iterator[Problem]:
         "activation_bytes": not sized and job.pipeline > 1,
         "gradient_bytes": not sized and job.data > 1,
     }
-    for name, wanted in needed.items():
-        if wanted and getattr(job, name) is None:
+    for name, missing in needed.items():
+        if missing and getattr(job, name) is None:
             keys = "'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
             yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
     if job.gpu is not None and job.model is None:
         yield problem_at(source, "missing-key", ("job", "model"), "'gpu' says nothing without a model")
 
 
-def _model(job: Job, source: Source) -> Iterator[Problem]:
-    """Yield the problems of the model on so many GPUs."""
+def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
+    """Yield the problems of the model on the GPUs of the job."""
     model = job.model
     if model is None:
         return

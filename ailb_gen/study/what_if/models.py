@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator
@@ -63,7 +64,7 @@ class Gpu(Model):
     memory: SomeBytes | None = Field(None, description="default: not checked")
 
 
-class Job(Model):
+class TrainingJob(Model):
     """A training job of data * tensor * pipeline GPUs; what is not given is computed from `model` and `gpu`."""
 
     data: Count = Field(1, description="replicas of the model")
@@ -117,7 +118,7 @@ class WhatIf(Model):
         None, description="the directory of generated or collected files; default: they are generated for the study"
     )
     delay: Time = written("1us", "of every link")
-    job: Job
+    job: TrainingJob
     balancers: Annotated[Balancers, Field(min_length=1)] = Field(
         description="names, or names with parameters; the others are compared with the first"
     )
@@ -135,3 +136,11 @@ class WhatIf(Model):
     )
     nics: Nics = Field(default_factory=Nics)
     until: SomeTime | None = Field(None, description="time of the job at which a simulation stops")
+
+
+def json_schema() -> str:
+    """Return the JSON Schema (draft 2020-12) of what-if files, for editors, as indented text ending in a newline."""
+    schema = WhatIf.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "file of ailb-gen study what-if"
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""A what-if file as scenarios: one per load balancer and failure, scaled down, and what a page says of them."""
+"""A what-if file as scenarios: one per load balancer and failure, scaled down, and the names of failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def failures_of(what_if: WhatIf) -> dict[str, Failure | None]:
 
 
 def failure_name(failure: Failure) -> str:
-    """Return what a failure is called."""
+    """Return the name of a failure."""
     if failure.random is not None:
         return f"{failure.random * 100:g} % of cables"
     at = f" at {time_text(failure.at)}" if failure.at else ""

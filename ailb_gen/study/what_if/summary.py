@@ -1,11 +1,12 @@
-"""Results of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
+"""PlotSources of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.study.model import Bars, Figure, Findings, Spread, Statistics, Summary
+from ailb_gen.study.model import BarFigure, CaseResults, Figure, SeedSpread, Summary
+from ailb_gen.study.quantities import Statistics
 from ailb_gen.study.rows import ENDLESS, PERCENT
 
 NO_FAILURE = "none"
@@ -23,13 +24,13 @@ class Cost:
 
     balancer: str
     failure: str
-    step: Spread | None
+    step: SeedSpread | None
     seeds: int
     ended: int
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WhatIfCosts:
     """Index of the cases of a what-if study: their names by balancer and failure, and a step without waiting."""
 
     cases: Mapping[tuple[str, str], str]
@@ -48,33 +49,33 @@ class Reading:
         in_us = self.scale * PS_PER_US / UNITS[self.unit]
         return None if job["time_us"] is None else job["step_us"]["mean"] * in_us
 
-    def summary(self, findings: Findings) -> Summary:
-        """Return the table and what follows from it."""
-        costs = list(self._costs(findings))
+    def summary(self, results: CaseResults) -> Summary:
+        """Return the table and its conclusions."""
+        costs = list(self._costs(results))
         best = _best(costs, NO_FAILURE)
         headings = ("balancer", "failure", f"step {self.unit}", "cost %", "waiting %", "reordered", "pauses")
-        rows = [headings, *(self._row(findings, cost, best) for cost in costs)]
+        rows = [headings, *(self._row(results, cost, best) for cost in costs)]
         return Summary(rows, list(self._conclusions(costs, best)))
 
-    def figures(self, findings: Findings) -> Sequence[Figure]:
+    def figures(self, results: CaseResults) -> Sequence[Figure]:
         """Return the step times as bars."""
-        bars: dict[str, dict[str, Spread]] = {}
-        for cost in self._costs(findings):
+        bars: dict[str, dict[str, SeedSpread]] = {}
+        for cost in self._costs(results):
             group = bars.setdefault(cost.failure, {})
             if cost.step is not None:
                 group[cost.balancer] = cost.step
-        return [Bars("step-time", "Step time by failure", f"step time, {self.unit}", bars)]
+        return [BarFigure("step-time", "Step time by failure", f"step time, {self.unit}", bars)]
 
-    def _costs(self, findings: Findings) -> Iterator[Cost]:
+    def _costs(self, results: CaseResults) -> Iterator[Cost]:
         for (balancer, failure), case in self.cases.items():
-            if case in findings.points:
-                step = findings.spread(case, self.step)
-                ended = len(findings.values(case, self.step))
-                yield Cost(balancer, failure, step, len(findings.points[case]), ended)
+            if case in results.points:
+                step = results.spread(case, self.step)
+                ended = len(results.values(case, self.step))
+                yield Cost(balancer, failure, step, len(results.points[case]), ended)
 
-    def _row(self, findings: Findings, cost: Cost, best: Cost | None) -> Sequence[str]:
+    def _row(self, results: CaseResults, cost: Cost, best: Cost | None) -> Sequence[str]:
         def shown(of: Callable[[Statistics], float | None]) -> str:
-            return f"{findings.mean(self.cases[cost.balancer, cost.failure], of):,.0f}"
+            return f"{results.mean(self.cases[cost.balancer, cost.failure], of):,.0f}"
 
         step = ENDLESS if cost.step is None else _digits(cost.step)
         if 0 < cost.ended < cost.seeds:
@@ -84,7 +85,7 @@ class Reading:
         counters = [shown(_out_of_order), shown(_pauses)] if self.packets else ["-", "-"]
         return [cost.balancer, cost.failure, step, more, waiting, *counters]
 
-    def _waiting(self, step: Spread) -> float:
+    def _waiting(self, step: SeedSpread) -> float:
         return (1 - self.alone_ps / UNITS[self.unit] / step.mean) * PERCENT
 
     def _conclusions(self, costs: Sequence[Cost], best: Cost | None) -> Iterator[str]:
@@ -99,8 +100,8 @@ class Reading:
         for other in others:
             if other.step is None or _same(other.step, best.step):
                 continue
-            apart = other.step.least > best.step.most
-            doubt = "" if apart else f", but not with every seed: their times overlap with those of {best.balancer}"
+            disjoint = other.step.least > best.step.most
+            doubt = "" if disjoint else f", but not with every seed: their times overlap with those of {best.balancer}"
             yield f"{other.balancer} costs {_percent(other.step, best.step.mean)} % more time{doubt}."
         same = [one.balancer for one in others if one.step is not None and _same(one.step, best.step)]
         if same:
@@ -108,7 +109,7 @@ class Reading:
         yield from self._failures(costs, best)
 
     def _failures(self, costs: Sequence[Cost], best: Cost) -> Iterator[str]:
-        """Give, per failure, what it costs the best load balancer, and whether another one is better then."""
+        """Yield per failure its cost for the best load balancer, and whether another one is better then."""
         for failure in dict.fromkeys(cost.failure for cost in costs if cost.failure != NO_FAILURE):
             ours = next((one for one in costs if (one.balancer, one.failure) == (best.balancer, failure)), None)
             then = _best(costs, failure)
@@ -134,24 +135,24 @@ def _best(costs: Sequence[Cost], failure: str) -> Cost | None:
     return next((one for one, mean in zip(known, steps, strict=True) if mean <= (1 + SAME) * min(steps)), None)
 
 
-def _same(one: Spread, other: Spread) -> bool:
+def _same(one: SeedSpread, other: SeedSpread) -> bool:
     """Return whether the difference is negligible."""
     return max(one.most, other.most) <= (1 + SAME) * min(one.least, other.least)
 
 
-def _digits(found: Spread) -> str:
+def _digits(found: SeedSpread) -> str:
     """Return a mean with four digits, and the range with three where seeds differ."""
     least, most = f"{found.least:#.3g}", f"{found.most:#.3g}"
     mean = f"{found.mean:#.4g}"
     return mean if f"{found.least:#.4g}" == f"{found.most:#.4g}" else f"{mean} ({least}-{most})"
 
 
-def _more(found: Spread, base: float) -> str:
+def _more(found: SeedSpread, base: float) -> str:
     # Without a minus in front of 0.0.
     return f"{round((found.mean / base - 1) * PERCENT, 1) + 0.0:.1f}"
 
 
-def _percent(found: Spread, base: float) -> str:
+def _percent(found: SeedSpread, base: float) -> str:
     """Return how much more than a base a spread is, in percent, with its range where seeds differ."""
     mean, least, most = ((value / base - 1) * PERCENT for value in (found.mean, found.least, found.most))
     text = f"{mean:.1f}"

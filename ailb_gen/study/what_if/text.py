@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ailb_gen.sim.memory import shown_bytes
 from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, memory_bytes
 from ailb_gen.study.what_if.load import Question
-from ailb_gen.study.what_if.models import Job
+from ailb_gen.study.what_if.models import TrainingJob
 from ailb_gen.study.what_if.scenario import time_text
 
 # Packets below which a message is mostly latency.
@@ -71,7 +71,7 @@ def _tensor(question: Question) -> str:
     return "Tensor-parallel groups are inside servers, and send nothing over the fabric. " if inside else ""
 
 
-def _order(job: Job) -> str:
+def _order(job: TrainingJob) -> str:
     orders = {
         "packed": "one server after the other",
         "strided": f"servers in strides of {job.stride}",
@@ -80,7 +80,7 @@ def _order(job: Job) -> str:
     return f"{orders[job.placement]}, GPUs of a server in a row"
 
 
-def _table(job: Job, whole: Amounts) -> Iterator[str]:
+def _table(job: TrainingJob, whole: Amounts) -> Iterator[str]:
     yield from ("| per rank | is | |", "|---|---|---:|")
     for name, what in NAMES.items():
         value = getattr(whole, name)
@@ -93,7 +93,7 @@ def _table(job: Job, whole: Amounts) -> Iterator[str]:
 
 
 def _doubts(question: Question, whole: Amounts) -> Iterator[str]:
-    """Yield what makes the simulation differ from the job."""
+    """Yield the differences between the simulation and the job."""
     what_if, job = question.what_if, question.what_if.job
     if what_if.scale > 1:
         small = whole.scaled(what_if.scale)

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, memory_bytes
-from ailb_gen.study.what_if.models import Job
+from ailb_gen.study.what_if.models import TrainingJob
 
 MODEL = {"parameters": "8B", "layers": 32, "hidden": 4096, "sequence": 2048}
 GPU = {"flops": "1P", "utilization": "50%"}
 MS = 10**9
 
 
-def job(**values: Any) -> Job:
-    return Job.model_validate({"model": MODEL, "gpu": GPU, **values})
+def job(**values: Any) -> TrainingJob:
+    return TrainingJob.model_validate({"model": MODEL, "gpu": GPU, **values})
 
 
 def test_times_are_six_flop_per_parameter_and_token() -> None:

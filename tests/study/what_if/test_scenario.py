@@ -10,12 +10,12 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.scenario.load import variants
-from ailb_gen.study.catalog.what_if import study_of, what_if
-from ailb_gen.study.model import Findings, Options, Study
+from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
 from ailb_gen.study.rows import study_table
 from ailb_gen.study.what_if.load import parse
 from ailb_gen.study.what_if.scenario import failure_name, time_text
+from ailb_gen.study.what_if.study import study_of, what_if
 from ailb_gen.yamlio import Source
 from tests.conftest import EXAMPLES
 
@@ -46,7 +46,7 @@ FILES = [
 
 @pytest.mark.parametrize("path", FILES)
 def test_all_scenarios_of_the_examples_are_valid(path: Path) -> None:
-    full, quick = what_if(Options(file=path)), what_if(Options(quick=True, file=path))
+    full, quick = what_if(StudyOptions(file=path)), what_if(StudyOptions(quick=True, file=path))
     for case in full.cases:
         (variant,) = variants(Source(case.name, dict(case.scenario)))
         assert variant.scenario.traffic[0].kind == "training"
@@ -125,7 +125,7 @@ def test_artifacts_are_read_where_they_are_named() -> None:
 
 
 def test_the_page_says_what_the_job_is() -> None:
-    text = what_if(Options(file=EXAMPLES / "study" / "jvd.yaml")).text
+    text = what_if(StudyOptions(file=EXAMPLES / "study" / "jvd.yaml")).text
     for words in (
         "32 of the 32 GPUs of the fabric `jvd`: data 4 ",
         "| gradients of a rank, over the replicas | P ",
@@ -139,12 +139,12 @@ def test_the_page_says_what_the_job_is() -> None:
 
 
 def test_without_results_there_is_no_table() -> None:
-    assert "no results" in study_table(study(LAB), Findings({}))
+    assert "no results" in study_table(study(LAB), CaseResults({}))
 
 
 def test_a_file_is_needed() -> None:
     with pytest.raises(UsageError, match=r"which file\? .* examples/study/jvd\.yaml"):
-        what_if(Options())
+        what_if(StudyOptions())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from ailb_gen.study.what_if.load import parse
-from ailb_gen.study.what_if.schema import json_schema
+from ailb_gen.study.what_if.models import json_schema
 from ailb_gen.yamlio import read_yaml
 from tests.conftest import EXAMPLES, ROOT
 

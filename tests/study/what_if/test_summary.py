@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ailb_gen.study.model import Bars, Findings, Summary
-from ailb_gen.study.what_if.summary import Reading
+from ailb_gen.study.model import BarFigure, CaseResults, Summary
+from ailb_gen.study.what_if.summary import WhatIfCosts
 
 CASES = {
     (balancer, failure): f"{balancer}, {failure}" for balancer in ("rlb", "ecmp") for failure in ("none", "spine1")
 }
-READING = Reading(CASES, scale=10, alone_ps=8 * 10**11, packets=True)
+READING = WhatIfCosts(CASES, scale=10, alone_ps=8 * 10**11, packets=True)
 
 
 def point(step_us: float | None, reordered: int = 0, pauses: int = 0) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def point(step_us: float | None, reordered: int = 0, pauses: int = 0) -> dict[st
 
 def summary(**cases: list[dict[str, Any]]) -> Summary:
     names = {"rlb": "rlb, none", "rlb_failed": "rlb, spine1", "ecmp": "ecmp, none", "ecmp_failed": "ecmp, spine1"}
-    return READING.summary(Findings({names[key]: points for key, points in cases.items()}))
+    return READING.summary(CaseResults({names[key]: points for key, points in cases.items()}))
 
 
 def test_cost_and_waiting() -> None:
@@ -49,8 +49,8 @@ def test_cost_and_waiting() -> None:
 
 def test_short_steps_are_in_a_unit_of_their_own() -> None:
     """Steps of 3.5 us scaled by 10 are 35 us."""
-    reading = Reading(CASES, scale=10, alone_ps=28 * 10**6, packets=True)
-    found = reading.summary(Findings({"rlb, none": [point(3.5)]}))
+    reading = WhatIfCosts(CASES, scale=10, alone_ps=28 * 10**6, packets=True)
+    found = reading.summary(CaseResults({"rlb, none": [point(3.5)]}))
     assert [row[2] for row in found.table] == ["step us", "35.00"]
     assert found.table[1][4] == "20.0"
     assert found.conclusions[0].startswith("Without failures a step takes 35.00 us under rlb. 20.0 % of it")
@@ -90,12 +90,12 @@ def test_nothing_known_is_no_result() -> None:
 
 
 def test_flows_have_no_order_and_no_pauses() -> None:
-    reading = Reading(CASES, scale=1, alone_ps=10**11, packets=False)
-    found = reading.summary(Findings({"rlb, none": [point(200_000)]}))
+    reading = WhatIfCosts(CASES, scale=1, alone_ps=10**11, packets=False)
+    found = reading.summary(CaseResults({"rlb, none": [point(200_000)]}))
     assert found.table[1] == ["rlb", "none", "0.2000", "0.0", "50.0", "-", "-"]
 
 
 def test_the_figure_has_a_group_per_failure() -> None:
-    (figure,) = READING.figures(Findings({"rlb, none": [point(100_000)], "rlb, spine1": [point(None)]}))
-    assert isinstance(figure, Bars)
+    (figure,) = READING.figures(CaseResults({"rlb, none": [point(100_000)], "rlb, spine1": [point(None)]}))
+    assert isinstance(figure, BarFigure)
     assert {name: list(group) for name, group in figure.bars.items()} == {"none": ["rlb"], "spine1": []}

@@ -1,0 +1,148 @@
+"""A device with its ports, and the devices cabled to them: servers on the left, switches on the right."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ailb_gen.picture.diagram import Anchor, Area, Box, Diagram, DrawnWire, Frame, Label
+from ailb_gen.picture.model import DrawnDevice, DrawnLink
+from ailb_gen.picture.scene import Scene
+from ailb_gen.picture.text import SMALL, width_of
+
+MARGIN, ROW, GAP, ROOM = 20.0, 19.0, 5.0, 150.0
+TITLE = 40.0
+# A side with more links than this shows the links to a stripe as one.
+MOST = 72
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbors:
+    """A device next to the one in the middle, or several as one, and the links to it in the order of their ports."""
+
+    name: str
+    devices: tuple[DrawnDevice, ...]
+    links: tuple[DrawnLink, ...]
+    merged: bool
+
+    @property
+    def height(self) -> float:
+        """How high its box is."""
+        return ROW * (1 if self.merged else len(self.links))
+
+
+def device_diagram(scene: Scene, name: str) -> Diagram:
+    """Lay out a device in the middle, and all devices cabled to it."""
+    devices = scene.devices
+    links = [link for link in scene.links if name in (link.a.device, link.b.device)]
+    attachments = [link for link in scene.attachments if name in (link.a.device, link.b.device)]
+    server = devices[name].role == "server"
+    right = _neighbors(devices, name, attachments if server else links)
+    left = _neighbors(devices, name, [] if server else attachments)
+    if not left and len(right) > MOST // 2:
+        half = (len(right) + 1) // 2
+        left, right = right[:half], right[half:]
+    return _drawn(devices[name], left, right)
+
+
+def _neighbors(devices: dict[str, DrawnDevice], name: str, links: Sequence[DrawnLink]) -> list[Neighbors]:
+    """Return the devices at the other ends, in the order of the first link; stripe by stripe if there are too many."""
+    merged = len(links) > MOST
+    found: dict[str, list[DrawnLink]] = defaultdict(list)
+    for link in links:
+        other = devices[_other(link, name)]
+        found[f"stripe {other.stripe}" if merged and other.stripe else other.name].append(link)
+    return [
+        Neighbors(key, tuple(dict.fromkeys(devices[_other(link, name)] for link in row)), tuple(row), merged)
+        for key, row in found.items()
+    ]
+
+
+def _other(link: DrawnLink, name: str) -> str:
+    return link.b.device if link.a.device == name else link.a.device
+
+
+def _port(link: DrawnLink, name: str) -> str:
+    return link.a.port if link.a.device == name else link.b.port
+
+
+def _drawn(device: DrawnDevice, left: Sequence[Neighbors], right: Sequence[Neighbors]) -> Diagram:
+    heights = [sum(one.height + GAP for one in side) - GAP for side in (left, right) if side]
+    height = max([TITLE, *heights])
+    ports = [_port(link, device.name) for one in (*left, *right) for link in one.links]
+    port = max([width_of(text, SMALL) for text in ports], default=0.0) + 12
+    inner = max(width_of(device.name) + 40, (2 if left and right else 1) * port + 60)
+    outer = {True: _width(left, device.name), False: _width(right, device.name)}
+    x = MARGIN + (outer[True] + ROOM if left else 0.0)
+    area = Area(x, MARGIN, inner, height + 2 * GAP + TITLE)
+    boxes, frames, wires, labels = [], [], [], []
+    for side, is_left in ((left, True), (right, False)):
+        y = MARGIN + TITLE + GAP + (height - sum(one.height + GAP for one in side) + GAP) / 2
+        for one in side:
+            at = Area(MARGIN if is_left else area.right + ROOM, y, outer[is_left], one.height)
+            if one.merged:
+                count = len(one.links)
+                frames.append(Frame(one.name, at, f"{one.name}: {count} links", tuple(d.name for d in one.devices)))
+            else:
+                boxes.append(Box(one.devices[0], at, ()))
+                labels += [_beside(at, one.name, is_left)]
+            wires_of, labels_of = _links(device.name, one, at, area, is_left)
+            wires += wires_of
+            labels += labels_of
+            y += one.height + GAP
+    title = Label((area.middle, MARGIN + 18), device.name, "strong")
+    note = Label((area.middle, MARGIN + 32), _about(device), "small soft")
+    right_edge = area.right + (ROOM + outer[False] if right else 0.0)
+    own = Box(device, area, ())
+    return Diagram(
+        right_edge + MARGIN,
+        area.bottom + MARGIN,
+        tuple(frames),
+        (),
+        tuple(wires),
+        (own, *boxes),
+        (title, note, *labels),
+    )
+
+
+def _about(device: DrawnDevice) -> str:
+    parts = [device.role, f"stripe {device.stripe}" if device.stripe else "", ", ".join(device.colors)]
+    parts.insert(2, f"rail {device.rail}" if device.rail is not None else "")
+    return ", ".join(part for part in parts if part)
+
+
+def _width(side: Sequence[Neighbors], name: str) -> float:
+    texts = [f"{one.name}: {len(one.links)} links" if one.merged else one.name for one in side]
+    ports = [_port(link, _other(link, name)) for one in side if not one.merged for link in one.links]
+    return max(map(width_of, texts), default=0.0) + max((width_of(text, SMALL) for text in ports), default=0.0) + 26
+
+
+def _beside(at: Area, name: str, is_left: bool) -> Label:
+    anchor: Anchor = "start" if is_left else "end"
+    return Label((at.x + 8 if is_left else at.right - 8, at.y + at.height / 2 + 4), name, "", anchor)
+
+
+def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tuple[list[DrawnWire], list[Label]]:
+    """Return the lines to a device, straight, with the ports at both ends."""
+    near, far = (area.x, at.right) if is_left else (area.right, at.x)
+    inward: Anchor = "start" if is_left else "end"
+    outward: Anchor = "end" if is_left else "start"
+    sign = 1 if is_left else -1
+    rows = [one.links] if one.merged else [(link,) for link in one.links]
+    wires, labels = [], []
+    for number, row in enumerate(rows):
+        y = at.y + ROW * (number + 0.5)
+        title = f"{name} - {one.name}" if len(row) > 1 else ""
+        attachment = any(device.role == "server" for device in one.devices) or not row[0].color
+        middle = (near + far) / 2
+        wires.append(
+            DrawnWire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment)
+        )
+        first, last = _port(row[0], name), _port(row[-1], name)
+        ports = first if len(row) == 1 else f"{first} ..."
+        labels.append(Label((near + sign * 6, y + 3.5), ports if len(row) > 1 else last, "small", inward))
+        if not one.merged:
+            other = _port(row[0], _other(row[0], name))
+            labels.append(Label((far - sign * 6, y + 3.5), other, "small soft", outward))
+    return wires, labels

@@ -1,0 +1,89 @@
+"""Marks on a picture: findings by device and link, failures, drained links, paths."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from ailb_gen.checks.expected import Drained
+from ailb_gen.checks.model import Result
+from ailb_gen.forwarding.trace import PathTrace
+from ailb_gen.network.cable_words import cables_named
+from ailb_gen.picture.model import PathMark, Picture
+
+
+def findings_on(
+    picture: Picture, results: Iterable[Result], folders: Iterable[tuple[str, str]] = ()
+) -> Mapping[str, Mapping[str, int]]:
+    """Return the findings of every device by severity, and of every link at a port that they name.
+
+    `folders` are the folders of servers, as `Run.folders` has them: a finding about one is about all its servers.
+    """
+    names = {device.name for device in picture.devices}
+    servers: dict[str, list[str]] = defaultdict(list)
+    for server, folder in folders:
+        servers[folder].append(server)
+    at = _link_names(picture)
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for result in results:
+        severity = str(result.check.severity)
+        for finding in result.findings:
+            devices = [finding.device] if finding.device in names else servers.get(finding.device, [])
+            for device in devices:
+                found[device][severity] += 1
+                link = at.get((device, finding.part)) or at.get((device, finding.part.rpartition(".")[0]))
+                if link is not None:
+                    found[link][severity] += 1
+    return {name: dict(counts) for name, counts in found.items()}
+
+
+def failed(picture: Picture, words: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of links that are down, and devices that are dead, as words mean them: see `cables_named`.
+
+    Raises UsageError.
+    """
+    names = {device.name for device in picture.devices}
+    cables = {(link.a, link.b): link.name for link in (*picture.links, *picture.attachments)}
+    down: set[str] = set()
+    dead: set[str] = set()
+    for word in words:
+        if word in names:
+            dead.add(word)
+        else:
+            down.update(cables[ends] for ends in cables_named(cables, word, "--fail"))
+    return frozenset(down), frozenset(dead)
+
+
+def drained_in(picture: Picture, drained: Drained) -> frozenset[str]:
+    """Return the names of links that the intent takes out of service."""
+    off = drained.ports | drained.ends
+    cables = (*picture.links, *picture.attachments)
+    return frozenset(link.name for link in cables if link.a in off or link.b in off) if off else frozenset()
+
+
+def path_marks(picture: Picture, traces: Iterable[PathTrace]) -> tuple[PathMark, ...]:
+    """Return the paths of queue pairs as marks: by the links of the picture, as far as they lead."""
+    names = _link_names(picture)
+    return tuple(
+        PathMark(f"queue pair {trace.source.pair}", tuple(_passed(names, trace)), trace.problem) for trace in traces
+    )
+
+
+def _link_names(picture: Picture) -> dict[tuple[str, str], str]:
+    """Return the name of the link at every port."""
+    cables = (*picture.links, *picture.attachments)
+    return {(end.device, end.port): link.name for link in cables for end in (link.a, link.b)}
+
+
+def _passed(names: Mapping[tuple[str, str], str], trace: PathTrace) -> Iterator[str]:
+    """Yield the names of the links that a path takes; it ends at a link that no list of cables has."""
+    ends = [(trace.source.device, trace.lookup.nic)] if trace.entered else []
+    for hop in trace.hops:
+        if hop.ways:
+            ends.append((hop.device, hop.ways[hop.taken].interface.rpartition(".")[0]))
+    if not trace.problem and trace.target.pair:
+        ends.append((trace.target.device, trace.target.port))
+    for end in ends:
+        if end not in names:
+            return
+        yield names[end]

@@ -1,0 +1,116 @@
+"""A small fabric: spines on top, leaves by stripe, servers below; every link is a line of its own."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from ailb_gen.picture.diagram import (
+    GAP,
+    HEIGHT,
+    PITCH,
+    Area,
+    Box,
+    Diagram,
+    DrawnWire,
+    Frame,
+    moved,
+    places,
+    row_of,
+    spread,
+)
+from ailb_gen.picture.model import DrawnLink
+from ailb_gen.picture.scene import Scene, bundled
+
+MARGIN, PADDING, BETWEEN = 20.0, 12.0, 26.0
+ROOM_BELOW, TITLE = 90.0, 14.0
+# Lines end vertically at boxes, where the letter of the color and a value stand beside each other.
+STUB_BELOW, STUB_ABOVE = 26.0, 10.0
+# A stripe with more servers than this shows them as one.
+SERVERS = 16
+
+
+def small_diagram(scene: Scene, pitch: float = PITCH) -> Diagram:
+    """Lay out every device and link; `pitch` is the distance of lines at a leaf."""
+    leaves = sum(len(row) for row in scene.leaves.values())
+    above = min(320.0, 130.0 + 14.0 * leaves) if scene.spines else 0.0
+    y = MARGIN + (HEIGHT + above if scene.spines else 0.0)
+    frames, boxes, right = _stripes(scene, y, pitch)
+    bundles = bundled(scene.links)
+    down = Counter(row[0].b.device for row in bundles)
+    most = (right - MARGIN) / max(1, len(scene.spines)) * 0.75
+    spines = [_at_most(box, most) for box in row_of(scene.spines, MARGIN, MARGIN, down)]
+    inner = max(right - MARGIN, sum(box.area.width + GAP for box in spines))
+    spines = spread(spines, MARGIN, inner)
+    shift = (inner - (right - MARGIN)) / 2
+    boxes = [replace(box, area=moved(box.area, shift)) for box in boxes]
+    frames = [replace(frame, area=moved(frame.area, shift)) for frame in frames]
+    areas = {box.device.name: box.area for box in (*spines, *boxes)}
+    grouped = {member: frame.area for frame in frames for member in frame.members}
+    wires = (*_above(bundles, areas, pitch), *_below(scene.attachments, areas, grouped))
+    ends = [area.bottom for area in (*areas.values(), *(frame.area for frame in frames))]
+    bottom = max(ends, default=MARGIN)
+    return Diagram(inner + 2 * MARGIN, bottom + MARGIN, tuple(frames), (), wires, (*spines, *boxes))
+
+
+def _at_most(box: Box, width: float) -> Box:
+    """Return a box that is no wider than it may be, but for its name."""
+    plain = next(row_of([box.device], 0, 0, {})).area.width
+    return replace(box, area=replace(box.area, width=max(plain, min(width, box.area.width))))
+
+
+def _stripes(scene: Scene, y: float, pitch: float) -> tuple[list[Frame], list[Box], float]:
+    """Lay out the stripes side by side; returns their frames, their boxes and where they end."""
+    frames: list[Frame] = []
+    groups: list[Frame] = []
+    boxes: list[Box] = []
+    x, up = MARGIN, Counter(row[0].a.device for row in bundled(scene.links))
+    for stripe in scene.stripes:
+        start, below = x + PADDING, y + HEIGHT + ROOM_BELOW
+        leaves, servers = scene.leaves.get(stripe, []), scene.servers.get(stripe, [])
+        upper = list(row_of(leaves, start, y, up, pitch))
+        lower = list(row_of(servers, start, below, {})) if len(servers) <= SERVERS else []
+        inner = max([row[-1].area.right - start for row in (upper, lower) if row] + [2 * HEIGHT])
+        title = f"stripe {stripe}" if stripe else "in no stripe"
+        if len(servers) > SERVERS:
+            names = tuple(server.name for server in servers)
+            area = Area(start, below, inner, HEIGHT)
+            groups.append(Frame(f"{title} servers", area, f"{len(servers)} servers", names))
+        boxes += [*spread(upper, start, inner), *spread(lower, start, inner)]
+        bottom = (below if servers else y) + HEIGHT
+        area = Area(x, y - PADDING, inner + 2 * PADDING, bottom - y + 2 * PADDING + TITLE)
+        frames.append(Frame(title, area, title, foot=True))
+        x = area.right + BETWEEN
+    return [*frames, *groups], boxes, max(MARGIN, x - BETWEEN)
+
+
+def _above(bundles: list[tuple[DrawnLink, ...]], areas: Mapping[str, Area], pitch: float) -> Iterator[DrawnWire]:
+    """Yield a line per bundle from a leaf up to a spine; those of a box end in the order of where they lead."""
+    pairs = [(row[0].a.device, row[0].b.device) for row in bundles]
+    lower, upper = places(pairs, areas, pitch), places([(there, here) for here, there in pairs], areas)
+    for number, row in enumerate(bundles):
+        (here, there), x1, x2 = pairs[number], lower[number], upper[number]
+        y1, y2 = areas[here].y, areas[there].bottom
+        points = ((x1, y1), (x1, y1 - STUB_BELOW), (x2, y2 + STUB_ABOVE), (x2, y2))
+        name = f"{here} - {there} {row[0].color}".strip() if len(row) > 1 else ""
+        yield DrawnWire(row, points, (x1, y1 - 4), (x1, y1 - 15), name)
+
+
+def _below(
+    attachments: Iterable[DrawnLink], areas: Mapping[str, Area], grouped: Mapping[str, Area]
+) -> Iterator[DrawnWire]:
+    """Yield the lines from the leaves down to the servers; those to servers that are shown as one are bundles."""
+    bundles: dict[tuple[str, object], list[DrawnLink]] = defaultdict(list)
+    for link in attachments:
+        bundles[link.a.device, grouped.get(link.b.device, link.b)].append(link)
+    rows = [tuple(row) for row in bundles.values()]
+    pairs = [(row[0].a.device, row[0].b.device) for row in rows]
+    both = {**grouped, **areas}
+    upper, lower = places(pairs, both), places([(there, here) for here, there in pairs], both)
+    for number, row in enumerate(rows):
+        here, there = pairs[number]
+        points = ((upper[number], both[here].bottom), (lower[number], both[there].y))
+        value = ((points[0][0] + points[1][0]) / 2, (points[0][1] + points[1][1]) / 2)
+        name = f"{here} - {len(row)} servers" if len(row) > 1 else ""
+        yield DrawnWire(row, points, None, value if name else None, name, attachment=True)
