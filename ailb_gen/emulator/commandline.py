@@ -17,10 +17,9 @@ from ailb_gen.emulator.configuration import rollback_words
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, Device
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, rpc_of
+from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, to_json
 from ailb_gen.emulator.operations.build import date
-from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve
-from ailb_gen.emulator.operations.jsonreply import to_json
+from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve, rpc_of
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.emulator.pipes import Line, as_it_is, check_displays, filtered, read_line
 from ailb_gen.emulator.shell import Shell

@@ -83,6 +83,11 @@ class Device:
         """Return the time of the device, in seconds since 1970."""
         return time.time()
 
+    @property
+    def up_s(self) -> float:
+        """The seconds since the device started."""
+        return self.now() - self.started
+
     def commits(self) -> tuple[Commit, ...]:
         """Return the commit history, newest first."""
         return self.database.commits()

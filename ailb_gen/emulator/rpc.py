@@ -26,8 +26,8 @@ from ailb_gen.emulator.editconfig import delete_config, edit_config
 from ailb_gen.emulator.load_operations import load_configuration
 from ailb_gen.emulator.messages import OK, RpcError, refusal
 from ailb_gen.emulator.monitoring import get_schema
-from ailb_gen.emulator.operations import OPERATIONS, check_named, rpc_of, run
-from ailb_gen.emulator.operations.commands import resolve
+from ailb_gen.emulator.operations import check_named, run
+from ailb_gen.emulator.operations.commands import OPERATIONS, resolve, rpc_of
 from ailb_gen.emulator.pipes import FILTERS, Line, check_displays, read_line
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import only, show_tree

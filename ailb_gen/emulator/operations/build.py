@@ -1,8 +1,17 @@
-"""Making the elements of replies: names without namespaces, attributes of Junos in theirs."""
+"""Making the elements of replies: names without namespaces, attributes of Junos in theirs.
+
+The trees stand in `replies.xml`: a field is `{name}` or `{name.attribute}`, with a conversion (`{name!date}`) or a
+format (`{name:.3f}`), `{}` is an empty text; an element or an attribute whose field is None is left out. `<?name?>`
+stands for children. A tree is known by its `id`, without one by its tag.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache, reduce
+from pathlib import Path
 
 from lxml import etree
 
@@ -13,6 +22,7 @@ RELEASE = "http://xml.juniper.net/junos/25.4R0"
 MINUTE, HOUR, DAY, WEEK = 60, 3600, 86400, 604800
 
 Child = etree._Element | tuple[str, object] | None
+FIELD = re.compile(r"\{([a-z0-9_.]*)(?:!([a-z]+))?(?::([^{}]*))?\}")
 
 
 def element(tag: str, *children: Child, text: object = None, **junos: object) -> etree._Element:
@@ -23,13 +33,75 @@ def element(tag: str, *children: Child, text: object = None, **junos: object) ->
         made.set(f"{{{JUNOS}}}{name}", str(value))
     if text is not None:
         made.text = str(text)
+    _append(made, children)
+    return made
+
+
+def _append(made: etree._Element, children: Iterable[Child]) -> None:
     for child in children:
         if isinstance(child, tuple):
             if child[1] is not None:
                 etree.SubElement(made, child[0]).text = str(child[1])
         elif child is not None:
             made.append(child)
+
+
+def output(rows: Iterable[str]) -> etree._Element:
+    """Make a reply that is text."""
+    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
+
+
+def fill(template: str, /, **values: object) -> etree._Element:
+    """Make a tree of `replies.xml`, with values in its fields; a value for `<?name?>` is an element, or several."""
+    return _fill(_templates()[template], values)
+
+
+def parts(template: str, /, **values: object) -> list[etree._Element]:
+    """Make the children of a tree of `replies.xml`."""
+    return list(fill(template, **values))
+
+
+@cache
+def _templates() -> dict[str, etree._Element]:
+    parser = etree.XMLParser(remove_blank_text=True, remove_comments=True)
+    root = etree.parse(Path(__file__).with_name("replies.xml"), parser).getroot()
+    return {tree.attrib.pop("id", tree.tag): tree for tree in root}
+
+
+def _fill(template: etree._Element, values: Mapping[str, object]) -> etree._Element:
+    made = etree.Element(template.tag, nsmap={"junos": JUNOS})
+    made.text = _text(template.text, values) if template.text else None
+    for name, text in template.attrib.items():
+        if (shown := _text(text, values)) is not None:
+            made.set(name, shown)
+    for child in template:
+        if isinstance(child, etree._ProcessingInstruction):
+            rows = values[child.target]
+            _append(made, [rows] if rows is None or isinstance(rows, etree._Element) else rows)  # type: ignore[arg-type]
+        elif not child.text or _text(child.text, values) is not None:
+            made.append(_fill(child, values))
     return made
+
+
+def _text(text: str, values: Mapping[str, object]) -> str | None:
+    """Return a text with its fields filled, None if one of them is None."""
+    made = ""
+    for literal, name, conversion, form in _fields(text):
+        made += literal
+        if name:
+            first, *attributes = name.split(".")
+            value = reduce(getattr, attributes, values[first])
+            if value is None:
+                return None
+            made += format(CONVERSIONS[conversion](value) if conversion else value, form)
+    return made
+
+
+@cache
+def _fields(text: str) -> list[tuple[str, str, str, str]]:
+    """Split a text: a literal and the field behind it, whose name is empty at the end."""
+    pieces = [piece or "" for piece in FIELD.split(text)]
+    return [(*pieces[at : at + 4], "", "", "")[:4] for at in range(0, len(pieces), 4)]
 
 
 def flag(rpc: etree._Element, *names: str) -> bool:
@@ -45,16 +117,6 @@ def argument(rpc: etree._Element, name: str) -> str:
 def date(when: float) -> str:
     """Write a time of the device: `2026-01-31 12:00:00 UTC`."""
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def dated(tag: str, when: float) -> etree._Element:
-    """Make an element with a time."""
-    return element(tag, text=date(when), seconds=int(when))
-
-
-def lasted(tag: str, seconds: float) -> etree._Element:
-    """Make an element with how long the system has been doing something: `6w2d 18:00`."""
-    return element(tag, text=length(seconds), seconds=int(seconds))
 
 
 def length(seconds: float) -> str:
@@ -88,3 +150,23 @@ def elapsed(seconds: float) -> str:
 def age(seconds: float) -> str:
     """Write the age of a route: `00:02:08`, `1d 00:02:08`, `2w1d 00:02:08`."""
     return f"{length(seconds)}:{int(seconds) % MINUTE:02}"
+
+
+def status(up: bool) -> str:
+    """Write a state."""
+    return "up" if up else "down"
+
+
+CONVERSIONS: Mapping[str, Callable[..., str]] = {
+    "age": age,
+    "bool": lambda value: str(int(value)),
+    "celsius": lambda value: f"{value:.0f} degrees C / {value * 9 / 5 + 32:.0f} degrees F",
+    "date": date,
+    "elapsed": elapsed,
+    "int": lambda value: str(int(value)),
+    "length": length,
+    "ms": lambda value: f"{value / 1000:.3f}",
+    "plural": lambda count: "" if count == 1 else "s",
+    "state": status,
+    "words": in_words,
+}

@@ -14,16 +14,21 @@ from lxml import etree
 
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import Child, argument, element
-from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, places
-from ailb_gen.emulator.operations.ports import LOGICAL, MANAGEMENT, check_there, head, shown_ports
+from ailb_gen.emulator.operations.build import Child, argument, element, fill, output
+from ailb_gen.emulator.operations.ports import (
+    FIRST_INTERFACE,
+    LOGICAL,
+    MANAGEMENT,
+    check_there,
+    head,
+    places,
+    shown_ports,
+)
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port
 
 QUEUES, MAPS = 12, "congestion-notification-profile"
-COUNTERS = ("queued-packets", "queued-bytes", "trans-packets", "trans-bytes")
-DROPS = ("rate-limit-drop-packets", "rate-limit-drop-bytes", "total-drop-packets", "total-drop-bytes")
 
 
 class ForwardingClass(NamedTuple):
@@ -76,41 +81,23 @@ def _ports(device: Device, requested: str) -> Iterator[Port]:
 
 def queues(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces queue`."""
-    wanted, at = argument(rpc, "forwarding-class"), places(device.fabric.switch(device.name))
+    requested, at = argument(rpc, "forwarding-class"), places(device.fabric.switch(device.name))
     classes = forwarding_classes(configured(device))
-    shown = [one for one in classes if wanted in ("", one.name)]
+    shown = [one for one in classes if requested in ("", one.name)]
     if not shown:
-        raise refusal(f"forwarding class {wanted} does not exist", element=wanted)
-    made = [
-        element(
-            "physical-interface",
-            *head(device, port, at[port.name]),
-            ("description", port.description or None),
-            element(
-                "queue-counters",
-                element(
-                    "interface-cos-summary",
-                    ("intf-cos-forwarding-classes-supported", QUEUES),
-                    ("intf-cos-forwarding-classes-in-use", len(classes)),
-                    ("intf-cos-queue-type", "Egress queues"),
-                    ("intf-cos-num-queues-supported", QUEUES),
-                    ("intf-cos-num-queues-in-use", len({one.queue for one in classes})),
-                ),
-                *(_queue(one) for one in shown),
-                style="detailed",
-            ),
+        raise refusal(f"forwarding class {requested} does not exist", element=requested)
+    rows = [
+        fill(
+            "interface-queues",
+            head=head(device, port, at[port.name]),
+            description=port.description or None,
+            classes=len(classes),
+            queues=len({one.queue for one in classes}),
+            rows=[fill("queue-detail", queue=one) for one in shown],
         )
         for port in _ports(device, argument(rpc, "interface-name"))
     ]
-    return element("interface-information", *made, style="normal")
-
-
-def _queue(one: ForwardingClass) -> etree._Element:
-    made: list[Child] = [("queue-number", one.queue), ("forwarding-class-name", one.name)]
-    made += [(f"queue-counters-{name}{rate}", 0) for name in COUNTERS for rate in ("", "-rate")]
-    made.append(("queue-counters-tail-drop-packets-na", "Not Available"))
-    made += [(f"queue-counters-{name}{rate}", 0) for name in DROPS for rate in ("", "-rate")]
-    return element("queue", *made)
+    return element("interface-information", *rows, style="normal")
 
 
 def bindings(device: Device, rpc: etree._Element) -> etree._Element:
@@ -127,17 +114,15 @@ def _binding(cos: Node, port: Port, at: dict[str, int]) -> etree._Element:
         name: next((value for node in blocks if (value := node.value(name)) is not None), None)
         for name in ("scheduler-map", MAPS)
     }
-    in_use = len({one.queue for one in forwarding_classes(cos)})
-    return element(
+    return fill(
         "interface-map",
-        ("interface-name", port.name),
-        ("interface-index", FIRST_INTERFACE + at[port.name]),
-        ("interface-queues-supported", QUEUES),
-        ("interface-queues-in-use", in_use),
-        ("scheduler-map-name", found["scheduler-map"] or "<default>"),
-        ("scheduler-map-index", _index(cos, "scheduler-maps", found["scheduler-map"])),
-        ("interface-congestion-notification-map", found[MAPS] or "Disabled"),
-        *(_logical(cos, blocks, unit.name, FIRST_INTERFACE + at[unit.name]) for unit in port.units),
+        name=port.name,
+        index=FIRST_INTERFACE + at[port.name],
+        queues=len({one.queue for one in forwarding_classes(cos)}),
+        map=found["scheduler-map"] or "<default>",
+        map_index=_index(cos, "scheduler-maps", found["scheduler-map"]),
+        notification=found[MAPS] or "Disabled",
+        units=[_logical(cos, blocks, unit.name, FIRST_INTERFACE + at[unit.name]) for unit in port.units],
     )
 
 
@@ -164,13 +149,9 @@ def _index(cos: Node, block: str, name: str | None, *kind: str) -> int:
     return 100 + names.index(name) if name in names else 2
 
 
-def _text(rows: Iterator[str]) -> etree._Element:
-    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
-
-
 def classes(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service forwarding-class`."""
-    return _text(_classes(configured(device)))
+    return output(_classes(configured(device)))
 
 
 def _classes(cos: Node) -> Iterator[str]:
@@ -182,11 +163,11 @@ def _classes(cos: Node) -> Iterator[str]:
 
 def classifiers(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service classifier`: those of the configuration. Raises RefusedError for another name."""
-    cos, wanted = configured(device), argument(rpc, "name")
-    found = [(kind.word, one) for kind in cos.each("classifiers") for one in kind if wanted in ("", one.word)]
-    if wanted and not found:
-        raise refusal(f"classifier {wanted} does not exist", element=wanted)
-    return _text(row for kind, one in found for row in _classifier(cos, kind, one))
+    cos, requested = configured(device), argument(rpc, "name")
+    found = [(kind.word, one) for kind in cos.each("classifiers") for one in kind if requested in ("", one.word)]
+    if requested and not found:
+        raise refusal(f"classifier {requested} does not exist", element=requested)
+    return output(row for kind, one in found for row in _classifier(cos, kind, one))
 
 
 def _classifier(cos: Node, kind: str, one: Node) -> Iterator[str]:
@@ -204,11 +185,11 @@ def _classifier(cos: Node, kind: str, one: Node) -> Iterator[str]:
 
 def scheduler_maps(device: Device, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service scheduler-map`: those of the configuration. Raises RefusedError for another."""
-    cos, wanted = configured(device), argument(rpc, "name")
-    found = [one for one in cos.each("scheduler-maps") if wanted in ("", one.word)]
-    if wanted and not found:
-        raise refusal(f"scheduler map {wanted} does not exist", element=wanted)
-    return _text(row for one in found for row in _scheduler_map(cos, one))
+    cos, requested = configured(device), argument(rpc, "name")
+    found = [one for one in cos.each("scheduler-maps") if requested in ("", one.word)]
+    if requested and not found:
+        raise refusal(f"scheduler map {requested} does not exist", element=requested)
+    return output(row for one in found for row in _scheduler_map(cos, one))
 
 
 def _scheduler_map(cos: Node, one: Node) -> Iterator[str]:
@@ -253,4 +234,4 @@ def everything(device: Device, rpc: etree._Element) -> etree._Element:
             yield ""
             yield from _scheduler_map(cos, one)
 
-    return _text(rows())
+    return output(rows())

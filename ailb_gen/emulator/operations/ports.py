@@ -1,4 +1,7 @@
-"""What is known of a port: state, speed, MTU and numbers; all of it from configurations, cables and links."""
+"""State, speed, MTU and numbers of a port, all of it from configurations, cables and links.
+
+The numbers that a device gives to its interfaces and next hops stay while its configuration names the same ones.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from lxml import etree
+
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import Child, element
-from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, FIRST_SNMP
+from ailb_gen.emulator.operations.build import parts
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
@@ -22,6 +26,10 @@ MANAGEMENT = ("em", "fxp", "me", "re0:mgmt", "re1:mgmt", "vme")
 PLACE = re.compile(r"[a-z]+-(\d+)/(\d+)/(\d+)", re.ASCII)
 # MTU of a port without one, and what the header of Ethernet takes of it.
 DEFAULT_MTU, HEADER = 1514, 14
+# Where the numbers of interfaces, their numbers in SNMP, and those of next hops begin; those below are Junos's own.
+FIRST_INTERFACE, FIRST_SNMP, FIRST_NEXT_HOP = 1000, 501, 512
+# Several next hops together have a number in a range of its own.
+FIRST_LIST = 1048574
 
 
 def shown_ports(switch: Switch, requested: str = "") -> Iterator[Port]:
@@ -117,18 +125,32 @@ def unit_mtu(port: Port, unit: Unit, family: str, node: Node) -> int | str:
     return int(text) if text.isdecimal() else port_mtu(port) - HEADER
 
 
-def status(up: bool) -> str:
-    """Write a state."""
-    return "up" if up else "down"
-
-
-def head(device: Device, port: Port, at: int) -> tuple[Child, ...]:
-    """Return the elements that begin a physical interface at length; `at` is its place among all interfaces."""
-    enabled = "Disabled" if port.disabled else "Enabled"
-    return (
-        ("name", port.name),
-        element("admin-status", text=status(not port.disabled), format=enabled),
-        ("oper-status", status(port_up(device, port))),
-        ("local-index", FIRST_INTERFACE + at),
-        ("snmp-index", FIRST_SNMP + at),
+def head(device: Device, port: Port, index: int) -> list[etree._Element]:
+    """Make the elements that begin a physical interface at length; `index` is its position among all interfaces."""
+    return parts(
+        "port-head",
+        port=port,
+        enabled="Disabled" if port.disabled else "Enabled",
+        up=port_up(device, port),
+        admin_up=not port.disabled,
+        index=FIRST_INTERFACE + index,
+        snmp_index=FIRST_SNMP + index,
     )
+
+
+def places(switch: Switch) -> dict[str, int]:
+    """Return the place, from 0, of every port and logical interface among all of a switch."""
+    names = [name for port in switch.ports.values() for name in (port.name, *(unit.name for unit in port.units))]
+    return {name: at for at, name in enumerate(names)}
+
+
+def unit_index(switch: Switch, interface: str) -> int:
+    """Return the number of a logical interface, 0 for one that is not configured."""
+    at = places(switch).get(interface)
+    return FIRST_INTERFACE + at if at is not None else 0
+
+
+def next_hop_index(switch: Switch, interface: str) -> int:
+    """Return the number of the next hop over a logical interface, 0 for one that is not configured."""
+    port = interface.rpartition(".")[0]
+    return FIRST_NEXT_HOP + list(switch.ports).index(port) if port in switch.ports else 0

@@ -13,8 +13,9 @@ from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Device
 from ailb_gen.emulator.disk import Commit
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, reply_of, rpc_of
+from ailb_gen.emulator.operations import as_text, reply_of
 from ailb_gen.emulator.operations.build import element
+from ailb_gen.emulator.operations.commands import OPERATIONS, rpc_of
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 

@@ -11,10 +11,10 @@ from lxml import etree
 from ailb_gen.addresses import address_text
 from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.operations import OPERATIONS, run
+from ailb_gen.emulator.operations import run
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.build import age, elapsed, element, length
-from ailb_gen.emulator.operations.commands import COMMANDS, parse
+from ailb_gen.emulator.operations.commands import COMMANDS, OPERATIONS, rpc_of
 from ailb_gen.emulator.operations.layout import lines, read_layouts
 from ailb_gen.emulator.operations.layouts import LAYOUTS
 from tests.emulator.operations.lab import LEAF, SPINE, Configured, Fake, ask, command, lab, say, tree_of
@@ -47,7 +47,7 @@ def leaf() -> Fake:
     ],
 )
 def test_words_to_rpcs(leaf: Fake, text: str, rpc: str) -> None:
-    assert etree.tostring(parse(text)[1], encoding="unicode").startswith(rpc)
+    assert etree.tostring(rpc_of(text), encoding="unicode").startswith(rpc)
     assert command(leaf, text, "xml").tag != "output"
 
 
@@ -109,12 +109,12 @@ def test_every_rpc_has_every_form(leaf: Fake, tag: str) -> None:
     ],
 )
 def test_words_may_be_short(short: str, full: str) -> None:
-    assert etree.tostring(parse(short)[1]) == etree.tostring(parse(full)[1])
+    assert etree.tostring(rpc_of(short)) == etree.tostring(rpc_of(full))
 
 
 def test_ambiguous_words() -> None:
     with pytest.raises(RefusedError, match="'b' is ambiguous: bfd, bgp"):
-        parse("show b summary")
+        rpc_of("show b summary")
 
 
 def test_reachability(leaf: Fake) -> None:

@@ -8,9 +8,9 @@ import pytest
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.operations import EMPTY, OPERATIONS, check_named, rpc_of
+from ailb_gen.emulator.operations import check_named
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.operations.commands import COMMANDS, next_options
+from ailb_gen.emulator.operations.commands import COMMANDS, EMPTY, OPERATIONS, next_options, rpc_of
 from tests.conftest import ROOT
 from tests.emulator.operations.lab import LEAF, SPINE, Fake, ask, filtering, lab, say
 

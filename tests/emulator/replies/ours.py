@@ -7,9 +7,9 @@ from functools import cache
 from lxml import etree
 
 from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
+from ailb_gen.emulator.operations import run
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.operations.commands import COMMANDS
+from ailb_gen.emulator.operations.commands import COMMANDS, OPERATIONS, rpc_of
 from tests.emulator.operations.lab import LEAF, SPINE, Fake, filtering, lab
 from tests.emulator.replies.samples import Sample, samples
 
