@@ -1,13 +1,29 @@
-"""The common part of NETCONF and the command line: a session on a channel that serves one request after another."""
+"""The common part of NETCONF and the command line: a session on a channel that serves one request after another.
+
+Injected faults act before a request, instead of it, and after it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
 
 import asyncssh
 
-from ailb_gen.emulator.fault_effects import DroppedError
+from ailb_gen.emulator.config_database import disk_full
 from ailb_gen.emulator.host import Host
+from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.errors import LabError
+
+Result = TypeVar("Result")
+
+
+class DroppedError(Exception):
+    """A fault ends the session without an answer."""
 
 
 class ChannelSession(ABC):
@@ -65,3 +81,33 @@ class ChannelSession(ABC):
         # A channel that is closed has no connection any more.
         if not self._channel.is_closing():
             self._channel.get_connection().abort()
+
+    async def _with_faults(self, phase: str, act: Callable[[], Result]) -> Result:
+        """Carry out a request with the faults of its phase, unless the session has ended meanwhile.
+
+        Raises DroppedError, and RefusedError, also when the fabric of the device does not answer.
+        """
+        device = self._host.device
+        faults = {fault.kind: fault for fault in device.faults.take(phase)}
+        if "slow" in faults:
+            await asyncio.sleep(faults["slow"].lasts_s)
+        if "drop-before" in faults or self._ended:
+            raise DroppedError
+        if "locked" in faults:
+            raise device.database.locked_by(device.other_operator())
+        if "disk-full" in faults:
+            raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        if "error" in faults:
+            raise RefusedError(RpcError(f"{phase} fails: an injected fault", type="application", daemon="mgd"))
+        try:
+            result = act()
+        except LabError as error:
+            raise RefusedError(RpcError(str(error), type="application", daemon="rpd")) from error
+        if "session-down" in faults:
+            device.keep_session_down()
+        if "reboot" in faults:
+            self._host.reboot(faults["reboot"].lasts_s)
+            raise DroppedError
+        if "drop-after" in faults:
+            raise DroppedError
+        return result

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ailb_gen.emulator.load_config import ACTIONS
 from ailb_gen.emulator.outline import Statement
-from ailb_gen.emulator.xml_codec import key_is_named_here, walked_keys
+from ailb_gen.junos.instance import key_is_named, written_keys
 from ailb_gen.junos.statements import CONTAINER, LIST
 from ailb_gen.junos.tree import Node
 
@@ -43,7 +43,7 @@ def _statements(known: Statement, path: Sequence[str]) -> list[str]:
     value: Statement | None = None
     for word in path:
         if keys:
-            if key_is_named_here(keys[0]) and not named:
+            if key_is_named(keys[0]) and not named:
                 named = True
                 continue
             keys, named = keys[1:], False
@@ -55,15 +55,15 @@ def _statements(known: Statement, path: Sequence[str]) -> list[str]:
             found = next((bare for bare in known.bare if bare.kind == LIST), None)
             if found is None:
                 return []
-            keys = list(walked_keys(found))[1:]
+            keys = list(written_keys(found.keys))[1:]
         elif found.kind == LIST:
-            keys = list(walked_keys(found))
+            keys = list(written_keys(found.keys))
         if found.kind in (CONTAINER, LIST):
             known = found
         else:
             value = found
     if keys:
-        return [keys[0].name] if key_is_named_here(keys[0]) and not named else [f"<{keys[0].name}>"]
+        return [keys[0].name] if key_is_named(keys[0]) and not named else [f"<{keys[0].name}>"]
     if value is not None:
         return [] if value.value == "none" else [f"<{value.name}>"]
     return [*known.words, *(f"<{bare.name}>" for bare in known.bare)]

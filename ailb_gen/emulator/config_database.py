@@ -1,7 +1,8 @@
 """The configuration database of a device: candidate, lock, commits, rollbacks, restarts.
 
-Source: Juniper, CLI User Guide, "Commit the Configuration" and "Use the Configuration Database"; RFC 6241 section
-8.4.1 for a restart while a commit waits for its confirmation: the configuration before it is restored.
+Source: Juniper, CLI User Guide, "Commit the Configuration", "Use the Configuration Database" and "Using the configure
+private Command"; RFC 6241 section 8.4.1 for a restart while a commit waits for its confirmation: the configuration
+before it is restored.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ailb_gen.emulator.disk import Commit, Disk, Saved
+from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.messages import RefusedError, RpcError, refusal
-from ailb_gen.emulator.private_candidate import ConflictError, rebased
 from ailb_gen.errors import OutputError
+from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
-from ailb_gen.junos.writer import to_curly
+from ailb_gen.junos.writer import set_lines, to_curly
 
 # Rollback 0 is the active configuration.
 ROLLBACKS = 50
@@ -56,6 +58,10 @@ class Private:
 
 # Active configuration, candidate, entries, pending commit.
 State = tuple[Node, Node, tuple[tuple[Commit, str], ...], Pending | None]
+
+
+class ConflictError(Exception):
+    """Two sessions have changed the same statement."""
 
 
 class ConfigDatabase:
@@ -257,7 +263,7 @@ class ConfigDatabase:
         if copy is not None and self.modified:
             raise refusal("shared configuration database modified")
         try:
-            tree = self._candidate if copy is None else rebased(copy.base, copy.candidate, self._active)
+            tree = self._candidate if copy is None else _rebased(copy.base, copy.candidate, self._active)
         except ConflictError as error:
             raise RefusedError(RpcError(str(error)), RpcError("commit failed"), wrapper="commit-results") from error
         self.check_tree(tree)
@@ -293,7 +299,7 @@ class ConfigDatabase:
         if copy is None:
             raise refusal("update is only valid in configure private mode")
         try:
-            tree = rebased(copy.base, copy.candidate, self._active)
+            tree = _rebased(copy.base, copy.candidate, self._active)
             self._private[session.number] = Private(session, self._active, tree)
         except ConflictError as error:
             raise refusal(str(error)) from error
@@ -373,3 +379,22 @@ def disk_full(error: OSError) -> RefusedError:
         RpcError("commit failed"),
         wrapper="commit-results",
     )
+
+
+def _rebased(base: Node, mine: Node, theirs: Node) -> Node:
+    """Return `theirs` with the changes from `base` to `mine`; no tree is changed. Raises ConflictError."""
+    if theirs is base:
+        return mine
+    if mine is base:
+        return theirs
+    merged, other = _changed(base, mine, theirs), _changed(base, theirs, mine)
+    # Changes that do not touch each other give the same whichever comes last.
+    odd = set(set_lines(merged, [])) ^ set(set_lines(other, []))
+    if odd:
+        raise ConflictError(f"merge conflict, another session has changed it too: {min(odd)}")
+    return merged
+
+
+def _changed(base: Node, to: Node, target: Node) -> Node:
+    commands = "".join(f"{change}\n" for change in diff(base, to))
+    return load_set(target, commands)[0]

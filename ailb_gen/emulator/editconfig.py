@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.load_config import load, load_set
-from ailb_gen.emulator.load_operations import check_protected, load_content, replace_candidate
+from ailb_gen.emulator.load_operations import carry_out, check_protected, load_content, replace_candidate
 from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import from_xml

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.junos.tree import Node
+from ailb_gen.layout import switch_file
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.network.switch import switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
 
@@ -141,3 +144,9 @@ class FabricState(Protocol):
 def link_local(fabric: FabricState, device: str, interface: str) -> str:
     """Return the link-local address of a logical interface, made of its MAC address (RFC 4291, appendix A)."""
     return address_text(LINK_LOCAL | eui64(fabric.mac(device, interface)))
+
+
+@cache
+def unconfigured(name: str) -> Switch:
+    """Return the model of an empty configuration."""
+    return switch(name, switch_file(name), Node(""))

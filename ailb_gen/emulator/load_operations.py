@@ -1,6 +1,7 @@
 """Changing the candidate: Junos's `load-configuration`, rollbacks and the rescue configuration.
 
-Source: Juniper, "Junos XML Management Protocol Developer Guide", `<load-configuration>`.
+Attributes of Junos XML do more than a merge: activate, insert, rename, replace a pattern. Source: Juniper, "Junos XML
+Management Protocol Developer Guide", `<load-configuration>` and its attributes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from ailb_gen.emulator.attributes import carry_out
 from ailb_gen.emulator.config_database import Session
 from ailb_gen.emulator.configuration import rollback_number
 from ailb_gen.emulator.device import Device
@@ -23,12 +23,15 @@ from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check import check
 from ailb_gen.junos.check_result import Violation
+from ailb_gen.junos.edit import insert
 from ailb_gen.junos.reader import read_curly
+from ailb_gen.junos.renaming import NOT_FOUND, rename, replace_pattern, statement_ends
 from ailb_gen.junos.schema import Schema
-from ailb_gen.junos.tree import PROTECT, Node
+from ailb_gen.junos.tree import INACTIVE, PROTECT, Node
 from ailb_gen.junos.writer import set_lines
 
 FORMATS = ("xml", "text", "json", "set")
+CLEARS = {"active": INACTIVE, "unprotect": PROTECT}
 LOAD_RESULTS = "load-configuration-results"
 # What Junos refuses while it reads; everything else is found by a commit check.
 AT_LOAD = frozenset({kinds.UNKNOWN, kinds.MISSING, *kinds.VALUE_KINDS})
@@ -72,9 +75,9 @@ def roll_back(device: Device, session: Session, which: str) -> None:
 
 
 def load_tree(
-    device: Device, session: Session, loaded: Node, action: str, carry_out: Callable[[Node], None] | None = None
+    device: Device, session: Session, loaded: Node, action: str, finish: Callable[[Node], None] | None = None
 ) -> None:
-    """Load a tree into the candidate of a session; `carry_out` is done to the result. Raises RefusedError."""
+    """Load a tree into the candidate of a session; `finish` is done to the result. Raises RefusedError."""
     known = next((one for one in ACTIONS if one == action), None)
     if known is None:
         raise refusal(f"this emulator has no action {action}", "bad-attribute", element="action")
@@ -82,8 +85,8 @@ def load_tree(
         tree = load(device.database.edited_by(session), loaded, known)
     except JunosSyntaxError as error:
         raise _refused(error, "") from error
-    if carry_out is not None:
-        carry_out(tree)
+    if finish is not None:
+        finish(tree)
     if action in ("merge", "replace"):
         check_protected(device.database.edited_by(session), tree)
     replace_candidate(device, session, tree)
@@ -190,3 +193,48 @@ def load_content(device: Device, session: Session, content: etree._Element, acti
     loaded = from_xml(content, top(device.schema), met=met)
     before = device.database.edited_by(session)
     load_tree(device, session, loaded, action, lambda tree: carry_out(tree, content, met, before))
+
+
+def carry_out(tree: Node, content: etree._Element, met: Met, before: Node) -> None:
+    """Do to a tree, in place, what attributes of a `<configuration>` ask for that has been loaded on top of `before`.
+
+    `met` are its elements, each with the words that it stands for. Raises RefusedError.
+    """
+    for element, path in [(content, ()), *met]:
+        try:
+            if element.get("rename") is not None and not before.has(*path):
+                raise ValueError(NOT_FOUND)
+            _carry_out(tree, element, path)
+        except ValueError as error:
+            raise refusal(str(error), "bad-attribute", element=str(element.tag)) from error
+
+
+def _carry_out(tree: Node, element: etree._Element, path: tuple[str, ...]) -> None:
+    """Do what the attributes of one element ask for. Raises ValueError."""
+    for name, flag in CLEARS.items():
+        node = tree.get(*path)
+        if element.get(name) == name and node is not None:
+            node.flags &= ~flag
+    pattern = element.get("replace-pattern")
+    if pattern is not None:
+        replace_pattern(tree, path, pattern, str(element.get("with", "")), _upto(element.get("upto", "0")))
+    name = str(element.get("name", ""))
+    keyword = path[([0, *statement_ends(path)])[-2] : -1] if path else ()
+    if element.get("rename") is not None:
+        rename(tree, [*path, "to", *keyword, name])
+    place = element.get("insert")
+    if place in ("before", "after"):
+        insert(tree, [*path, place, *keyword, name])
+    elif place in ("first", "last"):
+        others = [word for word in tree.get(*path[:-1]) or () if word.word != path[-1]]
+        if others:
+            at, other = ("before", others[0]) if place == "first" else ("after", others[-1])
+            insert(tree, [*path, at, *keyword, other.word])
+    elif place is not None:
+        raise ValueError(f"insert is first, last, before or after, not {place!r}")
+
+
+def _upto(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"upto is a number, not {text!r}")
+    return int(text)

@@ -12,7 +12,6 @@ from lxml import etree
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
-from ailb_gen.emulator.fault_effects import with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import (
@@ -114,9 +113,7 @@ class NetconfSession(ChannelSession):
             return self._reboot(rpc.operation)
         device = self._host.device
         phase = phase_of(device, rpc.operation)
-        return await with_faults(
-            self._host, phase, lambda: not self._ended, lambda: answer(device, self._who, rpc.operation)
-        )
+        return await self._with_faults(phase, lambda: answer(device, self._who, rpc.operation))
 
     def _reboot(self, operation: etree._Element) -> str:
         """Restart the device at once. Raises RefusedError for another time."""

@@ -6,6 +6,7 @@ Source: RFC 6241; Juniper, "Junos XML Management Protocol Developer Guide".
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -34,52 +35,29 @@ from ailb_gen.emulator.show_configuration import only, show_tree
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 
-Handler = Callable[["Device", "Session", etree._Element], str]
 # Minutes of `commit confirmed`: the default of Junos, and the maximum.
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
-COMMIT_OPTIONS = {
-    *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
-    *("no-synchronize", "synchronize"),
-}
 
-# What may stand in a request; what stands elsewhere is a syntax error, such as RFC 6241's `persist`.
-OPTIONS: dict[str, set[str]] = {
-    "close-configuration": set(),
-    "commit": COMMIT_OPTIONS,
-    "commit-configuration": COMMIT_OPTIONS,
-    "copy-config": {"config", "source", "target"},
-    "delete-config": {"target"},
-    "discard-changes": set(),
-    "edit-config": {"config", "config-text", "default-operation", "error-option", "target", "test-option"},
-    "get": {"filter"},
-    "get-config": {"filter", "source"},
-    "get-configuration": {"configuration"},
-    "get-rescue-information": {"format"},
-    "get-rollback-information": {"compare", "format", "rollback"},
-    "get-schema": {"format", "identifier", "version"},
-    "load-configuration": {f"configuration{form}" for form in ("", "-json", "-set", "-text")},
-    "lock": {"target"},
-    "lock-configuration": set(),
-    "request-delete-rescue-configuration": set(),
-    "request-save-rescue-configuration": set(),
-    "unlock": {"target"},
-    "unlock-configuration": set(),
-    "validate": {"source"},
-}
-# The attributes of requests that have some. No device here has commit scripts; PyEZ rolls back with `compare`.
-ATTRIBUTES = {
-    "get-configuration": {*VALUES, "commit-scripts", "compare", "database", "format", "rollback", "use-fast-diff"},
-    "load-configuration": {"action", "compare", "format", "rescue", "rollback", "url"},
-}
+
+class Request(NamedTuple):
+    """A request about the configuration: its answer, the elements and the attributes that it takes, and its phase.
+
+    None takes any. The phase is that of a change, for faults.
+    """
+
+    answer: Callable[[Device, Session, etree._Element], str]
+    options: str | None = ""
+    phase: str = "verify"
+    attributes: str | None = None
 
 
 def answer(device: Device, session: Session, operation: etree._Element) -> str:
     """Carry out an operation and return the content of its reply. Raises RefusedError."""
-    handler = HANDLERS.get(str(operation.tag))
-    if handler is not None:
-        _check_options(operation)
-        return handler(device, session, operation)
+    request = REQUESTS.get(str(operation.tag))
+    if request is not None:
+        _check_options(operation, request)
+        return request.answer(device, session, operation)
     if (operation.tag not in OPERATIONS or "." in str(operation.tag)) and operation.tag != "command":
         raise refusal("syntax error", element=str(operation.tag))
     if operation.tag == "command":
@@ -99,7 +77,7 @@ def phase_of(device: Device, operation: etree._Element) -> str:
         return "rollback"
     if tag == "get-configuration" and operation.get("compare") is not None:
         return "compare"
-    return PHASES_OF.get(tag, "verify")
+    return REQUESTS[tag].phase if tag in REQUESTS else "verify"
 
 
 def _command(device: Device, session: Session, operation: etree._Element) -> str:
@@ -119,7 +97,7 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     request = _request(line.words, form)
     if request is not None:
         _check_form(request, line)
-        return HANDLERS[str(request.tag)](device, session, request)
+        return REQUESTS[str(request.tag)].answer(device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         rpc = rpc_of(line.text)
         check_named(rpc)
@@ -139,12 +117,12 @@ def _ignored(line: Line) -> str:
 
 def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     """Return the request that a command about configurations stands for, None for any other. Raises RefusedError."""
-    names, rest = resolve(words, REQUESTS)
-    found = REQUESTS.get(tuple(names))
-    if found is None:
+    names, rest = resolve(words, COMMANDS)
+    tag = COMMANDS.get(tuple(names))
+    if tag is None:
         return None
-    request = etree.Element(found, {"format": form})
-    if found == "get-rollback-information":
+    request = etree.Element(tag, {"format": form})
+    if tag == "get-rollback-information":
         number, base = rollback_words(rest)
         etree.SubElement(request, "rollback").text = str(number)
         if base is not None:
@@ -254,18 +232,15 @@ def _commit(device: Device, session: Session, operation: etree._Element) -> str:
     )
 
 
-def _check_options(operation: etree._Element) -> None:
-    """Refuse an option that a request does not take. Raises RefusedError."""
-    known = OPTIONS.get(str(operation.tag))
-    if known is None:
-        return
-    unknown = [str(child.tag) for child in operation.iterchildren(etree.Element) if child.tag not in known]
-    if unknown:
-        raise refusal("syntax error", "unknown-element", element=unknown[0])
-    attributes = ATTRIBUTES.get(str(operation.tag), operation.attrib)
-    unknown = [str(name) for name in operation.attrib if name not in attributes]
-    if unknown:
-        raise refusal("syntax error", "bad-attribute", element=unknown[0])
+def _check_options(operation: etree._Element, request: Request) -> None:
+    """Refuse an option that a request does not take, such as RFC 6241's `persist`. Raises RefusedError."""
+    options, attributes = request.options, request.attributes
+    for child in operation.iterchildren(etree.Element):
+        if options is not None and child.tag not in options.split():
+            raise refusal("syntax error", "unknown-element", element=str(child.tag))
+    for name in operation.attrib:
+        if attributes is not None and name not in attributes.split():
+            raise refusal("syntax error", "bad-attribute", element=str(name))
 
 
 def _validate(device: Device, session: Session, operation: etree._Element) -> str:
@@ -297,49 +272,39 @@ def _rollback_information(device: Device, session: Session, operation: etree._El
     return f"<rollback-information>\n{body}</rollback-information>\n"
 
 
-HANDLERS: dict[str, Handler] = {
-    "get": get,
-    "get-schema": get_schema,
-    "request-save-rescue-configuration": _set_rescue,
-    "request-delete-rescue-configuration": _set_rescue,
-    "get-rescue-information": _rescue_information,
-    "lock": _lock,
-    "lock-configuration": _lock,
-    "unlock": _lock,
-    "unlock-configuration": _lock,
-    "open-configuration": _open,
-    "close-configuration": _close,
-    "load-configuration": load_configuration,
-    "edit-config": edit_config,
-    "copy-config": edit_config,
-    "delete-config": delete_config,
-    "get-configuration": get_configuration,
-    "get-config": get_config,
-    "commit-configuration": _commit,
-    "commit": _commit,
-    "validate": _validate,
-    "discard-changes": _discard,
-    "get-rollback-information": _rollback_information,
+COMMIT = "at-time check confirm-timeout confirmed detail force-synchronize full log no-synchronize synchronize"
+# No device here has commit scripts; PyEZ rolls back with `compare`.
+READ = f"{' '.join(VALUES)} commit-scripts compare database format rollback use-fast-diff"
+LOADED = "configuration configuration-json configuration-set configuration-text"
+LOAD = "action compare format rescue rollback url"
+REQUESTS = {
+    "close-configuration": Request(_close, phase="unlock"),
+    "commit": Request(_commit, COMMIT),
+    "commit-configuration": Request(_commit, COMMIT),
+    "copy-config": Request(edit_config, "config source target", "load"),
+    "delete-config": Request(delete_config, "target", "load"),
+    "discard-changes": Request(_discard, phase="rollback"),
+    "edit-config": Request(edit_config, "config config-text default-operation error-option target test-option", "load"),
+    "get": Request(get, "filter"),
+    "get-config": Request(get_config, "filter source", "running"),
+    "get-configuration": Request(get_configuration, "configuration", "running", READ),
+    "get-rescue-information": Request(_rescue_information, "format"),
+    "get-rollback-information": Request(_rollback_information, "compare format rollback"),
+    "get-schema": Request(get_schema, "format identifier version"),
+    "load-configuration": Request(load_configuration, LOADED, "load", LOAD),
+    "lock": Request(_lock, "target", "lock"),
+    "lock-configuration": Request(_lock, phase="lock"),
+    "open-configuration": Request(_open, None),
+    "request-delete-rescue-configuration": Request(_set_rescue),
+    "request-save-rescue-configuration": Request(_set_rescue),
+    "unlock": Request(_lock, "target", "unlock"),
+    "unlock-configuration": Request(_lock, phase="unlock"),
+    "validate": Request(_validate, "source", "check"),
 }
 # Commands about the configuration, and their requests.
-REQUESTS = {
+COMMANDS = {
     ("request", "system", "configuration", "rescue", "delete"): "request-delete-rescue-configuration",
     ("request", "system", "configuration", "rescue", "save"): "request-save-rescue-configuration",
     ("show", "system", "configuration", "rescue"): "get-rescue-information",
     ("show", "system", "rollback"): "get-rollback-information",
-}
-PHASES_OF = {
-    "lock": "lock",
-    "lock-configuration": "lock",
-    "unlock": "unlock",
-    "unlock-configuration": "unlock",
-    "close-configuration": "unlock",
-    "load-configuration": "load",
-    "edit-config": "load",
-    "copy-config": "load",
-    "delete-config": "load",
-    "validate": "check",
-    "discard-changes": "rollback",
-    "get-configuration": "running",
-    "get-config": "running",
 }

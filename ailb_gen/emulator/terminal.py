@@ -13,7 +13,6 @@ import asyncssh
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.commandline import CommandLine
-from ailb_gen.emulator.fault_effects import with_faults
 from ailb_gen.emulator.host import Host
 from ailb_gen.emulator.messages import RefusedError, RpcError
 from ailb_gen.emulator.pager import Pager
@@ -194,7 +193,7 @@ class Terminal(ChannelSession):
             if line == END:
                 shown = self._end_of_text()
             else:
-                shown = await with_faults(self._host, phase, lambda: not self._ended, lambda: self._cli.run(line))
+                shown = await self._with_faults(phase, lambda: self._cli.run(line))
             self._page(shown, line)
         except RefusedError as error:
             self._refuse(error, line, indent)

@@ -12,7 +12,7 @@ from lxml import etree
 from ailb_gen.emulator.messages import RefusedError, refusal
 from ailb_gen.emulator.outline import Outlined, Statement
 from ailb_gen.junos.block_layout import lay_out
-from ailb_gen.junos.instance import key_is_named
+from ailb_gen.junos.instance import key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
@@ -92,10 +92,10 @@ def _text(node: Node, found: Statement, made: etree._Element, flags: int, path: 
 
 def _entry(node: Node, found: Statement, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
     """Add the keys of a list entry from `at` on, then what it holds."""
-    keys = walked_keys(found)
+    keys = written_keys(found.keys)
     key = keys[at]
     path = (*path, node.word)
-    if key_is_named_here(key):
+    if key_is_named(key):
         if node.word != key.name or len(node.children) != 1:
             raise _unknown(path)
         node = next(iter(node))
@@ -116,19 +116,6 @@ def _entry(node: Node, found: Statement, made: etree._Element, at: int, path: tu
         _entry(next(iter(node)), found, made, at + 1, path)
     else:
         raise _unknown(path)
-
-
-def walked_keys(found: Statement) -> Sequence[Statement]:
-    """Return the keys of a list as the text has them: what chose is followed by its value, or by keys of their own."""
-    keys = found.keys
-    if len(keys) > 2 and keys[1].name == CHOICE_VALUE:
-        return (keys[0], *keys[2:])
-    return keys
-
-
-def key_is_named_here(key: Statement) -> bool:
-    """Return whether the name of a key is written in front of it."""
-    return key_is_named(key)  # type: ignore[arg-type]
 
 
 def fits(found: Statement, word: str) -> bool:
@@ -224,7 +211,7 @@ def _read_entry(
 ) -> None:
     """Add a list entry: its keys as words, then what it holds."""
     rest = list(element.iterchildren(etree.Element))
-    for key in walked_keys(found):
+    for key in written_keys(found.keys):
         if key.name == CHOICE_VALUE:
             continue
         name = XML_NAMES.get(key.name, key.name)
@@ -242,7 +229,7 @@ def _read_entry(
             node, path = _put(node, ANY), (*path, ANY)
             continue
         rest.remove(given[0])
-        if key_is_named_here(key):
+        if key_is_named(key):
             node, path = _put(node, key.name), (*path, key.name)
         text = (given[0].text or "").strip()
         words = [str(given[0].tag)] if chooses else [text or ANY]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.outline import FORMS
-from ailb_gen.emulator.xml_codec import fits, key_is_named_here, walked_keys
+from ailb_gen.emulator.xml_codec import fits
+from ailb_gen.junos.instance import key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST
 
@@ -40,19 +41,19 @@ def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
 
 def _ends(found: Statement, entries: list[Node]) -> list[Node]:
     """Return the nodes behind all keys of list entries."""
-    for key in walked_keys(found)[1:]:
+    for key in written_keys(found.keys)[1:]:
         if key.name == CHOICE_VALUE:
             return entries
         entries = [child for entry in entries for child in entry]
-        if key_is_named_here(key):
+        if key_is_named(key):
             entries = [child for entry in entries for child in entry]
-    first = walked_keys(found)[0]
-    return [child for entry in entries for child in entry] if key_is_named_here(first) else entries
+    first = written_keys(found.keys)[0]
+    return [child for entry in entries for child in entry] if key_is_named(first) else entries
 
 
 def _form(found: Statement) -> str:
     if found.kind == LIST:
-        return f" [{' '.join(f'{key.name}:' if key_is_named_here(key) else key.name for key in found.keys)}]"
+        return f" [{' '.join(f'{key.name}:' if key_is_named(key) else key.name for key in found.keys)}]"
     return next(
         f" {form}" if form else ""
         for form, made in FORMS.items()

@@ -17,8 +17,7 @@ from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import JUNOS, RELEASE, output
 from ailb_gen.emulator.operations.commands import OPERATIONS, check_arguments
-from ailb_gen.emulator.operations.layout import lines, plain
-from ailb_gen.emulator.operations.layouts import LAYOUTS
+from ailb_gen.emulator.operations.layout import LAYOUTS, lines, plain
 
 # The module of Junos that a reply is from, by the tag of the reply; those of the management daemon have none.
 ROUTING, CHASSIS, PROBES, SWITCHING = "junos-routing", "junos-chassis", "junos-probe-tests", "junos-l2al"

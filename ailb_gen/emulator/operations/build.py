@@ -65,18 +65,18 @@ def parts(template: str, /, **values: object) -> list[etree._Element]:
 def _templates() -> dict[str, etree._Element]:
     parser = etree.XMLParser(remove_blank_text=True, remove_comments=True)
     root = etree.parse(Path(__file__).with_name("replies.xml"), parser).getroot()
-    return {tree.attrib.pop("id", tree.tag): tree for tree in root}
+    return {str(tree.attrib.pop("id", tree.tag)): tree for tree in root}
 
 
 def _fill(template: etree._Element, values: Mapping[str, object]) -> etree._Element:
     made = etree.Element(template.tag, nsmap={"junos": JUNOS})
     made.text = _text(template.text, values) if template.text else None
     for name, text in template.attrib.items():
-        if (shown := _text(text, values)) is not None:
+        if (shown := _text(str(text), values)) is not None:
             made.set(name, shown)
     for child in template:
         if isinstance(child, etree._ProcessingInstruction):
-            rows = values[child.target]
+            rows = values[str(child.target)]
             _append(made, [rows] if rows is None or isinstance(rows, etree._Element) else rows)  # type: ignore[arg-type]
         elif not child.text or _text(child.text, values) is not None:
             made.append(_fill(child, values))
@@ -100,8 +100,9 @@ def _text(text: str, values: Mapping[str, object]) -> str | None:
 @cache
 def _fields(text: str) -> list[tuple[str, str, str, str]]:
     """Split a text: a literal and the field behind it, whose name is empty at the end."""
-    pieces = [piece or "" for piece in FIELD.split(text)]
-    return [(*pieces[at : at + 4], "", "", "")[:4] for at in range(0, len(pieces), 4)]
+    literals = [*FIELD.split(text)[::4]]
+    fields = [*FIELD.findall(text), ("", "", "")]
+    return [(literal, *field) for literal, field in zip(literals, fields, strict=True)]
 
 
 def flag(rpc: etree._Element, *names: str) -> bool:

@@ -28,7 +28,7 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port
 
-QUEUES, MAPS = 12, "congestion-notification-profile"
+MAPS = "congestion-notification-profile"
 
 
 class ForwardingClass(NamedTuple):

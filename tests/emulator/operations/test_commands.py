@@ -15,8 +15,7 @@ from ailb_gen.emulator.operations import run
 from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.build import age, elapsed, element, length
 from ailb_gen.emulator.operations.commands import COMMANDS, OPERATIONS, rpc_of
-from ailb_gen.emulator.operations.layout import lines, read_layouts
-from ailb_gen.emulator.operations.layouts import LAYOUTS
+from ailb_gen.emulator.operations.layout import LAYOUTS, lines, read_layouts
 from tests.emulator.operations.lab import LEAF, SPINE, Configured, Fake, ask, command, lab, say, tree_of
 
 
