@@ -15,8 +15,8 @@ from typing import TypeVar
 import asyncssh
 
 from ailb_gen.emulator.config_database import disk_full
-from ailb_gen.emulator.host import Host
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.host import DeviceHost
+from ailb_gen.emulator.messages import RpcError, RpcRefusedError
 from ailb_gen.errors import LabError
 
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ class DroppedError(Exception):
 class ChannelSession(ABC):
     """One session of a device on one channel."""
 
-    def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, client: str) -> None:
+    def __init__(self, host: DeviceHost, channel: asyncssh.SSHServerChannel[bytes], user: str, client: str) -> None:
         """Open the session."""
         self._host, self._channel = host, channel
         self._who = host.device.session(user, client)
@@ -37,7 +37,7 @@ class ChannelSession(ABC):
         host.sessions[self._who.number] = self
 
     def end(self) -> None:
-        """Release the lock and discard what was edited under it; no more requests are answered."""
+        """Release the lock and discard the changes made under it; no more requests are answered."""
         if not self._ended:
             self._ended = True
             self._forget()
@@ -55,10 +55,10 @@ class ChannelSession(ABC):
 
     @abstractmethod
     async def _serve(self) -> None:
-        """Serve what waits. Raises DroppedError when a fault ends the session."""
+        """Serve the waiting requests. Raises DroppedError when a fault ends the session."""
 
     def _wake(self) -> None:
-        """Serve what waits, unless that is going on."""
+        """Serve the waiting requests, unless they are being served."""
         if not self._busy and not self._ended:
             self._busy = True
             self._host.run(self._serve_all())
@@ -85,7 +85,7 @@ class ChannelSession(ABC):
     async def _with_faults(self, phase: str, act: Callable[[], Result]) -> Result:
         """Carry out a request with the faults of its phase, unless the session has ended meanwhile.
 
-        Raises DroppedError, and RefusedError, also when the fabric of the device does not answer.
+        Raises DroppedError, and RpcRefusedError, also when the fabric of the device does not answer.
         """
         device = self._host.device
         faults = {fault.kind: fault for fault in device.faults.take(phase)}
@@ -98,11 +98,11 @@ class ChannelSession(ABC):
         if "disk-full" in faults:
             raise disk_full(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         if "error" in faults:
-            raise RefusedError(RpcError(f"{phase} fails: an injected fault", type="application", daemon="mgd"))
+            raise RpcRefusedError(RpcError(f"{phase} fails: an injected fault", type="application", daemon="mgd"))
         try:
             result = act()
         except LabError as error:
-            raise RefusedError(RpcError(str(error), type="application", daemon="rpd")) from error
+            raise RpcRefusedError(RpcError(str(error), type="application", daemon="rpd")) from error
         if "session-down" in faults:
             device.keep_session_down()
         if "reboot" in faults:

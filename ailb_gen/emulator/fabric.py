@@ -1,4 +1,4 @@
-"""The computed fabric: what follows from the committed configurations of emulated devices and their cables."""
+"""The computed fabric: the state that follows from committed configurations and cables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals, unconfigured
+from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters, unconfigured
 from ailb_gen.emulator.ribs import CountedRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
@@ -182,9 +182,9 @@ class EmulatedFabric:
         """Return the speed of the cable on a port in bit/s; None without a cable, or where no file says it."""
         return self._speeds.get(End(device, port))
 
-    def counters(self, device: str, interface: str) -> Counters:
+    def counters(self, device: str, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface: none."""
-        return Counters()
+        return TrafficCounters()
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
@@ -197,7 +197,7 @@ class EmulatedFabric:
         ready = all(unit is not None and unit.inet6 and not unit.disabled for unit in ends)
         return far if ready and there in other.advertisements else None
 
-    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+    def advertisement(self, device: str, interface: str) -> RouterAdvertisement | None:
         """Return the router advertisements that `advertiser` sends, None if there is none."""
         far = self.advertiser(device, interface)
         return self._switches[far.device].advertisements[f"{far.port}.0"] if far is not None else None
@@ -267,7 +267,7 @@ class EmulatedFabric:
         return routing.totals(name) if name in routing.graph.index else RouteTotals()
 
     def advertised(self, name: str, session: BgpSession) -> dict[Prefix, Route]:
-        """Return what a device sends over a session, ordered by prefix; its own AS is not in the paths yet.
+        """Return the routes that a device sends over a session, ordered by prefix; its own AS is not in the paths yet.
 
         Routes of others are looked up only where the export policy could let them pass.
         """
@@ -281,7 +281,7 @@ class EmulatedFabric:
         return len(found.routes) - found.from_as[(session.peer_asn or 0,)]
 
     def _outgoing(self, name: str, session: BgpSession) -> Outgoing:
-        """Return what a device sends over the sessions of a group, before its peers' AS numbers count."""
+        """Return the routes that a device sends over the sessions of a group, before its peers' AS numbers count."""
         own = self._switches.get(name)
         if own is None or not session.established:
             return Outgoing(None, {}, Counter())

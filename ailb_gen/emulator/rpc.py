@@ -10,33 +10,31 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.config_database import DEFAULT_MINUTES, MOST_MINUTES, UserSession
 from ailb_gen.emulator.configuration import ATTRIBUTES as VALUES
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
     get_configuration,
+    get_schema,
     output,
     rollback_number,
     rollback_words,
     shown,
     with_version,
 )
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.editconfig import delete_config, edit_config
 from ailb_gen.emulator.load_operations import load_configuration
 from ailb_gen.emulator.messages import OK, RpcError, refusal
-from ailb_gen.emulator.monitoring import get_schema
 from ailb_gen.emulator.operations import check_named, run
 from ailb_gen.emulator.operations.commands import OPERATIONS, resolve, rpc_of
-from ailb_gen.emulator.pipes import FILTERS, Line, check_displays, read_line
+from ailb_gen.emulator.pipes import FILTERS, TypedLine, check_displays, read_line
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import only, show_tree
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 
-# Minutes of `commit confirmed`: the default of Junos, and the maximum.
-DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
 
 
@@ -46,14 +44,14 @@ class Request(NamedTuple):
     None takes any. The phase is that of a change, for faults.
     """
 
-    answer: Callable[[Device, Session, etree._Element], str]
+    answer: Callable[[EmulatedDevice, UserSession, etree._Element], str]
     options: str | None = ""
     phase: str = "verify"
     attributes: str | None = None
 
 
-def answer(device: Device, session: Session, operation: etree._Element) -> str:
-    """Carry out an operation and return the content of its reply. Raises RefusedError."""
+def answer(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Carry out an operation and return the content of its reply. Raises RpcRefusedError."""
     request = REQUESTS.get(str(operation.tag))
     if request is not None:
         _check_options(operation, request)
@@ -65,7 +63,7 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
     return run(device, operation, operation.get("format", "xml").strip().lower())
 
 
-def phase_of(device: Device, operation: etree._Element) -> str:
+def phase_of(device: EmulatedDevice, operation: etree._Element) -> str:
     """Return the phase of a change to which an operation belongs, for faults."""
     tag = str(operation.tag)
     if tag in ("commit", "commit-configuration"):
@@ -80,16 +78,16 @@ def phase_of(device: Device, operation: etree._Element) -> str:
     return REQUESTS[tag].phase if tag in REQUESTS else "verify"
 
 
-def _command(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError."""
+def _command(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `<command>`, a line of the command line. Raises RpcRefusedError."""
     text = " ".join((operation.text or "").split())
     form = operation.get("format", "xml").strip().lower()
     line = read_line(text)
     return f"{_shown(device, session, line, form)}{_ignored(line)}"
 
 
-def _shown(device: Device, session: Session, line: Line, form: str) -> str:
-    """Return what a command shows, before any filter of lines. Raises RefusedError."""
+def _shown(device: EmulatedDevice, session: UserSession, line: TypedLine, form: str) -> str:
+    """Return the output of a command, before any filter of lines. Raises RpcRefusedError."""
     if line.words[:2] == ("show", "configuration"):
         return _shown_configuration(device, line, form)
     if line.display("json", "xml"):
@@ -106,17 +104,17 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     return run(device, rpc_of(line.text), form)
 
 
-def _ignored(line: Line) -> str:
+def _ignored(line: TypedLine) -> str:
     """Return a comment that names filters of lines, empty without one: Junos takes them here, and ignores them.
 
-    Source: ncclient issue 82; PyEZ's `Device.cli`; NAPALM's `cli`, which filters on its own for that reason.
+    Source: ncclient issue 82; PyEZ's `EmulatedDevice.cli`; NAPALM's `cli`, which filters on its own for that reason.
     """
     names = [pipe.name for pipe in line.pipes if pipe.name in FILTERS]
     return f"<!-- ignored over NETCONF, as on Junos: {', '.join(names)} -->\n" if names else ""
 
 
 def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
-    """Return the request that a command about configurations stands for, None for any other. Raises RefusedError."""
+    """Return the request that a command about configurations stands for, None for any other. Raises RpcRefusedError."""
     names, rest = resolve(words, COMMANDS)
     tag = COMMANDS.get(tuple(names))
     if tag is None:
@@ -132,8 +130,8 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     return request
 
 
-def _check_form(request: etree._Element, line: Line) -> None:
-    """Refuse a form that a command about configurations lacks over NETCONF. Raises RefusedError."""
+def _check_form(request: etree._Element, line: TypedLine) -> None:
+    """Refuse a form that a command about configurations lacks over NETCONF. Raises RpcRefusedError."""
     compared = request.find("compare") is not None
     for pipe in line.pipes:
         name = pipe.words[0] if pipe.name == "display" else pipe.name
@@ -141,17 +139,17 @@ def _check_form(request: etree._Element, line: Line) -> None:
             raise refusal(f"this emulator has no '{name}' of this command over NETCONF", element=name)
 
 
-def _shown_configuration(device: Device, line: Line, form: str) -> str:
+def _shown_configuration(device: EmulatedDevice, line: TypedLine, form: str) -> str:
     displays = tuple(pipe for pipe in line.pipes if pipe.name in ("display", "compare"))
     if not displays and form in ("xml", "json"):
         whole = with_version(device, device.database.active)
         return shown(device, device.database.active, form, whole=only(whole, line.words[2:]))
-    text = show_tree(device, device.database.active, line.words[2:], Line(line.words, line.text, displays))
+    text = show_tree(device, device.database.active, line.words[2:], TypedLine(line.words, line.text, displays))
     return output(f"\n{text}")
 
 
-def _lock(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `lock`, `unlock`, and Junos's own names of both. Raises RefusedError."""
+def _lock(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `lock`, `unlock`, and Junos's own names of both. Raises RpcRefusedError."""
     _check_target(operation)
     tag = str(operation.tag)
     (device.database.lock if tag.startswith("lock") else device.database.unlock)(session)
@@ -165,7 +163,7 @@ def _check_target(operation: etree._Element) -> None:
             raise refusal(f"target {target.tag} is not supported", "invalid-value")
 
 
-def _open(device: Device, session: Session, operation: etree._Element) -> str:
+def _open(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """Open the shared candidate, for oneself with `<exclusive/>`, or a private copy with `<private/>`."""
     kind = next((str(child.tag) for child in operation), "")
     if kind == "private":
@@ -178,29 +176,29 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
     return ""
 
 
-def _close(device: Device, session: Session, operation: etree._Element) -> str:
+def _close(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     device.database.end(session)
     return ""
 
 
-def _set_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    """Save the active configuration as the rescue configuration, or delete that. Raises RefusedError."""
+def _set_rescue(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Save the active configuration as the rescue configuration, or delete that. Raises RpcRefusedError."""
     saves = operation.tag == "request-save-rescue-configuration"
     device.database.set_rescue(device.database.active_text if saves else "")
     engine = "<routing-engine>\n<name>re0</name>\n<success/>\n</routing-engine>\n"
     return f"<rescue-management-results>\n{engine}</rescue-management-results>\n"
 
 
-def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
+def _rescue_information(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `show system configuration rescue`, in text or XML. Raises RpcRefusedError."""
     tree = device.database.rescue_tree()
     if tree is None:
         raise refusal("No rescue configuration is set", type="application")
     return f"<rescue-information>\n{_information(device, tree, operation)}</rescue-information>\n"
 
 
-def _information(device: Device, tree: Node, operation: etree._Element) -> str:
-    """Return a configuration of the past in the form that a request asks for. Raises RefusedError."""
+def _information(device: EmulatedDevice, tree: Node, operation: etree._Element) -> str:
+    """Return a configuration of the past in the form that a request asks for. Raises RpcRefusedError."""
     form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
     if form not in ("text", "ascii", "xml", "json"):
         raise refusal(f"this emulator has no format {form}", "invalid-value", element="format")
@@ -209,7 +207,7 @@ def _information(device: Device, tree: Node, operation: etree._Element) -> str:
     return f"<configuration-information>\n{shown(device, tree, form)}</configuration-information>\n"
 
 
-def _commit(device: Device, session: Session, operation: etree._Element) -> str:
+def _commit(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """Answer Junos's `commit-configuration` and RFC 6241's `commit`: `confirm-timeout` in minutes, and in seconds."""
     if operation.find("at-time") is not None:
         raise refusal("this emulator commits only at once", "operation-not-supported", element="at-time")
@@ -233,7 +231,7 @@ def _commit(device: Device, session: Session, operation: etree._Element) -> str:
 
 
 def _check_options(operation: etree._Element, request: Request) -> None:
-    """Refuse an option that a request does not take, such as RFC 6241's `persist`. Raises RefusedError."""
+    """Refuse an option that a request does not take, such as RFC 6241's `persist`. Raises RpcRefusedError."""
     options, attributes = request.options, request.attributes
     for child in operation.iterchildren(etree.Element):
         if options is not None and child.tag not in options.split():
@@ -243,7 +241,7 @@ def _check_options(operation: etree._Element, request: Request) -> None:
             raise refusal("syntax error", "bad-attribute", element=str(name))
 
 
-def _validate(device: Device, session: Session, operation: etree._Element) -> str:
+def _validate(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """RFC 6241's validate, which confirms nothing."""
     if operation.find("source/candidate") is None:
         raise refusal("only the candidate can be validated", "operation-not-supported", element="source")
@@ -258,12 +256,12 @@ def _number(operation: etree._Element, name: str, default: int, most: int) -> in
     return int(text)
 
 
-def _discard(device: Device, session: Session, operation: etree._Element) -> str:
+def _discard(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     device.database.discard(session)
     return OK
 
 
-def _rollback_information(device: Device, session: Session, operation: etree._Element) -> str:
+def _rollback_information(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:

@@ -13,17 +13,17 @@ from ailb_gen.junos.statements import CONTAINER, LEAF, LIST
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ailb_gen.emulator.outline import Statement
+    from ailb_gen.emulator.outline import StatementDefinition
     from ailb_gen.junos.tree import Node
 
 
-def outline(known: Statement, trees: Sequence[Node]) -> str:
+def outline(known: StatementDefinition, trees: Sequence[Node]) -> str:
     """Return the part of a schema that trees use, as `read_outline` reads it."""
     return "".join(f"{line}\n" for line in _outline(known, list(trees), 0))
 
 
-def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
-    below: dict[str, tuple[Statement, bool, list[Node]]] = {}
+def _outline(known: StatementDefinition, nodes: list[Node], depth: int) -> Iterator[str]:
+    below: dict[str, tuple[StatementDefinition, bool, list[Node]]] = {}
     for node in nodes:
         for child in node:
             found = known.words.get(child.word)
@@ -39,7 +39,7 @@ def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
             yield from _outline(found, inner, depth + 1)
 
 
-def _ends(found: Statement, entries: list[Node]) -> list[Node]:
+def _ends(found: StatementDefinition, entries: list[Node]) -> list[Node]:
     """Return the nodes behind all keys of list entries."""
     for key in written_keys(found.keys)[1:]:
         if key.name == CHOICE_VALUE:
@@ -51,7 +51,7 @@ def _ends(found: Statement, entries: list[Node]) -> list[Node]:
     return [child for entry in entries for child in entry] if key_is_named(first) else entries
 
 
-def _form(found: Statement) -> str:
+def _form(found: StatementDefinition) -> str:
     if found.kind == LIST:
         return f" [{' '.join(f'{key.name}:' if key_is_named(key) else key.name for key in found.keys)}]"
     return next(

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import JUNOS, RELEASE, output
 from ailb_gen.emulator.operations.commands import OPERATIONS, check_arguments
@@ -45,16 +45,16 @@ MODULES = {
 FORMS = ("text", "ascii", "xml", "json")
 
 
-def reply_of(device: Device, rpc: etree._Element) -> etree._Element:
-    """Carry out an operation; return the reply. Raises RefusedError like the operation, and for other arguments."""
+def reply_of(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Carry out an operation; return the reply. Raises RpcRefusedError like the operation, and for other arguments."""
     check_arguments(rpc)
     return OPERATIONS[str(rpc.tag)](device, rpc)
 
 
-def run(device: Device, rpc: etree._Element, form: str) -> str:
+def run(device: EmulatedDevice, rpc: etree._Element, form: str) -> str:
     """Carry out an operation; return the reply in a form: `xml`, `json`, or `text`, which Junos also calls `ascii`.
 
-    Raises RefusedError like the operation, and for another form.
+    Raises RpcRefusedError like the operation, and for another form.
     """
     _check_form(form)
     reply = reply_of(device, rpc)
@@ -83,7 +83,7 @@ def _broken(reply: etree._Element) -> etree._Element:
 
 
 def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
-    """Return a reply as `<output>`, with what the command line shows."""
+    """Return a reply as `<output>`, with the text of the command line."""
     if reply.tag == "output":
         return reply
     options = (f"{rpc.tag}+{child.tag}" for child in rpc)
@@ -92,7 +92,7 @@ def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
 
 
 def check_named(rpc: etree._Element) -> None:
-    """Refuse a request by the name that this emulator has for a command without an RPC. Raises RefusedError."""
+    """Refuse a request by the name that this emulator has for a command without an RPC. Raises RpcRefusedError."""
     if "." in str(rpc.tag):
         raise refusal("xml rpc equivalent of this command is not available.")
 

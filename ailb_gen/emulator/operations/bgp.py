@@ -1,7 +1,7 @@
 """BGP: `show bgp summary`, `show bgp group` and `show bgp neighbor`.
 
-Counters of messages are zero; when the last message went follows from the hold time. What a device names by a number
-of its own (groups, peers, interfaces) is numbered in the order of its configuration.
+Counters of messages are zero; when the last message went follows from the hold time. Objects that a device
+names by a number of its own (groups, peers, interfaces) are numbered in the order of its configuration.
 
 Source: Juniper's operational YANG model junos-rpc-bgp; Junos CLI Reference, "show bgp group"; replies of real devices.
 """
@@ -13,7 +13,7 @@ from ipaddress import ip_address
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import BgpSession, FabricState, PrefixCounts, link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, element, fill, flag, parts
@@ -39,14 +39,14 @@ def peer_address(fabric: FabricState, session: BgpSession) -> str:
     return f"{link_local(fabric, session.peer, session.peer_interface)}%{session.interface}"
 
 
-def chosen(device: Device, neighbor: str, group: str = "", color: str = "") -> Iterator[BgpSession]:
+def chosen(device: EmulatedDevice, neighbor: str, group: str = "", color: str = "") -> Iterator[BgpSession]:
     """Iterate over the neighbors with an address, with or without its scope, in a group, of a color; all if empty.
 
-    Raises RefusedError for an address that is none.
+    Raises RpcRefusedError for an address that is none.
     """
     if neighbor and not _is_address(neighbor.partition("%")[0]):
         raise refusal(f"invalid address: {neighbor}", element=neighbor)
-    groups = device.fabric.switch(device.name).groups
+    groups = device.switch.groups
     for session in device.fabric.sessions(device.name):
         address = peer_address(device.fabric, session)
         own = groups[session.group]
@@ -66,7 +66,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def up_for(device: Device, session: BgpSession) -> float:
+def up_for(device: EmulatedDevice, session: BgpSession) -> float:
     """Return the seconds since a session came up; or, while it is down, since the device tries."""
     return max(device.now() - max(device.started, session.since or 0.0), 0.0)
 
@@ -87,11 +87,11 @@ def _added(counts: Counts, sessions: Iterable[BgpSession]) -> PrefixCounts:
     return PrefixCounts(*(sum(row[field] for row in rows) for field in range(len(PrefixCounts._fields))))
 
 
-def summary(device: Device, rpc: etree._Element) -> etree._Element:
+def summary(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp summary`, for one group, one color or all."""
     if not _is_default(rpc):
         return element("bgp-information")
-    groups = device.fabric.switch(device.name).groups
+    groups = device.switch.groups
     requested, color = argument(rpc, "group"), argument(rpc, "fabric-color")
     peers, counts = list(chosen(device, "", requested, color)), device.fabric.prefix_counts(device.name)
     return fill(
@@ -105,7 +105,7 @@ def summary(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
-def _summary(device: Device, session: BgpSession, counts: Counts, first: bool) -> etree._Element:
+def _summary(device: EmulatedDevice, session: BgpSession, counts: Counts, first: bool) -> etree._Element:
     up = session.established
     return fill(
         "bgp-peer-summary",
@@ -121,14 +121,14 @@ def _summary(device: Device, session: BgpSession, counts: Counts, first: bool) -
     )
 
 
-def group(device: Device, rpc: etree._Element) -> etree._Element:
+def group(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp group`, for one group or all; the numbers below are those of all that are shown."""
     if not _is_default(rpc):
         return element("bgp-group-information")
     style = "detail" if flag(rpc, "detail") else "summary" if flag(rpc, "summary") else "brief"
     shown = [
         (number, one, [session for session in device.fabric.sessions(device.name) if session.group == number])
-        for number, one in enumerate(device.fabric.switch(device.name).groups)
+        for number, one in enumerate(device.switch.groups)
         if argument(rpc, "group-name") in ("", one.name)
     ]
     peers = [session for _, _, of_group in shown for session in of_group]
@@ -146,12 +146,12 @@ def group(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def _group(
-    device: Device, number: int, group: Group, peers: list[BgpSession], counts: Counts, style: str
+    device: EmulatedDevice, number: int, group: Group, peers: list[BgpSession], counts: Counts, style: str
 ) -> etree._Element:
     up = [session for session in peers if session.established]
     brief, detailed = style == "summary", style == "detail"
     advertised = sum(device.fabric.advertised_count(device.name, session) for session in up) if detailed else None
-    local_as = group.local_as or device.fabric.switch(device.name).asn or 0
+    local_as = group.local_as or device.switch.asn or 0
     settings = parts(
         "bgp-group-settings", index=number, flags="Export Eval" if group.exports else "", **_policies(group)
     )
@@ -179,7 +179,7 @@ def _policies(group: Group) -> dict[str, str | None]:
     }
 
 
-def neighbor(device: Device, rpc: etree._Element) -> etree._Element:
+def neighbor(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp neighbor`, for one address, one color or all."""
     if not _is_default(rpc):
         return element("bgp-information")
@@ -188,7 +188,7 @@ def neighbor(device: Device, rpc: etree._Element) -> etree._Element:
     return element("bgp-information", *(_neighbor(device, session, counts) for session in shown))
 
 
-def _ends(device: Device, session: BgpSession) -> tuple[str, str]:
+def _ends(device: EmulatedDevice, session: BgpSession) -> tuple[str, str]:
     """Return the own and the peer's address, while the session is up with their TCP ports.
 
     The lower address connects, from a port that follows from both.
@@ -202,8 +202,8 @@ def _ends(device: Device, session: BgpSession) -> tuple[str, str]:
     return f"{own}+{own_port}", f"{peer}+{peer_port}"
 
 
-def _neighbor(device: Device, session: BgpSession, counts: Counts) -> etree._Element:
-    switch = device.fabric.switch(device.name)
+def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> etree._Element:
+    switch = device.switch
     group, up = switch.groups[session.group], session.established
     own, peer = _ends(device, session)
     return fill(
@@ -225,10 +225,10 @@ def _neighbor(device: Device, session: BgpSession, counts: Counts) -> etree._Ele
     )
 
 
-def _established(device: Device, session: BgpSession, counts: Counts) -> list[etree._Element]:
+def _established(device: EmulatedDevice, session: BgpSession, counts: Counts) -> list[etree._Element]:
     """Make the elements of a neighbor that it has only while its session is up."""
     switch, sessions, up = (
-        device.fabric.switch(device.name),
+        device.switch,
         device.fabric.sessions(device.name),
         up_for(device, session),
     )

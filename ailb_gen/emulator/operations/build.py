@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, reduce
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -51,9 +53,31 @@ def output(rows: Iterable[str]) -> etree._Element:
     return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
 
 
+class Field(NamedTuple):
+    """A field of a text, and the literal in front of it; `name` is empty behind the last one."""
+
+    literal: str
+    name: str
+    attributes: list[str]
+    convert: Callable[..., object]
+    form: str
+
+
+class Template(NamedTuple):
+    """An element of `replies.xml`; a child that is a name stands for children."""
+
+    tag: str
+    text: list[Field]
+    attributes: list[tuple[str, list[Field]]]
+    children: list[Template | str]
+
+
 def fill(template: str, /, **values: object) -> etree._Element:
     """Make a tree of `replies.xml`, with values in its fields; a value for `<?name?>` is an element, or several."""
-    return _fill(_templates()[template], values)
+    tree = _templates()[template]
+    made = etree.Element(tree.tag, nsmap={"junos": JUNOS})
+    _fill(made, tree, _text(tree.text, values), values)
+    return made
 
 
 def parts(template: str, /, **values: object) -> list[etree._Element]:
@@ -61,48 +85,57 @@ def parts(template: str, /, **values: object) -> list[etree._Element]:
     return list(fill(template, **values))
 
 
-@cache
-def _templates() -> dict[str, etree._Element]:
-    parser = etree.XMLParser(remove_blank_text=True, remove_comments=True)
-    root = etree.parse(Path(__file__).with_name("replies.xml"), parser).getroot()
-    return {str(tree.attrib.pop("id", tree.tag)): tree for tree in root}
-
-
-def _fill(template: etree._Element, values: Mapping[str, object]) -> etree._Element:
-    made = etree.Element(template.tag, nsmap={"junos": JUNOS})
-    made.text = _text(template.text, values) if template.text else None
-    for name, text in template.attrib.items():
-        if (shown := _text(str(text), values)) is not None:
+def _fill(made: etree._Element, template: Template, text: str | None, values: Mapping[str, object]) -> None:
+    made.text = text
+    for name, fields in template.attributes:
+        if (shown := _text(fields, values)) is not None:
             made.set(name, shown)
-    for child in template:
-        if isinstance(child, etree._ProcessingInstruction):
-            rows = values[str(child.target)]
+    for child in template.children:
+        if isinstance(child, Template):
+            text = _text(child.text, values)
+            if text is not None or not child.text:
+                _fill(etree.SubElement(made, child.tag), child, text, values)
+        else:
+            rows = values[child]
             _append(made, [rows] if rows is None or isinstance(rows, etree._Element) else rows)  # type: ignore[arg-type]
-        elif not child.text or _text(child.text, values) is not None:
-            made.append(_fill(child, values))
-    return made
 
 
-def _text(text: str, values: Mapping[str, object]) -> str | None:
-    """Return a text with its fields filled, None if one of them is None."""
-    made = ""
-    for literal, name, conversion, form in _fields(text):
-        made += literal
-        if name:
-            first, *attributes = name.split(".")
-            value = reduce(getattr, attributes, values[first])
+def _text(fields: list[Field], values: Mapping[str, object]) -> str | None:
+    """Return a text with its fields filled, None without any, and if one of them is None."""
+    made = "" if fields else None
+    for field in fields:
+        made = f"{made}{field.literal}"
+        if field.name:
+            value = reduce(getattr, field.attributes, values[field.name])
             if value is None:
                 return None
-            made += format(CONVERSIONS[conversion](value) if conversion else value, form)
+            made += format(field.convert(value), field.form)
     return made
 
 
 @cache
-def _fields(text: str) -> list[tuple[str, str, str, str]]:
-    """Split a text: a literal and the field behind it, whose name is empty at the end."""
-    literals = [*FIELD.split(text)[::4]]
-    fields = [*FIELD.findall(text), ("", "", "")]
-    return [(literal, *field) for literal, field in zip(literals, fields, strict=True)]
+def _templates() -> dict[str, Template]:
+    parser = etree.XMLParser(remove_blank_text=True, remove_comments=True)
+    root = etree.parse(Path(__file__).with_name("replies.xml"), parser).getroot()
+    return {str(tree.attrib.pop("id", tree.tag)): _template(tree) for tree in root}
+
+
+def _template(tree: etree._Element) -> Template:
+    return Template(
+        str(tree.tag),
+        _fields(tree.text) if tree.text else [],
+        [(str(name), _fields(str(text))) for name, text in tree.attrib.items()],
+        [str(child.target) if isinstance(child, etree._ProcessingInstruction) else _template(child) for child in tree],
+    )
+
+
+def _fields(text: str) -> list[Field]:
+    fields = []
+    for literal, found in zip_longest(FIELD.split(text)[::4], FIELD.finditer(text)):
+        name, conversion, form = found.groups("") if found is not None else ("", "", "")
+        first, *attributes = name.split(".")
+        fields.append(Field(literal, first, attributes, CONVERSIONS[conversion], form))
+    return fields
 
 
 def flag(rpc: etree._Element, *names: str) -> bool:
@@ -158,10 +191,9 @@ def status(up: bool) -> str:
     return "up" if up else "down"
 
 
-CONVERSIONS: Mapping[str, Callable[..., str]] = {
+CONVERSIONS: Mapping[str, Callable[..., object]] = {
+    "": lambda value: value,
     "age": age,
-    "bool": lambda value: str(int(value)),
-    "celsius": lambda value: f"{value:.0f} degrees C / {value * 9 / 5 + 32:.0f} degrees F",
     "date": date,
     "elapsed": elapsed,
     "int": lambda value: str(int(value)),

@@ -11,8 +11,8 @@ from functools import partial
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.messages import RefusedError, refusal
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.messages import RpcRefusedError, refusal
 from ailb_gen.emulator.operations import (
     bfd,
     bgp,
@@ -28,11 +28,11 @@ from ailb_gen.emulator.operations import (
 )
 from ailb_gen.emulator.operations.build import element, fill
 
-Answer = Callable[[Device, etree._Element], etree._Element]
+Answer = Callable[[EmulatedDevice, etree._Element], etree._Element]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ShowCommand:
     """A show command, and the answer to its RPC.
 
     `places` are arguments that follow by position, `options` those that follow by name; their values say whether a
@@ -45,7 +45,7 @@ class Command:
     places: tuple[str, ...]
 
 
-def command(rpc: str, answer: Answer | str, usage: str = "") -> Command:
+def command(rpc: str, answer: Answer | str, usage: str = "") -> ShowCommand:
     """Make a command: `usage` has `<place>`, `option`, and `option=` where a value follows.
 
     An answer that is a name is a tree of `replies.xml`, in which at most the device itself is filled in.
@@ -53,14 +53,14 @@ def command(rpc: str, answer: Answer | str, usage: str = "") -> Command:
     words = usage.split()
     options = {word.rstrip("="): word[-1] == "=" for word in words if word[0] != "<"}
     places = tuple(word[1:-1] for word in words if word[0] == "<")
-    return Command(rpc, partial(_constant, answer) if isinstance(answer, str) else answer, options, places)
+    return ShowCommand(rpc, partial(_constant, answer) if isinstance(answer, str) else answer, options, places)
 
 
-def _constant(name: str, device: Device, rpc: etree._Element) -> etree._Element:
+def _constant(name: str, device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     return fill(name, device=device)
 
 
-def _empty(tag: str, device: Device, rpc: etree._Element) -> etree._Element:
+def _empty(tag: str, device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     return element(tag)
 
 
@@ -73,7 +73,7 @@ ROUTES = "get-route-information"
 NEIGHBORS = "instance= exact-instance= fabric-color= auto-discovered autodiscovered"
 PROBES = "<host> source= ttl= wait= routing-instance= interface= inet inet6 no-resolve"
 
-COMMANDS: Mapping[str, Command] = {
+COMMANDS: Mapping[str, ShowCommand] = {
     "show version": command("get-software-information", system.software, "brief"),
     "show system information": command("get-system-information", system.system_information),
     "show system uptime": command("get-system-uptime-information", system.uptime),
@@ -224,7 +224,7 @@ NAMES = frozenset(tuple(name.split()) for name in COMMANDS)
 def rpc_of(text: str) -> etree._Element:
     """Turn a command, without pipes, into its rpc. Words may be shortened as long as they are unique.
 
-    Raises RefusedError, the syntax error of Junos, with the word that cannot be understood.
+    Raises RpcRefusedError, the syntax error of Junos, with the word that cannot be understood.
     """
     words = text.split()
     names, rest = resolve(words, NAMES)
@@ -236,25 +236,28 @@ def rpc_of(text: str) -> etree._Element:
 
 
 def resolve(words: Sequence[str], names: Collection[tuple[str, ...]]) -> tuple[list[str], list[str]]:
-    """Split words into those of a command's name, in full, and the rest. Raises RefusedError for an ambiguous word."""
-    found: list[str] = []
+    """Split words into those of a command's name, in full, and the rest.
+
+    Raises RpcRefusedError for an ambiguous word.
+    """
+    resolved: list[str] = []
     for word in words:
-        at = len(found)
-        nexts = {name[at] for name in names if len(name) > at and list(name[:at]) == found}
+        at = len(resolved)
+        nexts = {name[at] for name in names if len(name) > at and list(name[:at]) == resolved}
         fitting = sorted(name for name in nexts if name.startswith(word))
-        if word not in nexts and len(fitting) > 1 and tuple(found) not in names:
+        if word not in nexts and len(fitting) > 1 and tuple(resolved) not in names:
             raise refusal(f"'{word}' is ambiguous: {', '.join(fitting)}", element=word)
         if word not in nexts and len(fitting) != 1:
             break
-        found.append(word if word in nexts else fitting[0])
-    return found, list(words[len(found) :])
+        resolved.append(word if word in nexts else fitting[0])
+    return resolved, list(words[len(resolved) :])
 
 
-def _unknown(word: str) -> RefusedError:
+def _unknown(word: str) -> RpcRefusedError:
     return refusal("syntax error", element=word)
 
 
-def _rpc(command: Command, words: list[str]) -> etree._Element:
+def _rpc(command: ShowCommand, words: list[str]) -> etree._Element:
     made = etree.Element(command.rpc)
     places = list(command.places)
     rest = iter(words)
@@ -280,7 +283,7 @@ def next_options(names: Sequence[str], words: Sequence[str]) -> list[str]:
         return []
     try:
         given = {str(child.tag) for child in _rpc(command, list(words))}
-    except RefusedError:
+    except RpcRefusedError:
         return []
     taken = given.union(*(group for group in ALTERNATIVES if group & given))
     places = [f"<{place}>" for place in command.places if place not in given]
@@ -290,7 +293,7 @@ def next_options(names: Sequence[str], words: Sequence[str]) -> list[str]:
 def check_arguments(rpc: etree._Element) -> None:
     """Refuse an argument that an rpc does not take, one that is there twice, and a second length of the answer.
 
-    Raises RefusedError, the syntax error of Junos, with that argument.
+    Raises RpcRefusedError, the syntax error of Junos, with that argument.
     """
     tag = str(rpc.tag)
     if tag in EMPTY:

@@ -1,7 +1,8 @@
 """Interfaces: `show interfaces` in all its lengths, their addresses and optics, and `clear interfaces statistics`.
 
-What no configuration, cable or link says is constant: no error, alarm or rate, nothing negotiated; temperatures,
-voltages, currents and powers of optics; light comes in where there is a carrier. Counters are those of the fabric.
+Values that no configuration, cable or link gives are constant: no error, alarm or rate, nothing negotiated;
+temperatures, voltages, currents and powers of optics; light comes in where there is a carrier. Counters are those of
+the fabric.
 Source: Juniper's operational YANG model junos-rpc-interfaces; replies of vQFX, vMX and a port of 100 Gbit/s in the
 tests of batfish and genieparser, and of 10 Gbit/s in those of NAPALM.
 """
@@ -15,7 +16,7 @@ from ipaddress import ip_interface
 from lxml import etree
 
 from ailb_gen.addresses import address_text
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
 from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, fill, flag, parts, status
@@ -28,9 +29,9 @@ from ailb_gen.emulator.operations.ports import (
     check_there,
     head,
     matches,
-    places,
     port_mtu,
     port_up,
+    positions,
     shown_ports,
     speed_of,
     unit_mtu,
@@ -41,21 +42,6 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.network.management import is_interface_address
 from ailb_gen.network.model import Port, Switch, Unit
 
-INPUT_ERRORS = (
-    "input-errors", "input-drops", "framing-errors", "input-runts", "input-discards", "input-l3-incompletes",
-    "input-l2-channel-errors", "input-l2-mismatch-timeouts", "input-fifo-errors", "input-resource-errors",
-)  # fmt: skip
-OUTPUT_ERRORS = (
-    "carrier-transitions", "output-errors", "output-drops", "output-collisions", "aged-packets", "output-fifo-errors",
-    "hs-link-crc-errors", "mtu-errors", "output-resource-errors",
-)  # fmt: skip
-MAC_COUNTERS = ("bytes", "packets", "unicasts", "broadcasts", "multicasts")
-MAC_ERRORS = ("crc-errors", "fifo-errors", "mac-control-frames", "mac-pause-frames")
-ODD_FRAMES = (
-    "input-oversized-frames", "input-jabber-frames", "input-fragment-frames", "input-vlan-tagged-frames",
-    "input-code-violations",
-)  # fmt: skip
-DIRECTIONS = ("input", "output")
 LONG = ("detail", "extensive")
 MRU_OVER_MTU = 8
 LANES = 8
@@ -65,12 +51,12 @@ CACHE = 75000
 
 @dataclass(frozen=True, slots=True)
 class InterfaceQuery:
-    """A request about a device, and what every answer needs.
+    """A request about a device, and the data that every answer needs.
 
     `at` is the position of every interface, `tree` the configuration with groups applied.
     """
 
-    device: Device
+    device: EmulatedDevice
     rpc: etree._Element
     switch: Switch
     at: dict[str, int]
@@ -88,22 +74,17 @@ class InterfaceQuery:
         """Return the generation of an interface, which only the long forms have."""
         return self.at[name] + 1 if self.has(*LONG) else None
 
-    def statistics(self, name: str, names: list[str], style: str, tag: str = "traffic-statistics") -> etree._Element:
-        """Make counters of an interface by the names of their elements; those that no fabric counts are zero."""
-        counted = {key.replace("_", "-"): value for key, value in self.device.counters(name)._asdict().items()}
-        return element(tag, *((name, counted.get(name, 0)) for name in names), style=style)
 
-
-def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
+def interfaces(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface.
 
-    Raises RefusedError for a name that is not there.
+    Raises RpcRefusedError for a name that is not there.
     """
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
-    query = InterfaceQuery(device, rpc, switch, places(switch), effective(device.committed()))
+    query = InterfaceQuery(device, rpc, switch, positions(switch), effective(device.committed()))
     requested = argument(rpc, "interface-name")
     check_there(switch, requested)
     terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
@@ -121,21 +102,21 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
     return element("interface-information", *made, style=style)
 
 
-def clear_statistics(device: Device, rpc: etree._Element) -> etree._Element:
+def clear_statistics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `clear interfaces statistics`: counters begin at zero again, of one interface or all."""
     requested = argument(rpc, "interface-name")
     if requested != "all":
-        check_there(device.fabric.switch(device.name), requested)
-    for port in shown_ports(device.fabric.switch(device.name)):
+        check_there(device.switch, requested)
+    for port in shown_ports(device.switch):
         for name in (port.name, *(unit.name for unit in port.units)):
             if requested in ("", "all") or matches(port.name, requested) or matches(name, requested):
                 device.clear_counters(name)
     return element("output", text="\n")
 
 
-def optics(device: Device, rpc: etree._Element) -> etree._Element:
+def optics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces diagnostics optics`."""
-    switch, requested, made = device.fabric.switch(device.name), argument(rpc, "interface-name"), []
+    switch, requested, made = device.switch, argument(rpc, "interface-name"), []
     check_there(switch, requested)
     for port in shown_ports(switch, requested):
         if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
@@ -157,7 +138,7 @@ def _unit_state(query: InterfaceQuery, port: Port, unit: Unit) -> tuple[Child, .
 
 
 def _described(query: InterfaceQuery, port: Port, units: list[Unit], whole: bool) -> Iterator[etree._Element]:
-    """Make what has a description: the port, and its logical interfaces beside it."""
+    """Make the interfaces that have a description: the port, and its logical interfaces."""
     if port.description and whole:
         yield element("physical-interface", *_port_state(query, port), ("description", port.description))
     for unit in units:
@@ -207,8 +188,6 @@ def _logical_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
 
 def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
     """Make the body of a port of the fabric."""
-    names = [f"{way}-{name}" for name in (*MAC_COUNTERS, *MAC_ERRORS) for way in DIRECTIONS]
-    names += [*ODD_FRAMES, "input-total-errors", "output-total-errors"]
     media, long = query.has("extensive", "media"), query.has(*LONG)
     more = parts(
         "ethernet-port-more",
@@ -217,7 +196,7 @@ def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
         since=_since(query, port),
         traffic=_traffic(query, port),
         queues=_queues(query.device) if long else None,
-        frames=query.statistics(port.name, names, "verbose", "ethernet-mac-statistics") if media else None,
+        frames=fill("ethernet-mac-statistics", counts=query.device.counters(port.name)) if media else None,
     )
     return parts(
         "ethernet-port",
@@ -263,22 +242,20 @@ def _since(query: InterfaceQuery, port: Port) -> list[etree._Element]:
 
 def _traffic(query: InterfaceQuery, port: Port) -> Iterator[Child]:
     """Make the counters and rates of a port: rates are not measured, no errors are counted."""
-    logical = port.name.startswith((*LOGICAL, *MANAGEMENT))
+    counts, logical = query.device.counters(port.name), port.name.startswith((*LOGICAL, *MANAGEMENT))
     if query.has(*LONG):
-        names = [f"{way}-{name}" for name in ("bytes", "bps", "packets", "pps") for way in DIRECTIONS]
-        yield query.statistics(port.name, names, "verbose")
+        yield fill("traffic-long", counts=counts)
     elif not query.has("brief"):
-        names = [f"{way}-{name}" for way in DIRECTIONS for name in (("packets",) if logical else ("bps", "pps"))]
-        yield query.statistics(port.name, names, "brief")
+        yield fill("traffic-packets" if logical else "traffic-rates", counts=counts)
     if query.has("statistics") and not logical:
         yield "input-error-count", 0
         yield "output-error-count", 0
     if query.has("extensive"):
-        yield element("input-error-list", *((name, 0) for name in INPUT_ERRORS))
-        yield element("output-error-list", *((name, 0) for name in OUTPUT_ERRORS))
+        yield fill("input-error-list")
+        yield fill("output-error-list")
 
 
-def _queues(device: Device) -> etree._Element:
+def _queues(device: EmulatedDevice) -> etree._Element:
     """Make the queues and their forwarding classes; nothing is ever queued."""
     classes = forwarding_classes(configured(device))
     rows = [fill("queue", queue=one) for one in classes]
@@ -288,9 +265,10 @@ def _queues(device: Device) -> etree._Element:
 def _unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
     node, loopback, at = query.unit(port, unit), port.name == "lo0", query.at[unit.name]
     up = unit_up(query.device, query.switch, port, unit)
-    long, generation = query.has(*LONG), query.generation(unit.name)
-    names = [f"{way}-{name}" for name in (("bytes", "packets") if long else ("packets",)) for way in DIRECTIONS]
-    counted = query.statistics(unit.name, names, "verbose" if long else "brief")
+    generation = query.generation(unit.name)
+    traffic = fill(
+        "unit-traffic-long" if query.has(*LONG) else "traffic-packets", counts=query.device.counters(unit.name)
+    )
     return fill(
         "logical-interface",
         unit=unit,
@@ -301,26 +279,26 @@ def _unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
         state=None if loopback else element("iff-up" if up else "iff-down" if unit.disabled else "iff-device-down"),
         internal=None if loopback else "0x4004000",
         encapsulation="Unspecified" if loopback else "ENET2",
-        traffic=None if query.has("brief") else counted,
+        traffic=None if query.has("brief") else traffic,
         families=_families(query.device, port, unit, node, generation),
     )
 
 
-def addresses(device: Device, port: Port, unit: Unit) -> dict[str, list[str]]:
+def addresses(device: EmulatedDevice, port: Port, unit: Unit) -> dict[str, list[str]]:
     """Return the addresses of the families of a logical interface, with their lengths."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     if any(family == "inet" for family, _ in unit.others):
-        found["inet"] = [text for text, _ in unit.inet_addresses if is_interface_address(text)]
+        texts["inet"] = [text for text, _ in unit.inet_addresses if is_interface_address(text)]
     if unit.inet6:
-        found["inet6"] = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
+        texts["inet6"] = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
         if port.name != "lo0":
-            found["inet6"].append(f"{link_local(device.fabric, device.name, unit.name)}/64")
+            texts["inet6"].append(f"{link_local(device.fabric, device.name, unit.name)}/64")
     if unit.switching:
-        found["eth-switch"] = []
-    return found
+        texts["eth-switch"] = []
+    return texts
 
 
-def _terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._Element]:
+def _terse_families(device: EmulatedDevice, port: Port, unit: Unit) -> Iterator[etree._Element]:
     """Make the families of a logical interface with their addresses and nothing else."""
     for family, texts in addresses(device, port, unit).items():
         rows = []
@@ -333,7 +311,9 @@ def _terse_families(device: Device, port: Port, unit: Unit) -> Iterator[etree._E
         yield element("address-family", ("address-family-name", family), *rows)
 
 
-def _families(device: Device, port: Port, unit: Unit, node: Node, generation: int | None) -> Iterator[etree._Element]:
+def _families(
+    device: EmulatedDevice, port: Port, unit: Unit, node: Node, generation: int | None
+) -> Iterator[etree._Element]:
     """Make the families of a logical interface at length; `node` is the interface in the configuration."""
     loopback = port.name == "lo0"
     for family, texts in addresses(device, port, unit).items():

@@ -1,10 +1,10 @@
 """Show a reply as the command line does, by a layout: lines with fields, some once for every element of a kind.
 
-The layouts stand in `layouts.txt`, by RPC, or by RPC and argument (`ping+rapid`); functions show what depends on the
-length of a word. A reply without a layout is shown as names and values.
+The layouts stand in `layouts.txt`, by RPC, or by RPC and argument (`ping+rapid`); functions show the parts that
+depend on the length of a word. A reply without a layout is shown as names and values.
 
 A field `{path}` is the text of the elements at a path of lxml's ElementPath, `{path@name}` an attribute of Junos, or
-the text without it, `{path:<20}` in a column, `{path!name}` converted. What is between `[[` and `]]` is left out when
+the text without it, `{path:<20}` in a column, `{path!name}` converted. Text between `[[` and `]]` is left out when
 its field is empty.
 """
 
@@ -41,24 +41,24 @@ def read_layouts(text: str, functions: Mapping[str, Show]) -> dict[str, Layout]:
     `@PATH` begins rows for every element at a path, indented below it or one `|` after it; `>NAME` stands for another
     layout, in whose name `*` is the style of the element; `!NAME` calls a function.
     """
-    found: dict[str, Layout] = {}
+    layouts: dict[str, Layout] = {}
     stack: list[Layout] = [[]]
     for row in re.sub(r"\\\n *\|", "", text).splitlines():
         body = row.lstrip(" ")
         del stack[(len(row) - len(body)) // 2 + 1 :]
         if body[0] == "=":
             stack = [[]]
-            found |= dict.fromkeys(body[1:].split(), stack[0])
+            layouts |= dict.fromkeys(body[1:].split(), stack[0])
         elif body[0] == "@":
             path, bar, line = body[1:].partition(" |")
             inner: Layout = [line] if bar else []
             stack[-1].append(Each(path, inner))
             stack.append(inner)
         elif body[0] == ">":
-            stack[-1].append(partial(_other, found, body[1:]))
+            stack[-1].append(partial(_other, layouts, body[1:]))
         else:
             stack[-1].append(body[1:] if body[0] == "|" else functions[body[1:]])
-    return found
+    return layouts
 
 
 def _other(layouts: Mapping[str, Layout], name: str, node: etree._Element) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _brief(rt: etree._Element) -> Iterator[str]:
 
 
 def _terse_route(rt: etree._Element) -> Iterator[str]:
-    """Show the entries of a prefix in columns; a long prefix, and what origin validation says, have their own lines."""
+    """Show the entries of a prefix in columns; a long prefix and origin validation have their own lines."""
     prefix = text_of(rt, "rt-destination")
     for entry in rt.iterfind("rt-entry"):
         front, validated = f"{text_of(entry, 'active-tag'):<1} ? {prefix:<18}", text_of(entry, "validation-state")
@@ -256,7 +256,7 @@ ROUTES = ("+ = Active Route, - = Last Active, * = Both", "")
 def _routes(table: etree._Element) -> Iterator[str]:
     """Show the routes of a table in any of the forms of `show route`."""
     first = table.find("rt")
-    # Of what is exchanged with a neighbor no style is named.
+    # Routes exchanged with a neighbor name no style.
     exchanged = first is None or not first.attrib
     detailed = table.find("rt/rt-prefix-length") is not None
     if not detailed:

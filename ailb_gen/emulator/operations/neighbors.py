@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import link_local
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, element, fill, parts
-from ailb_gen.emulator.operations.ports import FIRST_SNMP, check_there, places, port_mtu
+from ailb_gen.emulator.operations.ports import FIRST_SNMP, check_there, port_mtu, positions
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
@@ -28,10 +28,10 @@ PORT_ID = "protocols lldp port-id-subtype interface-name"
 LLDP_INTERVAL_S = 30
 
 
-def router_advertisements(device: Device, rpc: etree._Element) -> etree._Element:
+def router_advertisements(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 router-advertisement`: those sent, and those received from the other end."""
     requested = argument(rpc, "interface")
-    rows = device.fabric.switch(device.name).advertisements.values()
+    rows = device.switch.advertisements.values()
     return element(
         "ipv6-ra-information", *(_interface(device, row) for row in rows if requested in ("", row.interface))
     )
@@ -41,9 +41,9 @@ def _interval(row: RouterAdvertisement) -> int:
     return row.max_interval or MAX_INTERVAL_S
 
 
-def _interface(device: Device, own: RouterAdvertisement) -> etree._Element:
+def _interface(device: EmulatedDevice, own: RouterAdvertisement) -> etree._Element:
     up, far = int(device.up_s), device.fabric.advertiser(device.name, own.interface)
-    received = device.fabric.heard(device.name, own.interface)
+    received = device.fabric.advertisement(device.name, own.interface)
     return fill(
         "ipv6-ra-interface",
         own=own,
@@ -54,27 +54,27 @@ def _interface(device: Device, own: RouterAdvertisement) -> etree._Element:
     )
 
 
-def _advertisement(device: Device, far: End, row: RouterAdvertisement, up: int) -> etree._Element:
+def _advertisement(device: EmulatedDevice, far: End, sent: RouterAdvertisement, up: int) -> etree._Element:
     return fill(
         "ipv6-ra-advertisement",
-        address=link_local(device.fabric, far.device, f"{far.port}.0"),
-        since=up % _interval(row),
-        lifetime=row.lifetime if row.lifetime is not None else LIFETIMES * _interval(row),
+        address=end_address(device.fabric, far),
+        since=up % _interval(sent),
+        lifetime=sent.lifetime if sent.lifetime is not None else LIFETIMES * _interval(sent),
         prefixes=[
             fill("ipv6-ra-prefix", prefix=one, valid=one.valid or VALID_S, preferred=one.preferred or PREFERRED_S)
-            for one in row.prefixes
+            for one in sent.prefixes
         ],
     )
 
 
-def discovered(device: Device, rpc: etree._Element) -> etree._Element:
+def discovered(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show ipv6 neighbors`: the switches whose advertisements arrive."""
     requested, rows = argument(rpc, "interface"), []
-    for name in (unit.name for port in device.fabric.switch(device.name).ports.values() for unit in port.units):
+    for name in (unit.name for port in device.switch.ports.values() for unit in port.units):
         far = device.fabric.advertiser(device.name, name)
         if far is not None and requested in ("", name):
             address, mac = (
-                link_local(device.fabric, far.device, f"{far.port}.0"),
+                end_address(device.fabric, far),
                 device.fabric.mac(far.device, far.port),
             )
             expire = REACHABLE_S - int(device.now()) % REACHABLE_S
@@ -82,9 +82,9 @@ def discovered(device: Device, rpc: etree._Element) -> etree._Element:
     return fill("ipv6-nd-information", rows=rows, count=len(rows))
 
 
-def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
+def _lldp(device: EmulatedDevice) -> Iterator[tuple[str, End, Switch]]:
     """Iterate over (port, other end, switch there) of the cables with LLDP at both ends; servers have none."""
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     for port in switch.ports:
         far = device.fabric.neighbor(device.name, port)
         if far is None or not device.fabric.link_up(device.name, port):
@@ -94,20 +94,20 @@ def _lldp(device: Device) -> Iterator[tuple[str, End, Switch]]:
             yield port, far, other
 
 
-def _remote(device: Device, far: End, other: Switch) -> list[etree._Element]:
+def _remote(device: EmulatedDevice, far: End, other: Switch) -> list[etree._Element]:
     named = PORT_ID in other.operating
     description = other.ports[far.port].description if far.port in other.ports else ""
     return parts(
         "lldp-remote",
         mac=device.fabric.mac(far.device),
         kind="Interface name" if named else "Locally assigned",
-        port=far.port if named else FIRST_SNMP + places(other)[far.port],
+        port=far.port if named else FIRST_SNMP + positions(other)[far.port],
         description=description or None,
         name=other.host_name or far.device,
     )
 
 
-def lldp(device: Device, rpc: etree._Element) -> etree._Element:
+def lldp(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp neighbors`."""
     rows = [
         fill("lldp-neighbor-information", port=port, remote=_remote(device, far, other))
@@ -116,14 +116,17 @@ def lldp(device: Device, rpc: etree._Element) -> etree._Element:
     return element("lldp-neighbors-information", *rows, style="brief")
 
 
-def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show lldp neighbors interface`: at length, for one port or all. Raises RefusedError for another port."""
-    switch, requested = device.fabric.switch(device.name), argument(rpc, "interface-device")
+def lldp_interface(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show lldp neighbors interface`: at length, for one port or all.
+
+    Raises RpcRefusedError for another port.
+    """
+    switch, requested = device.switch, argument(rpc, "interface-device")
     requested = requested or argument(rpc, "interface-name")
     check_there(switch, requested)
     age_s = int(device.up_s) % LLDP_INTERVAL_S
     mark = datetime.fromtimestamp(device.now() - age_s, UTC).strftime("%a %b %e %H:%M:%S %Y")
-    at, named = places(switch), PORT_ID in switch.operating
+    at, named = positions(switch), PORT_ID in switch.operating
     rows = [
         fill(
             "lldp-neighbor-detail",
@@ -142,14 +145,14 @@ def lldp_interface(device: Device, rpc: etree._Element) -> etree._Element:
     return element("lldp-neighbors-information", *rows, style="detail")
 
 
-def lldp_local(device: Device, rpc: etree._Element) -> etree._Element:
+def lldp_local(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp local-information`."""
     return fill("lldp-local-info", mac=device.fabric.mac(device.name), name=host_name(device))
 
 
-def vlans(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RefusedError."""
-    switch, requested = device.fabric.switch(device.name), argument(rpc, "vlan-name")
+def vlans(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RpcRefusedError."""
+    switch, requested = device.switch, argument(rpc, "vlan-name")
     shown, rows = [vlan for vlan in switch.vlans if requested in ("", vlan.name)], []
     if requested and not shown:
         raise refusal(f"vlan {requested} does not exist", element=requested)

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, element, fill, output
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 
 
-def policies(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show policy`: the names, or the terms of one. Raises RefusedError for a name that is not there."""
+def policies(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show policy`: the names, or the terms of one. Raises RpcRefusedError for a name that is not there."""
     found = effective(device.committed()).get("policy-options", "policy-statement")
     names, requested = {node.word: node for node in found or ()}, argument(rpc, "policy-name")
     if not requested:
@@ -42,10 +42,10 @@ def _terms(policy: Node) -> Iterator[str]:
                 yield f"        {word if at == 0 else ' ' * len(word)} {text}"
 
 
-def firewall(device: Device, rpc: etree._Element) -> etree._Element:
+def firewall(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show firewall`: the filters of the configuration, each with its counters and policers.
 
-    Raises RefusedError for a filter that is not there.
+    Raises RpcRefusedError for a filter that is not there.
     """
     root, requested = effective(device.committed()), argument(rpc, "filtername")
     filters = [*root.each("firewall", "filter")]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import chosen
@@ -39,7 +39,7 @@ class LogEntry(NamedTuple):
     text: str
 
 
-def processes(device: Device, rpc: etree._Element) -> etree._Element:
+def processes(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system processes`: a list, with `brief` the summary only, with more words both."""
     rows = [RULE, "node: re0", RULE]
     if flag(rpc, "brief", "summary", "detail", "extensive"):
@@ -49,12 +49,12 @@ def processes(device: Device, rpc: etree._Element) -> etree._Element:
     return output(rows)
 
 
-def _running(device: Device) -> dict[int, str]:
+def _running(device: EmulatedDevice) -> dict[int, str]:
     open_now = {number: "-cli" if one.client == "cli" else "mgd: (netconf)" for number, one in device.sessions.items()}
     return dict(sorted({**PROCESSES, **open_now}.items()))
 
 
-def _summary(device: Device) -> Iterator[str]:
+def _summary(device: EmulatedDevice) -> Iterator[str]:
     up, now = int(device.up_s), datetime.fromtimestamp(device.now(), UTC)
     days = f"{up // DAY} days, " if up >= DAY else ""
     used = MEMORY_MIB * USED_PERCENT / 100
@@ -70,14 +70,14 @@ def _summary(device: Device) -> Iterator[str]:
     yield f"MiB Swap: {0:>8.1f} total, {0:>8.1f} free, {0:>8.1f} used. {free:>8.1f} avail Mem"
 
 
-def _list(device: Device) -> Iterator[str]:
+def _list(device: EmulatedDevice) -> Iterator[str]:
     yield "    PID TTY      STAT   TIME COMMAND"
     for number, command in _running(device).items():
         yield f"{number:>7} {'pts/0' if command == '-cli' else '?':<8} Ss     0:00 {command}"
 
 
-def clear_sessions(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `clear bgp neighbor`: of one neighbor, or all; softly, no session goes down. Raises RefusedError."""
+def clear_sessions(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `clear bgp neighbor`: of one neighbor, or all; softly, no session goes down. Raises RpcRefusedError."""
     address = argument(rpc, "neighbor")
     sessions = list(chosen(device, "" if address == "all" else address))
     if address and not sessions:
@@ -87,21 +87,24 @@ def clear_sessions(device: Device, rpc: etree._Element) -> etree._Element:
     return output([f"Cleared {len(sessions)} connections"])
 
 
-def traffic(device: Device, rpc: etree._Element) -> etree._Element:
+def traffic(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `monitor interface traffic` with one screen: the counters of every port now."""
     rows = [
         f"{host_name(device):<32} Seconds: 0",
         "Interface    Link  Input packets        (pps)     Output packets        (pps)",
     ]
-    for port in shown_ports(device.fabric.switch(device.name)):
+    for port in shown_ports(device.switch):
         link, counted = "Up" if port_up(device, port) else "Down", device.counters(port.name)
         packets = f"{counted.input_packets:>15} {'(0)':>12} {counted.output_packets:>16} {'(0)':>12}"
         rows.append(f"{port.name:<12} {link:>4}{packets}")
     return output(rows)
 
 
-def restart(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `restart`: routing starts again, and with it all BGP sessions. Raises RefusedError for another process."""
+def restart(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `restart`: routing starts again, and with it all BGP sessions.
+
+    Raises RpcRefusedError for another process.
+    """
     name = argument(rpc, "process")
     if name != "routing":
         raise refusal(f"this emulator restarts 'routing' only, not {name or 'nothing'}", element=name or "restart")
@@ -109,8 +112,8 @@ def restart(device: Device, rpc: etree._Element) -> etree._Element:
     return output([f"Routing protocols process started, pid {RPD}"])
 
 
-def log(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show log`: the names of the files, or `messages`. Raises RefusedError for another file."""
+def log(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show log`: the names of the files, or `messages`. Raises RpcRefusedError for another file."""
     name, host = argument(rpc, "filename"), host_name(device)
     entries = sorted(_entries(device), key=lambda entry: entry.when)
     rows = [f"{_date(entry.when)}  {host} {entry.process}[{entry.number}]: {entry.text}" for entry in entries]
@@ -128,7 +131,7 @@ def _date(when: float) -> str:
     return f"{moment:%b} {moment.day:>2} {moment:%H:%M:%S}"
 
 
-def _entries(device: Device) -> Iterator[LogEntry]:
+def _entries(device: EmulatedDevice) -> Iterator[LogEntry]:
     for commit in device.commits():
         requested = "commit confirmed" if commit.comment.startswith("commit confirmed") else "commit"
         text = f"User '{commit.user}' requested '{requested}' operation (comment: {commit.log or 'none'})"

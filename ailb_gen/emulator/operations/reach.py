@@ -12,8 +12,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from ailb_gen.addresses import BITS, address_text, interface_value
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import link_local
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
 from ailb_gen.emulator.operations.build import argument, element, fill, flag
@@ -38,8 +38,8 @@ class PathHop(NamedTuple):
     mtu: int = 0
 
 
-def ping(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `ping`. Raises RefusedError."""
+def ping(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `ping`. Raises RpcRefusedError."""
     target = _target(device, rpc)
     count, size = _number(rpc, "count", PROBES), _number(rpc, "size", BYTES)
     _number(rpc, "wait", 1), _number(rpc, "interval", 1)
@@ -76,8 +76,8 @@ def _arrives(rpc: etree._Element, path: list[PathHop], size: int) -> bool:
     return fits and _number(rpc, "ttl", MOST_TTL, MOST_TTL) >= len(path)
 
 
-def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `traceroute`; what does not answer shows one hop of asterisks. Raises RefusedError."""
+def traceroute(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `traceroute`; a silent target shows one hop of asterisks. Raises RpcRefusedError."""
     target = _target(device, rpc)
     most = _number(rpc, "ttl", MOST_HOPS, MOST_TTL)
     _number(rpc, "wait", 1)
@@ -93,16 +93,16 @@ def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
-def _hop(device: Device, at: int, hop: PathHop, named: bool) -> etree._Element:
+def _hop(device: EmulatedDevice, at: int, hop: PathHop, named: bool) -> etree._Element:
     probe = {"now": device.now(), "hop": hop, "name": hop.device if named else None, "rtt": HOP_US * at}
     probes = [fill("probe-result", index=index, **probe) for index in (1, 2, 3)]
     return fill("hop", ttl=at, hop=hop, name=hop.device if named else None, probes=probes)
 
 
-def _target(device: Device, rpc: etree._Element) -> str:
+def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
     """Return the address of the target.
 
-    Raises RefusedError for a target, a source, an interface, an instance or a family that is not there.
+    Raises RpcRefusedError for a target, a source, an interface, an instance or a family that is not there.
     """
     target, own = argument(rpc, "host"), argument(rpc, "source")
     if not target:
@@ -113,7 +113,7 @@ def _target(device: Device, rpc: etree._Element) -> str:
     for name, other in (("inet", 6), ("inet6", 4)):
         if flag(rpc, name) and version == other:
             raise refusal(f"{target} is an address of IPv{other}", element=target)
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     if own and own not in set(_own(device, switch)):
         raise refusal(f"source {own} is no address of this device", element=own)
     instance = argument(rpc, "routing-instance")
@@ -138,10 +138,10 @@ def _number(rpc: etree._Element, name: str, default: int, most: int = 10000) -> 
     return int(text)
 
 
-def path_to(device: Device, target: str, interface: str = "") -> list[PathHop] | None:
+def path_to(device: EmulatedDevice, target: str, interface: str = "") -> list[PathHop] | None:
     """Return the hops to an address, None if no device has it."""
     text, _, scope = target.partition("%")
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     found = interface_value(f"{text}/{BITS}")
     if found is None or text in set(_own(device, switch)):
         return [PathHop(host_name(device), text)] if text in set(_own(device, switch)) else None
@@ -154,7 +154,7 @@ def _units(switch: Switch) -> Iterator[tuple[Port, Unit]]:
     return ((port, unit) for port in switch.ports.values() for unit in port.units)
 
 
-def _own(device: Device, switch: Switch) -> Iterator[str]:
+def _own(device: EmulatedDevice, switch: Switch) -> Iterator[str]:
     """Iterate over all addresses of a device."""
     for port, unit in _units(switch):
         for texts in addresses(device, port, unit).values():
@@ -167,23 +167,23 @@ def _mtu(switch: Switch, interface: str) -> int:
     return mtu if isinstance(mtu, int) else 0
 
 
-def _link_local(device: Device, switch: Switch, text: str, scope: str) -> list[PathHop] | None:
+def _link_local(device: EmulatedDevice, switch: Switch, text: str, scope: str) -> list[PathHop] | None:
     """Find the neighbor with a link-local address."""
     for _, unit in _units(switch):
         far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
-        if far is not None and link_local(device.fabric, far.device, f"{far.port}.0") == text:
+        if far is not None and end_address(device.fabric, far) == text:
             return [PathHop(far.device, text, _mtu(switch, unit.name))]
     return None
 
 
-def _routed(device: Device, value: int) -> list[PathHop] | None:
+def _routed(device: EmulatedDevice, value: int) -> list[PathHop] | None:
     """Follow the first next hop of every switch to the one that has the address."""
     path: list[PathHop] = []
     at = device.name
     for _ in range(MOST_HOPS):
         switch = device.fabric.switch(at)
         if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
-            # What is asked answers with the address that it is asked for.
+            # The target answers with the requested address.
             return [*path[:-1], PathHop(at, address_text(value), path[-1].mtu if path else 0)]
         held = [prefix for prefix in device.fabric.prefixes(at) if prefix.holds(value)]
         held.sort(key=lambda prefix: -prefix.length)
@@ -192,5 +192,5 @@ def _routed(device: Device, value: int) -> list[PathHop] | None:
         if far is None or hop is None:
             return None
         at = far.device
-        path.append(PathHop(at, link_local(device.fabric, at, f"{far.port}.0"), _mtu(switch, hop.interface)))
+        path.append(PathHop(at, end_address(device.fabric, far), _mtu(switch, hop.interface)))
     return None

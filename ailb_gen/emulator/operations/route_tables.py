@@ -9,8 +9,8 @@ from __future__ import annotations
 from lxml import etree
 
 from ailb_gen.addresses import BITS, Prefix
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import link_local
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.operations.bgp import NO_ID, TABLE
 from ailb_gen.emulator.operations.build import argument, element, fill, flag
 from ailb_gen.emulator.operations.ports import FIRST_LIST, FIRST_NEXT_HOP
@@ -22,10 +22,10 @@ FORWARDING_FAMILIES = ("", "inet6")
 FORWARDING_TABLES = ("", "default", "default.inet6", TABLE)
 
 
-def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
+def table_summary(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show route summary`, also of one table: there is one, with the number of routes of each protocol."""
     kinds = [kind for _, kind, _ in own_prefixes(device)]
-    learned, switch = device.fabric.route_totals(device.name), device.fabric.switch(device.name)
+    learned, switch = device.fabric.route_totals(device.name), device.switch
     counted = [(NAMES[kind], kinds.count(kind), kinds.count(kind)) for kind in ("direct", "local")]
     counted.append((NAMES[BGP], learned.paths, learned.active))
     rows = [fill("protocols", name=name, count=count, active=active) for name, count, active in counted if count]
@@ -38,9 +38,9 @@ def table_summary(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
-def instances(device: Device, rpc: etree._Element) -> etree._Element:
+def instances(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show route instance`: the default instance only, with its tables."""
-    detailed, switch = flag(rpc, "detail", "extensive"), device.fabric.switch(device.name)
+    detailed, switch = flag(rpc, "detail", "extensive"), device.switch
     counts = {str(row.tag): row.text for row in table_numbers(device)}
     units = [unit.name for port in switch.ports.values() for unit in port.units]
     core = fill(
@@ -56,18 +56,18 @@ def instances(device: Device, rpc: etree._Element) -> etree._Element:
     return element("instance-information", *shown, style="detail" if detailed else "terse")
 
 
-def forwarding_table(device: Device, rpc: etree._Element) -> etree._Element:
+def forwarding_table(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show route forwarding-table` for IPv6, of one destination or all."""
     text, family, table = (argument(rpc, name) for name in ("destination", "family", "table"))
     if family not in FORWARDING_FAMILIES or table not in FORWARDING_TABLES or is_ipv4(text):
         return element("forwarding-table-information")
     requested = requested_prefix(rpc)
-    own = direct_prefixes(device.fabric.switch(device.name))
+    own = direct_prefixes(device.switch)
     shown = [prefix for prefix in {*own, *device.fabric.prefixes(device.name)} if _covers(prefix, requested)]
     if requested is not None:
         longest = max((prefix.length for prefix in shown), default=0)
         shown = [prefix for prefix in shown if prefix.length == longest]
-    indices = {name: FIRST_NEXT_HOP + at for at, name in enumerate(device.fabric.switch(device.name).ports)}
+    indices = {name: FIRST_NEXT_HOP + at for at, name in enumerate(device.switch.ports)}
     rows = []
     for prefix in sorted(shown):
         interfaces = [hop.interface for hop in device.fabric.next_hops(device.name, prefix)]
@@ -85,7 +85,7 @@ def _covers(prefix: Prefix, requested: Prefix | None) -> bool:
     return requested.length == BITS and prefix.holds(requested.value)
 
 
-def _hops(device: Device, interfaces: list[str], indices: dict[str, int]) -> list[etree._Element]:
+def _hops(device: EmulatedDevice, interfaces: list[str], indices: dict[str, int]) -> list[etree._Element]:
     """Make the next hops of an entry, several behind their list; without one addresses are resolved."""
     if not interfaces:
         return [fill("forwarding-hop", to="", kind="rslv", index=FIRST_NEXT_HOP - 1, via=None)]
@@ -93,6 +93,6 @@ def _hops(device: Device, interfaces: list[str], indices: dict[str, int]) -> lis
     for interface in interfaces:
         port = interface.rpartition(".")[0]
         far = device.fabric.neighbor(device.name, port)
-        to = link_local(device.fabric, far.device, f"{far.port}.0") if far is not None else ""
+        to = end_address(device.fabric, far)
         made.append(fill("forwarding-hop", to=to, kind="ucst", index=indices[port], via=interface))
     return made

@@ -1,6 +1,6 @@
 """Routes of inet6.0: `show route`, also of those advertised to and received from a BGP neighbor.
 
-In `detail` and `extensive` next hops are numbered as in the forwarding table; what only the memory of a device knows is
+In `detail` and `extensive` next hops are numbered as in the forwarding table; values of a device's memory are
 the same for all: address 0 and one reference.
 
 Source: Juniper's operational YANG model junos-rpc-route; replies of real devices.
@@ -14,8 +14,8 @@ from ipaddress import ip_network
 from lxml import etree
 
 from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import BgpSession, link_local
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import BgpSession, end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import NO_ID, TABLE, chosen, peer_address, up_for
 from ailb_gen.emulator.operations.build import Child, age, argument, element, fill, flag, parts
@@ -27,12 +27,12 @@ from ailb_gen.routing.speaker import direct_prefixes
 
 # The rows of a table about one neighbor, by prefix.
 Row = tuple[Prefix, etree._Element]
-Rows = Callable[[Device, etree._Element, BgpSession], Iterator[Row]]
+Rows = Callable[[EmulatedDevice, etree._Element, BgpSession], Iterator[Row]]
 
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
 TABLES = ("", TABLE)
-# What may be asked for; a fabric has routes of those in NAMES.
+# Protocols that a request may name; a fabric has routes of those in NAMES.
 PROTOCOLS = {
     *("access", "access-internal", "aggregate", "anchor", "arp", "evpn", "flow", "isis", "kernel", "l2circuit"),
     *("l2vpn", "ldp", "mpls", "msdp", "ospf", "ospf2", "ospf3", "pim", "rip", "ripng", "rsvp", "static", "tunnel"),
@@ -44,7 +44,7 @@ STATES = {"active": "Active Ext", "hidden": "Hidden Ext"}
 FLAGS = {"active": "Accepted", "multipath": "Accepted MultipathContrib", "hidden": None}
 
 
-def route_information(device: Device, rpc: etree._Element) -> etree._Element:
+def route_information(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show route` in all its forms."""
     if argument(rpc, "table") not in TABLES or is_ipv4(argument(rpc, "destination")):
         return element("route-information")
@@ -65,7 +65,7 @@ def is_ipv4(text: str) -> bool:
 
 
 def requested_prefix(rpc: etree._Element) -> Prefix | None:
-    """Return the requested destination. Raises RefusedError for text that is none."""
+    """Return the requested destination. Raises RpcRefusedError for text that is none."""
     text = argument(rpc, "destination")
     if not text and flag(rpc, "exact"):
         raise refusal("syntax error, exact takes a prefix in front", element="exact")
@@ -94,7 +94,7 @@ def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
     return [("rt-destination", address_text(prefix.value)), ("rt-prefix-length", prefix.length)]
 
 
-def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Element:
+def _exchanged(device: EmulatedDevice, rpc: etree._Element, rows: Rows) -> etree._Element:
     """Answer `show route` for one neighbor; empty if its session is not established."""
     protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
@@ -108,10 +108,10 @@ def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Elemen
     return element("route-information", fill("route-table", counts=table_numbers(device), rows=made))
 
 
-def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
+def advertised(device: EmulatedDevice, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Iterate over the routes advertised to a neighbor, as they are sent; no hidden one is."""
     detailed = flag(rpc, *DETAILED)
-    group = device.fabric.switch(device.name).groups[session.group].name if detailed else None
+    group = device.switch.groups[session.group].name if detailed else None
     if flag(rpc, "hidden"):
         return
     for prefix, route in device.fabric.advertised(device.name, session).items():
@@ -120,7 +120,7 @@ def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iter
         yield prefix, element("rt", *_destination(prefix, detailed), entry)
 
 
-def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
+def received(device: EmulatedDevice, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Iterate over the routes received from a neighbor; hidden ones only with `hidden` or `all`."""
     detailed = flag(rpc, *DETAILED)
     next_hop = peer_address(device.fabric, session).partition("%")[0]
@@ -167,8 +167,8 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
     return flag(rpc, "all") or hidden == flag(rpc, "hidden")
 
 
-def shown(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show route` for a prefix or all, of one protocol or all. Raises RefusedError."""
+def shown(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show route` for a prefix or all, of one protocol or all. Raises RpcRefusedError."""
     requested, protocol = requested_prefix(rpc), argument(rpc, "protocol")
     if protocol and protocol not in PROTOCOLS:
         raise refusal("syntax error, expecting a protocol", element=protocol)
@@ -190,7 +190,7 @@ def shown(device: Device, rpc: etree._Element) -> etree._Element:
 
 
 def _of_state(rpc: etree._Element, entries: dict[Prefix, list[etree._Element]]) -> dict[Prefix, list[etree._Element]]:
-    """Return the entries that are in use, or those that are not, if one of both is asked for."""
+    """Return the entries that are in use, or those that are not, if a request names one of both."""
     requested_state = next((name for name in ("active-path", "inactive-path") if flag(rpc, name)), "")
     if not requested_state:
         return entries
@@ -201,7 +201,7 @@ def _of_state(rpc: etree._Element, entries: dict[Prefix, list[etree._Element]]) 
     return {prefix: rows for prefix, rows in kept.items() if rows}
 
 
-def table_numbers(device: Device) -> list[etree._Element]:
+def table_numbers(device: EmulatedDevice) -> list[etree._Element]:
     """Count the whole table, not only the part that is shown."""
     own = [prefix for prefix, _, _ in own_prefixes(device)]
     learned = device.fabric.route_totals(device.name)
@@ -252,9 +252,9 @@ def _in_kernel(prefix: Prefix, entry: etree._Element) -> etree._Element | None:
     return fill("tsi", prefix=prefix, hops=", ".join(hops)) if hops else None
 
 
-def own_prefixes(device: Device) -> Iterator[tuple[Prefix, str, str]]:
+def own_prefixes(device: EmulatedDevice) -> Iterator[tuple[Prefix, str, str]]:
     """Iterate over (prefix, protocol, interface) of the direct and local routes."""
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
         for unit in port.units:
@@ -266,9 +266,9 @@ def own_prefixes(device: Device) -> Iterator[tuple[Prefix, str, str]]:
                 yield address.prefix, "direct", unit.name
 
 
-def _own_routes(device: Device, rpc: etree._Element) -> Iterator[tuple[Prefix, str, etree._Element]]:
+def _own_routes(device: EmulatedDevice, rpc: etree._Element) -> Iterator[tuple[Prefix, str, etree._Element]]:
     """Iterate over (prefix, protocol, entry) of the direct and local routes."""
-    up, switch = device.up_s, device.fabric.switch(device.name)
+    up, switch = device.up_s, device.switch
     for prefix, kind, interface in own_prefixes(device):
         rest = _own_detail(switch, kind, interface, up) if flag(rpc, *DETAILED) else _own(kind, interface, up)
         yield prefix, kind, _entry(kind, True, rest)
@@ -314,7 +314,7 @@ def _hop_detail(to: str, interface: str, is_chosen: bool) -> etree._Element:
     return fill("hop-detail", to=to or None, via=interface, selected=selected, session=0 if to else None)
 
 
-def _learned_routes(device: Device, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
+def _learned_routes(device: EmulatedDevice, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
     """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
     sessions = {session.interface: session for session in device.fabric.sessions(device.name)}
     hops = [hop.interface for hop in device.fabric.next_hops(device.name, prefix)]
@@ -327,7 +327,7 @@ def _learned_routes(device: Device, rpc: etree._Element, prefix: Prefix) -> list
 
 
 def _learned(
-    rpc: etree._Element, device: Device, path: Path, session: BgpSession | None, used: list[str]
+    rpc: etree._Element, device: EmulatedDevice, path: Path, session: BgpSession | None, used: list[str]
 ) -> etree._Element:
     detailed, active = flag(rpc, *DETAILED), path.status == "active"
     made = _hop_detail if detailed else _hop
@@ -348,9 +348,9 @@ def _learned(
 
 
 def _learned_detail(
-    device: Device, path: Path, session: BgpSession | None, used: list[str], common: dict[str, object]
+    device: EmulatedDevice, path: Path, session: BgpSession | None, used: list[str], common: dict[str, object]
 ) -> list[etree._Element]:
-    switch, active = device.fabric.switch(device.name), path.status == "active"
+    switch, active = device.switch, path.status == "active"
     reasons = {"inactive": path.reason, "multipath": "Not Best in its group - Active preferred"}
     return parts(
         "learned-detail",
@@ -369,9 +369,9 @@ def _learned_detail(
     )
 
 
-def _far(device: Device, interface: str) -> str:
+def _far(device: EmulatedDevice, interface: str) -> str:
     far = device.fabric.neighbor(device.name, interface.rpartition(".")[0])
-    return link_local(device.fabric, far.device, f"{far.port}.0") if far is not None else ""
+    return end_address(device.fabric, far)
 
 
 def _hop(to: str, interface: str, is_chosen: bool) -> etree._Element:

@@ -1,7 +1,7 @@
 """Facts of a device: software, hardware, files, times, commits, alarms, memory, power, users, NTP.
 
 The figures are plausible and always the same. Source: Juniper's operational YANG models (junos-rpc-system,
-junos-rpc-chassis, junos-rpc-version); what PyEZ reads in `jnpr.junos.facts`, and what NAPALM and Ansible read.
+junos-rpc-chassis, junos-rpc-version); the facts that PyEZ, NAPALM and Ansible read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from hashlib import md5, sha1, sha256
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import DAY, HOUR, MINUTE, argument, element, fill, flag
 from ailb_gen.emulator.operations.ports import port_up, shown_ports, speed_bps
@@ -29,13 +29,13 @@ NTP_ROW = " {:<15} .INIT.          -     16 u    -   64    0    0.000   +0.000  
 DIGESTS = {"md5": md5, "sha1": sha1, "sha-256": sha256}
 
 
-def host_name(device: Device) -> str:
+def host_name(device: EmulatedDevice) -> str:
     """Return the configured host name; a device without one is called by the name that its fabric knows it by."""
-    return device.fabric.switch(device.name).host_name or device.name
+    return device.switch.host_name or device.name
 
 
-def software(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show version`; with `node all` wrapped as for several routing engines, of which re0 is the only one."""
+def software(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show version`; with `node all` wrapped as for several routing engines, re0 being the only one."""
     node = argument(rpc, "node")
     if node not in ("", "all", "re0"):
         return element("output", text=f"\nerror: node {node} is not present\n")
@@ -44,18 +44,18 @@ def software(device: Device, rpc: etree._Element) -> etree._Element:
     return fill("multi-routing-engine-results", reply=made) if node == "all" else made
 
 
-def system_information(device: Device, rpc: etree._Element) -> etree._Element:
+def system_information(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system information`."""
     return fill("system-information", device=device, model=device.model.lower(), host=host_name(device))
 
 
-def chassis(device: Device, rpc: etree._Element) -> etree._Element:
+def chassis(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis hardware`; with `detail` also the disk of the routing engine."""
     disk = fill("chassis-re-disk-module", device=device) if flag(rpc, "detail") else None
     return fill("chassis-inventory", device=device, disk=disk)
 
 
-def uptime(device: Device, rpc: etree._Element) -> etree._Element:
+def uptime(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system uptime`."""
     now, commits = device.now(), device.commits()
     configured = fill("last-configured-time", commit=commits[0], ago=now - commits[0].when) if commits else None
@@ -69,7 +69,7 @@ def uptime(device: Device, rpc: etree._Element) -> etree._Element:
     )
 
 
-def _uptime_information(device: Device, *users: etree._Element) -> etree._Element:
+def _uptime_information(device: EmulatedDevice, *users: etree._Element) -> etree._Element:
     """Make the line of uptime(1): the time, how long the system is up, open sessions, loads; and a table of users."""
     now, up = device.now(), int(device.up_s)
     days = f"{up // DAY} day{'' if up // DAY == 1 else 's'}, " if up >= DAY else ""
@@ -85,7 +85,7 @@ def _uptime_information(device: Device, *users: etree._Element) -> etree._Elemen
     )
 
 
-def commits(device: Device, rpc: etree._Element) -> etree._Element:
+def commits(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit`."""
     rows = [
         fill("commit-history", commit=commit, comment=commit.comment or None, log=commit.log or None)
@@ -94,7 +94,7 @@ def commits(device: Device, rpc: etree._Element) -> etree._Element:
     return element("commit-information", *rows)
 
 
-def revision(device: Device, rpc: etree._Element) -> etree._Element:
+def revision(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system commit revision`; NAPALM asks it for a pending confirmed commit."""
     history = device.commits()
     if not history:
@@ -102,7 +102,7 @@ def revision(device: Device, rpc: etree._Element) -> etree._Element:
     return fill("commit-revision-information", commit=history[0], comment=history[0].comment or None)
 
 
-def file_list(device: Device, rpc: etree._Element) -> etree._Element:
+def file_list(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `file list`: the home directory is there, and nothing in it."""
     path = argument(rpc, "path")
     if path.rstrip("/") not in ("", "~", HOME):
@@ -110,20 +110,20 @@ def file_list(device: Device, rpc: etree._Element) -> etree._Element:
     return fill("directory-list", now=device.now())
 
 
-def _file_text(device: Device, path: str) -> str:
-    """Return one of the two files by which clients recognize the device. Raises RefusedError."""
+def _file_text(device: EmulatedDevice, path: str) -> str:
+    """Return one of the two files by which clients recognize the device. Raises RpcRefusedError."""
     if path not in FILES:
         raise refusal(f"could not resolve file: {path}: No such file or directory")
     return FILES[path].format(version=device.version)
 
 
-def file_show(device: Device, rpc: etree._Element) -> etree._Element:
+def file_show(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `file show`."""
     name = argument(rpc, "filename")
     return fill("file-content", name=name, text=_file_text(device, name))
 
 
-def chassis_alarms(device: Device, rpc: etree._Element) -> etree._Element:
+def chassis_alarms(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis alarms`."""
     active = device.alarms()
     if not active:
@@ -132,21 +132,21 @@ def chassis_alarms(device: Device, rpc: etree._Element) -> etree._Element:
     return fill("alarm-information", count=len(active), details=details)
 
 
-def directory_usage(device: Device, rpc: etree._Element) -> etree._Element:
+def directory_usage(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system directory-usage`: nothing is kept there."""
     return fill("directory-usage-information", path=argument(rpc, "path") or "/")
 
 
-def checksum(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `file checksum` for the files that `file show` knows. Raises RefusedError."""
+def checksum(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `file checksum` for the files that `file show` knows. Raises RpcRefusedError."""
     path = argument(rpc, "path")
     algorithm = next((name for name in DIGESTS if rpc.find(name) is not None), "md5")
     digest = DIGESTS[algorithm](_file_text(device, path).encode()).hexdigest()
     return fill("checksum-information", method=algorithm.upper(), path=path, digest=digest)
 
 
-def fpcs(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis fpc`: one, which is the switch itself. Raises RefusedError for another slot."""
+def fpcs(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis fpc`: one, which is the switch itself. Raises RpcRefusedError for another slot."""
     _check_slots(rpc, "fpc-slot")
     return fill("fpc-detail" if flag(rpc, "detail", "extensive") else "fpc-brief", device=device)
 
@@ -158,16 +158,16 @@ def _check_slots(rpc: etree._Element, *names: str) -> None:
             raise refusal(f"{'PIC' if name == 'pic-slot' else 'FPC'} {slot} is not present", element=slot)
 
 
-def pics(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis fpc pic-status`. Raises RefusedError for another slot."""
+def pics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis fpc pic-status`. Raises RpcRefusedError for another slot."""
     _check_slots(rpc, "slot")
     return fill("pics", device=device)
 
 
-def pic_detail(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show chassis pic`: a transceiver in every port with a cable. Raises RefusedError for another slot."""
+def pic_detail(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show chassis pic`: a transceiver in every port with a cable. Raises RpcRefusedError for another slot."""
     _check_slots(rpc, "fpc-slot", "pic-slot")
-    switch, rows = device.fabric.switch(device.name), []
+    switch, rows = device.switch, []
     for port in shown_ports(switch):
         cabled = device.fabric.neighbor(device.name, port.name) is not None or port_up(device, port)
         if port.name.startswith("et-") and cabled:
@@ -176,7 +176,7 @@ def pic_detail(device: Device, rpc: etree._Element) -> etree._Element:
     return fill("pic-detail", device=device, ports=rows)
 
 
-def users(device: Device, rpc: etree._Element) -> etree._Element:
+def users(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show system users`: the sessions that are open."""
     rows = [
         fill(
@@ -191,8 +191,8 @@ def users(device: Device, rpc: etree._Element) -> etree._Element:
     return element("system-users-information", _uptime_information(device, *rows))
 
 
-def ntp_associations(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show ntp associations`: the configured servers, none of which ever answers."""
+def ntp_associations(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show ntp associations`: the configured servers, which never answer."""
     ntp = device.committed().get("system", "ntp")
     names = [name for kind in ("server", "peer") for name in (ntp.values(kind) if ntp is not None else ())]
     return element("output", text="".join(f"{row}\n" for row in (*NTP_HEAD, *map(NTP_ROW.format, names))))
