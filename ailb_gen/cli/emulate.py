@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ailb_gen.emulator.fleet import Fleet
-    from ailb_gen.emulator.host import Login
+    from ailb_gen.emulator.host import FleetLogin
 
 PASSWORD = "AILB_PASSWORD"  # noqa: S105 - the name of a variable
 # From so many devices on, routes may be a little behind the configurations: computing them takes seconds.
@@ -158,9 +158,9 @@ def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path
     return source
 
 
-def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> tuple[Login, str]:
+def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> tuple[FleetLogin, str]:
     """Return who may log in, and a new password that the inventory has to keep. Raises UsageError, OutputError."""
-    from ailb_gen.emulator.host import Login
+    from ailb_gen.emulator.host import FleetLogin
     from ailb_gen.emulator.source import check_inventory, password_of, public_keys
 
     password, made = password_of(os.environ, PASSWORD)
@@ -172,7 +172,7 @@ def _login(user: str, inventory: Path | None, authorized_keys: Path | None) -> t
     elif made:
         # Without a stored password no login is possible.
         password = ""
-    return Login(user, password, keys), password if made else ""
+    return FleetLogin(user, password, keys), password if made else ""
 
 
 @contextmanager

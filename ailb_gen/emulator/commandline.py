@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.config_database import UserSession
 from ailb_gen.emulator.configmode import ConfigMode
 from ailb_gen.emulator.configuration import rollback_words
-from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, Device
-from ailb_gen.emulator.host import Host
+from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, EmulatedDevice
+from ailb_gen.emulator.host import DeviceHost
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, rpc_of
+from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, to_json
 from ailb_gen.emulator.operations.build import date
-from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve
-from ailb_gen.emulator.operations.jsonreply import to_json
+from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve, rpc_of
 from ailb_gen.emulator.operations.system import host_name
-from ailb_gen.emulator.pipes import Line, as_it_is, check_displays, filtered, read_line
+from ailb_gen.emulator.pipes import TypedLine, as_it_is, check_displays, filtered, read_line
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import show_tree, wrapped
@@ -37,11 +36,11 @@ NO_MORE = re.compile(r"\|\s*no-m[ore]*\b")
 class CommandLine:
     """One user at a command line. `done` is true when the user has left it."""
 
-    def __init__(self, device: Device, session: Session, host: Host) -> None:
+    def __init__(self, device: EmulatedDevice, session: UserSession, host: DeviceHost) -> None:
         self._device, self._session, self._host = device, session, host
         self._config: ConfigMode | None = None
         self._shell: Shell | None = None
-        self._asked: Callable[[str], str] | None = None
+        self._question: Callable[[str], str] | None = None
         self._settings = {"complete-on-space": "on", "screen-length": "24", "screen-width": "80"}
         self.done = False
 
@@ -83,7 +82,7 @@ class CommandLine:
 
     @property
     def hidden(self) -> bool:
-        """Return whether what is typed next must not be shown."""
+        """Return whether the next line must not be shown."""
         return self._shell is not None and self._shell.hidden
 
     @property
@@ -93,7 +92,7 @@ class CommandLine:
 
     @property
     def _asking(self) -> bool:
-        return self._asked is not None or (self._config is not None and self._config.answer is not None)
+        return self._question is not None or (self._config is not None and self._config.answer is not None)
 
     def phase(self, text: str) -> str:
         """Return at which phase of a change a line comes, for faults."""
@@ -128,12 +127,12 @@ class CommandLine:
         return sorted(word for word in nexts if word.startswith(part))
 
     def run(self, text: str) -> str:
-        """Carry out a line and return what it shows. Raises RefusedError."""
+        """Carry out a line and return its output. Raises RpcRefusedError."""
         if long_number(text) >= 0:
             raise refusal(f"syntax error, a number of more than {MAX_DIGITS:,} digits")
-        if self._asked is not None:
-            asked, self._asked = self._asked, None
-            return asked(text)
+        if self._question is not None:
+            reply, self._question = self._question, None
+            return reply(text)
         if self._shell is not None:
             shown = self._shell.run(text, self.operational)
             if self._shell.done:
@@ -149,18 +148,18 @@ class CommandLine:
 
     def interrupt(self) -> None:
         """Take Ctrl-C: drop the question, and the text that is being loaded."""
-        self._asked = None
+        self._question = None
         if self._config is not None:
             self._config.give_up()
 
     def end_of_text(self) -> str:
-        """Take Ctrl-D: the end of what is loaded from the terminal, else nothing. Raises RefusedError."""
+        """Take Ctrl-D: the end of text that is loaded from the terminal, else nothing. Raises RpcRefusedError."""
         return self._config.end_of_text() if self._config is not None else ""
 
     # Operational mode.
 
     def operational(self, text: str) -> str:
-        """Carry out a command of operational mode. Raises RefusedError."""
+        """Carry out a command of operational mode. Raises RpcRefusedError."""
         line = read_line(text)
         if not line.words:
             return ""
@@ -176,8 +175,8 @@ class CommandLine:
                 return found.act(self, line, words)
         return self._operation(line)
 
-    def _operation(self, line: Line) -> str:
-        """Run a command that stands for an rpc. Raises RefusedError."""
+    def _operation(self, line: TypedLine) -> str:
+        """Run a command that stands for an rpc. Raises RpcRefusedError."""
         rpc = rpc_of(line.text)
         if line.display("xml") and any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
             check_named(rpc)
@@ -192,14 +191,14 @@ class CommandLine:
             shown = (as_text(rpc, reply).text or "").removeprefix("\n")
         return filtered(shown, line.pipes)
 
-    def _show_configuration(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _show_configuration(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         database = self._device.database
         shown = show_tree(self._device, database.active, rest, line)
         if rest or line.pipes:
             return shown
         return f"## Last commit: {_when(self._device)}\n{shown}"
 
-    def _configure(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _configure(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         kind = rest[0] if rest else ""
         kinds = [name for name in ("exclusive", "private") if name.startswith(kind)]
         if kind and len(kinds) != 1:
@@ -207,11 +206,11 @@ class CommandLine:
         self._config = ConfigMode(self._device, self._session, kinds[0] if kind else "")
         return self._config.entering
 
-    def _exit(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _exit(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         self.done = True
         return ""
 
-    def _set_cli(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _set_cli(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         name, value = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
         if len(rest) > 2:
             raise refusal("syntax error", element=rest[2])
@@ -233,45 +232,45 @@ class CommandLine:
             raise refusal(f"this emulator has no 'set cli {name}'", element=name)
         raise refusal("syntax error", element=name or "cli")
 
-    def _show_cli(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _show_cli(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         rows = [f"CLI {name.replace('-', ' ')} set to {value}" for name, value in sorted(self._settings.items())]
         return as_it_is("".join(f"{row}\n" for row in rows), line)
 
-    def _start_shell(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _start_shell(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         root = rest == ("user", "root")
         if rest and not root and rest not in SHELLS:
             raise refusal("syntax error", element=rest[-1])
         self._shell = Shell(self._device, "root" if root else self._session.user, ask=root)
         return "Password:" if root else ""
 
-    def _rescue(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _rescue(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         tree = self._device.database.rescue_tree()
         if tree is None:
             raise refusal("No rescue configuration is set")
         return show_tree(self._device, tree, (), line)
 
-    def _save_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _save_rescue(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         self._device.database.set_rescue(self._device.database.active_text)
         return ""
 
-    def _delete_rescue(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _delete_rescue(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         self._device.database.set_rescue("")
         return ""
 
-    def _rollback_shown(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _rollback_shown(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         database, (number, base) = self._device.database, rollback_words(rest)
         if base is not None:
             return as_it_is(patch(database.rollback_tree(base), database.rollback_tree(number)), line)
         return show_tree(self._device, database.rollback_tree(number), (), line)
 
-    def _log_out(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _log_out(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         number = rest[1] if rest[:1] == ("pid",) and len(rest) > 1 else ""
         if not number.isdecimal() or not self._host.kill(int(number)):
             raise refusal(f"session {number or 'without a number'} does not exist")
         return ""
 
-    def _reboot(self, line: Line, rest: tuple[str, ...]) -> str:
-        self._asked = self._reboot_answered
+    def _reboot(self, line: TypedLine, rest: tuple[str, ...]) -> str:
+        self._question = self._reboot_answered
         return "Reboot the system ? [yes,no] (no) "
 
     def _reboot_answered(self, text: str) -> str:
@@ -280,7 +279,7 @@ class CommandLine:
         self._host.reboot(REBOOT_S, REBOOT_SOON_S)
         return "Shutdown NOW!\n"
 
-    def _help(self, line: Line, rest: tuple[str, ...]) -> str:
+    def _help(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         if rest[:1] != ("apropos",) or len(rest) < 2:
             raise refusal("this emulator has no help pages; 'help apropos WORD' and '?' name commands", element="help")
         rows = sorted(" ".join(name) for name in {*NAMES, *BUILT_IN} if any(rest[1] in word for word in name))
@@ -291,7 +290,7 @@ def _pretty(element: etree._Element) -> str:
     return etree.tostring(element, encoding="unicode", pretty_print=True)
 
 
-def _when(device: Device) -> str:
+def _when(device: EmulatedDevice) -> str:
     newest = device.commits()[0]
     return f"{date(newest.when)} by {newest.user}"
 
@@ -299,7 +298,7 @@ def _when(device: Device) -> str:
 class BuiltIn(NamedTuple):
     """A command that is no RPC, and how many words may follow its name; None if it looks at them itself."""
 
-    act: Callable[[CommandLine, Line, tuple[str, ...]], str]
+    act: Callable[[CommandLine, TypedLine, tuple[str, ...]], str]
     most: int | None = 0
 
 

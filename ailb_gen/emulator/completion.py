@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ailb_gen.emulator.load_config import ACTIONS
-from ailb_gen.emulator.outline import Statement
-from ailb_gen.emulator.xml_codec import key_is_named_here, walked_keys
+from ailb_gen.emulator.outline import StatementDefinition
+from ailb_gen.junos.instance import key_is_named, written_keys
 from ailb_gen.junos.statements import CONTAINER, LIST
 from ailb_gen.junos.tree import Node
 
-# What may follow a command that takes no statement.
+# Words that may follow a command that takes no statement.
 WORDS: dict[str, tuple[str, ...]] = {
     "commit": ("and-quit", "check", "comment", "confirmed", "synchronize"),
     "exit": ("configuration-mode",),
@@ -26,7 +26,7 @@ ADDING = frozenset({"edit", "set"})
 EXISTING = frozenset({"activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "show"})
 
 
-def next_words(command: str, known: Statement, tree: Node, path: Sequence[str]) -> list[str]:
+def next_words(command: str, known: StatementDefinition, tree: Node, path: Sequence[str]) -> list[str]:
     """Return the words that can follow a command and the beginning of a statement, from the top level."""
     if command in ADDING:
         return sorted({*_statements(known, path), *tree.values(*path)})
@@ -35,35 +35,35 @@ def next_words(command: str, known: Statement, tree: Node, path: Sequence[str]) 
     return sorted(WORDS.get(command, ()))
 
 
-def _statements(known: Statement, path: Sequence[str]) -> list[str]:
+def _statements(known: StatementDefinition, path: Sequence[str]) -> list[str]:
     """Return the words that the models have below a path; `<name>` for a value."""
-    keys: list[Statement] = []
+    keys: list[StatementDefinition] = []
     # The word in front of a key that is written with its name has been given.
     named = False
-    value: Statement | None = None
+    value: StatementDefinition | None = None
     for word in path:
         if keys:
-            if key_is_named_here(keys[0]) and not named:
+            if key_is_named(keys[0]) and not named:
                 named = True
                 continue
             keys, named = keys[1:], False
             continue
         if value is not None:
             return []
-        found = known.words.get(word)
-        if found is None:
-            found = next((bare for bare in known.bare if bare.kind == LIST), None)
-            if found is None:
+        definition = known.words.get(word)
+        if definition is None:
+            definition = next((bare for bare in known.bare if bare.kind == LIST), None)
+            if definition is None:
                 return []
-            keys = list(walked_keys(found))[1:]
-        elif found.kind == LIST:
-            keys = list(walked_keys(found))
-        if found.kind in (CONTAINER, LIST):
-            known = found
+            keys = list(written_keys(definition.keys))[1:]
+        elif definition.kind == LIST:
+            keys = list(written_keys(definition.keys))
+        if definition.kind in (CONTAINER, LIST):
+            known = definition
         else:
-            value = found
+            value = definition
     if keys:
-        return [keys[0].name] if key_is_named_here(keys[0]) and not named else [f"<{keys[0].name}>"]
+        return [keys[0].name] if key_is_named(keys[0]) and not named else [f"<{keys[0].name}>"]
     if value is not None:
         return [] if value.value == "none" else [f"<{value.name}>"]
     return [*known.words, *(f"<{bare.name}>" for bare in known.bare)]

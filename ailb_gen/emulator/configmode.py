@@ -9,16 +9,17 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from ailb_gen.emulator.completion import WORDS, next_words
-from ailb_gen.emulator.config_database import Session
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.config_database import DEFAULT_MINUTES, MOST_MINUTES, UserSession
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.load_config import ACTIONS, load_set
 from ailb_gen.emulator.load_operations import check_syntax, load_commands, load_text, roll_back
-from ailb_gen.emulator.messages import RefusedError, refusal
+from ailb_gen.emulator.messages import RpcRefusedError, refusal
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.pipes import Line, as_it_is, choose, read_line
+from ailb_gen.emulator.pipes import TypedLine, as_it_is, choose, read_line
 from ailb_gen.emulator.show_configuration import show_tree
 from ailb_gen.emulator.wildcard import expanded, matching
 from ailb_gen.junos.renaming import EXISTS, NOT_FOUND, statement_ends
@@ -28,17 +29,6 @@ EDITING = (
     *("activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "replace", "set"),
     *("unprotect", "wildcard"),
 )
-# Commands behind which nothing stands.
-ALONE = frozenset({"status", "update"})
-# Commands that look at pipes themselves: another command may stand behind most.
-PIPED = frozenset({"edit", "show", "top", "up"})
-COMMANDS = (
-    *EDITING,
-    *("commit", "edit", "exit", "load", "quit", "rollback", "run", "save", "show", "status", "top", "up", "update"),
-)
-PHASES = {"commit": "commit", "load": "load", "rollback": "rollback", "exit": "unlock", "quit": "unlock"}
-# Minutes of `commit confirmed`: the default of Junos, and the maximum.
-DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 CHANGED = "The configuration has been changed but not committed\n"
 DISCARDED = "uncommitted changes will be discarded on exit"
 PLACE = re.compile(r"^syntax error: line \d+, column \d+: ")
@@ -48,8 +38,8 @@ WITHOUT_EFFECT = ("force", "no-synchronize", "peers-synchronize", "synchronize")
 class ConfigMode:
     """Configuration mode, from `configure` to `exit`: shared, `exclusive` or `private`."""
 
-    def __init__(self, device: Device, session: Session, kind: str) -> None:
-        """Enter the mode. Raises RefusedError when another session holds the database."""
+    def __init__(self, device: EmulatedDevice, session: UserSession, kind: str) -> None:
+        """Enter the mode. Raises RpcRefusedError when another session holds the database."""
         self._device, self._session, self._kind = device, session, kind
         self._levels: list[tuple[str, ...]] = [()]
         # Action, whether it is relative to the level, and the lines so far.
@@ -101,10 +91,10 @@ class ConfigMode:
             return "confirm" if self._device.database.pending is not None and "confirmed" not in words else "commit"
         if words[0] == "show" and "compare" in words:
             return "compare"
-        return PHASES.get(words[0], "load" if words[0] in EDITING else "verify")
+        return "load" if words[0] in EDITING else ACTS[words[0]].phase if words[0] in ACTS else "verify"
 
     def completions(self, text: str) -> list[str]:
-        """Return the words that can come next, for `?` and the tab key. Raises RefusedError."""
+        """Return the words that can come next, for `?` and the tab key. Raises RpcRefusedError."""
         words = text.split()
         part = words.pop() if words and not text.endswith(" ") else ""
         path = list(self._path)
@@ -120,7 +110,7 @@ class ConfigMode:
         return sorted(name for name in names if name.startswith(part) or name[0] == "<")
 
     def run(self, text: str, operational: Callable[[str], str]) -> str:
-        """Carry out a line and return what it shows. Raises RefusedError."""
+        """Carry out a line and return its output. Raises RpcRefusedError."""
         if self._load is not None:
             self._load[2].append(text)
             return ""
@@ -135,13 +125,14 @@ class ConfigMode:
         rest = line.text.partition(" ")[2]
         if name == "run":
             return operational(f"{rest} {line.piped}")
-        if name in ALONE and len(line.words) > 1:
+        act = ACTS[name]
+        if act.alone and len(line.words) > 1:
             raise refusal("syntax error", element=line.words[1])
-        if not line.pipes or name in PIPED:
-            return _ACTS[name](self, line, rest)
+        if not line.pipes or act.piped:
+            return act.run(self, line, rest)
         # Refused before anything is carried out.
         as_it_is("", line)
-        return as_it_is(_ACTS[name](self, line, rest), line)
+        return as_it_is(act.run(self, line, rest), line)
 
     def _ask(self, question: str, default: str, yes: Callable[[], str]) -> str:
         """Ask whether to do something; `default` is the answer of an empty line."""
@@ -158,7 +149,7 @@ class ConfigMode:
         self._load = self.answer = None
 
     def end_of_text(self) -> str:
-        """Load what has been typed. Raises RefusedError."""
+        """Load the typed text. Raises RpcRefusedError."""
         if self._load is None:
             return ""
         (action, relative, lines), self._load = self._load, None
@@ -177,7 +168,7 @@ class ConfigMode:
     # Editing.
 
     def _edit(self, name: str, rest: str) -> str:
-        """Carry out set, delete and the like at the level that is edited. Raises RefusedError."""
+        """Carry out set, delete and the like at the level that is edited. Raises RpcRefusedError."""
         self._device.database.may_edit(self._session)
         if name == "wildcard":
             return self._wildcard(rest.split())
@@ -186,7 +177,7 @@ class ConfigMode:
         return self._load_lines(name, [rest], self._path)
 
     def _wildcard(self, words: list[str]) -> str:
-        """Carry out one command for many statements. Raises RefusedError."""
+        """Carry out one command for many statements. Raises RpcRefusedError."""
         kind = choose(words[0], ("delete", "range")) if len(words) > 1 else ""
         if kind == "range" and len(words) > 2:
             name = choose(words[1], ("activate", "deactivate", "delete", "set"))
@@ -207,23 +198,23 @@ class ConfigMode:
         return lambda: self._load_lines(name, lines, path)
 
     def _load_lines(self, name: str, lines: list[str], path: tuple[str, ...]) -> str:
-        """Carry out commands of one kind at a level. Raises RefusedError."""
+        """Carry out commands of one kind at a level. Raises RpcRefusedError."""
         level = f"edit {' '.join(path)}\n" if path else ""
         try:
             text = "".join(f"{name} {line}\n" for line in lines)
             return self._warnings(load_commands(self._device, self._session, f"{level}{text}"))
-        except RefusedError as error:
+        except RpcRefusedError as error:
             first, *others = error.errors
             reason = PLACE.sub("", first.message)
             if reason != first.message and not reason.startswith(("syntax error", NOT_FOUND, EXISTS)):
                 reason = f"syntax error: {reason}"
-            raise RefusedError(replace(first, message=reason), *others) from error
+            raise RpcRefusedError(replace(first, message=reason), *others) from error
 
     @staticmethod
     def _warnings(warnings: list[str]) -> str:
         return "".join(f"warning: {text}\n" for text in warnings)
 
-    def _to_level(self, line: Line, rest: str) -> str:
+    def _to_level(self, line: TypedLine, rest: str) -> str:
         path = (*self._path, *rest.split())
         schema, tree = self._device.schema, self._device.database.edited_by(self._session)
         if schema is not None and not tree.has(*path):
@@ -231,17 +222,17 @@ class ConfigMode:
         self._levels.append(path)
         return ""
 
-    def _up(self, line: Line, rest: str) -> str:
+    def _up(self, line: TypedLine, rest: str) -> str:
         first, _, behind = rest.partition(" ")
         count, command = (int(first), behind) if first.isdecimal() else (1, rest)
         ends = [0, *statement_ends(self._path)]
         return self._elsewhere(self._path[: ends[max(len(ends) - 1 - count, 0)]], command, line)
 
-    def _top(self, line: Line, rest: str) -> str:
+    def _top(self, line: TypedLine, rest: str) -> str:
         return self._elsewhere((), rest, line)
 
-    def _elsewhere(self, path: tuple[str, ...], command: str, line: Line) -> str:
-        """Go to another level; with a command, only for that command. Raises RefusedError."""
+    def _elsewhere(self, path: tuple[str, ...], command: str, line: TypedLine) -> str:
+        """Go to another level; with a command, only for that command. Raises RpcRefusedError."""
         if not command:
             self._levels = [(), path] if path else [()]
             return ""
@@ -257,7 +248,7 @@ class ConfigMode:
 
     # Showing.
 
-    def _show(self, line: Line, rest: str) -> str:
+    def _show(self, line: TypedLine, rest: str) -> str:
         tree = self._device.database.edited_by(self._session)
         path = tuple(word.strip('"') for word in self._path)
         shown = show_tree(self._device, tree, (*path, *line.words[1:]), line)
@@ -266,7 +257,7 @@ class ConfigMode:
         modified = self._device.database.modified_by(self._session)
         return f"## Last changed: {date(self._device.now())}\n{shown}" if modified else shown
 
-    def _status(self, line: Line, rest: str) -> str:
+    def _status(self, line: TypedLine, rest: str) -> str:
         who = self._device.database.editors()
         if not who:
             return "No other users are editing the configuration\n"
@@ -275,18 +266,18 @@ class ConfigMode:
 
     # Rolling back, committing, leaving.
 
-    def _roll_back(self, line: Line, rest: str) -> str:
+    def _roll_back(self, line: TypedLine, rest: str) -> str:
         self._device.database.may_edit(self._session)
         if len(line.words) > 2:
             raise refusal("syntax error", element=line.words[2])
         roll_back(self._device, self._session, line.words[1] if len(line.words) > 1 else "0")
         return "load complete\n"
 
-    def _update(self, line: Line, rest: str) -> str:
+    def _update(self, line: TypedLine, rest: str) -> str:
         self._device.database.update(self._session)
         return ""
 
-    def _start_load(self, line: Line, rest: str) -> str:
+    def _start_load(self, line: TypedLine, rest: str) -> str:
         words = line.words[1:]
         action = choose(words[0], (*ACTIONS, "set")) if words else ""
         where, *more = words[1:] or ("",)
@@ -300,7 +291,7 @@ class ConfigMode:
         self._load = (action, bool(more), [])
         return "[Type ^D at a new line to end input]\n"
 
-    def _commit(self, line: Line, rest: str) -> str:
+    def _commit(self, line: TypedLine, rest: str) -> str:
         words = list(line.words[1:])
         check = quits = confirmed = False
         minutes, log = DEFAULT_MINUTES, ""
@@ -329,7 +320,7 @@ class ConfigMode:
             reminder = f"commit confirmed will be automatically rolled back in {_minutes(minutes)} unless confirmed\n"
         return f"{reminder}commit complete\n{self._leave() if quits else ''}"
 
-    def _exit(self, line: Line, rest: str) -> str:
+    def _exit(self, line: TypedLine, rest: str) -> str:
         if rest:
             choose(rest, ("configuration-mode",))
         if len(self._levels) > 1 and not rest:
@@ -345,7 +336,7 @@ class ConfigMode:
         warning = "warning: discarding uncommitted changes\nload complete\n" if self._kind == "exclusive" else ""
         return warning + self._leave()
 
-    def _save(self, line: Line, rest: str) -> str:
+    def _save(self, line: TypedLine, rest: str) -> str:
         raise refusal("this emulator has no files to save to")
 
     def _leave(self) -> str:
@@ -362,17 +353,30 @@ def _minutes(count: int) -> str:
     return f"{count} minute{'s' if count != 1 else ''}"
 
 
-_ACTS: dict[str, Callable[[ConfigMode, Line, str], str]] = {
-    "commit": ConfigMode._commit,
-    "edit": ConfigMode._to_level,
-    "exit": ConfigMode._exit,
-    "load": ConfigMode._start_load,
-    "quit": ConfigMode._exit,
-    "rollback": ConfigMode._roll_back,
-    "save": ConfigMode._save,
-    "show": ConfigMode._show,
-    "status": ConfigMode._status,
-    "top": ConfigMode._top,
-    "up": ConfigMode._up,
-    "update": ConfigMode._update,
+class Act(NamedTuple):
+    """A command that edits nothing: with `alone` nothing stands behind it, with `piped` it handles pipes itself.
+
+    The phase is that of a change, for faults.
+    """
+
+    run: Callable[[ConfigMode, TypedLine, str], str]
+    phase: str = "verify"
+    piped: bool = False
+    alone: bool = False
+
+
+ACTS = {
+    "commit": Act(ConfigMode._commit, "commit"),
+    "edit": Act(ConfigMode._to_level, piped=True),
+    "exit": Act(ConfigMode._exit, "unlock"),
+    "load": Act(ConfigMode._start_load, "load"),
+    "quit": Act(ConfigMode._exit, "unlock"),
+    "rollback": Act(ConfigMode._roll_back, "rollback"),
+    "save": Act(ConfigMode._save),
+    "show": Act(ConfigMode._show, piped=True),
+    "status": Act(ConfigMode._status, alone=True),
+    "top": Act(ConfigMode._top, piped=True),
+    "up": Act(ConfigMode._up, piped=True),
+    "update": Act(ConfigMode._update, alone=True),
 }
+COMMANDS = (*EDITING, *ACTS, "run")

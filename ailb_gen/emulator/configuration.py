@@ -1,18 +1,18 @@
-"""Reading the configuration: Junos's `get-configuration`, and RFC 6241's `get-config` and `get`."""
+"""Reading the configuration: Junos's `get-configuration`, RFC 6241's `get-config` and `get`, and RFC 6022's state."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
-from ailb_gen.emulator.config_database import Session
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.config_database import UserSession
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.json_codec import to_json
-from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.monitoring import state
+from ailb_gen.emulator.messages import CAPABILITIES, refusal
 from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.show_compare import patch
@@ -31,13 +31,14 @@ ATTRIBUTES = {
 }
 # Becomes `junos:changed`.
 CHANGED = "junos-changed"
+MONITORING = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
 FORMATS = ("text", "set", "xml", "json")
 # The default namespace of `<configuration>` over NETCONF, unless a device is `rfc-compliant`.
 SPACE = "http://xml.juniper.net/xnm/1.1/xnm"
 
 
-def get_configuration(device: Device, session: Session, operation: etree._Element) -> str:
-    """Junos's own way to read a configuration, or to compare two. Raises RefusedError."""
+def get_configuration(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer Junos's `get-configuration`, which reads a configuration, or compares two. Raises RpcRefusedError."""
     database = operation.get("database", "candidate")
     if database not in ("candidate", "committed"):
         raise refusal(f"this emulator has no {database} database", "invalid-value", element="database")
@@ -50,13 +51,13 @@ def get_configuration(device: Device, session: Session, operation: etree._Elemen
     part = from_xml(selection, top(device.schema), True) if selection is not None else None
     before = device.database.active if operation.get("changed") is not None and database == "candidate" else None
     if inherit:
-        before = _inherited(before) if before is not None else None
-        return shown(device, _inherited(tree), _format(operation), part, before=before)
+        before = inherited(before) if before is not None else None
+        return shown(device, inherited(tree), _format(operation), part, before=before)
     return shown(device, tree, _format(operation), part, before=before)
 
 
 def _check_attributes(operation: etree._Element) -> None:
-    """Refuse values that would be ignored. Raises RefusedError."""
+    """Refuse values that would be ignored. Raises RpcRefusedError."""
     for name, known in ATTRIBUTES.items():
         value = operation.get(name)
         if value is not None and value not in known:
@@ -64,8 +65,8 @@ def _check_attributes(operation: etree._Element) -> None:
             raise refusal(text, "bad-attribute", element=name)
 
 
-def get_config(device: Device, session: Session, operation: etree._Element) -> str:
-    """RFC 6241's way to read a configuration. Raises RefusedError."""
+def get_config(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer RFC 6241's `get-config`. Raises RpcRefusedError."""
     source = next(iter(operation.iterfind("source/*")), None)
     name = str(source.tag) if source is not None else ""
     if name not in ("candidate", "running"):
@@ -74,18 +75,18 @@ def get_config(device: Device, session: Session, operation: etree._Element) -> s
     return f"<data>\n{_filtered(device, tree, operation)}</data>\n"
 
 
-def get(device: Device, session: Session, operation: etree._Element) -> str:
-    """RFC 6241's `get`: the active configuration, who edits it, and RFC 6022's state. Raises RefusedError."""
+def get(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """RFC 6241's `get`: the active configuration, who edits it, and RFC 6022's state. Raises RpcRefusedError."""
     found = _filter(operation)
-    asked = {str(child.tag) for child in found} if found is not None else {"configuration"}
-    body = "" if found is None else state(device, found)
-    if "configuration" in asked:
+    requested = {str(child.tag) for child in found} if found is not None else {"configuration"}
+    body = "" if found is None else _state(device, found)
+    if "configuration" in requested:
         body = f"{_filtered(device, device.database.active, operation)}{_status(device)}{body}"
     return f"<data>\n{body}</data>\n"
 
 
-def _filtered(device: Device, tree: Node, operation: etree._Element) -> str:
-    """Return what the filter of RFC 6241 section 6 selects, in the format asked for. Raises RefusedError."""
+def _filtered(device: EmulatedDevice, tree: Node, operation: etree._Element) -> str:
+    """Return the part that the filter (RFC 6241 section 6) selects, in the requested format. Raises RpcRefusedError."""
     found = _filter(operation)
     selection = found.find("configuration") if found is not None else None
     form = _format(operation)
@@ -112,7 +113,7 @@ def _format(operation: etree._Element) -> str:
     return form
 
 
-def _status(device: Device) -> str:
+def _status(device: EmulatedDevice) -> str:
     """Return who edits the configuration, as at the head of `show configuration`."""
     holder = device.database.holder
     who = device.database.editors()
@@ -129,7 +130,7 @@ def _status(device: Device) -> str:
 
 
 def shown(
-    device: Device,
+    device: EmulatedDevice,
     tree: Node,
     form: str,
     selection: Node | None = None,
@@ -138,7 +139,7 @@ def shown(
 ) -> str:
     """Return a configuration as content of a reply; `selection` selects a part of it, `whole` is the part itself.
 
-    In XML what is not as in `before` is marked `junos:changed`. Raises RefusedError.
+    In XML elements that differ from `before` are marked `junos:changed`. Raises RpcRefusedError.
     """
     whole = whole or with_version(device, tree)
     if selection is not None:
@@ -160,7 +161,7 @@ def shown(
 def _mark_changed(new: etree._Element, old: etree._Element) -> bool:
     """Set CHANGED on every element below `new` that is not so below `old`, and around it; return whether there is one.
 
-    What is gone is a change of the element around it.
+    A missing element is a change of the element around it.
     """
     mine, before = _by_identity(new), _by_identity(old)
     changed = bool(before.keys() - mine.keys())
@@ -184,7 +185,7 @@ def _by_identity(element: etree._Element) -> dict[tuple[str, str], etree._Elemen
     return found
 
 
-def with_version(device: Device, tree: Node) -> Node:
+def with_version(device: EmulatedDevice, tree: Node) -> Node:
     """Return a tree with the statement that Junos itself puts at its head."""
     root = Node(tree.word, tree.line, tree.flags)
     version = root.children["version"] = Node("version", 1)
@@ -193,7 +194,7 @@ def with_version(device: Device, tree: Node) -> Node:
     return root
 
 
-def _head(device: Device, tree: Node) -> str:
+def _head(device: EmulatedDevice, tree: Node) -> str:
     """Return the comment with which Junos begins a configuration."""
     newest = device.commits()[0]
     if tree is not device.database.active:
@@ -201,7 +202,7 @@ def _head(device: Device, tree: Node) -> str:
     return f"## Last commit: {date(newest.when)} by {newest.user}\n"
 
 
-def attributes(device: Device, tree: Node) -> dict[str, str]:
+def attributes(device: EmulatedDevice, tree: Node) -> dict[str, str]:
     """Return the attributes of `<configuration>`: the time of the change, or time and user of the commit."""
     newest = device.commits()[0]
     if tree is not device.database.active:
@@ -220,7 +221,7 @@ def with_attributes(text: str, found: Mapping[str, str]) -> str:
     return text.replace("<configuration", f"<configuration{written}", 1)
 
 
-def _compared(device: Device, operation: etree._Element, tree: Node) -> str:
+def _compared(device: EmulatedDevice, operation: etree._Element, tree: Node) -> str:
     """Answer `compare="rollback"`, or `compare="configuration"` for a comparison with the active one."""
     if operation.get("format", "text") != "text":
         raise refusal("this emulator compares only in text", "invalid-value", element="format")
@@ -239,8 +240,8 @@ def output(text: str) -> str:
     )
 
 
-def _inherited(tree: Node) -> Node:
-    """Return a tree with its groups applied. Raises RefusedError for groups that apply each other in a circle."""
+def inherited(tree: Node) -> Node:
+    """Return a tree with its groups applied. Raises RpcRefusedError for groups that apply each other in a circle."""
     try:
         return effective(tree)
     except UsageError as error:
@@ -248,9 +249,9 @@ def _inherited(tree: Node) -> Node:
 
 
 def rollback_words(words: Sequence[str]) -> tuple[int, int | None]:
-    """Read what follows `show system rollback`: a number, or `compare` and two; the second is what is shown.
+    """Read the words behind `show system rollback`: a number, or `compare` and two; the second one is shown.
 
-    Returns the number of what is shown, and of what it is compared with. Raises RefusedError.
+    Returns the number of the shown configuration, and of the one that it is compared with. Raises RpcRefusedError.
     """
     first, *others = words or ("0",)
     if len(first) > 1 and "compare".startswith(first):
@@ -263,7 +264,62 @@ def rollback_words(words: Sequence[str]) -> tuple[int, int | None]:
 
 
 def rollback_number(text: str) -> int:
-    """Read the number of a rollback. Raises RefusedError."""
+    """Read the number of a rollback. Raises RpcRefusedError."""
     if not text.strip().isdecimal() or int(text) > 49:
         raise refusal(f"invalid rollback value: {text}", "invalid-value", element="rollback")
     return int(text)
+
+
+def _state(device: EmulatedDevice, selection: etree._Element) -> str:
+    """Return `<netconf-state>` if a filter selects it, with the parts that it names."""
+    found = selection.find("netconf-state")
+    if found is None:
+        return ""
+    names = {str(child.tag) for child in found} or set(_STATE)
+    body = "".join(part(device) for name, part in _STATE.items() if name in names)
+    return f'<netconf-state xmlns="{MONITORING}">\n{body}</netconf-state>\n'
+
+
+def get_schema(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer RFC 6022's `get-schema`: the device has none to give away. Raises RpcRefusedError."""
+    name = (operation.findtext("identifier") or "").strip()
+    raise refusal(f"no schema {name!r} on this device", "invalid-value", "application", element=name)
+
+
+def _capabilities(device: EmulatedDevice) -> str:
+    rows = "".join(f"<capability>{escape(name)}</capability>\n" for name in CAPABILITIES)
+    return f"<capabilities>\n{rows}</capabilities>\n"
+
+
+def _datastores(device: EmulatedDevice) -> str:
+    holder = device.database.holder
+    lock = ""
+    if holder is not None:
+        lock = (
+            f"<locks>\n<global-lock>\n<locked-by-session>{holder.number}</locked-by-session>\n"
+            f"<locked-time>{_iso(holder.since)}</locked-time>\n</global-lock>\n</locks>\n"
+        )
+    names = {"running": "", "candidate": lock}
+    rows = "".join(f"<datastore>\n<name>{name}</name>\n{held}</datastore>\n" for name, held in names.items())
+    return f"<datastores>\n{rows}</datastores>\n"
+
+
+def _schemas(device: EmulatedDevice) -> str:
+    return "<schemas>\n</schemas>\n"
+
+
+def _sessions(device: EmulatedDevice) -> str:
+    rows = "".join(
+        f"<session>\n<session-id>{one.number}</session-id>\n"
+        f"<transport>{'netconf-ssh' if one.client == 'netconf' else 'cli'}</transport>\n"
+        f"<username>{escape(one.user)}</username>\n<login-time>{_iso(one.since)}</login-time>\n</session>\n"
+        for one in device.sessions.values()
+    )
+    return f"<sessions>\n{rows}</sessions>\n"
+
+
+def _iso(when: float) -> str:
+    return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_STATE = {"capabilities": _capabilities, "datastores": _datastores, "schemas": _schemas, "sessions": _sessions}

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from ailb_gen.emulator.config_database import ConfigDatabase, Session
-from ailb_gen.emulator.disk import Commit, Disk
-from ailb_gen.emulator.fabric_state import Counters, FabricState
+from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
+from ailb_gen.emulator.disk import CommitRecord, Disk
+from ailb_gen.emulator.fabric_state import FabricState, TrafficCounters
 from ailb_gen.emulator.faults import Faults
 from ailb_gen.emulator.messages import RpcError
 from ailb_gen.errors import UsageError
@@ -19,6 +19,7 @@ from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import DELETE, Node
+from ailb_gen.network.model import Switch
 from ailb_gen.network.speeds import GIGABIT
 
 VERSION = "25.4R1.12-EVO"
@@ -45,7 +46,7 @@ class Spec:
     native_bps: int = NATIVE_BPS
 
 
-class Device:
+class EmulatedDevice:
     """A device of a fleet; once the fleet runs, only its thread may use it.
 
     `minute_s` is the number of seconds that a minute of `commit confirmed` lasts.
@@ -70,10 +71,10 @@ class Device:
         self.started = self.now()
         self._numbers = itertools.count(FIRST_SESSION)
         # Sessions that are open, by number.
-        self.sessions: dict[int, Session] = {}
+        self.sessions: dict[int, UserSession] = {}
         self._kept_down = ""
-        # When counters were cleared, and what they were then, by interface.
-        self._cleared: dict[str, tuple[float, Counters]] = {}
+        # When counters were cleared, and their values then, by interface.
+        self._cleared: dict[str, tuple[float, TrafficCounters]] = {}
         disk = Disk(directory / "config") if directory is not None else None
         self.database = ConfigDatabase(spec.factory, disk, self.now, self._commit_errors)
         self.database.changed = self._changed
@@ -83,7 +84,17 @@ class Device:
         """Return the time of the device, in seconds since 1970."""
         return time.time()
 
-    def commits(self) -> tuple[Commit, ...]:
+    @property
+    def switch(self) -> Switch:
+        """The model of the active configuration, which is empty while the device is off."""
+        return self.fabric.switch(self.name)
+
+    @property
+    def up_s(self) -> float:
+        """The seconds since the device started."""
+        return self.now() - self.started
+
+    def commits(self) -> tuple[CommitRecord, ...]:
         """Return the commit history, newest first."""
         return self.database.commits()
 
@@ -95,10 +106,13 @@ class Device:
         """Return the descriptions of the active chassis alarms."""
         return ()
 
-    def counters(self, interface: str) -> Counters:
+    def counters(self, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface since its counters were cleared."""
-        now, (_, before) = self.fabric.counters(self.name, interface), self._cleared.get(interface, (0.0, Counters()))
-        return Counters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
+        now, (_, before) = (
+            self.fabric.counters(self.name, interface),
+            self._cleared.get(interface, (0.0, TrafficCounters())),
+        )
+        return TrafficCounters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
 
     def clear_counters(self, interface: str) -> None:
         """Let the counters of a port or of a logical interface begin at zero."""
@@ -106,22 +120,22 @@ class Device:
 
     def cleared_at(self, interface: str) -> float:
         """Return when the counters of an interface were cleared, in seconds since 1970; 0 if they never were."""
-        return self._cleared.get(interface, (0.0, Counters()))[0]
+        return self._cleared.get(interface, (0.0, TrafficCounters()))[0]
 
-    def session(self, user: str, client: str = "netconf") -> Session:
+    def session(self, user: str, client: str = "netconf") -> UserSession:
         """Open a session; `end` closes it."""
-        session = Session(next(self._numbers), user, self.now(), client)
+        session = UserSession(next(self._numbers), user, self.now(), client)
         self.sessions[session.number] = session
         return session
 
-    def end(self, session: Session) -> None:
-        """Release the lock of a session, discard what it has not committed."""
+    def end(self, session: UserSession) -> None:
+        """Release the lock of a session, discard its uncommitted changes."""
         self.sessions.pop(session.number, None)
         self.database.end(session)
 
-    def other_operator(self) -> Session:
+    def other_operator(self) -> UserSession:
         """Return a session of another user, who has been editing for a minute."""
-        return Session(next(self._numbers), "operator", self.now() - 60, "cli")
+        return UserSession(next(self._numbers), "operator", self.now() - 60, "cli")
 
     def power_off(self) -> None:
         """Take the device out of the fabric."""

@@ -20,7 +20,7 @@ INDEX = "index.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class CommitRecord:
     """One entry of the commit history.
 
     `sequence` is 0 for the newest; `client` is `netconf`, `cli` or `other`; `when` is in seconds since 1970; `comment`
@@ -46,7 +46,7 @@ class Saved:
     none does; `count` is how many commits there ever were; `rescue` is the text of the rescue configuration, if any.
     """
 
-    entries: tuple[tuple[Commit, str], ...]
+    entries: tuple[tuple[CommitRecord, str], ...]
     candidate: str
     deadline: float
     revert: str
@@ -60,7 +60,7 @@ class Disk:
     def __init__(self, directory: Path) -> None:
         """Make the folder if it is missing. Raises OutputError."""
         self._directory = directory
-        # Texts that are on disk, so that a commit writes only what is new.
+        # Texts that are on disk, so that a commit writes only new ones.
         self._there: dict[str, str] = {}
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class Disk:
             index = json.loads(path.read_bytes())
             if index["format"] != FORMAT:
                 raise ValueError(f"format {index['format']}")
-            entries = tuple((Commit(**row["commit"]), self._text(row["text"])) for row in index["entries"])
+            entries = tuple((CommitRecord(**row["commit"]), self._text(row["text"])) for row in index["entries"])
             # States of older versions have no rescue configuration.
             names = (index["candidate"], index["revert"], index.get("rescue", ""))
             candidate, revert, rescue = (self._text(name) if name else "" for name in names)
@@ -127,7 +127,7 @@ class Disk:
                 del self._there[text]
 
     def _sweep(self) -> None:
-        """Remove what a process that was killed had begun to write."""
+        """Remove files that a killed process had begun to write."""
         named = {INDEX, *self._there.values()}
         for path in self._directory.iterdir():
             if path.name not in named and (path.suffix == ".conf" or path.name[0] == "."):

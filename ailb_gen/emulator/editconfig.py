@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.attributes import carry_out
-from ailb_gen.emulator.config_database import Session
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.config_database import UserSession
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.load_config import load, load_set
-from ailb_gen.emulator.load_operations import check_protected, load_content, replace_candidate
-from ailb_gen.emulator.messages import OK, RefusedError, RpcError, refusal
+from ailb_gen.emulator.load_operations import carry_out, check_protected, load_content, replace_candidate
+from ailb_gen.emulator.messages import OK, RpcError, RpcRefusedError, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import from_xml
 from ailb_gen.junos.renaming import NOT_FOUND
@@ -38,8 +37,8 @@ class Element(NamedTuple):
     operation: str
 
 
-def edit_config(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `edit-config` and `copy-config`. Raises RefusedError."""
+def edit_config(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `edit-config` and `copy-config`. Raises RpcRefusedError."""
     if operation.find("target/candidate") is None:
         raise refusal("only the candidate can be edited", "operation-not-supported", element="target")
     device.database.may_edit(session)
@@ -55,18 +54,18 @@ def edit_config(device: Device, session: Session, operation: etree._Element) -> 
     try:
         if test != "set":
             device.database.check_tree(device.database.edited_by(session))
-    except RefusedError:
+    except RpcRefusedError:
         device.database.edit(session, before)
         raise
     if test == "test-only":
         device.database.edit(session, before)
     if errors:
-        raise RefusedError(*errors)
+        raise RpcRefusedError(*errors)
     return OK
 
 
-def delete_config(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `delete-config`: the candidate holds nothing then. Raises RefusedError."""
+def delete_config(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `delete-config`: the candidate holds nothing then. Raises RpcRefusedError."""
     if operation.find("target/candidate") is None:
         raise refusal("only the candidate can be deleted", "operation-not-supported", element="target")
     device.database.edit(session, Node(""))
@@ -80,8 +79,10 @@ def _option(operation: etree._Element, name: str, known: tuple[str, ...], defaul
     return text
 
 
-def _edit(device: Device, session: Session, operation: etree._Element, default: str, go_on: bool) -> list[RpcError]:
-    """Change the candidate; return the errors that did not stop it. Raises RefusedError."""
+def _edit(
+    device: EmulatedDevice, session: UserSession, operation: etree._Element, default: str, go_on: bool
+) -> list[RpcError]:
+    """Change the candidate; return the errors that did not stop it. Raises RpcRefusedError."""
     for holder in (operation.find("config-text"), operation.find("config"), operation.find("source/config")):
         content = next(iter(holder), None) if holder is not None else None
         if content is not None:
@@ -99,15 +100,17 @@ def _edit(device: Device, session: Session, operation: etree._Element, default: 
     return []
 
 
-def _edit_xml(device: Device, session: Session, content: etree._Element, default: str, go_on: bool) -> list[RpcError]:
+def _edit_xml(
+    device: EmulatedDevice, session: UserSession, content: etree._Element, default: str, go_on: bool
+) -> list[RpcError]:
     before = device.database.edited_by(session)
     met: list[tuple[etree._Element, tuple[str, ...]]] = []
     loaded = from_xml(content, top(device.schema), met=met)
     elements = [Element(element, path, str(element.get("operation", ""))) for element, path in met]
-    found = list(_errors(before, elements, content, default))
-    if found and not go_on:
-        raise RefusedError(found[0][1])
-    for path, _ in found:
+    errors = list(_errors(before, elements, content, default))
+    if errors and not go_on:
+        raise RpcRefusedError(errors[0][1])
+    for path, _ in errors:
         _take_out(loaded, path)
     if default == "none":
         loaded = _named(loaded, elements)
@@ -124,24 +127,24 @@ def _edit_xml(device: Device, session: Session, content: etree._Element, default
     if default != "replace":
         check_protected(before, tree)
     replace_candidate(device, session, tree)
-    return [error for _, error in found]
+    return [error for _, error in errors]
 
 
 def _errors(
     before: Node, elements: list[Element], content: etree._Element, default: str
 ) -> Iterator[tuple[tuple[str, ...], RpcError]]:
-    """Iterate over what cannot be done: the words, and why."""
-    for one in elements:
-        there = before.get(*one.path) is not None
-        if one.operation and one.operation not in OPERATIONS:
-            text = f"operation is {', '.join(OPERATIONS)}, not {one.operation!r}"
-            yield one.path, _error("bad-attribute", text, one, content)
-        elif one.operation == "delete" and not there:
-            yield one.path, _error("data-missing", "statement not found", one, content)
-        elif one.operation == "create" and there:
-            yield one.path, _error("data-exists", "statement already exists", one, content)
-        elif default == "none" and not there and not _inherits(one.element):
-            yield one.path, _error("data-missing", "statement not found", one, content)
+    """Iterate over the operations that fail: the words, and the error."""
+    for element in elements:
+        there = before.get(*element.path) is not None
+        if element.operation and element.operation not in OPERATIONS:
+            text = f"operation is {', '.join(OPERATIONS)}, not {element.operation!r}"
+            yield element.path, _error("bad-attribute", text, element, content)
+        elif element.operation == "delete" and not there:
+            yield element.path, _error("data-missing", "statement not found", element, content)
+        elif element.operation == "create" and there:
+            yield element.path, _error("data-exists", "statement already exists", element, content)
+        elif default == "none" and not there and not _inherits(element.element):
+            yield element.path, _error("data-missing", "statement not found", element, content)
 
 
 def _error(tag: str, text: str, one: Element, content: etree._Element) -> RpcError:
@@ -185,7 +188,7 @@ def _named(loaded: Node, elements: list[Element]) -> Node:
 
 
 def _without_deleted(root: Node) -> Node:
-    """Return a tree without what is tagged to be deleted, and without words that stood only for that."""
+    """Return a tree without statements that are tagged to be deleted, and without words that stood only for that."""
     result = Node(root.word, root.line, root.flags & ~DELETE)
     result.comment = root.comment
     for child in root:

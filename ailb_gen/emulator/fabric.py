@@ -1,17 +1,17 @@
-"""The computed fabric: what follows from the committed configurations of emulated devices and their cables."""
+"""The computed fabric: the state that follows from committed configurations and cables."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator import hardware
-from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals
+from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters, unconfigured
 from ailb_gen.emulator.ribs import CountedRouting, never_exported, own_routes, transit_routes
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
@@ -28,6 +28,9 @@ from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 from ailb_gen.textio import read_text
+
+# Of the first octet of a MAC address: locally administered, not multicast.
+LOCAL, FLAGS = 0x02, 0x03
 
 
 class Outgoing(NamedTuple):
@@ -154,7 +157,7 @@ class EmulatedFabric:
 
     def switch(self, name: str) -> Switch:
         """Return the model of a device's active configuration, which is empty while it is off."""
-        return self._switches.get(name) or _unconfigured(name)
+        return self._switches.get(name) or unconfigured(name)
 
     def neighbor(self, device: str, port: str) -> End | None:
         """Return the port of a switch at the other end of a cable; None for a server, or without a cable."""
@@ -162,7 +165,7 @@ class EmulatedFabric:
 
     def mac(self, device: str, interface: str = "") -> str:
         """Return the MAC address of a port or of a logical interface, or of the chassis: it follows from the names."""
-        return hardware.mac(device, interface.rpartition(".")[0] or interface)
+        return mac_address(device, interface.rpartition(".")[0] or interface)
 
     def link_up(self, device: str, port: str) -> bool:
         """Return whether a port has carrier: a cable, neither end disabled, and a device at the other end."""
@@ -179,9 +182,9 @@ class EmulatedFabric:
         """Return the speed of the cable on a port in bit/s; None without a cable, or where no file says it."""
         return self._speeds.get(End(device, port))
 
-    def counters(self, device: str, interface: str) -> Counters:
+    def counters(self, device: str, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface: none."""
-        return Counters()
+        return TrafficCounters()
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
@@ -194,7 +197,7 @@ class EmulatedFabric:
         ready = all(unit is not None and unit.inet6 and not unit.disabled for unit in ends)
         return far if ready and there in other.advertisements else None
 
-    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+    def advertisement(self, device: str, interface: str) -> RouterAdvertisement | None:
         """Return the router advertisements that `advertiser` sends, None if there is none."""
         far = self.advertiser(device, interface)
         return self._switches[far.device].advertisements[f"{far.port}.0"] if far is not None else None
@@ -264,7 +267,7 @@ class EmulatedFabric:
         return routing.totals(name) if name in routing.graph.index else RouteTotals()
 
     def advertised(self, name: str, session: BgpSession) -> dict[Prefix, Route]:
-        """Return what a device sends over a session, ordered by prefix; its own AS is not in the paths yet.
+        """Return the routes that a device sends over a session, ordered by prefix; its own AS is not in the paths yet.
 
         Routes of others are looked up only where the export policy could let them pass.
         """
@@ -278,7 +281,7 @@ class EmulatedFabric:
         return len(found.routes) - found.from_as[(session.peer_asn or 0,)]
 
     def _outgoing(self, name: str, session: BgpSession) -> Outgoing:
-        """Return what a device sends over the sessions of a group, before its peers' AS numbers count."""
+        """Return the routes that a device sends over the sessions of a group, before its peers' AS numbers count."""
         own = self._switches.get(name)
         if own is None or not session.established:
             return Outgoing(None, {}, Counter())
@@ -307,10 +310,15 @@ class EmulatedFabric:
         return frozenset(prefix for prefix in self._prefixes if not rejected[prefix])
 
 
-@cache
-def _unconfigured(name: str) -> Switch:
-    """Return the model of an empty configuration."""
-    return switch(name, switch_file(name), Node(""))
+@lru_cache(maxsize=65536)
+def mac_address(device: str, port: str = "") -> str:
+    """Return the MAC address of a port, or of the chassis; always the same for the same names.
+
+    46 bits come from a hash of both names: among 100,000 ports two are equal once in 14,000 fabrics.
+    """
+    octets = bytearray(sha256(f"{device}\0{port}".encode()).digest()[:6])
+    octets[0] = octets[0] & ~FLAGS | LOCAL
+    return octets.hex(":")
 
 
 def _read(root: FilePath, file: str, parse: Callable[[str], Topology]) -> Topology:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.junos.tree import Node
+from ailb_gen.layout import switch_file
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.network.switch import switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
 
@@ -55,7 +58,7 @@ class RouteTotals(NamedTuple):
     paths: int = 0
 
 
-class Counters(NamedTuple):
+class TrafficCounters(NamedTuple):
     """The traffic counters of an interface."""
 
     input_bytes: int = 0
@@ -65,7 +68,7 @@ class Counters(NamedTuple):
 
 
 class FabricState(Protocol):
-    """All devices of a fabric, the cables between them, and what their protocols have learned.
+    """All devices of a fabric, the cables between them, and the state of their protocols.
 
     Only the thread of the fleet calls it. Devices are known by name, ports as `et-0/0/0`, logical interfaces as
     `et-0/0/0.0`. Everything may raise LabError where state is measured and cannot be had.
@@ -98,13 +101,13 @@ class FabricState(Protocol):
     def cable_bps(self, device: str, port: str) -> int | None:
         """Return the speed of the cable on a port in bit/s; None without a cable, or where no file says it."""
 
-    def counters(self, device: str, interface: str) -> Counters:
+    def counters(self, device: str, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface."""
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
 
-    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+    def advertisement(self, device: str, interface: str) -> RouterAdvertisement | None:
         """Return the router advertisements that `advertiser` sends, None if there is none."""
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
@@ -132,7 +135,7 @@ class FabricState(Protocol):
         """Return the numbers of prefixes and paths that a device learned by BGP."""
 
     def advertised(self, name: str, session: BgpSession) -> Mapping[Prefix, Route]:
-        """Return what a device sends over a session, ordered by prefix; its own AS is not in the paths yet."""
+        """Return the routes that a device sends over a session, by prefix; its own AS is not in the paths yet."""
 
     def advertised_count(self, name: str, session: BgpSession) -> int:
         """Return the number of routes of `advertised`."""
@@ -141,3 +144,14 @@ class FabricState(Protocol):
 def link_local(fabric: FabricState, device: str, interface: str) -> str:
     """Return the link-local address of a logical interface, made of its MAC address (RFC 4291, appendix A)."""
     return address_text(LINK_LOCAL | eui64(fabric.mac(device, interface)))
+
+
+def end_address(fabric: FabricState, end: End | None) -> str:
+    """Return the link-local address at an end of a cable, empty without one."""
+    return link_local(fabric, end.device, f"{end.port}.0") if end is not None else ""
+
+
+@cache
+def unconfigured(name: str) -> Switch:
+    """Return the model of an empty configuration."""
+    return switch(name, switch_file(name), Node(""))

@@ -20,10 +20,10 @@ from typing import TypeVar
 import asyncssh
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric_state import FabricState
 from ailb_gen.emulator.faults import Fault
-from ailb_gen.emulator.host import KEY, Host, Login
+from ailb_gen.emulator.host import KEY, DeviceHost, FleetLogin
 from ailb_gen.emulator.server import Connection
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.schema import Schema
@@ -45,7 +45,7 @@ class Fleet:
         self,
         specs: Sequence[Spec],
         fabric: FabricState,
-        login: Login,
+        login: FleetLogin,
         state: Path | None = None,
         base_port: int = 0,
         address: str = "127.0.0.1",
@@ -55,15 +55,15 @@ class Fleet:
         """Open the state of every device. Raises UsageError, OutputError."""
         if base_port and base_port + len(specs) - 1 > LAST_PORT:
             raise UsageError(f"{len(specs)} devices do not fit above port {base_port}; choose a lower --base-port")
-        self.devices: dict[str, Device] = {}
-        self._hosts: dict[str, Host] = {}
+        self.devices: dict[str, EmulatedDevice] = {}
+        self._hosts: dict[str, DeviceHost] = {}
         self.address = address
         for number, spec in enumerate(specs):
             directory = state / spec.name if state is not None else None
-            device = Device(spec, fabric, directory, schema, minute_s)
+            device = EmulatedDevice(spec, fabric, directory, schema, minute_s)
             key = _host_key(directory)
             port = base_port + number if base_port else 0
-            self._hosts[spec.name] = Host(device, key, login, address, port, Connection)
+            self._hosts[spec.name] = DeviceHost(device, key, login, address, port, Connection)
             self.devices[spec.name] = device
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="emulator", daemon=True)
@@ -77,7 +77,7 @@ class Fleet:
         return self._hosts[name].key.export_public_key().decode().strip()
 
     def known_hosts(self, ports: Mapping[str, int] | None = None) -> str:
-        """Return the host keys of all devices as OpenSSH's known_hosts has them; `ports` in place of the own ones."""
+        """Return the host keys of all devices as OpenSSH's known_hosts has them; `ports` replace the own ones."""
         reached = ports if ports is not None else {name: self.port(name) for name in self.devices}
         return "".join(f"[{self.address}]:{port} {self.public_key(name)}\n" for name, port in reached.items())
 
@@ -99,13 +99,13 @@ class Fleet:
         if not self._loop.is_closed():
             self._loop.close()
 
-    def do(self, name: str, act: Callable[[Device], Result], timeout_s: float = ANSWER_S) -> Result:
+    def do(self, name: str, act: Callable[[EmulatedDevice], Result], timeout_s: float = ANSWER_S) -> Result:
         """Do something to a device in the thread of the fleet, as a person at its console would; return its result.
 
         Raises what `act` raises, and TimeoutError.
         """
 
-        def work(host: Host) -> Result:
+        def work(host: DeviceHost) -> Result:
             result = act(host.device)
             host.watch()
             return result
@@ -118,13 +118,13 @@ class Fleet:
 
     def clear_faults(self, name: str) -> None:
         """Switch all faults of a device off. Raises TimeoutError."""
-        self._at(name, Host.clear_faults)
+        self._at(name, DeviceHost.clear_faults)
 
     def reboot(self, name: str, away_s: float) -> None:
         """Begin to reboot a device. Raises TimeoutError."""
         self._at(name, lambda host: host.reboot(away_s))
 
-    def _at(self, name: str, act: Callable[[Host], Result], timeout_s: float = ANSWER_S) -> Result:
+    def _at(self, name: str, act: Callable[[DeviceHost], Result], timeout_s: float = ANSWER_S) -> Result:
         async def work() -> Result:
             return act(self._hosts[name])
 
@@ -172,7 +172,7 @@ def _host_key(directory: Path | None) -> asyncssh.SSHKey:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if not path.exists() or not path.stat().st_size:
-            # An empty file first: what replaces it keeps its mode.
+            # An empty file first: its replacement keeps its mode.
             path.touch(0o600)
             replace_file(path, asyncssh.generate_private_key(KEY).export_private_key())
         return asyncssh.import_private_key(path.read_bytes())

@@ -71,22 +71,22 @@ class Decoder:
                 del self._buffer[: len(CHUNKS_END)]
                 self._chunks, self._size = [], 0
                 return message
-            found = CHUNK.match(self._buffer)
-            if found is None:
+            head = CHUNK.match(self._buffer)
+            if head is None:
                 self._check_head()
                 return None
-            size = int(found[1])
+            size = int(head[1])
             self._check_size(self._size + size)
-            if len(self._buffer) < found.end() + size:
+            if len(self._buffer) < head.end() + size:
                 return None
-            self._chunks.append(bytes(self._buffer[found.end() : found.end() + size]))
+            self._chunks.append(bytes(self._buffer[head.end() : head.end() + size]))
             self._size += size
-            start = found.end()
-            del found  # it holds the buffer, which could not shrink
+            start = head.end()
+            del head  # it holds the buffer, which could not shrink
             del self._buffer[: start + size]
 
     def _check_head(self) -> None:
-        """Refuse what cannot become the head of a chunk."""
+        """Refuse bytes that cannot become the head of a chunk."""
         head = bytes(self._buffer[:LONGEST_HEAD])
         begun = CHUNKS_END.startswith(head) or re.fullmatch(rb"\n(#([1-9][0-9]{0,9})?)?", head)
         if head and not begun:

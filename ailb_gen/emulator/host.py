@@ -1,4 +1,4 @@
-"""A device behind a port: its listener and open sessions, and what it does by itself: rollbacks and reboots.
+"""A device behind a port: its listener and open sessions, and its own acts: rollbacks and reboots.
 
 All devices of a fleet run in one event loop.
 """
@@ -14,9 +14,9 @@ from typing import Protocol
 
 import asyncssh
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.errors import UsageError
 
 KEY = "ssh-ed25519"
@@ -25,7 +25,7 @@ RETRY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class FleetLogin:
     """The login of a fleet: `keys` are public keys; with an empty password only they are accepted."""
 
     user: str
@@ -40,17 +40,17 @@ class ClosableSession(Protocol):
         """End it at once."""
 
 
-class Host:
-    """A device behind a port; `connect` makes the SSH side of each connection to it."""
+class DeviceHost:
+    """A device behind a port; `connect` makes the SSH server of each connection to it."""
 
     def __init__(
         self,
-        device: Device,
+        device: EmulatedDevice,
         key: asyncssh.SSHKey,
-        login: Login,
+        login: FleetLogin,
         address: str,
         port: int,
-        connect: Callable[[Host], asyncssh.SSHServer],
+        connect: Callable[[DeviceHost], asyncssh.SSHServer],
     ) -> None:
         self.device, self.key, self.login = device, key, login
         self.address, self.port = address, port
@@ -124,7 +124,7 @@ class Host:
     def _expire(self) -> None:
         try:
             self.device.database.expire()
-        except RefusedError:
+        except RpcRefusedError:
             # The disk is full: the rollback is tried again until it is done.
             self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._expire)
             raise

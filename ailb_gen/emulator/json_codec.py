@@ -1,7 +1,7 @@
-"""A configuration as Junos JSON and back, by way of its XML.
+"""A configuration as Junos JSON and back, through its XML.
 
-Source: Juniper, "Mapping Junos OS Command Output to JSON": lists and values of leaf-lists are arrays, what takes no
-value is `[null]`, attributes stand in `@` or `@NAME`. Every value is a string here, numbers too.
+Source: Juniper, "Mapping Junos OS Command Output to JSON": lists and values of leaf-lists are arrays, a statement
+without value is `[null]`, attributes stand in `@` or `@NAME`. Every value is a string here, numbers too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.outline import Statement
+from ailb_gen.emulator.outline import StatementDefinition
 from ailb_gen.emulator.xml_codec import look_up
 from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
 
@@ -21,13 +21,15 @@ from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
 MAX_DEPTH = 100
 
 
-def to_json(configuration: etree._Element, known: Statement, attributes: Mapping[str, str] | None = None) -> str:
+def to_json(
+    configuration: etree._Element, known: StatementDefinition, attributes: Mapping[str, str] | None = None
+) -> str:
     """Return the JSON of `<configuration>`, with attributes of its own."""
     head = {"@": dict(attributes)} if attributes else {}
     return json.dumps({"configuration": {**head, **_object(configuration, known)}}, indent=4)
 
 
-def _object(element: etree._Element, known: Statement) -> dict[str, Any]:
+def _object(element: etree._Element, known: StatementDefinition) -> dict[str, Any]:
     made: dict[str, Any] = {"@": dict.fromkeys(map(str, element.attrib), True)} if element.attrib else {}
     for child in element.iterchildren(etree.Element):
         tag = str(child.tag)
@@ -47,7 +49,7 @@ def _object(element: etree._Element, known: Statement) -> dict[str, Any]:
 
 
 def from_json(text: str) -> etree._Element:
-    """Return `<configuration>` for a JSON text. Raises RefusedError."""
+    """Return `<configuration>` for a JSON text. Raises RpcRefusedError."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -60,7 +62,7 @@ def from_json(text: str) -> etree._Element:
 
 
 def _fill(element: etree._Element, data: dict[str, Any], depth: int) -> None:
-    """Add what an object holds to an element."""
+    """Add the content of an object to an element."""
     if depth > MAX_DEPTH:
         raise refusal(f"syntax error, JSON more than {MAX_DEPTH} levels deep")
     for name, value in data.items():

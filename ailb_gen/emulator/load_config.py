@@ -30,7 +30,7 @@ SECRETS = frozenset(
 def load(candidate: Node, loaded: Node, action: Action) -> Node:
     """Return the candidate after a load of curly text or XML; neither tree is changed.
 
-    `replace` takes whole what is tagged `replace:`; what is tagged `delete:` goes, unless everything is new anyway.
+    `replace` takes statements tagged `replace:` whole; those tagged `delete:` go, unless everything is new anyway.
     Raises JunosSyntaxError for a tree that is too deep.
     """
     result = Node("") if action in ("override", "update") else copy(candidate)
@@ -59,14 +59,14 @@ def _last_values(loaded: Node) -> Node:
 def load_set(candidate: Node, text: str) -> tuple[Node, list[str]]:
     """Return the candidate after a list of set commands, and warnings (`statement not found`). Raises JunosSyntaxError.
 
-    Knows what `ailb_gen.junos.edit.apply` knows.
+    Takes the commands of `ailb_gen.junos.edit.apply`.
     """
     result, warnings = apply(candidate, text)
     return normal(result), warnings
 
 
 def normal(root: Node) -> Node:
-    """Drop what a device does not keep, in place: `#` comments, tags that are done. Marks secrets.
+    """Drop parts that a device does not keep, in place: `#` comments, tags that are done. Marks secrets.
 
     Raises JunosSyntaxError for a tree deeper than MAX_DEPTH.
     """

@@ -37,7 +37,7 @@ ErrorType = Literal["transport", "rpc", "protocol", "application"]
 
 @dataclass(frozen=True, slots=True)
 class RpcError:
-    """One `<rpc-error>` (RFC 6241 section 4.3). What is empty is not written.
+    """One `<rpc-error>` (RFC 6241 section 4.3). Empty fields are not written.
 
     `path` is the `<error-path>`, `daemon` Juniper's `<source-daemon>`, `element` the `<bad-element>`, `holder` the
     session that holds a lock.
@@ -69,7 +69,7 @@ class RpcError:
         return f"<rpc-error>\n{body}</rpc-error>\n"
 
 
-class RefusedError(Exception):
+class RpcRefusedError(Exception):
     """An rpc that is answered with errors.
 
     `wrapper` is the element of the reply that holds them, if any; with `counted` it ends in `<load-error-count>`.
@@ -93,9 +93,9 @@ def refusal(
     type: ErrorType = "protocol",
     element: str = "",
     holder: int = 0,
-) -> RefusedError:
+) -> RpcRefusedError:
     """Return the exception that answers an rpc with one error; the arguments are the fields of `RpcError`."""
-    return RefusedError(RpcError(message, tag, type, element=element, holder=holder))
+    return RpcRefusedError(RpcError(message, tag, type, element=element, holder=holder))
 
 
 class MessageError(Exception):

@@ -12,15 +12,14 @@ from lxml import etree
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S
-from ailb_gen.emulator.fault_effects import with_faults
 from ailb_gen.emulator.framing import Decoder, FramingError, frame
-from ailb_gen.emulator.host import Host
+from ailb_gen.emulator.host import DeviceHost
 from ailb_gen.emulator.messages import (
     BASE_1_1,
     OK,
     MessageError,
-    RefusedError,
     Rpc,
+    RpcRefusedError,
     hello,
     parse_hello,
     parse_rpc,
@@ -43,7 +42,7 @@ Shutdown NOW!
 class NetconfSession(ChannelSession):
     """NETCONF on one channel."""
 
-    def __init__(self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str) -> None:
+    def __init__(self, host: DeviceHost, channel: asyncssh.SSHServerChannel[bytes], user: str) -> None:
         """Open the session and send the hello."""
         super().__init__(host, channel, user, "netconf")
         self._decoder = Decoder()
@@ -76,7 +75,7 @@ class NetconfSession(ChannelSession):
             self._waiting.append(parse_rpc(message))
 
     def _refuse_malformed(self, error: Exception) -> None:
-        """Answer what cannot be read with an error, and end the session."""
+        """Answer a message that cannot be read with an error, and end the session."""
         if self._channel.is_closing():
             return
         refused = refusal(str(error), "malformed-message", "rpc")
@@ -94,7 +93,7 @@ class NetconfSession(ChannelSession):
             rpc = self._waiting.pop(0)
             try:
                 body = await self._answer(rpc)
-            except RefusedError as error:
+            except RpcRefusedError as error:
                 body = error.xml()
             self._send(rpc.attributes, body)
             self._host.watch()
@@ -102,7 +101,7 @@ class NetconfSession(ChannelSession):
                 self.close()
 
     async def _answer(self, rpc: Rpc) -> str:
-        """Answer one request, with its injected faults. Raises RefusedError, DroppedError."""
+        """Answer one request, with its injected faults. Raises RpcRefusedError, DroppedError."""
         for node in rpc.operation.iter():
             if any(long_number(str(text)) >= 0 for text in (node.text or "", *node.attrib.values())):
                 raise refusal(f"a number of more than {MAX_DIGITS:,} digits", "invalid-value", element=str(node.tag))
@@ -114,12 +113,10 @@ class NetconfSession(ChannelSession):
             return self._reboot(rpc.operation)
         device = self._host.device
         phase = phase_of(device, rpc.operation)
-        return await with_faults(
-            self._host, phase, lambda: not self._ended, lambda: answer(device, self._who, rpc.operation)
-        )
+        return await self._with_faults(phase, lambda: answer(device, self._who, rpc.operation))
 
     def _reboot(self, operation: etree._Element) -> str:
-        """Restart the device at once. Raises RefusedError for another time."""
+        """Restart the device at once. Raises RpcRefusedError for another time."""
         for child in operation.iterchildren(etree.Element):
             if (child.tag, (child.text or "").strip()) != ("in", "0"):
                 raise refusal("this emulator reboots only at once", "operation-not-supported", element=str(child.tag))

@@ -1,6 +1,6 @@
-"""The known statements of a configuration: Juniper's models, or an outline of what fabrics use.
+"""The known statements of a configuration: Juniper's models, or an outline of the statements that fabrics use.
 
-The outline, `statements.txt`, was made from the models; what it does not have is refused, never guessed.
+The outline, `statements.txt`, was made from the models; a statement that it lacks is refused, never guessed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Schema
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST, NOKEYWORD
 
 
-class Statement(Protocol):
+class StatementDefinition(Protocol):
     """The definition of a statement: `ailb_gen.junos.schema.Definition`, or `Outlined`."""
 
     kind: int
@@ -27,15 +27,15 @@ class Statement(Protocol):
         """The function of its type: None for a word that fits."""
 
     @property
-    def words(self) -> Mapping[str, Statement]:
+    def words(self) -> Mapping[str, StatementDefinition]:
         """The statements below, by the word that is written."""
 
     @property
-    def bare(self) -> Sequence[Statement]:
+    def bare(self) -> Sequence[StatementDefinition]:
         """The statements below whose name is not written."""
 
     @property
-    def keys(self) -> Sequence[Statement]:
+    def keys(self) -> Sequence[StatementDefinition]:
         """The keys of a list, in their order."""
 
 
@@ -46,13 +46,13 @@ class Outlined:
 
     def __init__(self, name: str, kind: int, value: str = "one", flags: int = 0) -> None:
         self.name, self.kind, self.value, self.flags = name, kind, value, flags
-        self.words: dict[str, Statement] = {}
-        self.bare: list[Statement] = []
-        self.keys: list[Statement] = []
+        self.words: dict[str, StatementDefinition] = {}
+        self.bare: list[StatementDefinition] = []
+        self.keys: list[StatementDefinition] = []
 
 
-def top(schema: Schema | None) -> Statement:
-    """Return the statement at the top: of the models if there are any, and of the outline for what they lack."""
+def top(schema: Schema | None) -> StatementDefinition:
+    """Return the statement at the top: of the models if there are any, and of the outline for the rest."""
     if schema is None:
         return read_outline()
     root = Outlined("configuration", CONTAINER)
@@ -62,7 +62,7 @@ def top(schema: Schema | None) -> Statement:
 
 @cache
 def read_outline() -> Outlined:
-    """Read the outline: a statement a line, indented below what it stands in.
+    """Read the outline: a statement a line, indented below the one around it.
 
     `name` is a block, `name =` takes a value, `name ?` none, `name ??` one or none, `name *` several, `name ~` an
     expression; `name [a b:]` is a list whose key b is written with its name. `-` in front: the name is not written.
@@ -88,7 +88,7 @@ def read_outline() -> Outlined:
         if made.kind in (CONTAINER, LIST):
             _add_apply_groups(made)
     _add_apply_groups(root)
-    # A group holds what may stand at the top.
+    # A group holds the statements of the top.
     groups = root.words["groups"] = Outlined("groups", LIST)
     groups.keys = [Outlined("name", LEAF, flags=NOKEYWORD)]
     groups.words = root.words

@@ -15,7 +15,7 @@ class Pager:
     """Output that is shown a screen at a time; `done` is true when there is no more."""
 
     def __init__(self, text: str, length: int, width: int) -> None:
-        """Take a text for a screen of so many lines and columns; without lines, or columns, there is no limit."""
+        """Take a text for a screen of `length` lines and `width` columns; 0 is no limit."""
         self._lines = text.splitlines(keepends=True)
         self._length, self._width = length, width
         self._at = 0
@@ -26,7 +26,7 @@ class Pager:
         return self._show(max(self._length - 1, 1) if self._length else self._all())
 
     def press(self, key: str) -> str:
-        """Return what a key shows; one that means nothing shows nothing."""
+        """Return the output of a key; an unknown one shows nothing."""
         rows = 0
         if key in QUIT_KEYS:
             self.done = True

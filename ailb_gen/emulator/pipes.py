@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.junos.regex import regex
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # A word, or something in quotes.
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\||[^\s|"]+')
-# Forms of output, and the word that may follow each. Without scripts and omitted statements, some are what there is.
+# Forms of output, and the word that may follow each. Without scripts and omitted statements, some change nothing.
 DISPLAYS = {
     "commit-scripts": "", "inheritance": "no-comments", "json": "", "omit": "", "set": "relative",
     "translation-scripts": "", "xml": "rpc",
@@ -27,23 +27,23 @@ DISPLAYS = {
 LACKING = frozenset({"changed", "detail"})
 # An output has one of these forms at most.
 FORMS = frozenset({"json", "set", "xml"})
-# Pipes without effect: the output is complete, and its pager is the terminal's.
-WITHOUT_EFFECT = frozenset({"hold", "no-more", "resolve"})
+# Pipes without effect, and how many words may follow: the output is complete, and its pager is the terminal's.
+WITHOUT_EFFECT = {"hold": 0, "no-more": 0, "resolve": 1}
 # Pipes that would write a file.
 WITH_FILES = frozenset({"append", "save", "tee"})
 
 
 @dataclass(frozen=True, slots=True)
 class Pipe:
-    """One filter: its full name and what follows it."""
+    """One filter: its full name and the words behind it."""
 
     name: str
     words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A command as typed: its words without quotes, the command as text with them, and what it is piped through.
+class TypedLine:
+    """A command as typed: its words without quotes, the command as text with them, and its filters.
 
     `piped` is all from the first `|` on, as text.
     """
@@ -54,12 +54,12 @@ class Line:
     piped: str = ""
 
     def display(self, *names: str) -> bool:
-        """Return whether the output is asked for in a form."""
+        """Return whether the line names one of some forms of output."""
         return any(pipe.name == "display" and pipe.words[:1] == (name,) for pipe in self.pipes for name in names)
 
 
-def read_line(text: str) -> Line:
-    """Split a typed line. Raises RefusedError for a filter that does not exist, or is not complete."""
+def read_line(text: str) -> TypedLine:
+    """Split a typed line. Raises RpcRefusedError for a filter that does not exist, or is not complete."""
     tokens = TOKEN.findall(text)
     parts: list[list[str]] = [[]]
     for sign in tokens:
@@ -71,11 +71,11 @@ def read_line(text: str) -> Line:
     pipes = tuple(_pipe([_plain(word) for word in part]) for part in parts[1:])
     piped = " ".join(tokens[len(parts[0]) :])
     _check_forms(pipes)
-    return Line(tuple(map(_plain, parts[0])), command, pipes, piped)
+    return TypedLine(tuple(map(_plain, parts[0])), command, pipes, piped)
 
 
 def _check_forms(pipes: Sequence[Pipe]) -> None:
-    """Refuse two forms of one output, and a comparison in any. Raises RefusedError."""
+    """Refuse two forms of one output, and a comparison in any. Raises RpcRefusedError."""
     displays = [pipe.words[0] for pipe in pipes if pipe.name == "display"]
     forms = [name for name in displays if name in FORMS]
     compared = any(pipe.name == "compare" for pipe in pipes)
@@ -98,15 +98,16 @@ def _pipe(words: list[str]) -> Pipe:
         raise refusal(f"this emulator has no files: '{name}' is not possible", element=name)
     if name == "display":
         rest = _display(rest)
-    if len(rest) > MOST_WORDS.get(name, len(rest)):
-        raise refusal("syntax error", element=rest[MOST_WORDS[name]])
-    if name in _TAKES_TEXT and not rest:
+    most = FILTERS[name].most if name in FILTERS else WITHOUT_EFFECT.get(name)
+    if most is not None and len(rest) > most:
+        raise refusal("syntax error", element=rest[most])
+    if name in FILTERS and most is None and not rest:
         raise refusal(f"syntax error, {name} takes a pattern", element=name)
     return Pipe(name, tuple(rest))
 
 
 def _display(words: list[str]) -> list[str]:
-    """Return the name of a form in full, and the word behind it. Raises RefusedError."""
+    """Return the name of a form in full, and the word behind it. Raises RpcRefusedError."""
     if not words:
         raise refusal(f"syntax error, display takes {', '.join(DISPLAYS)}", element="display")
     name = choose(words[0], (*DISPLAYS, *LACKING))
@@ -117,8 +118,8 @@ def _display(words: list[str]) -> list[str]:
     return [name, *words[1:]]
 
 
-def as_it_is(text: str, line: Line) -> str:
-    """Return an output that has no other form, as the filters of lines leave it. Raises RefusedError."""
+def as_it_is(text: str, line: TypedLine) -> str:
+    """Return an output that has no other form, as the filters of lines leave it. Raises RpcRefusedError."""
     for pipe in line.pipes:
         if pipe.name in ("compare", "display"):
             name = pipe.words[0] if pipe.name == "display" else pipe.name
@@ -126,8 +127,8 @@ def as_it_is(text: str, line: Line) -> str:
     return filtered(text, line.pipes)
 
 
-def check_displays(line: Line) -> None:
-    """Refuse the forms that only a configuration has. Raises RefusedError."""
+def check_displays(line: TypedLine) -> None:
+    """Refuse the forms that only a configuration has. Raises RpcRefusedError."""
     for pipe in line.pipes:
         name = pipe.words[0] if pipe.name == "display" else pipe.name
         if pipe.name == "compare" or (pipe.name == "display" and name not in ("json", "xml")):
@@ -135,7 +136,7 @@ def check_displays(line: Line) -> None:
 
 
 def choose(word: str, names: Iterable[str]) -> str:
-    """Return the name that a word begins. Raises RefusedError for none, or several."""
+    """Return the name that a word begins. Raises RpcRefusedError for none, or several."""
     known = sorted(set(names))
     found = [name for name in known if name.startswith(word)]
     if word in found:
@@ -148,16 +149,16 @@ def choose(word: str, names: Iterable[str]) -> str:
 
 
 def filtered(text: str, pipes: Sequence[Pipe]) -> str:
-    """Return an output as the filters of lines leave it. Raises RefusedError."""
+    """Return an output as the filters of lines leave it. Raises RpcRefusedError."""
     for pipe in pipes:
-        act = FILTERS.get(pipe.name)
-        if act is not None:
-            text = "".join(f"{line}\n" for line in act(text.splitlines(), pipe.words))
+        if pipe.name in FILTERS:
+            lines = FILTERS[pipe.name].act(text.splitlines(), pipe.words)
+            text = "".join(f"{line}\n" for line in lines)
     return text
 
 
 def _pattern(words: Sequence[str]) -> re2._Regexp[str]:
-    """Compile the pattern of a filter; upper and lower case are the same, as on Junos. Raises RefusedError."""
+    """Compile the pattern of a filter; upper and lower case are the same, as on Junos. Raises RpcRefusedError."""
     try:
         return regex(" ".join(words), ignore_case=True)
     except ValueError as error:
@@ -204,14 +205,20 @@ def _number(words: Sequence[str], default: int) -> int:
 
 # The lines that `last` shows by default.
 SCREEN = 24
-FILTERS: dict[str, Callable[[list[str], Sequence[str]], list[str]]] = {
-    "count": _count,
-    "except": _except,
-    "find": _find,
-    "last": _last,
-    "match": _match,
-    "trim": _trim,
+
+
+class LineFilter(NamedTuple):
+    """A filter of lines, and how many words may follow it; None for a pattern, of any number, but one at least."""
+
+    act: Callable[[list[str], Sequence[str]], list[str]]
+    most: int | None = None
+
+
+FILTERS = {
+    "count": LineFilter(_count, 0),
+    "except": LineFilter(_except),
+    "find": LineFilter(_find),
+    "last": LineFilter(_last, 1),
+    "match": LineFilter(_match),
+    "trim": LineFilter(_trim, 1),
 }
-# How many words may follow a filter; that of a pattern may be any number.
-MOST_WORDS = {"count": 0, "hold": 0, "last": 1, "no-more": 0, "resolve": 1, "trim": 1}
-_TAKES_TEXT = frozenset({"except", "find", "match"})

@@ -39,7 +39,7 @@ class CountedRouting(Routing):
         }
 
     def totals(self, name: str) -> RouteTotals:
-        """Count what a device learned by BGP."""
+        """Count the routes that a device learned by BGP."""
         total = self._total(name)
         return RouteTotals(*(total[WHOLE, field] for field in range(len(RouteTotals._fields))))
 
@@ -88,9 +88,9 @@ def _counted(rib: LocRib) -> Iterator[tuple[int, int]]:
 
 
 def own_routes(switch: Switch, group: int) -> dict[Prefix, Route]:
-    """Return what a switch sends of its direct routes over the sessions of a group; its own AS is not in the path yet.
+    """Return the direct routes that a switch sends over the sessions of a group; its own AS is not in the path yet.
 
-    What `fabric-advertise` names needs no export policy; Junos ignores it for a prefix that the switch does not have.
+    A prefix of `fabric-advertise` needs no export policy; Junos ignores it for a prefix that the switch does not have.
     """
     rule, lists = rules(switch, switch.groups[group]), lists_of(switch)
     advertised = {route.prefix: route for route in switch.routes}
@@ -105,7 +105,7 @@ def own_routes(switch: Switch, group: int) -> dict[Prefix, Route]:
 
 
 def transit_routes(routing: CountedRouting, name: str, group: int, prefixes: Iterable[Prefix]) -> dict[Prefix, Route]:
-    """Return what a device sends of some prefixes of others over the sessions of a group."""
+    """Return the routes of others, of some prefixes, that a device sends over the sessions of a group."""
     device = routing.graph.index.get(name)
     if device is None:
         return {}

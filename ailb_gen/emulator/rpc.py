@@ -6,80 +6,56 @@ Source: RFC 6241; Juniper, "Junos XML Management Protocol Developer Guide".
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.config_database import DEFAULT_MINUTES, MOST_MINUTES, UserSession
 from ailb_gen.emulator.configuration import ATTRIBUTES as VALUES
 from ailb_gen.emulator.configuration import (
     get,
     get_config,
     get_configuration,
+    get_schema,
     output,
     rollback_number,
     rollback_words,
     shown,
     with_version,
 )
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.editconfig import delete_config, edit_config
 from ailb_gen.emulator.load_operations import load_configuration
 from ailb_gen.emulator.messages import OK, RpcError, refusal
-from ailb_gen.emulator.monitoring import get_schema
-from ailb_gen.emulator.operations import OPERATIONS, check_named, rpc_of, run
-from ailb_gen.emulator.operations.commands import resolve
-from ailb_gen.emulator.pipes import FILTERS, Line, check_displays, read_line
+from ailb_gen.emulator.operations import check_named, run
+from ailb_gen.emulator.operations.commands import OPERATIONS, resolve, rpc_of
+from ailb_gen.emulator.pipes import FILTERS, TypedLine, check_displays, read_line
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.show_configuration import only, show_tree
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 
-Handler = Callable[["Device", "Session", etree._Element], str]
-# Minutes of `commit confirmed`: the default of Junos, and the maximum.
-DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 MOST_SECONDS = 4294967295
-COMMIT_OPTIONS = {
-    *("at-time", "check", "confirm-timeout", "confirmed", "detail", "force-synchronize", "full", "log"),
-    *("no-synchronize", "synchronize"),
-}
-
-# What may stand in a request; what stands elsewhere is a syntax error, such as RFC 6241's `persist`.
-OPTIONS: dict[str, set[str]] = {
-    "close-configuration": set(),
-    "commit": COMMIT_OPTIONS,
-    "commit-configuration": COMMIT_OPTIONS,
-    "copy-config": {"config", "source", "target"},
-    "delete-config": {"target"},
-    "discard-changes": set(),
-    "edit-config": {"config", "config-text", "default-operation", "error-option", "target", "test-option"},
-    "get": {"filter"},
-    "get-config": {"filter", "source"},
-    "get-configuration": {"configuration"},
-    "get-rescue-information": {"format"},
-    "get-rollback-information": {"compare", "format", "rollback"},
-    "get-schema": {"format", "identifier", "version"},
-    "load-configuration": {f"configuration{form}" for form in ("", "-json", "-set", "-text")},
-    "lock": {"target"},
-    "lock-configuration": set(),
-    "request-delete-rescue-configuration": set(),
-    "request-save-rescue-configuration": set(),
-    "unlock": {"target"},
-    "unlock-configuration": set(),
-    "validate": {"source"},
-}
-# The attributes of requests that have some. No device here has commit scripts; PyEZ rolls back with `compare`.
-ATTRIBUTES = {
-    "get-configuration": {*VALUES, "commit-scripts", "compare", "database", "format", "rollback", "use-fast-diff"},
-    "load-configuration": {"action", "compare", "format", "rescue", "rollback", "url"},
-}
 
 
-def answer(device: Device, session: Session, operation: etree._Element) -> str:
-    """Carry out an operation and return the content of its reply. Raises RefusedError."""
-    handler = HANDLERS.get(str(operation.tag))
-    if handler is not None:
-        _check_options(operation)
-        return handler(device, session, operation)
+class Request(NamedTuple):
+    """A request about the configuration: its answer, the elements and the attributes that it takes, and its phase.
+
+    None takes any. The phase is that of a change, for faults.
+    """
+
+    answer: Callable[[EmulatedDevice, UserSession, etree._Element], str]
+    options: str | None = ""
+    phase: str = "verify"
+    attributes: str | None = None
+
+
+def answer(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Carry out an operation and return the content of its reply. Raises RpcRefusedError."""
+    request = REQUESTS.get(str(operation.tag))
+    if request is not None:
+        _check_options(operation, request)
+        return request.answer(device, session, operation)
     if (operation.tag not in OPERATIONS or "." in str(operation.tag)) and operation.tag != "command":
         raise refusal("syntax error", element=str(operation.tag))
     if operation.tag == "command":
@@ -87,7 +63,7 @@ def answer(device: Device, session: Session, operation: etree._Element) -> str:
     return run(device, operation, operation.get("format", "xml").strip().lower())
 
 
-def phase_of(device: Device, operation: etree._Element) -> str:
+def phase_of(device: EmulatedDevice, operation: etree._Element) -> str:
     """Return the phase of a change to which an operation belongs, for faults."""
     tag = str(operation.tag)
     if tag in ("commit", "commit-configuration"):
@@ -99,19 +75,19 @@ def phase_of(device: Device, operation: etree._Element) -> str:
         return "rollback"
     if tag == "get-configuration" and operation.get("compare") is not None:
         return "compare"
-    return PHASES_OF.get(tag, "verify")
+    return REQUESTS[tag].phase if tag in REQUESTS else "verify"
 
 
-def _command(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `<command>`, what was typed at the prompt of the command line. Raises RefusedError."""
+def _command(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `<command>`, a line of the command line. Raises RpcRefusedError."""
     text = " ".join((operation.text or "").split())
     form = operation.get("format", "xml").strip().lower()
     line = read_line(text)
     return f"{_shown(device, session, line, form)}{_ignored(line)}"
 
 
-def _shown(device: Device, session: Session, line: Line, form: str) -> str:
-    """Return what a command shows, before any filter of lines. Raises RefusedError."""
+def _shown(device: EmulatedDevice, session: UserSession, line: TypedLine, form: str) -> str:
+    """Return the output of a command, before any filter of lines. Raises RpcRefusedError."""
     if line.words[:2] == ("show", "configuration"):
         return _shown_configuration(device, line, form)
     if line.display("json", "xml"):
@@ -119,7 +95,7 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     request = _request(line.words, form)
     if request is not None:
         _check_form(request, line)
-        return HANDLERS[str(request.tag)](device, session, request)
+        return REQUESTS[str(request.tag)].answer(device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         rpc = rpc_of(line.text)
         check_named(rpc)
@@ -128,23 +104,23 @@ def _shown(device: Device, session: Session, line: Line, form: str) -> str:
     return run(device, rpc_of(line.text), form)
 
 
-def _ignored(line: Line) -> str:
+def _ignored(line: TypedLine) -> str:
     """Return a comment that names filters of lines, empty without one: Junos takes them here, and ignores them.
 
-    Source: ncclient issue 82; PyEZ's `Device.cli`; NAPALM's `cli`, which filters on its own for that reason.
+    Source: ncclient issue 82; PyEZ's `EmulatedDevice.cli`; NAPALM's `cli`, which filters on its own for that reason.
     """
     names = [pipe.name for pipe in line.pipes if pipe.name in FILTERS]
     return f"<!-- ignored over NETCONF, as on Junos: {', '.join(names)} -->\n" if names else ""
 
 
 def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
-    """Return the request that a command about configurations stands for, None for any other. Raises RefusedError."""
-    names, rest = resolve(words, REQUESTS)
-    found = REQUESTS.get(tuple(names))
-    if found is None:
+    """Return the request that a command about configurations stands for, None for any other. Raises RpcRefusedError."""
+    names, rest = resolve(words, COMMANDS)
+    tag = COMMANDS.get(tuple(names))
+    if tag is None:
         return None
-    request = etree.Element(found, {"format": form})
-    if found == "get-rollback-information":
+    request = etree.Element(tag, {"format": form})
+    if tag == "get-rollback-information":
         number, base = rollback_words(rest)
         etree.SubElement(request, "rollback").text = str(number)
         if base is not None:
@@ -154,8 +130,8 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     return request
 
 
-def _check_form(request: etree._Element, line: Line) -> None:
-    """Refuse a form that a command about configurations lacks over NETCONF. Raises RefusedError."""
+def _check_form(request: etree._Element, line: TypedLine) -> None:
+    """Refuse a form that a command about configurations lacks over NETCONF. Raises RpcRefusedError."""
     compared = request.find("compare") is not None
     for pipe in line.pipes:
         name = pipe.words[0] if pipe.name == "display" else pipe.name
@@ -163,17 +139,17 @@ def _check_form(request: etree._Element, line: Line) -> None:
             raise refusal(f"this emulator has no '{name}' of this command over NETCONF", element=name)
 
 
-def _shown_configuration(device: Device, line: Line, form: str) -> str:
+def _shown_configuration(device: EmulatedDevice, line: TypedLine, form: str) -> str:
     displays = tuple(pipe for pipe in line.pipes if pipe.name in ("display", "compare"))
     if not displays and form in ("xml", "json"):
         whole = with_version(device, device.database.active)
         return shown(device, device.database.active, form, whole=only(whole, line.words[2:]))
-    text = show_tree(device, device.database.active, line.words[2:], Line(line.words, line.text, displays))
+    text = show_tree(device, device.database.active, line.words[2:], TypedLine(line.words, line.text, displays))
     return output(f"\n{text}")
 
 
-def _lock(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `lock`, `unlock`, and Junos's own names of both. Raises RefusedError."""
+def _lock(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `lock`, `unlock`, and Junos's own names of both. Raises RpcRefusedError."""
     _check_target(operation)
     tag = str(operation.tag)
     (device.database.lock if tag.startswith("lock") else device.database.unlock)(session)
@@ -187,7 +163,7 @@ def _check_target(operation: etree._Element) -> None:
             raise refusal(f"target {target.tag} is not supported", "invalid-value")
 
 
-def _open(device: Device, session: Session, operation: etree._Element) -> str:
+def _open(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """Open the shared candidate, for oneself with `<exclusive/>`, or a private copy with `<private/>`."""
     kind = next((str(child.tag) for child in operation), "")
     if kind == "private":
@@ -200,29 +176,29 @@ def _open(device: Device, session: Session, operation: etree._Element) -> str:
     return ""
 
 
-def _close(device: Device, session: Session, operation: etree._Element) -> str:
+def _close(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     device.database.end(session)
     return ""
 
 
-def _set_rescue(device: Device, session: Session, operation: etree._Element) -> str:
-    """Save the active configuration as the rescue configuration, or delete that. Raises RefusedError."""
+def _set_rescue(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Save the active configuration as the rescue configuration, or delete that. Raises RpcRefusedError."""
     saves = operation.tag == "request-save-rescue-configuration"
     device.database.set_rescue(device.database.active_text if saves else "")
     engine = "<routing-engine>\n<name>re0</name>\n<success/>\n</routing-engine>\n"
     return f"<rescue-management-results>\n{engine}</rescue-management-results>\n"
 
 
-def _rescue_information(device: Device, session: Session, operation: etree._Element) -> str:
-    """Answer `show system configuration rescue`, in text or XML. Raises RefusedError."""
+def _rescue_information(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
+    """Answer `show system configuration rescue`, in text or XML. Raises RpcRefusedError."""
     tree = device.database.rescue_tree()
     if tree is None:
         raise refusal("No rescue configuration is set", type="application")
     return f"<rescue-information>\n{_information(device, tree, operation)}</rescue-information>\n"
 
 
-def _information(device: Device, tree: Node, operation: etree._Element) -> str:
-    """Return a configuration of the past in the form that a request asks for. Raises RefusedError."""
+def _information(device: EmulatedDevice, tree: Node, operation: etree._Element) -> str:
+    """Return a configuration of the past in the form that a request asks for. Raises RpcRefusedError."""
     form = (operation.findtext("format") or operation.get("format") or "xml").strip().lower()
     if form not in ("text", "ascii", "xml", "json"):
         raise refusal(f"this emulator has no format {form}", "invalid-value", element="format")
@@ -231,7 +207,7 @@ def _information(device: Device, tree: Node, operation: etree._Element) -> str:
     return f"<configuration-information>\n{shown(device, tree, form)}</configuration-information>\n"
 
 
-def _commit(device: Device, session: Session, operation: etree._Element) -> str:
+def _commit(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """Answer Junos's `commit-configuration` and RFC 6241's `commit`: `confirm-timeout` in minutes, and in seconds."""
     if operation.find("at-time") is not None:
         raise refusal("this emulator commits only at once", "operation-not-supported", element="at-time")
@@ -254,21 +230,18 @@ def _commit(device: Device, session: Session, operation: etree._Element) -> str:
     )
 
 
-def _check_options(operation: etree._Element) -> None:
-    """Refuse an option that a request does not take. Raises RefusedError."""
-    known = OPTIONS.get(str(operation.tag))
-    if known is None:
-        return
-    unknown = [str(child.tag) for child in operation.iterchildren(etree.Element) if child.tag not in known]
-    if unknown:
-        raise refusal("syntax error", "unknown-element", element=unknown[0])
-    attributes = ATTRIBUTES.get(str(operation.tag), operation.attrib)
-    unknown = [str(name) for name in operation.attrib if name not in attributes]
-    if unknown:
-        raise refusal("syntax error", "bad-attribute", element=unknown[0])
+def _check_options(operation: etree._Element, request: Request) -> None:
+    """Refuse an option that a request does not take, such as RFC 6241's `persist`. Raises RpcRefusedError."""
+    options, attributes = request.options, request.attributes
+    for child in operation.iterchildren(etree.Element):
+        if options is not None and child.tag not in options.split():
+            raise refusal("syntax error", "unknown-element", element=str(child.tag))
+    for name in operation.attrib:
+        if attributes is not None and name not in attributes.split():
+            raise refusal("syntax error", "bad-attribute", element=str(name))
 
 
-def _validate(device: Device, session: Session, operation: etree._Element) -> str:
+def _validate(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """RFC 6241's validate, which confirms nothing."""
     if operation.find("source/candidate") is None:
         raise refusal("only the candidate can be validated", "operation-not-supported", element="source")
@@ -283,12 +256,12 @@ def _number(operation: etree._Element, name: str, default: int, most: int) -> in
     return int(text)
 
 
-def _discard(device: Device, session: Session, operation: etree._Element) -> str:
+def _discard(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     device.database.discard(session)
     return OK
 
 
-def _rollback_information(device: Device, session: Session, operation: etree._Element) -> str:
+def _rollback_information(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     tree = device.database.rollback_tree(rollback_number(operation.findtext("rollback") or "0"))
     against = operation.findtext("compare")
     if against is None:
@@ -297,49 +270,39 @@ def _rollback_information(device: Device, session: Session, operation: etree._El
     return f"<rollback-information>\n{body}</rollback-information>\n"
 
 
-HANDLERS: dict[str, Handler] = {
-    "get": get,
-    "get-schema": get_schema,
-    "request-save-rescue-configuration": _set_rescue,
-    "request-delete-rescue-configuration": _set_rescue,
-    "get-rescue-information": _rescue_information,
-    "lock": _lock,
-    "lock-configuration": _lock,
-    "unlock": _lock,
-    "unlock-configuration": _lock,
-    "open-configuration": _open,
-    "close-configuration": _close,
-    "load-configuration": load_configuration,
-    "edit-config": edit_config,
-    "copy-config": edit_config,
-    "delete-config": delete_config,
-    "get-configuration": get_configuration,
-    "get-config": get_config,
-    "commit-configuration": _commit,
-    "commit": _commit,
-    "validate": _validate,
-    "discard-changes": _discard,
-    "get-rollback-information": _rollback_information,
+COMMIT = "at-time check confirm-timeout confirmed detail force-synchronize full log no-synchronize synchronize"
+# No device here has commit scripts; PyEZ rolls back with `compare`.
+READ = f"{' '.join(VALUES)} commit-scripts compare database format rollback use-fast-diff"
+LOADED = "configuration configuration-json configuration-set configuration-text"
+LOAD = "action compare format rescue rollback url"
+REQUESTS = {
+    "close-configuration": Request(_close, phase="unlock"),
+    "commit": Request(_commit, COMMIT),
+    "commit-configuration": Request(_commit, COMMIT),
+    "copy-config": Request(edit_config, "config source target", "load"),
+    "delete-config": Request(delete_config, "target", "load"),
+    "discard-changes": Request(_discard, phase="rollback"),
+    "edit-config": Request(edit_config, "config config-text default-operation error-option target test-option", "load"),
+    "get": Request(get, "filter"),
+    "get-config": Request(get_config, "filter source", "running"),
+    "get-configuration": Request(get_configuration, "configuration", "running", READ),
+    "get-rescue-information": Request(_rescue_information, "format"),
+    "get-rollback-information": Request(_rollback_information, "compare format rollback"),
+    "get-schema": Request(get_schema, "format identifier version"),
+    "load-configuration": Request(load_configuration, LOADED, "load", LOAD),
+    "lock": Request(_lock, "target", "lock"),
+    "lock-configuration": Request(_lock, phase="lock"),
+    "open-configuration": Request(_open, None),
+    "request-delete-rescue-configuration": Request(_set_rescue),
+    "request-save-rescue-configuration": Request(_set_rescue),
+    "unlock": Request(_lock, "target", "unlock"),
+    "unlock-configuration": Request(_lock, phase="unlock"),
+    "validate": Request(_validate, "source", "check"),
 }
 # Commands about the configuration, and their requests.
-REQUESTS = {
+COMMANDS = {
     ("request", "system", "configuration", "rescue", "delete"): "request-delete-rescue-configuration",
     ("request", "system", "configuration", "rescue", "save"): "request-save-rescue-configuration",
     ("show", "system", "configuration", "rescue"): "get-rescue-information",
     ("show", "system", "rollback"): "get-rollback-information",
-}
-PHASES_OF = {
-    "lock": "lock",
-    "lock-configuration": "lock",
-    "unlock": "unlock",
-    "unlock-configuration": "unlock",
-    "close-configuration": "unlock",
-    "load-configuration": "load",
-    "edit-config": "load",
-    "copy-config": "load",
-    "delete-config": "load",
-    "validate": "check",
-    "discard-changes": "rollback",
-    "get-configuration": "running",
-    "get-config": "running",
 }

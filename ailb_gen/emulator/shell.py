@@ -8,8 +8,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.emulator.operations.system import HOME, host_name
 
 NOT_FOUND = 127
@@ -18,7 +18,7 @@ NOT_FOUND = 127
 class Shell:
     """A shell; `done` is true when the user has left it. With `ask` a password comes first."""
 
-    def __init__(self, device: Device, user: str, ask: bool = False) -> None:
+    def __init__(self, device: EmulatedDevice, user: str, ask: bool = False) -> None:
         self._device, self._user = device, user
         self._code = 0
         self.hidden = ask
@@ -32,7 +32,7 @@ class Shell:
         return f"root@{host_name(self._device)}:~ # " if self._user == "root" else "% "
 
     def run(self, text: str, operational: Callable[[str], str]) -> str:
-        """Carry out a line and return what it shows; `operational` runs a command of the command line."""
+        """Carry out a line and return its output; `operational` runs a command of the command line."""
         if self.hidden:
             # The emulated root has no password of its own.
             self.hidden = False
@@ -72,6 +72,6 @@ class Shell:
     def _cli(self, text: str, operational: Callable[[str], str]) -> str:
         try:
             return operational(text)
-        except RefusedError as error:
+        except RpcRefusedError as error:
             self._code = 1
             return f"error: {error}\n"

@@ -1,4 +1,4 @@
-"""The patch that `show | compare` prints: what changes at which level of the hierarchy.
+"""The patch that `show | compare` prints: the changes at each level of the hierarchy.
 
 Source: Juniper, CLI User Guide, "Compare Configuration Changes with a Prior Version".
 """
@@ -19,13 +19,13 @@ CHANGED, ENTRY, OTHER = "  ", "    ", "   "
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PatchStatement:
     """A statement as it is written: `head` without tags and marks, `block` None if it has no braces."""
 
     head: str
     tags: str
     mark: str
-    block: dict[str, Statement] | None
+    block: dict[str, PatchStatement] | None
 
     def lines(self, indent: str = "") -> Iterator[str]:
         """Iterate over the lines of the statement."""
@@ -50,18 +50,20 @@ def patch(old: Node, new: Node) -> str:
     return "".join(f"{line}\n" for line in _compare(_blocks(old), _blocks(new), (), ""))
 
 
-def _blocks(block: Node) -> dict[str, Statement]:
+def _blocks(block: Node) -> dict[str, PatchStatement]:
     """Return the statements of a block, by head, in order."""
     return {
-        text: Statement(
+        text: PatchStatement(
             text, tags_of(flags), f" {MARK}" if MARK in comments else "", None if below is None else _blocks(below)
         )
         for text, below, flags, comments in statements(block)
     }
 
 
-def _compare(old: dict[str, Statement], new: dict[str, Statement], path: Sequence[str], parent: str) -> Iterator[str]:
-    """Iterate over the lines of what changes in a block and below it."""
+def _compare(
+    old: dict[str, PatchStatement], new: dict[str, PatchStatement], path: Sequence[str], parent: str
+) -> Iterator[str]:
+    """Iterate over the lines of the changes in a block and below it."""
     changes = list(_changes(old, new, parent))
     if changes:
         yield f"[edit{''.join(f' {head}' for head in path)}]"
@@ -73,15 +75,15 @@ def _compare(old: dict[str, Statement], new: dict[str, Statement], path: Sequenc
 
 
 def _below(parent: str, head: str) -> str:
-    """Return as what the grammar knows the block that a statement opens."""
+    """Return the name by which the grammar knows the block that a statement opens."""
     words = head.split()
     if words[0] == "family" and len(words) > 1:
         return inside(inside(parent, words[0]), words[1])
     return inside(parent, words[0])
 
 
-def _changes(old: dict[str, Statement], new: dict[str, Statement], parent: str) -> Iterator[str]:
-    """Iterate over the lines of what changes right in a block."""
+def _changes(old: dict[str, PatchStatement], new: dict[str, PatchStatement], parent: str) -> Iterator[str]:
+    """Iterate over the lines of the changes right in a block."""
     gone = {_subject(head, parent): head for head in old if head not in new}
     pairs = {head: gone[_subject(head, parent)] for head in new if head not in old and _subject(head, parent) in gone}
     moved = _moved(old, new)
@@ -89,7 +91,7 @@ def _changes(old: dict[str, Statement], new: dict[str, Statement], parent: str) 
     for head, before in old.items():
         if head not in new and head not in paired:
             yield from _marked("-", before, _indent(head, parent))
-    last: Statement | None = None
+    last: PatchStatement | None = None
     for head, after in new.items():
         earlier = old.get(head)
         if earlier is None:
@@ -112,7 +114,7 @@ def _changes(old: dict[str, Statement], new: dict[str, Statement], parent: str) 
 
 
 def _subject(head: str, parent: str) -> str:
-    """Return what a statement without keys sets: its first word. One with keys is what it is called."""
+    """Return the subject of a statement: its first word, with keys its whole head."""
     word = head.split(None, 1)[0]
     keys, _ = form_of(parent, word)
     return head if keys or " " not in head or word == "family" else f"{word} "
@@ -134,7 +136,7 @@ def _counts(head: str) -> bool:
     return FIRST_COUNTS.get(head.split(None, 1)[0], False)
 
 
-def _moved(old: dict[str, Statement], new: dict[str, Statement]) -> set[str]:
+def _moved(old: dict[str, PatchStatement], new: dict[str, PatchStatement]) -> set[str]:
     """Return the entries that both have, whose order counts, and that stand elsewhere now."""
     first = [head for head in old if head in new and _counts(head)]
     second = [head for head in new if head in old and _counts(head)]
@@ -145,6 +147,6 @@ def _moved(old: dict[str, Statement], new: dict[str, Statement]) -> set[str]:
     return set(second) - stay
 
 
-def _marked(mark: str, statement: Statement, indent: str) -> Iterator[str]:
+def _marked(mark: str, statement: PatchStatement, indent: str) -> Iterator[str]:
     for line in statement.lines():
         yield f"{mark}{indent}{line}"

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from ailb_gen.emulator.configuration import attributes, rollback_number, with_attributes, with_version
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.configuration import attributes, inherited, rollback_number, with_attributes, with_version
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.outline import top
-from ailb_gen.emulator.pipes import Line, filtered
+from ailb_gen.emulator.pipes import TypedLine, filtered
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.xml_codec import to_xml
-from ailb_gen.errors import UsageError
-from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import set_lines, to_curly
@@ -24,40 +22,37 @@ from ailb_gen.junos.writer import set_lines, to_curly
 JUNOS = "http://xml.juniper.net/junos/{release}/junos"
 
 
-def show_tree(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
-    """Return a part of a configuration through the filters of a line. Raises RefusedError."""
+def show_tree(device: EmulatedDevice, tree: Node, path: Sequence[str], line: TypedLine) -> str:
+    """Return a part of a configuration through the filters of a line. Raises RpcRefusedError."""
     return filtered(_shown(device, tree, path, line), line.pipes)
 
 
-def _shown(device: Device, tree: Node, path: Sequence[str], line: Line) -> str:
+def _shown(device: EmulatedDevice, tree: Node, path: Sequence[str], line: TypedLine) -> str:
     comparing = next((pipe for pipe in line.pipes if pipe.name == "compare"), None)
     if comparing is not None:
         return patch(only(_other(device, comparing.words), path), only(tree, path))
     if line.display("inheritance"):
-        try:
-            tree = effective(tree)
-        except UsageError as error:
-            raise refusal(str(error)) from error
+        tree = inherited(tree)
     whole = with_version(device, tree)
     if any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
         raise refusal("this emulator has no 'display xml rpc' of a configuration", element="rpc")
     if line.display("xml", "json"):
         return _marked_up(device, tree, only(whole, path), line)
-    found = whole.get(*path)
-    if found is None:
+    part = whole.get(*path)
+    if part is None:
         return ""
     if line.display("set"):
         relative = any(pipe.words[1:2] == ("relative",) for pipe in line.pipes)
         lead = [] if relative else [_written(word) for word in path]
-        if path and not found.children:
+        if path and not part.children:
             return f"{' '.join(['set', *lead])}\n"
-        return "".join(f"{text}\n" for text in set_lines(found, lead))
-    # Of a block what is in it, of anything else the statement.
-    return to_curly(found if found.flags & ENDS or not found.word else _alone(found))
+        return "".join(f"{text}\n" for text in set_lines(part, lead))
+    # Of a block its content, of anything else the statement.
+    return to_curly(part if part.flags & ENDS or not part.word else _alone(part))
 
 
-def _other(device: Device, words: Sequence[str]) -> Node:
-    """Return what `compare` compares with. Raises RefusedError."""
+def _other(device: EmulatedDevice, words: Sequence[str]) -> Node:
+    """Return the configuration that `compare` names. Raises RpcRefusedError."""
     if list(words) in ([], ["rescue"]):
         tree = device.database.rescue_tree() if words else device.database.active
         if tree is None:
@@ -68,7 +63,7 @@ def _other(device: Device, words: Sequence[str]) -> Node:
     raise refusal("syntax error, compare takes nothing, 'rollback NUMBER' or 'rescue'", element=words[0])
 
 
-def _marked_up(device: Device, tree: Node, whole: Node, line: Line) -> str:
+def _marked_up(device: EmulatedDevice, tree: Node, whole: Node, line: TypedLine) -> str:
     known = top(device.schema)
     made = to_xml(whole, known)
     if line.display("json"):
@@ -88,7 +83,7 @@ def wrapped(version: str, xml: str) -> str:
 
 
 def only(root: Node, path: Sequence[str]) -> Node:
-    """Return a tree with nothing but one path and what is below it."""
+    """Return a tree with nothing but one path and the statements below it."""
     if not path:
         return root
     result = Node(root.word, root.line, root.flags)

@@ -13,9 +13,8 @@ import asyncssh
 
 from ailb_gen.emulator.channel_session import ChannelSession
 from ailb_gen.emulator.commandline import CommandLine
-from ailb_gen.emulator.fault_effects import with_faults
-from ailb_gen.emulator.host import Host
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.host import DeviceHost
+from ailb_gen.emulator.messages import RpcError, RpcRefusedError
 from ailb_gen.emulator.pager import Pager
 
 INTERRUPT, END, ERASE_LINE, ERASE_WORD = "\x03", "\x04", "\x15", "\x17"
@@ -30,7 +29,7 @@ class Terminal(ChannelSession):
     """One channel with a command line on it."""
 
     def __init__(
-        self, host: Host, channel: asyncssh.SSHServerChannel[bytes], user: str, size: tuple[int, int] | None
+        self, host: DeviceHost, channel: asyncssh.SSHServerChannel[bytes], user: str, size: tuple[int, int] | None
     ) -> None:
         """Open a session; `size` is that of the pseudo-terminal in columns and rows, None if there is none."""
         super().__init__(host, channel, user, "cli")
@@ -60,14 +59,14 @@ class Terminal(ChannelSession):
             self._prompt()
 
     def feed(self, data: bytes) -> None:
-        """Take what is typed."""
+        """Take typed characters."""
         self._typed += self._decoder.decode(data)
         if len(self._typed) > MOST_CHARACTERS:
             self.close()
         self._wake()
 
     def eof(self) -> None:
-        """Do what was typed, then close."""
+        """Carry out the typed lines, then close."""
         self._eof = True
         self._wake()
 
@@ -83,7 +82,7 @@ class Terminal(ChannelSession):
     # Input.
 
     async def _serve(self) -> None:
-        """Take what was typed until there is no more, or the user has left."""
+        """Take typed characters until there are no more, or the user has left."""
         while self._typed and not self._ended:
             if self._pager is not None:
                 self._turn(self._pager)
@@ -153,7 +152,7 @@ class Terminal(ChannelSession):
         self._line = kept
 
     def _recall(self, key: str) -> None:
-        """Put an earlier line in the place of this one."""
+        """Replace this line by an earlier one."""
         if key not in (*UP, *DOWN) or not self._history:
             return
         self._at = min(max(self._at + (1 if key in DOWN else -1), 0), len(self._history))
@@ -165,7 +164,7 @@ class Terminal(ChannelSession):
         """Show possible completions, and the line again; a tab completes a word with a single completion."""
         try:
             names = self._cli.completions(self._line)
-        except RefusedError:
+        except RpcRefusedError:
             # A word before is wrong: nothing can come next.
             names = []
         if key == "\t" and len(names) == 1 and names[0][0] != "<":
@@ -194,9 +193,9 @@ class Terminal(ChannelSession):
             if line == END:
                 shown = self._end_of_text()
             else:
-                shown = await with_faults(self._host, phase, lambda: not self._ended, lambda: self._cli.run(line))
+                shown = await self._with_faults(phase, lambda: self._cli.run(line))
             self._page(shown, line)
-        except RefusedError as error:
+        except RpcRefusedError as error:
             self._refuse(error, line, indent)
         self._host.watch()
         if self._pager is None:
@@ -223,7 +222,7 @@ class Terminal(ChannelSession):
         self._show("\r\n")
         return self._cli.end_of_text()
 
-    def _refuse(self, error: RefusedError, line: str, indent: int) -> None:
+    def _refuse(self, error: RpcRefusedError, line: str, indent: int) -> None:
         self._failed = True
         text = "".join(_error_text(one, line, indent, self._echo) for one in error.errors)
         if self._pty:

@@ -21,7 +21,7 @@ MOST = 10_000
 
 
 def matching(tree: Node, path: Sequence[str], pattern: str) -> list[str]:
-    """Return the words below a path that a wildcard, or a regular expression, fits. Raises RefusedError."""
+    """Return the words below a path that a wildcard, or a regular expression, fits. Raises RpcRefusedError."""
     try:
         expression = regex(pattern)
     except ValueError:
@@ -38,7 +38,7 @@ def matching(tree: Node, path: Sequence[str], pattern: str) -> list[str]:
 def expanded(command: str) -> list[str]:
     """Return the commands that one with ranges stands for: `set interfaces et-0/0/[0-3,7] mtu 9000`.
 
-    Raises RefusedError.
+    Raises RpcRefusedError.
     """
     parts = RANGE.split(command)
     choices = [[part] if at % 2 == 0 else _numbers(part) for at, part in enumerate(parts)]
@@ -51,7 +51,7 @@ def expanded(command: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[str]:
-    """Return the numbers of a range such as `0-3,7,!2`. Raises RefusedError."""
+    """Return the numbers of a range such as `0-3,7,!2`. Raises RpcRefusedError."""
     numbers: dict[int, None] = {}
     without: set[int] = set()
     for part in text.split(","):

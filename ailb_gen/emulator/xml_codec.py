@@ -1,4 +1,4 @@
-"""A configuration as Junos XML and back, by Juniper's models, or without them by an outline of what fabrics use.
+"""A configuration as Junos XML and back, by Juniper's models, or without them by the outline.
 
 Source: how Juniper's YANG models name statements; Junos XML API Guide, "XML and Junos OS Overview".
 """
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
-from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.outline import Outlined, Statement
+from ailb_gen.emulator.messages import RpcRefusedError, refusal
+from ailb_gen.emulator.outline import Outlined, StatementDefinition
 from ailb_gen.junos.block_layout import lay_out
-from ailb_gen.junos.instance import key_is_named
+from ailb_gen.junos.instance import key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
@@ -37,65 +37,65 @@ TAGS = {
 }
 
 
-def to_xml(root: Node, known: Statement) -> etree._Element:
-    """Return `<configuration>`. Raises RefusedError for a statement that is not known."""
+def to_xml(root: Node, known: StatementDefinition) -> etree._Element:
+    """Return `<configuration>`. Raises RpcRefusedError for a statement that is not known."""
     made = etree.Element("configuration")
     _block(root, known, made, ())
     return made
 
 
-def _block(node: Node, known: Statement, made: etree._Element, path: tuple[str, ...]) -> None:
+def _block(node: Node, known: StatementDefinition, made: etree._Element, path: tuple[str, ...]) -> None:
     """Add the statements of a block to an element."""
     for child in node:
-        found = known.words.get(child.word)
-        if found is None:
+        definition = known.words.get(child.word)
+        if definition is None:
             _bare(child, known, made, path)
-        elif found.kind == CONTAINER:
-            _block(child, found, _add(made, found, child), (*path, child.word))
-        elif found.kind == LIST:
+        elif definition.kind == CONTAINER:
+            _block(child, definition, _add(made, definition, child), (*path, child.word))
+        elif definition.kind == LIST:
             for entry in child:
-                _entry(entry, found, _add(made, found, entry), 0, (*path, child.word))
+                _entry(entry, definition, _add(made, definition, entry), 0, (*path, child.word))
         elif child.children:
-            for value in _last(child, found):
-                _text(value, found, made, child.flags, (*path, child.word))
+            for value in _last(child, definition):
+                _text(value, definition, made, child.flags, (*path, child.word))
         else:
-            _add(made, found, child)
+            _add(made, definition, child)
 
 
-def _bare(node: Node, known: Statement, made: etree._Element, path: tuple[str, ...]) -> None:
+def _bare(node: Node, known: StatementDefinition, made: etree._Element, path: tuple[str, ...]) -> None:
     """Add a statement whose name is not written."""
-    for found in known.bare:
-        if fits(found, node.word):
-            if found.kind == LIST:
-                _entry(node, found, _add(made, found, node), 0, path)
+    for definition in known.bare:
+        if fits(definition, node.word):
+            if definition.kind == LIST:
+                _entry(node, definition, _add(made, definition, node), 0, path)
             else:
-                _text(node, found, made, 0, path)
+                _text(node, definition, made, 0, path)
             return
     raise _unknown((*path, node.word))
 
 
-def _last(node: Node, found: Statement) -> list[Node]:
+def _last(node: Node, definition: StatementDefinition) -> list[Node]:
     """Return the values of a statement: where only one counts, the last."""
     values = list(node)
-    return values[-1:] if found.kind == LEAF else values
+    return values[-1:] if definition.kind == LEAF else values
 
 
-def _text(node: Node, found: Statement, made: etree._Element, flags: int, path: tuple[str, ...]) -> None:
+def _text(node: Node, definition: StatementDefinition, made: etree._Element, flags: int, path: tuple[str, ...]) -> None:
     if node.children:
         raise _unknown((*path, node.word, next(iter(node)).word))
-    element = _add(made, found, node)
+    element = _add(made, definition, node)
     element.text = node.word
     for flag, name in MARKS:
         if flags & flag:
             element.set(name, name)
 
 
-def _entry(node: Node, found: Statement, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
-    """Add the keys of a list entry from `at` on, then what it holds."""
-    keys = walked_keys(found)
+def _entry(node: Node, definition: StatementDefinition, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
+    """Add the keys of a list entry from `at` on, then its content."""
+    keys = written_keys(definition.keys)
     key = keys[at]
     path = (*path, node.word)
-    if key_is_named_here(key):
+    if key_is_named(key):
         if node.word != key.name or len(node.children) != 1:
             raise _unknown(path)
         node = next(iter(node))
@@ -103,49 +103,36 @@ def _entry(node: Node, found: Statement, made: etree._Element, at: int, path: tu
     if key.name == CHOICE_IDENT:
         chosen = etree.SubElement(made, node.word)
         if at + 1 < len(keys) and keys[at + 1].name == CHOICE_VALUE:
-            if len(node.children) == 1 and next(iter(node)).word not in found.words:
+            if len(node.children) == 1 and next(iter(node)).word not in definition.words:
                 node = next(iter(node))
                 chosen.text = node.word
-            _block(node, found, made, path)
+            _block(node, definition, made, path)
             return
     else:
         etree.SubElement(made, XML_NAMES.get(key.name, key.name)).text = node.word
     if at + 1 == len(keys):
-        _block(node, found, made, path)
+        _block(node, definition, made, path)
     elif len(node.children) == 1:
-        _entry(next(iter(node)), found, made, at + 1, path)
+        _entry(next(iter(node)), definition, made, at + 1, path)
     else:
         raise _unknown(path)
 
 
-def walked_keys(found: Statement) -> Sequence[Statement]:
-    """Return the keys of a list as the text has them: what chose is followed by its value, or by keys of their own."""
-    keys = found.keys
-    if len(keys) > 2 and keys[1].name == CHOICE_VALUE:
-        return (keys[0], *keys[2:])
-    return keys
-
-
-def key_is_named_here(key: Statement) -> bool:
-    """Return whether the name of a key is written in front of it."""
-    return key_is_named(key)  # type: ignore[arg-type]
-
-
-def fits(found: Statement, word: str) -> bool:
+def fits(definition: StatementDefinition, word: str) -> bool:
     """Return whether a word can be the value of a statement, or the first key of a list."""
-    first = found.keys[0] if found.kind == LIST and found.keys else found
+    first = definition.keys[0] if definition.kind == LIST and definition.keys else definition
     return first.check is None or first.check(word) is None
 
 
-def _add(made: etree._Element, found: Statement, node: Node) -> etree._Element:
-    element = etree.SubElement(made, XML_NAMES.get(found.name, found.name))
+def _add(made: etree._Element, definition: StatementDefinition, node: Node) -> etree._Element:
+    element = etree.SubElement(made, XML_NAMES.get(definition.name, definition.name))
     for flag, name in MARKS:
         if node.flags & flag:
             element.set(name, name)
     return element
 
 
-def _unknown(path: Sequence[str]) -> RefusedError:
+def _unknown(path: Sequence[str]) -> RpcRefusedError:
     return refusal(
         f"the emulator does not know {' '.join(path)!r} in XML; start it with --yang and models that have it",
         "operation-not-supported",
@@ -153,11 +140,13 @@ def _unknown(path: Sequence[str]) -> RefusedError:
     )
 
 
-def from_xml(element: etree._Element, known: Statement, filtering: bool = False, met: Met | None = None) -> Node:
+def from_xml(
+    element: etree._Element, known: StatementDefinition, filtering: bool = False, met: Met | None = None
+) -> Node:
     """Return the tree of `<configuration>`; in a filter, entries and values may be missing.
 
     `operation`, `delete`, `replace`, `inactive` and `protect` become flags. `met` takes every element but keys, with
-    the words that it stands for. Raises RefusedError.
+    the words that it stands for. Raises RpcRefusedError.
     """
     root = Node("", 0, FLAT)
     _read(element.iterchildren(etree.Element), known, root, filtering, (), [] if met is None else met)
@@ -167,17 +156,17 @@ def from_xml(element: etree._Element, known: Statement, filtering: bool = False,
 
 def _read(
     children: Iterable[etree._Element],
-    known: Statement,
+    known: StatementDefinition,
     node: Node,
     filtering: bool,
     path: tuple[str, ...],
     met: Met,
 ) -> None:
     for child in children:
-        found, word = look_up(known, str(child.tag))
-        if found is None:
+        definition, word = look_up(known, str(child.tag))
+        if definition is None:
             if filtering:
-                # What is not known is not there: it selects nothing.
+                # An unknown statement is not there: it selects nothing.
                 _put(node, str(child.tag), 0, True)
                 continue
             why = "; start the emulator with --yang if Juniper's models have it" if isinstance(known, Outlined) else ""
@@ -185,26 +174,26 @@ def _read(
         flags = _flags(child)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
         below = (*path, word) if word else path
-        if found.kind == LIST:
-            _read_entry(child, found, _put(node, word) if word else node, flags, filtering, below, met)
+        if definition.kind == LIST:
+            _read_entry(child, definition, _put(node, word) if word else node, flags, filtering, below, met)
             continue
-        text = (child.text or "").strip() if found.kind != CONTAINER else ""
-        met.append((child, below if word and (found.kind == LEAF or not text) else (*below, text)))
-        if found.kind == CONTAINER:
+        text = (child.text or "").strip() if definition.kind != CONTAINER else ""
+        met.append((child, below if word and (definition.kind == LEAF or not text) else (*below, text)))
+        if definition.kind == CONTAINER:
             target = _put(node, word, flags, not len(child))
-            _read(child.iterchildren(etree.Element), found, target, filtering, below, met)
+            _read(child.iterchildren(etree.Element), definition, target, filtering, below, met)
         else:
             # Of several values one can be deleted.
-            one = flags & DELETE if found.kind == LEAF_LIST and text else 0
+            one = flags & DELETE if definition.kind == LEAF_LIST and text else 0
             target = _put(node, word, flags & ~one | (MATCH if filtering and text else 0), not text) if word else node
-            if found.kind == LEAF and word and not filtering:
+            if definition.kind == LEAF and word and not filtering:
                 # Of several values the last counts.
                 target.children.clear()
             if text:
                 _put(target, text, one if word else flags, True)
 
 
-def look_up(known: Statement, tag: str) -> tuple[Statement | None, str]:
+def look_up(known: StatementDefinition, tag: str) -> tuple[StatementDefinition | None, str]:
     """Return the statement that an element stands for, and its word; no word if its name is not written."""
     bare = next((one for one in known.bare if one.name == tag), None)
     if bare is not None:
@@ -215,16 +204,16 @@ def look_up(known: Statement, tag: str) -> tuple[Statement | None, str]:
 
 def _read_entry(
     element: etree._Element,
-    found: Statement,
+    definition: StatementDefinition,
     node: Node,
     flags: int,
     filtering: bool,
     path: tuple[str, ...],
     met: Met,
 ) -> None:
-    """Add a list entry: its keys as words, then what it holds."""
+    """Add a list entry: its keys as words, then its content."""
     rest = list(element.iterchildren(etree.Element))
-    for key in walked_keys(found):
+    for key in written_keys(definition.keys):
         if key.name == CHOICE_VALUE:
             continue
         name = XML_NAMES.get(key.name, key.name)
@@ -232,17 +221,17 @@ def _read_entry(
         given = [
             one
             for one in rest
-            if (fits(key, str(one.tag)) and str(one.tag) not in found.words if chooses else one.tag == name)
+            if (fits(key, str(one.tag)) and str(one.tag) not in definition.words if chooses else one.tag == name)
         ]
         # Keys that have a name of their own are no choice.
-        given = [one for one in given if not chooses or str(one.tag) not in {other.name for other in found.keys}]
+        given = [one for one in given if not chooses or str(one.tag) not in {other.name for other in definition.keys}]
         if not given:
             if not filtering:
                 raise refusal("missing key", "missing-element", element=name)
             node, path = _put(node, ANY), (*path, ANY)
             continue
         rest.remove(given[0])
-        if key_is_named_here(key):
+        if key_is_named(key):
             node, path = _put(node, key.name), (*path, key.name)
         text = (given[0].text or "").strip()
         words = [str(given[0].tag)] if chooses else [text or ANY]
@@ -250,7 +239,7 @@ def _read_entry(
             node, path = _put(node, word), (*path, word)
     node.flags |= flags | ENDS
     met.append((element, path))
-    _read(rest, found, node, filtering, path, met)
+    _read(rest, definition, node, filtering, path, met)
 
 
 def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:
@@ -268,7 +257,7 @@ def _flags(element: etree._Element) -> int:
 
 
 def select(root: Node, selection: Node) -> Node:
-    """Return what a filter selects of a tree: a word without children selects everything below it.
+    """Return the part of a tree that a filter selects: a word without children selects everything below it.
 
     Statements with a value select those beside them, or all if the filter names no others (RFC 6241 section 6.2.5).
     """

@@ -9,7 +9,7 @@ from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
 from ailb_gen.junos.host_bits import host_bits
-from ailb_gen.junos.instance import Instance, key_is_named
+from ailb_gen.junos.instance import Instance, key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
@@ -222,7 +222,7 @@ class Walk:
 
     def _key(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Walk one key of a list entry, then those behind it or the entry; `done` are the keys in front of it."""
-        keys = _walked_keys(definition)
+        keys = written_keys(definition.keys)
         if len(done) >= len(keys):
             self._unknown(instance, node)
             return
@@ -237,7 +237,7 @@ class Walk:
 
     def _key_value(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         word = node.word
-        keys = _walked_keys(definition)
+        keys = written_keys(definition.keys)
         key = keys[len(done)]
         wrong = _misfit(instance, definition, key, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
@@ -254,7 +254,7 @@ class Walk:
 
     def _incomplete(self, instance: Instance, definition: Definition, node: Node, done: tuple[str, ...]) -> None:
         """Report what is missing of an entry whose keys `done` are there."""
-        key = _walked_keys(definition)[len(done)]
+        key = written_keys(definition.keys)[len(done)]
         one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
         what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)
         if key.name == CHOICE_VALUE:
@@ -351,14 +351,6 @@ def _misfit(instance: Instance, definition: Definition, leaf: Definition, word: 
     if wrong is None and leaf.is_address and "/" in word:
         return host_bits((*instance.path(), definition.name), word)
     return wrong
-
-
-def _walked_keys(definition: Definition) -> tuple[Definition, ...]:
-    """Return the keys of a list as the text has them: what chose is followed by its value, or by keys of their own."""
-    keys = definition.keys
-    if len(keys) > 2 and keys[1].name == CHOICE_VALUE:
-        return (keys[0], *keys[2:])
-    return keys
 
 
 def _written(instance: Instance, definition: Definition, word: str) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cache
 
+from ailb_gen.emulator.fabric_state import unconfigured
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
@@ -192,7 +192,7 @@ class ConfiguredFabric:
 
     def switch(self, name: str) -> Switch:
         """Return the model of a device's active configuration, which is empty while it is off."""
-        return self.switches[name].switch or _unconfigured(name)
+        return self.switches[name].switch or unconfigured(name)
 
     def cable_bps(self, device: str, port: str) -> int | None:
         """Return the speed that the files give for the cable on a port, in bit/s; None where they give none."""
@@ -225,9 +225,3 @@ def _cease(name: str, links: Sequence[str]) -> None:
 def port_of(interface: str) -> str:
     """Return the port of a logical interface; a port itself."""
     return interface.rpartition(".")[0] or interface
-
-
-@cache
-def _unconfigured(name: str) -> Switch:
-    """Return the model of an empty configuration."""
-    return switch(name, switch_file(name), Node(""))

@@ -11,7 +11,7 @@ from pathlib import Path
 from socket import socket
 
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
 from ailb_gen.lab import links, neighbor_table, registry, starting
 from ailb_gen.lab.namespaces import end_by_signals, isolate
@@ -72,7 +72,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         fabric = LabFabric(made)
         step("configurations")
         found = specs(artifacts, start.user, not lab.fresh)
-        fleet = Fleet(found, fabric, Login(start.user, password), minute_s=start.minute_s)
+        fleet = Fleet(found, fabric, FleetLogin(start.user, password), minute_s=start.minute_s)
         step("servers")
         hosts, known = _reachable(stack, made, inventory, outside, lab.address)
         booted = stack.enter_context(boot.boot(made, network, artifacts, lab.hosts))

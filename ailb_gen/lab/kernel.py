@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ailb_gen.addresses import Prefix, address_value, interface_value
-from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.emulator.fabric_state import TrafficCounters
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside, output
 
@@ -125,14 +125,14 @@ def addresses(name: str) -> tuple[Address, ...]:
     return tuple(found)
 
 
-def counters(name: str) -> dict[str, Counters]:
+def counters(name: str) -> dict[str, TrafficCounters]:
     """Return the traffic of every link of a device. Raises LabError."""
     found = {}
     # See proc(5), /proc/net/dev: two lines of headings, eight columns for each direction.
     for line in _file(name, "dev")[2:]:
         link, _, rest = line.rpartition(":")
         numbers = [int(word) for word in rest.split()]
-        found[link.strip()] = Counters(numbers[0], numbers[8], numbers[1], numbers[9])
+        found[link.strip()] = TrafficCounters(numbers[0], numbers[8], numbers[1], numbers[9])
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, RouteTotals
+from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters
 from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.configured import ConfiguredFabric, port_of
@@ -52,12 +52,12 @@ class LabFabric(ConfiguredFabric):
             link = self.switches[device].links().get(name)
         return link is not None and link.carrier
 
-    def counters(self, device: str, interface: str) -> Counters:
+    def counters(self, device: str, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface; none of one that the lab has no link for."""
         own = self.switches[device]
         link = own.ports[interface].link if interface in own.ports else unit_link(own.plan, interface)
         with self.lock:
-            return own.counters().get(link or "", Counters())
+            return own.counters().get(link or "", TrafficCounters())
 
     def advertiser(self, device: str, interface: str) -> End | None:
         """Return the port whose router advertisements arrive on a logical interface; None if none do."""
@@ -67,7 +67,7 @@ class LabFabric(ConfiguredFabric):
             return None
         return far if self._hears(self.switches[device], port) else None
 
-    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+    def advertisement(self, device: str, interface: str) -> RouterAdvertisement | None:
         """Return the router advertisements that `advertiser` sends, as the last one was; None if there is none."""
         if self.advertiser(device, interface) is None or self._listener is None:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.emulator.fabric_state import TrafficCounters
 from ailb_gen.lab import kernel
 from ailb_gen.lab.answers import Answers
 from ailb_gen.lab.bird import parse
@@ -164,7 +164,7 @@ class LabSwitch:
         """Return the links that have a link-local address now."""
         return frozenset(one.link for one in kernel.addresses(self.name) if one.value >> 118 == LINK_LOCAL >> 118)
 
-    def counters(self) -> Mapping[str, Counters]:
+    def counters(self) -> Mapping[str, TrafficCounters]:
         """Return the traffic of its links."""
         return self.answers.get("counters", partial(kernel.counters, self.name))
 

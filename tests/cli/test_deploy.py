@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ailb_gen.deploy.planfile import _digest
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set
 from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, VARIABLE, Site, assert_sound, run
@@ -314,7 +314,7 @@ def test_what_acts_besides_the_files_is_a_difference(tiny: Site, lines: str) -> 
 
 
 def _committed(site: Site, name: str, lines: str) -> None:
-    def somebody(device: Device) -> None:
+    def somebody(device: EmulatedDevice) -> None:
         other = device.other_operator()
         device.database.edit(other, load_set(device.database.candidate, lines)[0])
         device.database.commit(other, "by hand")
@@ -358,7 +358,7 @@ def test_what_a_push_takes_away_that_it_came_by(tiny: Site) -> None:
 
 
 def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) -> None:
-    def customer(device: Device) -> None:
+    def customer(device: EmulatedDevice) -> None:
         lines = "set protocols bgp group CUSTOMER type external\nset protocols bgp group CUSTOMER peer-as 65000\n"
         somebody = device.other_operator()
         device.database.edit(somebody, load_set(device.database.candidate, lines)[0])

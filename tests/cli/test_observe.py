@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ailb_gen.cli.visible import visible
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.tree import Node
@@ -31,7 +31,7 @@ def pushed(tiny: Site) -> Site:
     return tiny
 
 
-def committed(device: Device, tree: Node) -> None:
+def committed(device: EmulatedDevice, tree: Node) -> None:
     """Commit a configuration as somebody at the console of a switch does."""
     somebody = device.other_operator()
     device.database.edit(somebody, tree)

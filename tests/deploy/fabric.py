@@ -22,10 +22,10 @@ import yaml
 from ailb_gen.cli import main
 from ailb_gen.deploy.options import Limits
 from ailb_gen.deploy.runlog import RunLog, StateDirectory
-from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
 from ailb_gen.junos.tree import Node, copy
 from ailb_gen.junos.writer import to_set
@@ -35,7 +35,7 @@ from tests.conftest import design_of
 from tests.deploy.program import TICK_S
 
 USER, PASSWORD, VARIABLE = "admin", "correct horse", "AILB_TEST_PASSWORD"
-LOGIN = Login(USER, PASSWORD)
+LOGIN = FleetLogin(USER, PASSWORD)
 DRIVERS = ("napalm", "pyez")
 # One wave each: the canary, two spines of a color of their own, the other leaf.
 CANARY, SPINES, LAST = "stripe1-leaf1", ("spine1", "spine2"), "stripe1-leaf2"
@@ -107,7 +107,7 @@ class Site:
         """Where runs are recorded."""
         return StateDirectory(self.folder / "state")
 
-    def device(self, name: str) -> Device:
+    def device(self, name: str) -> EmulatedDevice:
         """Return a device, its database and faults included."""
         return self.fleet.devices[name]
 
@@ -148,7 +148,7 @@ class Site:
         return "\n".join(map(json.dumps, self.events()))
 
 
-def _end_of_patience(device: Device) -> None:
+def _end_of_patience(device: EmulatedDevice) -> None:
     if device.database.pending is not None:
         device.database.pending = replace(device.database.pending, deadline=device.now())
 
@@ -168,7 +168,7 @@ def site(
     folder: Path,
     minute_s: float = 1.0,
     timeout_s: int = 60,
-    login: Login = LOGIN,
+    login: FleetLogin = LOGIN,
     **defaults: object,
 ) -> Iterator[Site]:
     """Emulate the fabric before the change; a minute of commit confirmed lasts `minute_s` seconds.
@@ -277,7 +277,7 @@ class Elapsing:
             yield
 
 
-def timer_ends(device: Device) -> None:
+def timer_ends(device: EmulatedDevice) -> None:
     """Let the time end in which a commit can be confirmed, if one waits; in the thread of its fleet."""
     if device.database.pending is not None:
         device.database.pending = replace(device.database.pending, deadline=0.0)
@@ -294,7 +294,7 @@ class State:
     pending: bool
 
 
-def state_of(device: Device) -> State:
+def state_of(device: EmulatedDevice) -> State:
     """Look at a device; in the thread of its fleet."""
     database = device.database
     holder = f"{database.holder.user} {database.holder.client}" if database.holder is not None else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set
 from ailb_gen.junos.tree import Node
@@ -48,29 +48,29 @@ def changed(tree: Node) -> Node:
     return load_set(tree, THEIRS)[0]
 
 
-def edit(device: Device) -> None:
+def edit(device: EmulatedDevice) -> None:
     """Change the shared candidate, as `configure` without `exclusive` does."""
     device.database.edit(device.other_operator(), changed(device.database.candidate))
 
 
-def commit(device: Device, confirm_s: float = 0) -> None:
+def commit(device: EmulatedDevice, confirm_s: float = 0) -> None:
     """Change and commit."""
     somebody = device.other_operator()
     device.database.edit(somebody, changed(device.database.candidate))
     device.database.commit(somebody, "theirs", confirm_s, int(confirm_s // 60))
 
 
-def commit_confirmed(device: Device) -> None:
+def commit_confirmed(device: EmulatedDevice) -> None:
     """Change, and wait for what becomes of it, longer than any test takes."""
     commit(device, 3600)
 
 
-def lock(device: Device) -> None:
+def lock(device: EmulatedDevice) -> None:
     """Take the lock, as `configure exclusive` does."""
     device.database.lock(device.other_operator())
 
 
-def confirm_nothing(device: Device) -> None:
+def confirm_nothing(device: EmulatedDevice) -> None:
     """Commit what is active, confirmed: it waits, and nothing has changed."""
     device.database.commit(device.other_operator(), "theirs", 3600, 60)
 
@@ -88,7 +88,7 @@ def with_theirs(before: tuple[str, ...]) -> tuple[str, ...]:
 
 
 # What somebody is in the middle of on a device, and what the push says then.
-WORK: dict[str, tuple[Callable[[Device], None], str]] = {
+WORK: dict[str, tuple[Callable[[EmulatedDevice], None], str]] = {
     "lock": (lock, "lock: configuration database locked by: operator terminal"),
     "candidate": (edit, "lock: configuration database modified"),
     "pending": (commit_confirmed, "lock: a commit of operator waits for its confirmation"),
@@ -113,7 +113,7 @@ def test_what_somebody_is_in_the_middle_of_stays(tiny: Site, driver: str, work: 
 
 
 # What somebody does after the check of all devices, and what the wave says then.
-MEANWHILE: dict[str, tuple[Callable[[Device], None], str]] = {
+MEANWHILE: dict[str, tuple[Callable[[EmulatedDevice], None], str]] = {
     "commit": (commit, "load: its configuration is not the planned one; it was changed since"),
     "pending": (confirm_nothing, "lock: a commit of operator waits for its confirmation"),
 }

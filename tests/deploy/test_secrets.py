@@ -23,10 +23,10 @@ import pytest
 
 from ailb_gen.deploy.fleet import LIBRARIES
 from ailb_gen.deploy.transaction import SwitchTransaction
-from ailb_gen.emulator.config_database import ConfigDatabase, Session
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.load_config import load_set
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import RpcError, RpcRefusedError
 from ailb_gen.junos.tree import Node
 from tests.conftest import ROOT
 from tests.deploy.fabric import CANARY, DRIVERS, ORDER, USER, VARIABLE, Generated, Outcome, run, site
@@ -130,7 +130,7 @@ def logging_everything() -> Iterator[io.StringIO]:
 @pytest.mark.parametrize("kind", PASSWORDS)
 def test_every_verb(guarded: Generated, tmp_path: Path, driver: str, kind: str) -> None:
     secrets = secrets_of(guarded, PASSWORDS[kind])
-    with logging_everything() as log, site(guarded, tmp_path, login=Login(USER, PASSWORDS[kind])) as on:
+    with logging_everything() as log, site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS[kind])) as on:
         how = ["--driver", driver]
         reports = [f"--report={name}={tmp_path / name}.txt" for name in ("json", "junit", "sarif", "md", "table")]
         plan = str(tmp_path / "plan.json")
@@ -169,7 +169,7 @@ def test_libraries_log_nowhere_unless_asked(guarded: Generated, tmp_path: Path) 
 
 
 def test_a_refused_login(guarded: Generated, tmp_path: Path) -> None:
-    with site(guarded, tmp_path, login=Login(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
+    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
         for number, wrong in enumerate(PASSWORDS.values()):
             with mock.patch.dict("os.environ", {VARIABLE: f"{wrong}?"}):
                 done = on.deploy(FOREIGN)
@@ -195,11 +195,11 @@ REPEATED = [
 def test_an_error_of_a_device_that_repeats_a_secret(
     guarded: Generated, tmp_path: Path, driver: str, message: str, element: str
 ) -> None:
-    def refuse(database: ConfigDatabase, session: Session) -> None:
-        raise RefusedError(RpcError(message, path="[edit]", element=element))
+    def refuse(database: ConfigDatabase, session: UserSession) -> None:
+        raise RpcRefusedError(RpcError(message, path="[edit]", element=element))
 
     secrets = secrets_of(guarded, PASSWORDS["plain"])
-    with site(guarded, tmp_path, login=Login(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
+    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
         with mock.patch.object(ConfigDatabase, "check", refuse):
             done = on.deploy(FOREIGN, "--driver", driver)
         assert (done.code, f"{CANARY}: check: could not decrypt" in done.err) == (3, True), done.err
@@ -213,7 +213,7 @@ def test_a_bug_with_one_device(guarded: Generated, tmp_path: Path) -> None:
     def broken(self: SwitchTransaction, connection: object, minutes: int) -> None:
         raise RuntimeError(f"{PASSWORDS['awkward']} and {KEY} make no sense")
 
-    with site(guarded, tmp_path, login=Login(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
+    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
         with mock.patch.object(SwitchTransaction, "apply", broken):
             done = on.deploy(FOREIGN)
         assert done.code in (3, 4)
@@ -227,7 +227,7 @@ def test_a_bug_with_one_device(guarded: Generated, tmp_path: Path) -> None:
 
 def test_a_bug_of_the_whole_run(guarded: Generated, tmp_path: Path) -> None:
     secrets = secrets_of(guarded, PASSWORDS["awkward"])
-    with site(guarded, tmp_path, login=Login(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
+    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
         with mock.patch("ailb_gen.deploy.planning.waves", side_effect=RuntimeError(PASSWORDS["awkward"])):
             done = on.deploy(FOREIGN)
         assert (done.code, "this is a bug" in done.err, "RuntimeError" in done.err) == (70, True, True)
@@ -241,7 +241,7 @@ def test_a_key_file(guarded: Generated, tmp_path: Path) -> None:
     path.touch(0o600)
     path.write_bytes(key.export_private_key("openssh"))
     lines = path.read_text().splitlines()[1:-1]
-    login = Login(USER, "", (key.convert_to_public(),))
+    login = FleetLogin(USER, "", (key.convert_to_public(),))
     secrets = secrets_of(guarded, *lines)
     with (
         logging_everything() as log,
@@ -312,7 +312,7 @@ def test_processes(guarded: Generated, tmp_path: Path, kind: str) -> None:
     database.write_text(value)
     scratch.mkdir()
     command = {"command": ["sh", "-c", f"sleep 0.2; cat {database}"]}
-    with site(guarded, tmp_path, login=Login(USER, value), password=command) as on:
+    with site(guarded, tmp_path, login=FleetLogin(USER, value), password=command) as on:
         environment = {name: text for name, text in os.environ.items() if name != VARIABLE}
         process = subprocess.Popen(
             [sys.executable, "-m", "ailb_gen", *on.words("deploy", FOREIGN, "--limit", CANARY, minutes=60)],

@@ -13,7 +13,7 @@ from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.switch import Commit, ForeignError, Phase, RefusedError, once
 from ailb_gen.deploy.transaction import CommitState, SwitchTransaction, history_aim, tree_of, unchanged
 from ailb_gen.deploy.verify import Expected
-from ailb_gen.emulator.config_database import ConfigDatabase, Session
+from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_curly
 
@@ -28,7 +28,7 @@ NAME = "leaf1"
 OLD = "system {\n    host-name leaf1;\n}\n"
 NEW = "system {\n    host-name leaf1;\n    domain-name example.net;\n}\n"
 MARK = "ailb-gen run "
-US = Session(1, "operator", 0.0)
+US = UserSession(1, "operator", 0.0)
 CONFIRM_S = 60.0
 
 

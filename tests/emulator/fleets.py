@@ -1,21 +1,28 @@
 """A small fleet for tests, and ways to reach it with the clients that operators use."""
 
-from collections.abc import Iterator
+import asyncio
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import asyncssh
 from jnpr.junos.device import Device as Pyez
 from ncclient import manager
 from ncclient.manager import Manager
+from netmiko import ConnectHandler
 
-from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import factory
 from ailb_gen.network.fabric import Cable, End
 
 USER, PASSWORD = "admin", "correct horse"
+# Seconds that something may take before a test gives up.
+PATIENCE_S = 60
 LEAF, SPINE = "leaf1", "spine1"
 LINK = Cable(End(LEAF, "et-0/0/0"), End(SPINE, "et-0/0/0"))
 ASNS = {LEAF: (65101, 65001), SPINE: (65001, 65101)}
@@ -51,7 +58,7 @@ def bgp_of(name: str) -> str:
 def two_devices(state: Path | None = None, minute_s: float = 60.0) -> Iterator[Fleet]:
     """Run a leaf and a spine with a cable between them, as they come from the factory."""
     specs = [Spec(name, factory(name, USER)) for name in (LEAF, SPINE)]
-    with Fleet(specs, EmulatedFabric([LINK]), Login(USER, PASSWORD), state, minute_s=minute_s) as fleet:
+    with Fleet(specs, EmulatedFabric([LINK]), FleetLogin(USER, PASSWORD), state, minute_s=minute_s) as fleet:
         yield fleet
 
 
@@ -90,6 +97,54 @@ def pyez(fleet: Fleet, name: str = LEAF, password: str = PASSWORD) -> Iterator[P
             device.close()
 
 
-def active_text(device: Device) -> str:
+def active_text(device: EmulatedDevice) -> str:
     """Return what is active on a device."""
     return device.database.active_text
+
+
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that happens by itself."""
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.02)
+
+
+def bring_up(fleet: Fleet) -> None:
+    """Configure the session between the two devices."""
+    for name in (LEAF, SPINE):
+        with netconf(fleet, name) as session:
+            session.load_configuration(action="merge", format="text", config=bgp_of(name))
+            session.commit()
+
+
+def ssh(fleet: Fleet, command: str = "", typed: str = "", pty: bool = False) -> tuple[str, str, int]:
+    """Run a command, or type lines; returns output, errors and the exit code."""
+
+    async def work() -> tuple[str, str, int]:
+        async with asyncssh.connect(
+            fleet.address, fleet.port(LEAF), username=USER, password=PASSWORD, known_hosts=None, config=None
+        ) as connection:
+            how: dict[str, Any] = {"term_type": "xterm", "term_size": (80, 24)} if pty else {}
+            done = await connection.run(command or None, input=typed or None, **how)
+            assert done.exit_status is not None
+            return str(done.stdout), str(done.stderr), done.exit_status
+
+    return asyncio.run(work())
+
+
+@contextmanager
+def netmiko(fleet: Fleet) -> Iterator[Any]:
+    """Connect with netmiko."""
+    connection = ConnectHandler(
+        device_type="juniper_junos",
+        host=fleet.address,
+        port=fleet.port(LEAF),
+        username=USER,
+        password=PASSWORD,
+        session_timeout=60,
+    )
+    try:
+        yield connection
+    finally:
+        connection.disconnect()

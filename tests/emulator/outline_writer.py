@@ -5,24 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ailb_gen.emulator.outline import FORMS
-from ailb_gen.emulator.xml_codec import fits, key_is_named_here, walked_keys
+from ailb_gen.emulator.xml_codec import fits
+from ailb_gen.junos.instance import key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_VALUE
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ailb_gen.emulator.outline import Statement
+    from ailb_gen.emulator.outline import StatementDefinition
     from ailb_gen.junos.tree import Node
 
 
-def outline(known: Statement, trees: Sequence[Node]) -> str:
+def outline(known: StatementDefinition, trees: Sequence[Node]) -> str:
     """Return the part of a schema that trees use, as `read_outline` reads it."""
     return "".join(f"{line}\n" for line in _outline(known, list(trees), 0))
 
 
-def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
-    below: dict[str, tuple[Statement, bool, list[Node]]] = {}
+def _outline(known: StatementDefinition, nodes: list[Node], depth: int) -> Iterator[str]:
+    below: dict[str, tuple[StatementDefinition, bool, list[Node]]] = {}
     for node in nodes:
         for child in node:
             found = known.words.get(child.word)
@@ -38,21 +39,21 @@ def _outline(known: Statement, nodes: list[Node], depth: int) -> Iterator[str]:
             yield from _outline(found, inner, depth + 1)
 
 
-def _ends(found: Statement, entries: list[Node]) -> list[Node]:
+def _ends(found: StatementDefinition, entries: list[Node]) -> list[Node]:
     """Return the nodes behind all keys of list entries."""
-    for key in walked_keys(found)[1:]:
+    for key in written_keys(found.keys)[1:]:
         if key.name == CHOICE_VALUE:
             return entries
         entries = [child for entry in entries for child in entry]
-        if key_is_named_here(key):
+        if key_is_named(key):
             entries = [child for entry in entries for child in entry]
-    first = walked_keys(found)[0]
-    return [child for entry in entries for child in entry] if key_is_named_here(first) else entries
+    first = written_keys(found.keys)[0]
+    return [child for entry in entries for child in entry] if key_is_named(first) else entries
 
 
-def _form(found: Statement) -> str:
+def _form(found: StatementDefinition) -> str:
     if found.kind == LIST:
-        return f" [{' '.join(f'{key.name}:' if key_is_named_here(key) else key.name for key in found.keys)}]"
+        return f" [{' '.join(f'{key.name}:' if key_is_named(key) else key.name for key in found.keys)}]"
     return next(
         f" {form}" if form else ""
         for form, made in FORMS.items()

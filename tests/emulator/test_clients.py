@@ -26,14 +26,7 @@ from nornir_napalm.plugins.tasks import napalm_configure, napalm_get
 
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, pyez, two_devices
-from tests.emulator.test_netconf import until
-
-
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as found:
-        yield found
+from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, pyez, until
 
 
 @contextmanager
@@ -104,19 +97,6 @@ def test_pyez_is_told_why(fleet: Fleet) -> None:
         assert "root-authentication" in str(refused.value)
 
 
-def test_pyez_facts(fleet: Fleet) -> None:
-    with pyez(fleet) as device:
-        facts = {name: device.facts[name] for name in ("hostname", "model", "version", "fqdn", "serialnumber", "2RE")}
-    assert facts == {
-        "hostname": LEAF,
-        "model": "QFX5240-64OD",
-        "version": "25.4R1.12-EVO",
-        "fqdn": LEAF,
-        "serialnumber": fleet.devices[LEAF].serial,
-        "2RE": False,
-    }
-
-
 def test_pyez_and_faults(fleet: Fleet) -> None:
     fleet.add_faults(LEAF, Fault("refuse-auth", "connect"))
     with pytest.raises(ConnectAuthError), pyez(fleet):
@@ -160,12 +140,6 @@ def test_napalm_changes_a_configuration(fleet: Fleet) -> None:
         driver.rollback()
         assert "domain-name" not in active_text(device)
     assert (device.database.holder, device.database.modified) == (None, False)
-
-
-def test_napalm_facts(fleet: Fleet) -> None:
-    with napalm(fleet) as driver:
-        facts = driver.get_facts()
-    assert (facts["hostname"], facts["model"], facts["vendor"]) == (LEAF, "QFX5240-64OD", "Juniper")
 
 
 def test_napalm_traps(fleet: Fleet) -> None:

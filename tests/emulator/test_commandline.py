@@ -1,10 +1,8 @@
 """The command line as netmiko, scrapli, PyEZ's StartShell and plain ssh see it."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import asyncssh
 import pytest
@@ -21,34 +19,11 @@ from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import factory
-from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, netconf, two_devices
-from tests.emulator.test_netconf import bring_up, until
+from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, bring_up, netconf, netmiko, ssh, until
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as found:
-        yield found
-
-
-@contextmanager
-def netmiko(fleet: Fleet) -> Iterator[Any]:
-    connection = ConnectHandler(
-        device_type="juniper_junos",
-        host=fleet.address,
-        port=fleet.port(LEAF),
-        username=USER,
-        password=PASSWORD,
-        session_timeout=60,
-    )
-    try:
-        yield connection
-    finally:
-        connection.disconnect()
 
 
 @contextmanager
@@ -61,21 +36,6 @@ def scrapli(fleet: Fleet) -> Iterator[Cli]:
         transport_options=TransportSsh2Options(),
     ) as found:
         yield found
-
-
-def ssh(fleet: Fleet, command: str = "", typed: str = "", pty: bool = False) -> tuple[str, str, int]:
-    """Run a command, or type lines; returns output, errors and the exit code."""
-
-    async def work() -> tuple[str, str, int]:
-        async with asyncssh.connect(
-            fleet.address, fleet.port(LEAF), username=USER, password=PASSWORD, known_hosts=None, config=None
-        ) as connection:
-            how: dict[str, Any] = {"term_type": "xterm", "term_size": (80, 24)} if pty else {}
-            done = await connection.run(command or None, input=typed or None, **how)
-            assert done.exit_status is not None
-            return str(done.stdout), str(done.stderr), done.exit_status
-
-    return asyncio.run(work())
 
 
 def test_netmiko(fleet: Fleet) -> None:
@@ -298,7 +258,7 @@ def test_a_session_by_hand(fleet: Fleet) -> None:
 
 
 def test_root_begins_in_a_shell() -> None:
-    with Fleet([Spec(LEAF, factory(LEAF, "root"))], EmulatedFabric([]), Login("root", PASSWORD)) as fleet:
+    with Fleet([Spec(LEAF, factory(LEAF, "root"))], EmulatedFabric([]), FleetLogin("root", PASSWORD)) as fleet:
         found = ConnectHandler(
             device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username="root", password=PASSWORD
         )

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.emulator.config_database import ROLLBACKS, ConfigDatabase, Session
+from ailb_gen.emulator.config_database import ROLLBACKS, ConfigDatabase, UserSession
 from ailb_gen.emulator.disk import Disk, Saved
 from ailb_gen.emulator.load_config import load, load_set
-from ailb_gen.emulator.messages import RefusedError, RpcError
+from ailb_gen.emulator.messages import RpcError, RpcRefusedError
 from ailb_gen.errors import OutputError
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 
-ANN, BOB = Session(1, "ann", 1000.0), Session(2, "bob", 1000.0)
+ANN, BOB = UserSession(1, "ann", 1000.0), UserSession(2, "bob", 1000.0)
 
 
 class Clock:
@@ -40,7 +40,7 @@ def database_of(
     return ConfigDatabase(tree_of(FACTORY), Disk(disk) if disk else None, clock, check), clock
 
 
-def name_it(database: ConfigDatabase, session: Session, name: str) -> None:
+def name_it(database: ConfigDatabase, session: UserSession, name: str) -> None:
     database.edit(session, load_set(database.candidate, f"set system host-name {name}")[0])
 
 
@@ -77,7 +77,7 @@ def test_fifty_rollbacks_are_kept() -> None:
         database.commit(ANN)
     assert len(database.commits()) == ROLLBACKS
     assert name_of(database.rollback_tree(ROLLBACKS - 1)) == "n5"
-    with pytest.raises(RefusedError, match="rollback 50 does not exist"):
+    with pytest.raises(RpcRefusedError, match="rollback 50 does not exist"):
         database.rollback_tree(ROLLBACKS)
 
 
@@ -93,7 +93,7 @@ def test_the_lock_keeps_others_out() -> None:
     database, clock = database_of()
     database.lock(ANN)
     clock.now += 3661
-    with pytest.raises(RefusedError, match="already open"):
+    with pytest.raises(RpcRefusedError, match="already open"):
         database.lock(ANN)
     acts: list[Callable[[], object]] = [
         lambda: database.lock(BOB),
@@ -103,7 +103,7 @@ def test_the_lock_keeps_others_out() -> None:
         lambda: database.check(BOB),
     ]
     for act in acts:
-        with pytest.raises(RefusedError) as refusal:
+        with pytest.raises(RpcRefusedError) as refusal:
             act()
         error = refusal.value.errors[0]
         assert (error.tag, error.holder) == ("lock-denied", ANN.number)
@@ -111,7 +111,7 @@ def test_the_lock_keeps_others_out() -> None:
             "configuration database locked by:\n"
             "  ann terminal  (pid 1) on since 1970-01-01 00:16:40 UTC, idle 01:01:01\n      exclusive "
         )
-    with pytest.raises(RefusedError, match="not open"):
+    with pytest.raises(RpcRefusedError, match="not open"):
         database.unlock(BOB)
 
 
@@ -130,7 +130,7 @@ def test_what_somebody_left_in_the_shared_candidate_stops_a_lock() -> None:
     database, _ = database_of()
     name_it(database, ANN, "x")
     database.end(ANN)
-    with pytest.raises(RefusedError, match="configuration database modified"):
+    with pytest.raises(RpcRefusedError, match="configuration database modified"):
         database.lock(BOB)
     database.discard(BOB)
     database.lock(BOB)
@@ -142,7 +142,7 @@ def test_a_check_that_fails_commits_nothing() -> None:
     )
     name_it(database, ANN, "bad")
     for act in (database.check, database.commit):
-        with pytest.raises(RefusedError, match="no; configuration check-out failed"):
+        with pytest.raises(RpcRefusedError, match="no; configuration check-out failed"):
             act(ANN)
     assert (name_of(database.active), len(database.commits())) == ("factory", 1)
 
@@ -239,7 +239,7 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     with monkeypatch.context() as patched:
         patched.setattr(Disk, "write", full)
-        with pytest.raises(RefusedError, match="No space left"):
+        with pytest.raises(RpcRefusedError, match="No space left"):
             database.commit(ANN, confirm_s=60, minutes=1)
     assert (name_of(database.active), name_of(database.candidate), database.pending) == ("factory", "trial", None)
     assert len(database.commits()) == 1

@@ -1,21 +1,12 @@
 """Configuration mode as it is typed: commands for many statements, loading at a level, questions, help, paging."""
 
-from collections.abc import Iterator
-
 import pytest
 from netmiko import ConnectHandler
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, two_devices
-from tests.emulator.test_commandline import netmiko, ssh
+from tests.emulator.fleets import LEAF, PASSWORD, USER, netmiko, ssh
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as found:
-        yield found
 
 
 def typed(fleet: Fleet, *lines: str) -> str:

@@ -2,20 +2,20 @@
 
 import pytest
 
-from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.load_config import load_set
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.emulator.source import factory
 from tests.junos.models import schema
 
 
-def refusal(device: Device, commands: str) -> RefusedError:
+def refusal(device: EmulatedDevice, commands: str) -> RpcRefusedError:
     """Edit, and return why the commit is refused; nothing has changed then."""
     session = device.session("admin")
     before = device.committed()
     device.database.edit(session, load_set(device.database.candidate, commands)[0])
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RpcRefusedError) as refused:
         device.database.commit(session)
     assert device.committed() is before
     assert refused.value.errors[-1].message == "configuration check-out failed"
@@ -23,7 +23,7 @@ def refusal(device: Device, commands: str) -> RefusedError:
 
 
 def test_what_the_models_say() -> None:
-    device = Device(Spec("leaf1", factory("leaf1", "admin")), EmulatedFabric([]), schema=schema())
+    device = EmulatedDevice(Spec("leaf1", factory("leaf1", "admin")), EmulatedFabric([]), schema=schema())
     errors = refusal(
         device,
         "set system frobnicate\nset interfaces et-0/0/0 mtu many\n"
@@ -35,7 +35,7 @@ def test_what_the_models_say() -> None:
 
 
 def test_without_models_there_is_little_to_say() -> None:
-    device = Device(Spec("leaf1", factory("leaf1", "admin")), EmulatedFabric([]))
+    device = EmulatedDevice(Spec("leaf1", factory("leaf1", "admin")), EmulatedFabric([]))
     circle = "set groups a apply-groups b\nset groups b apply-groups a\nset apply-groups a"
     assert refusal(device, circle).errors[0].path == "[edit groups]"
     device.database.discard(device.session("admin"))
@@ -43,7 +43,9 @@ def test_without_models_there_is_little_to_say() -> None:
 
 
 def test_sessions_and_serial_numbers() -> None:
-    first, second = (Device(Spec(name, factory(name, "admin")), EmulatedFabric([])) for name in ("leaf1", "leaf2"))
+    first, second = (
+        EmulatedDevice(Spec(name, factory(name, "admin")), EmulatedFabric([])) for name in ("leaf1", "leaf2")
+    )
     assert first.serial != second.serial
     assert first.session("ann").number != first.session("ann").number
     assert first.alarms() == ()

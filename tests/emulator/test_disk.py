@@ -18,11 +18,11 @@ import sys
 from pathlib import Path
 from ailb_gen.emulator.disk import Disk
 from ailb_gen.emulator.load_config import load_set
-from ailb_gen.emulator.config_database import ConfigDatabase, Session
+from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.junos.tree import Node
 
 database = ConfigDatabase(Node(""), Disk(Path(sys.argv[1])))
-session = Session(1, "ann", 0.0)
+session = UserSession(1, "ann", 0.0)
 number = int(database.active.value("system", "host-name") or 0)
 while True:
     number += 1

@@ -1,20 +1,12 @@
 """RFC 6241's edit-config with ncclient: operations, their errors, and the options beside them."""
 
-from collections.abc import Iterator
-
 import pytest
 from ncclient.operations.rpc import RPCError
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, netconf, two_devices
+from tests.emulator.fleets import LEAF, netconf
 
 NC = "urn:ietf:params:xml:ns:netconf:base:1.0"
-
-
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as found:
-        yield found
 
 
 def config(inner: str) -> str:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
-from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.fabric import EmulatedFabric, mac_address
 from ailb_gen.emulator.fabric_state import RouteTotals, link_local
-from ailb_gen.emulator.hardware import mac
 from ailb_gen.emulator.ribs import CountedRouting, never_exported
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
@@ -300,11 +299,11 @@ def test_files_that_contradict_each_other(tmp_path: Path) -> None:
 
 
 def test_hardware_addresses() -> None:
-    assert mac("leaf", "et-0/0/0") == mac("leaf", "et-0/0/0")
+    assert mac_address("leaf", "et-0/0/0") == mac_address("leaf", "et-0/0/0")
     names = [(name, f"et-0/0/{port}") for name in NAMES for port in range(64)]
-    assert len({mac(*pair) for pair in names}) == len(names)
+    assert len({mac_address(*pair) for pair in names}) == len(names)
     # Locally administered, for one interface.
-    assert all(int(mac(*pair)[:2], 16) & 3 == 2 for pair in names)
+    assert all(int(mac_address(*pair)[:2], 16) & 3 == 2 for pair in names)
     fabric = EmulatedFabric([])
     assert len({link_local(fabric, name, f"{port}.0") for name, port in names}) == len(names)
     assert link_local(fabric, "leaf", "et-0/0/0.0") == link_local(fabric, "leaf", "et-0/0/0")

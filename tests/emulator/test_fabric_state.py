@@ -12,11 +12,18 @@ from lxml import etree
 from ncclient.operations import RPCError
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.device import Device, Spec
-from ailb_gen.emulator.fabric_state import BgpSession, Counters, FabricState, PrefixCounts, RouteTotals, link_local
+from ailb_gen.emulator.device import EmulatedDevice, Spec
+from ailb_gen.emulator.fabric_state import (
+    BgpSession,
+    FabricState,
+    PrefixCounts,
+    RouteTotals,
+    TrafficCounters,
+    link_local,
+)
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import LabError
 from ailb_gen.junos.tree import Node
@@ -63,13 +70,13 @@ class Written:
     def cable_bps(self, device: str, port: str) -> int | None:
         return None
 
-    def counters(self, device: str, interface: str) -> Counters:
-        return Counters(1000, 2000, 10, 20) if device == LEAF else Counters()
+    def counters(self, device: str, interface: str) -> TrafficCounters:
+        return TrafficCounters(1000, 2000, 10, 20) if device == LEAF else TrafficCounters()
 
     def advertiser(self, device: str, interface: str) -> End | None:
         return self.neighbor(device, PORT) if interface == UNIT and self.link_up(device, PORT) else None
 
-    def heard(self, device: str, interface: str) -> RouterAdvertisement | None:
+    def advertisement(self, device: str, interface: str) -> RouterAdvertisement | None:
         far = self.advertiser(device, interface)
         return RouterAdvertisement(f"{PORT}.0", (), (), None, None, 77) if far is not None else None
 
@@ -112,7 +119,7 @@ def fabric() -> Written:
 @pytest.fixture
 def fleet(fabric: FabricState) -> Iterator[Fleet]:
     specs = [Spec(name, factory(name, USER)) for name in (LEAF, SPINE)]
-    with Fleet(specs, fabric, Login(USER, PASSWORD)) as running:
+    with Fleet(specs, fabric, FleetLogin(USER, PASSWORD)) as running:
         yield running
 
 
@@ -164,7 +171,7 @@ def test_faults_and_power_reach_the_fabric(fleet: Fleet, fabric: Written) -> Non
     assert ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer") is None
     fleet.clear_faults(LEAF)
     assert fabric.kept_down == []
-    fleet.do(SPINE, Device.power_off)
+    fleet.do(SPINE, EmulatedDevice.power_off)
     assert ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer") is None
 
 
@@ -172,12 +179,12 @@ def test_one_thread_calls_the_fabric(fleet: Fleet, fabric: Written) -> None:
     fabric.threads.clear()
     with netconf(fleet) as session:
         session.commit()
-    fleet.do(SPINE, Device.power_on)
+    fleet.do(SPINE, EmulatedDevice.power_on)
     assert [thread.name for thread in fabric.threads] == ["emulator"]
 
 
 def test_errors_reach_the_caller(fleet: Fleet) -> None:
-    def broken(device: Device) -> None:
+    def broken(device: EmulatedDevice) -> None:
         raise ValueError(device.name)
 
     with pytest.raises(ValueError, match=LEAF):
@@ -200,8 +207,8 @@ def test_a_call_does_not_wait_for_ever(fleet: Fleet) -> None:
 
 def test_a_call_that_would_wait_for_itself(fleet: Fleet) -> None:
     with pytest.raises(RuntimeError, match="from other threads than its own"):
-        fleet.do(LEAF, lambda device: fleet.do(SPINE, Device.power_off))
-    stopped = Fleet([], Written(), Login(USER, PASSWORD))
+        fleet.do(LEAF, lambda device: fleet.do(SPINE, EmulatedDevice.power_off))
+    stopped = Fleet([], Written(), FleetLogin(USER, PASSWORD))
     with pytest.raises(RuntimeError, match="while it runs"):
         stopped.reboot(LEAF, 1)
     stopped.stop()

@@ -6,7 +6,7 @@ import pytest
 
 from ailb_gen.emulator.json_codec import from_json, to_json
 from ailb_gen.emulator.load_config import load
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.emulator.outline import read_outline
 from ailb_gen.emulator.xml_codec import from_xml, to_xml
 from ailb_gen.junos.reader import read_curly
@@ -61,5 +61,5 @@ def test_the_form() -> None:
     ],
 )
 def test_what_is_no_configuration(text: str, reason: str) -> None:
-    with pytest.raises(RefusedError, match=reason):
+    with pytest.raises(RpcRefusedError, match=reason):
         from_json(text)

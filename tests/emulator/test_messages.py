@@ -9,8 +9,8 @@ from ailb_gen.emulator.messages import (
     BASE,
     BASE_1_1,
     MessageError,
-    RefusedError,
     RpcError,
+    RpcRefusedError,
     hello,
     parse,
     parse_hello,
@@ -68,7 +68,7 @@ def test_errors_are_written_in_junipers_order() -> None:
     error = RpcError(
         "no <such> thing", "invalid-value", path="[edit system]", element="host-name", daemon="mgd", holder=9
     )
-    root = etree.fromstring(RefusedError(error, error, wrapper="load-configuration-results", counted=True).xml())
+    root = etree.fromstring(RpcRefusedError(error, error, wrapper="load-configuration-results", counted=True).xml())
     assert [child.tag for child in root] == ["rpc-error", "rpc-error", "load-error-count"]
     assert [child.tag for child in root[0]] == [
         "error-type",

@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import asyncssh
@@ -18,27 +16,20 @@ from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
-from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, bgp_of, netconf, two_devices
-
-# How long what happens by itself may take before a test gives up.
-PATIENCE_S = 60
-
-
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as found:
-        yield found
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for something that happens by itself."""
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.02)
+from tests.emulator.fleets import (
+    LEAF,
+    PASSWORD,
+    SPINE,
+    USER,
+    active_text,
+    bring_up,
+    netconf,
+    two_devices,
+    until,
+)
 
 
 def talk(fleet: Fleet, *sent: str, command: str = "", chunked: bool = False) -> str:
@@ -216,21 +207,6 @@ def test_a_password_for_root_is_needed(fleet: Fleet) -> None:
             session.commit(check=True)
 
 
-def test_the_lock_goes_with_its_session(fleet: Fleet) -> None:
-    device = fleet.devices[LEAF]
-    with netconf(fleet) as first, netconf(fleet) as second:
-        first.lock()
-        first.load_configuration(action="set", config=["set system domain-name d"])
-        with pytest.raises(RPCError) as refusal:
-            second.lock()
-        assert (refusal.value.tag, str(first.session_id) in str(refusal.value.info)) == ("lock-denied", True)
-        second.kill_session(str(first.session_id))
-        until(lambda: device.database.holder is None)
-        assert not device.database.modified
-        second.lock()
-    until(lambda: device.database.holder is None)
-
-
 def test_nobody_confirms(tmp_path: Path) -> None:
     with two_devices(minute_s=0.05) as fleet, netconf(fleet) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
@@ -251,13 +227,6 @@ def test_keys_survive_and_the_world_is_told(tmp_path: Path) -> None:
         assert [line.split()[1:] for line in fleet.known_hosts().splitlines()] == known
         assert "domain-name" not in active_text(fleet.devices[LEAF])
         assert fleet.devices[LEAF].commits()[0].client == "other"
-
-
-def bring_up(fleet: Fleet) -> None:
-    for name in (LEAF, SPINE):
-        with netconf(fleet, name) as session:
-            session.load_configuration(action="merge", format="text", config=bgp_of(name))
-            session.commit()
 
 
 def established(fleet: Fleet) -> list[bool]:
@@ -441,7 +410,7 @@ def test_keys_let_in() -> None:
         ) as connection:
             return str((await connection.run("show configuration system host-name")).stdout)
 
-    with Fleet(specs, EmulatedFabric([]), Login(USER, "", (key,))) as fleet:
+    with Fleet(specs, EmulatedFabric([]), FleetLogin(USER, "", (key,))) as fleet:
         assert asyncio.run(who(fleet.port(LEAF), USER, [key])) == f"host-name {LEAF};\n"
         for user, other in ((USER, asyncssh.generate_private_key("ssh-ed25519")), ("root", key)):
             with pytest.raises(asyncssh.PermissionDenied):
@@ -450,8 +419,8 @@ def test_keys_let_in() -> None:
 
 def test_a_port_in_use(fleet: Fleet) -> None:
     specs = [Spec(LEAF, factory(LEAF, USER))]
-    second = Fleet(specs, EmulatedFabric([]), Login(USER, PASSWORD), base_port=fleet.port(LEAF))
+    second = Fleet(specs, EmulatedFabric([]), FleetLogin(USER, PASSWORD), base_port=fleet.port(LEAF))
     with pytest.raises(UsageError, match=r"leaf1: cannot listen on 127.0.0.1 port \d+: Address already in use"):
         second.start()
     with pytest.raises(UsageError, match="do not fit above port 65535"):
-        Fleet(specs * 2, EmulatedFabric([]), Login(USER, PASSWORD), base_port=65535)
+        Fleet(specs * 2, EmulatedFabric([]), FleetLogin(USER, PASSWORD), base_port=65535)

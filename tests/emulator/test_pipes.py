@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.emulator.pipes import as_it_is, read_line
 
 
@@ -27,7 +27,7 @@ from ailb_gen.emulator.pipes import as_it_is, read_line
     ],
 )
 def test_what_would_be_ignored_is_refused(pipes: str, word: str, reason: str) -> None:
-    with pytest.raises(RefusedError, match=reason) as caught:
+    with pytest.raises(RpcRefusedError, match=reason) as caught:
         read_line(f"show configuration | {pipes}")
     assert caught.value.errors[0].element == word
 
@@ -41,5 +41,5 @@ def test_what_may_stand_together(pipes: str) -> None:
 
 def test_text_without_another_form() -> None:
     assert as_it_is("one\ntwo\n", read_line("show cli | match two")) == "two\n"
-    with pytest.raises(RefusedError, match="this output has no form 'xml'"):
+    with pytest.raises(RpcRefusedError, match="this output has no form 'xml'"):
         as_it_is("one\n", read_line("show cli | display xml"))

@@ -12,13 +12,13 @@ from html import unescape
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.config_database import Session
+from ailb_gen.emulator.config_database import UserSession
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.messages import RefusedError, reply
+from ailb_gen.emulator.messages import RpcRefusedError, reply
 from ailb_gen.emulator.netconf import REBOOT_RESULTS
 from ailb_gen.emulator.rpc import answer
 from tests.conftest import need_shared
-from tests.emulator.fleets import LEAF, two_devices
+from tests.emulator.fleets import LEAF
 from tests.emulator.replies import trees
 from tests.emulator.replies.compare import OWN, subjects
 from tests.emulator.replies.ours import answers
@@ -71,21 +71,15 @@ KNOWN = {
 }
 
 
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as running:
-        yield running
-
-
 def _answered(fleet: Fleet, requests: list[str]) -> etree._Element:
     """Send requests of one session; return the last reply."""
-    device, session = fleet.devices[LEAF], Session(7, "admin", 0.0, "netconf")
+    device, session = fleet.devices[LEAF], UserSession(7, "admin", 0.0, "netconf")
     body = ""
     for text in requests:
         try:
             operation = etree.XML(text)
             body = REBOOT_RESULTS if operation.tag == "request-reboot" else answer(device, session, operation)
-        except RefusedError as refused:
+        except RpcRefusedError as refused:
             body = refused.xml()
     return etree.fromstring(reply((), body, "25.4R1"))
 

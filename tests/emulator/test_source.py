@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ailb_gen.emulator.device import Device, Spec
+from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import (
     check_inventory,
     entries,
@@ -38,7 +38,7 @@ def artifacts(tmp_path: Path) -> Path:
 def test_the_factory_configuration_has_secrets_and_passes_the_check() -> None:
     text = to_curly(factory("leaf1", "admin"))
     assert text.count('encrypted-password "$6$') == text.count("; ## SECRET-DATA\n") == 2
-    device = Device(specs_of("leaf1"), EmulatedFabric([]), schema=schema())
+    device = EmulatedDevice(specs_of("leaf1"), EmulatedFabric([]), schema=schema())
     device.database.check(device.session("admin"))
 
 
@@ -52,7 +52,7 @@ def test_devices_of_an_artifact_directory(artifacts: Path) -> None:
     assert not empty[0].factory.has("protocols")
     fabric = EmulatedFabric.read(artifacts)
     for spec in loaded:
-        device = Device(spec, fabric, schema=schema())
+        device = EmulatedDevice(spec, fabric, schema=schema())
         device.database.check(device.session("admin"))
     sessions = [session for spec in loaded for session in fabric.sessions(spec.name)]
     assert len(sessions) == 16
@@ -75,7 +75,7 @@ def test_the_password() -> None:
 def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
     others = servers(artifacts)
     assert len(others) == 4
-    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
+    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
         write_inventory(folder, entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD")
@@ -102,7 +102,7 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hosts.yaml", "defaults.yaml", "known_hosts", "password"])
 def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, name: str) -> None:
-    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
+    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
     folder = tmp_path / "inventory"
     folder.mkdir()
     (folder / name).write_text("spine1: {hostname: 192.0.2.1}\n")
@@ -114,7 +114,7 @@ def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, na
 
 
 def test_an_inventory_that_was_edited_stays(artifacts: Path, tmp_path: Path) -> None:
-    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), Login("admin", "secret"))
+    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
         write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")

@@ -8,7 +8,7 @@ from lxml import etree
 
 from ailb_gen.emulator import xml_codec
 from ailb_gen.emulator.load_config import load
-from ailb_gen.emulator.messages import RefusedError
+from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.emulator.outline import read_outline, top
 from ailb_gen.emulator.xml_codec import from_xml, select, to_xml
 from ailb_gen.junos.reader import read, read_curly
@@ -115,7 +115,7 @@ def test_operations(xml: str, expected: str) -> None:
     "text", ["system { frobnicate; }", "foo { bar; }", "interfaces { et-0/0/0 { mtu 9000 9100; } }"]
 )
 def test_what_is_not_known_is_refused(text: str) -> None:
-    with pytest.raises(RefusedError, match="start it with --yang"):
+    with pytest.raises(RpcRefusedError, match="start it with --yang"):
         to_xml(load(Node(""), read_curly(text), "override"), read_outline())
 
 
@@ -127,7 +127,7 @@ def test_what_is_not_known_is_refused(text: str) -> None:
     ],
 )
 def test_xml_that_is_no_configuration(xml: str, reason: str) -> None:
-    with pytest.raises(RefusedError, match=reason):
+    with pytest.raises(RpcRefusedError, match=reason):
         from_xml(etree.fromstring(f"<configuration>{xml}</configuration>"), read_outline())
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ailb_gen.addresses import address_text
-from ailb_gen.emulator.fabric_state import Counters, FabricState, link_local
+from ailb_gen.emulator.fabric_state import FabricState, TrafficCounters, link_local
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
@@ -40,7 +40,7 @@ def asked(fabric: FabricState, name: str) -> Iterator[tuple[str, Any]]:
     yield f"{name} links", {port: fabric.link_up(name, port) for port in ports}
     yield f"{name} neighbors", {port: fabric.neighbor(name, port) for port in ports}
     yield f"{name} advertisers", {port: fabric.advertiser(name, f"{port}.0") for port in ports}
-    yield f"{name} heard", {port: lifetime(fabric.heard(name, f"{port}.0")) for port in ports}
+    yield f"{name} heard", {port: lifetime(fabric.advertisement(name, f"{port}.0")) for port in ports}
     sessions = fabric.sessions(name)
     yield f"{name} sessions", tuple(replace(one, since=None, flaps=0) for one in sessions)
     yield f"{name} counts", dict(fabric.prefix_counts(name))
@@ -192,7 +192,7 @@ def test_what_a_computed_fabric_has_not() -> None:
     counters = found["counters"]
     assert min(counters["et-0/0/0"]) > 0
     assert counters["et-0/0/0.0"].output_packets >= counters["et-0/0/0"].output_packets
-    assert counters["et-9/9/9"] == counters["irb"] == Counters()
+    assert counters["et-9/9/9"] == counters["irb"] == TrafficCounters()
     assert found["untouched"]
     assert found["ended"] == {False}
     assert found["flaps"] == [1, 1, 1, 1]

@@ -1,8 +1,19 @@
-"""Making the elements of replies: names without namespaces, attributes of Junos in theirs."""
+"""Making the elements of replies: names without namespaces, attributes of Junos in theirs.
+
+The trees stand in `replies.xml`: a field is `{name}` or `{name.attribute}`, with a conversion (`{name!date}`) or a
+format (`{name:.3f}`), `{}` is an empty text; an element or an attribute whose field is None is left out. `<?name?>`
+stands for children. A tree is known by its `id`, without one by its tag.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache, reduce
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -13,6 +24,7 @@ RELEASE = "http://xml.juniper.net/junos/25.4R0"
 MINUTE, HOUR, DAY, WEEK = 60, 3600, 86400, 604800
 
 Child = etree._Element | tuple[str, object] | None
+FIELD = re.compile(r"\{([a-z0-9_.]*)(?:!([a-z]+))?(?::([^{}]*))?\}")
 
 
 def element(tag: str, *children: Child, text: object = None, **junos: object) -> etree._Element:
@@ -23,13 +35,107 @@ def element(tag: str, *children: Child, text: object = None, **junos: object) ->
         made.set(f"{{{JUNOS}}}{name}", str(value))
     if text is not None:
         made.text = str(text)
+    _append(made, children)
+    return made
+
+
+def _append(made: etree._Element, children: Iterable[Child]) -> None:
     for child in children:
         if isinstance(child, tuple):
             if child[1] is not None:
                 etree.SubElement(made, child[0]).text = str(child[1])
         elif child is not None:
             made.append(child)
+
+
+def output(rows: Iterable[str]) -> etree._Element:
+    """Make a reply that is text."""
+    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
+
+
+class Field(NamedTuple):
+    """A field of a text, and the literal in front of it; `name` is empty behind the last one."""
+
+    literal: str
+    name: str
+    attributes: list[str]
+    convert: Callable[..., object]
+    form: str
+
+
+class Template(NamedTuple):
+    """An element of `replies.xml`; a child that is a name stands for children."""
+
+    tag: str
+    text: list[Field]
+    attributes: list[tuple[str, list[Field]]]
+    children: list[Template | str]
+
+
+def fill(template: str, /, **values: object) -> etree._Element:
+    """Make a tree of `replies.xml`, with values in its fields; a value for `<?name?>` is an element, or several."""
+    tree = _templates()[template]
+    made = etree.Element(tree.tag, nsmap={"junos": JUNOS})
+    _fill(made, tree, _text(tree.text, values), values)
     return made
+
+
+def parts(template: str, /, **values: object) -> list[etree._Element]:
+    """Make the children of a tree of `replies.xml`."""
+    return list(fill(template, **values))
+
+
+def _fill(made: etree._Element, template: Template, text: str | None, values: Mapping[str, object]) -> None:
+    made.text = text
+    for name, fields in template.attributes:
+        if (shown := _text(fields, values)) is not None:
+            made.set(name, shown)
+    for child in template.children:
+        if isinstance(child, Template):
+            text = _text(child.text, values)
+            if text is not None or not child.text:
+                _fill(etree.SubElement(made, child.tag), child, text, values)
+        else:
+            rows = values[child]
+            _append(made, [rows] if rows is None or isinstance(rows, etree._Element) else rows)  # type: ignore[arg-type]
+
+
+def _text(fields: list[Field], values: Mapping[str, object]) -> str | None:
+    """Return a text with its fields filled, None without any, and if one of them is None."""
+    made = "" if fields else None
+    for field in fields:
+        made = f"{made}{field.literal}"
+        if field.name:
+            value = reduce(getattr, field.attributes, values[field.name])
+            if value is None:
+                return None
+            made += format(field.convert(value), field.form)
+    return made
+
+
+@cache
+def _templates() -> dict[str, Template]:
+    parser = etree.XMLParser(remove_blank_text=True, remove_comments=True)
+    root = etree.parse(Path(__file__).with_name("replies.xml"), parser).getroot()
+    return {str(tree.attrib.pop("id", tree.tag)): _template(tree) for tree in root}
+
+
+def _template(tree: etree._Element) -> Template:
+    return Template(
+        str(tree.tag),
+        _fields(tree.text) if tree.text else [],
+        [(str(name), _fields(str(text))) for name, text in tree.attrib.items()],
+        [str(child.target) if isinstance(child, etree._ProcessingInstruction) else _template(child) for child in tree],
+    )
+
+
+def _fields(text: str) -> list[Field]:
+    fields = []
+    for literal, found in zip_longest(FIELD.split(text)[::4], FIELD.finditer(text)):
+        name, conversion, form = found.groups("") if found is not None else ("", "", "")
+        first, *attributes = name.split(".")
+        fields.append(Field(literal, first, attributes, CONVERSIONS[conversion], form))
+    return fields
 
 
 def flag(rpc: etree._Element, *names: str) -> bool:
@@ -45,16 +151,6 @@ def argument(rpc: etree._Element, name: str) -> str:
 def date(when: float) -> str:
     """Write a time of the device: `2026-01-31 12:00:00 UTC`."""
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def dated(tag: str, when: float) -> etree._Element:
-    """Make an element with a time."""
-    return element(tag, text=date(when), seconds=int(when))
-
-
-def lasted(tag: str, seconds: float) -> etree._Element:
-    """Make an element with how long the system has been doing something: `6w2d 18:00`."""
-    return element(tag, text=length(seconds), seconds=int(seconds))
 
 
 def length(seconds: float) -> str:
@@ -88,3 +184,22 @@ def elapsed(seconds: float) -> str:
 def age(seconds: float) -> str:
     """Write the age of a route: `00:02:08`, `1d 00:02:08`, `2w1d 00:02:08`."""
     return f"{length(seconds)}:{int(seconds) % MINUTE:02}"
+
+
+def status(up: bool) -> str:
+    """Write a state."""
+    return "up" if up else "down"
+
+
+CONVERSIONS: Mapping[str, Callable[..., object]] = {
+    "": lambda value: value,
+    "age": age,
+    "date": date,
+    "elapsed": elapsed,
+    "int": lambda value: str(int(value)),
+    "length": length,
+    "ms": lambda value: f"{value / 1000:.3f}",
+    "plural": lambda count: "" if count == 1 else "s",
+    "state": status,
+    "words": in_words,
+}

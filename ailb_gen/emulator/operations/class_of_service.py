@@ -12,21 +12,26 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import Child, argument, element
-from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, places
-from ailb_gen.emulator.operations.ports import LOGICAL, MANAGEMENT, check_there, head, shown_ports
+from ailb_gen.emulator.operations.build import Child, argument, element, fill, output
+from ailb_gen.emulator.operations.ports import (
+    FIRST_INTERFACE,
+    LOGICAL,
+    MANAGEMENT,
+    check_there,
+    head,
+    positions,
+    shown_ports,
+)
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port
 
-QUEUES, MAPS = 12, "congestion-notification-profile"
-COUNTERS = ("queued-packets", "queued-bytes", "trans-packets", "trans-bytes")
-DROPS = ("rate-limit-drop-packets", "rate-limit-drop-bytes", "total-drop-packets", "total-drop-bytes")
+MAPS = "congestion-notification-profile"
 
 
-class ForwardingClass(NamedTuple):
+class QueueClass(NamedTuple):
     """A forwarding class and its queue; `pfc_priority` is empty where none is configured."""
 
     name: str
@@ -37,107 +42,87 @@ class ForwardingClass(NamedTuple):
 
 # Those of the factory, unless another one has the queue.
 DEFAULTS = (
-    ForwardingClass("best-effort", 0),
-    ForwardingClass("fcoe", 3, True),
-    ForwardingClass("no-loss", 4, True),
-    ForwardingClass("network-control", 7),
+    QueueClass("best-effort", 0),
+    QueueClass("fcoe", 3, True),
+    QueueClass("no-loss", 4, True),
+    QueueClass("network-control", 7),
 )
 
 
-def configured(device: Device) -> Node:
+def configured(device: EmulatedDevice) -> Node:
     """Return the `class-of-service` of the active configuration, groups applied."""
     return effective(device.committed()).get("class-of-service") or Node("class-of-service")
 
 
-def forwarding_classes(cos: Node) -> list[ForwardingClass]:
+def forwarding_classes(cos: Node) -> list[QueueClass]:
     """Return the forwarding classes in the order of their queues."""
     found = [_class(node) for node in cos.each("forwarding-classes", "class")]
     for node in cos.each("forwarding-classes", "queue"):
-        found += [ForwardingClass(name, int(node.word)) for name in list(node.children)[:1] if node.word.isdecimal()]
+        found += [QueueClass(name, int(node.word)) for name in list(node.children)[:1] if node.word.isdecimal()]
     taken, names = {one.queue for one in found}, {one.name for one in found}
     found += [one for one in DEFAULTS if one.queue not in taken and one.name not in names]
     return sorted(found, key=lambda one: (one.queue, one.name))
 
 
-def _class(node: Node) -> ForwardingClass:
+def _class(node: Node) -> QueueClass:
     queue = node.value("queue-num") or "0"
-    return ForwardingClass(
+    return QueueClass(
         node.word, int(queue) if queue.isdecimal() else 0, node.has("no-loss"), node.value("pfc-priority") or ""
     )
 
 
-def _ports(device: Device, requested: str) -> Iterator[Port]:
-    """Iterate over the ports with queues that a request names. Raises RefusedError for a name that is not there."""
-    check_there(device.fabric.switch(device.name), requested)
-    for port in shown_ports(device.fabric.switch(device.name), requested):
+def _ports(device: EmulatedDevice, requested: str) -> Iterator[Port]:
+    """Iterate over the ports with queues that a request names. Raises RpcRefusedError for a name that is not there."""
+    check_there(device.switch, requested)
+    for port in shown_ports(device.switch, requested):
         if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
             yield port
 
 
-def queues(device: Device, rpc: etree._Element) -> etree._Element:
+def queues(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces queue`."""
-    wanted, at = argument(rpc, "forwarding-class"), places(device.fabric.switch(device.name))
+    requested, at = argument(rpc, "forwarding-class"), positions(device.switch)
     classes = forwarding_classes(configured(device))
-    shown = [one for one in classes if wanted in ("", one.name)]
+    shown = [one for one in classes if requested in ("", one.name)]
     if not shown:
-        raise refusal(f"forwarding class {wanted} does not exist", element=wanted)
-    made = [
-        element(
-            "physical-interface",
-            *head(device, port, at[port.name]),
-            ("description", port.description or None),
-            element(
-                "queue-counters",
-                element(
-                    "interface-cos-summary",
-                    ("intf-cos-forwarding-classes-supported", QUEUES),
-                    ("intf-cos-forwarding-classes-in-use", len(classes)),
-                    ("intf-cos-queue-type", "Egress queues"),
-                    ("intf-cos-num-queues-supported", QUEUES),
-                    ("intf-cos-num-queues-in-use", len({one.queue for one in classes})),
-                ),
-                *(_queue(one) for one in shown),
-                style="detailed",
-            ),
+        raise refusal(f"forwarding class {requested} does not exist", element=requested)
+    rows = [
+        fill(
+            "interface-queues",
+            head=head(device, port, at[port.name]),
+            description=port.description or None,
+            classes=len(classes),
+            queues=len({one.queue for one in classes}),
+            rows=[fill("queue-detail", queue=one) for one in shown],
         )
         for port in _ports(device, argument(rpc, "interface-name"))
     ]
-    return element("interface-information", *made, style="normal")
+    return element("interface-information", *rows, style="normal")
 
 
-def _queue(one: ForwardingClass) -> etree._Element:
-    made: list[Child] = [("queue-number", one.queue), ("forwarding-class-name", one.name)]
-    made += [(f"queue-counters-{name}{rate}", 0) for name in COUNTERS for rate in ("", "-rate")]
-    made.append(("queue-counters-tail-drop-packets-na", "Not Available"))
-    made += [(f"queue-counters-{name}{rate}", 0) for name in DROPS for rate in ("", "-rate")]
-    return element("queue", *made)
-
-
-def bindings(device: Device, rpc: etree._Element) -> etree._Element:
+def bindings(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service interface`: scheduler map, congestion notification and classifiers of ports."""
     cos = configured(device)
-    at = places(device.fabric.switch(device.name))
+    at = positions(device.switch)
     made = [_binding(cos, port, at) for port in _ports(device, argument(rpc, "interface-name"))]
     return element("cos-interface-information", *made)
 
 
 def _binding(cos: Node, port: Port, at: dict[str, int]) -> etree._Element:
     blocks = [node for node in cos.each("interfaces") if fnmatchcase(port.name, node.word)]
-    found = {
+    bound = {
         name: next((value for node in blocks if (value := node.value(name)) is not None), None)
         for name in ("scheduler-map", MAPS)
     }
-    in_use = len({one.queue for one in forwarding_classes(cos)})
-    return element(
+    return fill(
         "interface-map",
-        ("interface-name", port.name),
-        ("interface-index", FIRST_INTERFACE + at[port.name]),
-        ("interface-queues-supported", QUEUES),
-        ("interface-queues-in-use", in_use),
-        ("scheduler-map-name", found["scheduler-map"] or "<default>"),
-        ("scheduler-map-index", _index(cos, "scheduler-maps", found["scheduler-map"])),
-        ("interface-congestion-notification-map", found[MAPS] or "Disabled"),
-        *(_logical(cos, blocks, unit.name, FIRST_INTERFACE + at[unit.name]) for unit in port.units),
+        name=port.name,
+        index=FIRST_INTERFACE + at[port.name],
+        queues=len({one.queue for one in forwarding_classes(cos)}),
+        map=bound["scheduler-map"] or "<default>",
+        map_index=_index(cos, "scheduler-maps", bound["scheduler-map"]),
+        notification=bound[MAPS] or "Disabled",
+        units=[_logical(cos, blocks, unit.name, FIRST_INTERFACE + at[unit.name]) for unit in port.units],
     )
 
 
@@ -164,13 +149,9 @@ def _index(cos: Node, block: str, name: str | None, *kind: str) -> int:
     return 100 + names.index(name) if name in names else 2
 
 
-def _text(rows: Iterator[str]) -> etree._Element:
-    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
-
-
-def classes(device: Device, rpc: etree._Element) -> etree._Element:
+def classes(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service forwarding-class`."""
-    return _text(_classes(configured(device)))
+    return output(_classes(configured(device)))
 
 
 def _classes(cos: Node) -> Iterator[str]:
@@ -180,13 +161,16 @@ def _classes(cos: Node) -> Iterator[str]:
         yield f"  {one.name:<34} {number:>4} {one.queue:>9}       {'normal':<15} {loss:<12} {one.pfc_priority}".rstrip()
 
 
-def classifiers(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show class-of-service classifier`: those of the configuration. Raises RefusedError for another name."""
-    cos, wanted = configured(device), argument(rpc, "name")
-    found = [(kind.word, one) for kind in cos.each("classifiers") for one in kind if wanted in ("", one.word)]
-    if wanted and not found:
-        raise refusal(f"classifier {wanted} does not exist", element=wanted)
-    return _text(row for kind, one in found for row in _classifier(cos, kind, one))
+def classifiers(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service classifier`: those of the configuration.
+
+    Raises RpcRefusedError for another name.
+    """
+    cos, requested = configured(device), argument(rpc, "name")
+    found = [(kind.word, one) for kind in cos.each("classifiers") for one in kind if requested in ("", one.word)]
+    if requested and not found:
+        raise refusal(f"classifier {requested} does not exist", element=requested)
+    return output(row for kind, one in found for row in _classifier(cos, kind, one))
 
 
 def _classifier(cos: Node, kind: str, one: Node) -> Iterator[str]:
@@ -202,13 +186,13 @@ def _classifier(cos: Node, kind: str, one: Node) -> Iterator[str]:
         yield f"  {point:<18} {name:<35} {loss}"
 
 
-def scheduler_maps(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show class-of-service scheduler-map`: those of the configuration. Raises RefusedError for another."""
-    cos, wanted = configured(device), argument(rpc, "name")
-    found = [one for one in cos.each("scheduler-maps") if wanted in ("", one.word)]
-    if wanted and not found:
-        raise refusal(f"scheduler map {wanted} does not exist", element=wanted)
-    return _text(row for one in found for row in _scheduler_map(cos, one))
+def scheduler_maps(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show class-of-service scheduler-map`: those of the configuration. Raises RpcRefusedError for another."""
+    cos, requested = configured(device), argument(rpc, "name")
+    found = [one for one in cos.each("scheduler-maps") if requested in ("", one.word)]
+    if requested and not found:
+        raise refusal(f"scheduler map {requested} does not exist", element=requested)
+    return output(row for one in found for row in _scheduler_map(cos, one))
 
 
 def _scheduler_map(cos: Node, one: Node) -> Iterator[str]:
@@ -239,7 +223,7 @@ def _scheduler_map(cos: Node, one: Node) -> Iterator[str]:
                 )
 
 
-def everything(device: Device, rpc: etree._Element) -> etree._Element:
+def everything(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service`: forwarding classes, classifiers and scheduler maps of the configuration."""
     cos = configured(device)
 
@@ -253,4 +237,4 @@ def everything(device: Device, rpc: etree._Element) -> etree._Element:
             yield ""
             yield from _scheduler_map(cos, one)
 
-    return _text(rows())
+    return output(rows())

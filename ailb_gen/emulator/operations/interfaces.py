@@ -1,25 +1,29 @@
-"""Interfaces: `show interfaces` in all its lengths.
+"""Interfaces: `show interfaces` in all its lengths, their addresses and optics, and `clear interfaces statistics`.
 
-What no configuration, cable or link says is constant: no error, alarm or rate, nothing negotiated. Counters are
-those of the fabric. Source: Juniper's operational YANG model junos-rpc-interfaces; replies of vQFX, vMX and a port of
-100 Gbit/s in the tests of batfish and genieparser.
+Values that no configuration, cable or link gives are constant: no error, alarm or rate, nothing negotiated;
+temperatures, voltages, currents and powers of optics; light comes in where there is a carrier. Counters are those of
+the fabric.
+Source: Juniper's operational YANG model junos-rpc-interfaces; replies of vQFX, vMX and a port of 100 Gbit/s in the
+tests of batfish and genieparser, and of 10 Gbit/s in those of NAPALM.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import ip_interface
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import Counters
+from ailb_gen.addresses import address_text
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import link_local
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
-from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, flag
-from ailb_gen.emulator.operations.class_of_service import QUEUES, configured, forwarding_classes
-from ailb_gen.emulator.operations.families import families, terse_families
-from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, FIRST_SNMP, places
+from ailb_gen.emulator.operations.build import Child, argument, date, elapsed, element, fill, flag, parts, status
+from ailb_gen.emulator.operations.class_of_service import configured, forwarding_classes
 from ailb_gen.emulator.operations.ports import (
+    FIRST_INTERFACE,
+    FIRST_SNMP,
     LOGICAL,
     MANAGEMENT,
     check_there,
@@ -27,41 +31,32 @@ from ailb_gen.emulator.operations.ports import (
     matches,
     port_mtu,
     port_up,
+    positions,
     shown_ports,
     speed_of,
-    status,
+    unit_mtu,
     unit_up,
 )
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
+from ailb_gen.network.management import is_interface_address
 from ailb_gen.network.model import Port, Switch, Unit
 
-INPUT_ERRORS = (
-    "input-errors", "input-drops", "framing-errors", "input-runts", "input-discards", "input-l3-incompletes",
-    "input-l2-channel-errors", "input-l2-mismatch-timeouts", "input-fifo-errors", "input-resource-errors",
-)  # fmt: skip
-OUTPUT_ERRORS = (
-    "carrier-transitions", "output-errors", "output-drops", "output-collisions", "aged-packets", "output-fifo-errors",
-    "hs-link-crc-errors", "mtu-errors", "output-resource-errors",
-)  # fmt: skip
-MAC_COUNTERS = ("bytes", "packets", "unicasts", "broadcasts", "multicasts")
-MAC_ERRORS = ("crc-errors", "fifo-errors", "mac-control-frames", "mac-pause-frames")
-ODD_FRAMES = (
-    "input-oversized-frames", "input-jabber-frames", "input-fragment-frames", "input-vlan-tagged-frames",
-    "input-code-violations",
-)  # fmt: skip
-WAYS = ("input", "output")
+LONG = ("detail", "extensive")
 MRU_OVER_MTU = 8
+LANES = 8
+# Entries that the neighbor cache of a logical interface holds.
+CACHE = 75000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A device, what it is asked, and what every answer needs of it.
+class InterfaceQuery:
+    """A request about a device, and the data that every answer needs.
 
-    `at` is the place of every interface, `tree` the configuration with groups applied.
+    `at` is the position of every interface, `tree` the configuration with groups applied.
     """
 
-    device: Device
+    device: EmulatedDevice
     rpc: etree._Element
     switch: Switch
     at: dict[str, int]
@@ -75,22 +70,21 @@ class Asked:
         """Return whether the request has one of some words."""
         return flag(self.rpc, *names)
 
-    def counters(self, name: str) -> dict[str, int]:
-        """Return the counters of an interface by the names of their elements."""
-        found: Counters = self.device.counters(name)
-        return {key.replace("_", "-"): value for key, value in found._asdict().items()}
+    def generation(self, name: str) -> int | None:
+        """Return the generation of an interface, which only the long forms have."""
+        return self.at[name] + 1 if self.has(*LONG) else None
 
 
-def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
+def interfaces(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces`; a name may be a pattern, a physical or a logical interface.
 
-    Raises RefusedError for a name that is not there.
+    Raises RpcRefusedError for a name that is not there.
     """
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
-    asked = Asked(device, rpc, switch, places(switch), effective(device.committed()))
+    query = InterfaceQuery(device, rpc, switch, positions(switch), effective(device.committed()))
     requested = argument(rpc, "interface-name")
     check_there(switch, requested)
     terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
@@ -99,242 +93,262 @@ def interfaces(device: Device, rpc: etree._Element) -> etree._Element:
         whole = matches(port.name, requested)
         units = [unit for unit in port.units if whole or matches(unit.name, requested)]
         if descriptions:
-            made += [*_described(asked, port, units, whole)]
+            made += [*_described(query, port, units, whole)]
         elif whole:
-            made.append(_terse(asked, port, units) if terse else _full(asked, port, units))
+            made.append(_terse(query, port, units) if terse else _full(query, port, units))
         else:
-            made += [(_terse_unit if terse else _unit)(asked, port, unit) for unit in units]
+            made += [(_terse_unit if terse else _unit)(query, port, unit) for unit in units]
     style = "terse" if terse else "description" if descriptions else "brief" if flag(rpc, "brief") else "normal"
     return element("interface-information", *made, style=style)
 
 
-def clear_statistics(device: Device, rpc: etree._Element) -> etree._Element:
+def clear_statistics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `clear interfaces statistics`: counters begin at zero again, of one interface or all."""
     requested = argument(rpc, "interface-name")
     if requested != "all":
-        check_there(device.fabric.switch(device.name), requested)
-    for port in shown_ports(device.fabric.switch(device.name)):
+        check_there(device.switch, requested)
+    for port in shown_ports(device.switch):
         for name in (port.name, *(unit.name for unit in port.units)):
             if requested in ("", "all") or matches(port.name, requested) or matches(name, requested):
                 device.clear_counters(name)
     return element("output", text="\n")
 
 
-def _state(name: str, enabled: bool, up: bool) -> tuple[Child, ...]:
-    return ("name", name), ("admin-status", status(enabled)), ("oper-status", status(up))
+def optics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show interfaces diagnostics optics`."""
+    switch, requested, made = device.switch, argument(rpc, "interface-name"), []
+    check_there(switch, requested)
+    for port in shown_ports(switch, requested):
+        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
+            received = ("0.7586", "-1.20", "off") if port_up(device, port) else ("0.0001", "-40.00", "on")
+            light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
+            lanes = [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
+            made.append(element("physical-interface", ("name", port.name), fill("optics-diagnostics", lanes=lanes)))
+    return element("interface-information", *made)
 
 
-def _described(asked: Asked, port: Port, units: list[Unit], whole: bool) -> Iterator[etree._Element]:
-    """Make what has a description: the port, and its logical interfaces beside it."""
+def _port_state(query: InterfaceQuery, port: Port) -> tuple[Child, ...]:
+    up = port_up(query.device, port)
+    return ("name", port.name), ("admin-status", status(not port.disabled)), ("oper-status", status(up))
+
+
+def _unit_state(query: InterfaceQuery, port: Port, unit: Unit) -> tuple[Child, ...]:
+    up = unit_up(query.device, query.switch, port, unit)
+    return ("name", unit.name), ("admin-status", status(not unit.disabled)), ("oper-status", status(up))
+
+
+def _described(query: InterfaceQuery, port: Port, units: list[Unit], whole: bool) -> Iterator[etree._Element]:
+    """Make the interfaces that have a description: the port, and its logical interfaces."""
     if port.description and whole:
-        state = _state(port.name, not port.disabled, port_up(asked.device, port))
-        yield element("physical-interface", *state, ("description", port.description))
+        yield element("physical-interface", *_port_state(query, port), ("description", port.description))
     for unit in units:
-        text = asked.unit(port, unit).value("description")
+        text = query.unit(port, unit).value("description")
         if text:
-            state = _state(unit.name, not unit.disabled, unit_up(asked.device, asked.switch, port, unit))
-            yield element("logical-interface", *state, ("description", text))
+            yield element("logical-interface", *_unit_state(query, port, unit), ("description", text))
 
 
-def _terse(asked: Asked, port: Port, units: list[Unit]) -> etree._Element:
-    state = _state(port.name, not port.disabled, port_up(asked.device, port))
-    return element("physical-interface", *state, *(_terse_unit(asked, port, unit) for unit in units))
+def _terse(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Element:
+    rows = [_terse_unit(query, port, unit) for unit in units]
+    return element("physical-interface", *_port_state(query, port), *rows)
 
 
-def _terse_unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
-    return element(
-        "logical-interface",
-        *_state(unit.name, not unit.disabled, unit_up(asked.device, asked.switch, port, unit)),
-        element("filter-information"),
-        *terse_families(asked.device, port, unit),
-    )
+def _terse_unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
+    state, rows = _unit_state(query, port, unit), _terse_families(query.device, port, unit)
+    return fill("unit-terse", state=state, families=rows)
 
 
-def _full(asked: Asked, port: Port, units: list[Unit]) -> etree._Element:
-    parts = _logical_port if port.name.startswith((*LOGICAL, *MANAGEMENT)) else _ethernet_port
-    return element(
+def _full(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Element:
+    logical = port.name.startswith((*LOGICAL, *MANAGEMENT))
+    return fill(
         "physical-interface",
-        *head(asked.device, port, asked.at[port.name]),
-        ("generation", asked.at[port.name] + 1) if asked.has("detail", "extensive") else None,
-        ("description", port.description or None),
-        *parts(asked, port),
-        *(_unit(asked, port, unit) for unit in units),
+        head=head(query.device, port, query.at[port.name]),
+        generation=query.generation(port.name),
+        description=port.description or None,
+        body=(_logical_port if logical else _ethernet_port)(query, port),
+        units=[_unit(query, port, unit) for unit in units],
     )
 
 
-def _logical_port(asked: Asked, port: Port) -> Iterator[Child]:
-    """Make what a port without a cable of the fabric has: an IRB, the loopback, a management port."""
+def _logical_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
+    """Make the body of a port without a cable of the fabric: an IRB, the loopback, a management port."""
     loopback = port.name == "lo0"
-    yield "if-type", "Loopback" if loopback else "Ethernet"
-    yield from [] if loopback else [("link-level-type", "Ethernet")]
-    yield "mtu", "Unlimited" if loopback else port_mtu(port)
-    if port.name not in LOGICAL:
-        yield "speed", speed_of(asked.device, asked.switch, port)
-    yield from _flags(asked, port, loopback)
-    if not loopback:
-        yield "link-type", "Full-Duplex"
-    yield element("if-media-flags", element("ifmf-none"))
-    if not loopback:
-        yield from _mac(asked, port, "MAC ")
-    yield from _since(asked, port)
-    yield from _traffic(asked, port, style="brief")
-
-
-def _ethernet_port(asked: Asked, port: Port) -> Iterator[Child]:
-    """Make what a port of the fabric has."""
-    yield "link-level-type", "Ethernet"
-    yield "mtu", port_mtu(port)
-    yield "mru", port_mtu(port) + MRU_OVER_MTU
-    yield "source-filtering", "disabled"
-    yield "speed", speed_of(asked.device, asked.switch, port)
-    yield "duplex", "Full-Duplex"
-    yield "bpdu-error", "none"
-    yield "loopback", "disabled"
-    yield "if-flow-control", "disabled"
-    yield "pad-to-minimum-frame-size", "Disabled"
-    yield from _flags(asked, port, False)
-    yield element("if-media-flags", element("ifmf-none"))
-    if asked.has("brief"):
-        return
-    names = ("physical-interface-cos-hw-max-queues", "physical-interface-cos-use-max-queues")
-    yield element("physical-interface-cos-information", *((name, QUEUES) for name in names))
-    if asked.has("detail", "extensive"):
-        yield "up-hold-time", 0
-        yield "down-hold-time", 0
-    yield from _mac(asked, port)
-    yield from _since(asked, port)
-    yield from _traffic(asked, port, style="brief")
-    if asked.has("detail", "extensive"):
-        yield _queues(asked.device)
-    for name in ("active-alarms", "active-defects"):
-        yield element(name, element("interface-alarms", element("alarm-not-present")))
-    names = ("bit-error-seconds", "errored-blocks-seconds")
-    yield element("ethernet-pcs-statistics", *((name, 0) for name in names), style="verbose")
-    yield from _mac_statistics(asked, port)
-    yield "interface-transmit-statistics", "Disabled"
-
-
-def _flags(asked: Asked, port: Port, loopback: bool) -> Iterator[etree._Element]:
-    up = port_up(asked.device, port)
-    device_flags = [element("ifdf-present"), element("ifdf-running")]
-    if loopback:
-        device_flags.append(element("ifdf-loopback"))
-    yield element("if-device-flags", *device_flags, None if up else element("ifdf-down"))
-    yield element("ifd-specific-config-flags", ("internal-flags", "0x200"))
-    internal = None if port.name in LOGICAL else ("internal-flags", "0x4000")
-    yield element(
-        "if-config-flags",
-        element("iff-down") if port.disabled else None,
-        None if up or port.disabled else element("iff-hardware-down"),
-        element("iff-snmp-traps"),
-        internal,
+    return parts(
+        "logical-port",
+        kind="Loopback" if loopback else "Ethernet",
+        level=None if loopback else "Ethernet",
+        mtu="Unlimited" if loopback else port_mtu(port),
+        speed=speed_of(query.device, query.switch, port) if port.name not in LOGICAL else None,
+        flags=_flags(query, port),
+        link=None if loopback else "Full-Duplex",
+        mac=() if loopback else _mac(query, port, "MAC "),
+        since=_since(query, port),
+        traffic=_traffic(query, port),
     )
 
 
-def _mac(asked: Asked, port: Port, prefix: str = "") -> Iterator[etree._Element]:
-    address = asked.device.fabric.mac(asked.device.name, port.name)
-    for name in ("current-physical-address", "hardware-physical-address"):
-        yield element(name, text=address, format=f"{prefix}{address}") if prefix else element(name, text=address)
+def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
+    """Make the body of a port of the fabric."""
+    media, long = query.has("extensive", "media"), query.has(*LONG)
+    more = parts(
+        "ethernet-port-more",
+        hold=0 if long else None,
+        mac=_mac(query, port),
+        since=_since(query, port),
+        traffic=_traffic(query, port),
+        queues=_queues(query.device) if long else None,
+        frames=fill("ethernet-mac-statistics", counts=query.device.counters(port.name)) if media else None,
+    )
+    return parts(
+        "ethernet-port",
+        mtu=port_mtu(port),
+        mru=port_mtu(port) + MRU_OVER_MTU,
+        speed=speed_of(query.device, query.switch, port),
+        flags=_flags(query, port),
+        more=() if query.has("brief") else more,
+    )
 
 
-def _since(asked: Asked, port: Port) -> Iterator[etree._Element]:
-    """Make when a port last came up or went down: with the device; what is logical never did."""
-    device = asked.device
-    seconds = device.now() - device.started
-    if port.name in LOGICAL:
-        yield element("interface-flapped", text="Never", seconds=0)
-    else:
-        yield element(
-            "interface-flapped", text=f"{date(device.started)} ({elapsed(seconds)} ago)", seconds=int(seconds)
-        )
-    if asked.has("detail", "extensive", "statistics"):
-        cleared = device.cleared_at(port.name)
-        ago = f"{date(cleared)} ({elapsed(device.now() - cleared)} ago)" if cleared else "Never"
-        yield element("statistics-cleared", text=ago)
+def _flags(query: InterfaceQuery, port: Port) -> list[etree._Element]:
+    up = port_up(query.device, port)
+    cause = "iff-down" if port.disabled else None if up else "iff-hardware-down"
+    return parts(
+        "port-flags",
+        loopback=element("ifdf-loopback") if port.name == "lo0" else None,
+        down=None if up else element("ifdf-down"),
+        cause=element(cause) if cause is not None else None,
+        internal=None if port.name in LOGICAL else "0x4000",
+    )
 
 
-def _traffic(asked: Asked, port: Port, style: str) -> Iterator[Child]:
+def _mac(query: InterfaceQuery, port: Port, prefix: str = "") -> list[etree._Element]:
+    address = query.device.fabric.mac(query.device.name, port.name)
+    return parts("port-mac", mac=address, shown=f"{prefix}{address}" if prefix else None)
+
+
+def _since(query: InterfaceQuery, port: Port) -> list[etree._Element]:
+    """Make when a port last came up or went down: with the device; a logical one never did."""
+    device, logical = query.device, port.name in LOGICAL
+
+    def ago(when: float) -> str:
+        return f"{date(when)} ({elapsed(device.now() - when)} ago)" if when else "Never"
+
+    return parts(
+        "port-since",
+        seconds=0 if logical else device.up_s,
+        flapped="Never" if logical else ago(device.started),
+        cleared=ago(device.cleared_at(port.name)) if query.has(*LONG, "statistics") else None,
+    )
+
+
+def _traffic(query: InterfaceQuery, port: Port) -> Iterator[Child]:
     """Make the counters and rates of a port: rates are not measured, no errors are counted."""
-    counted, logical = asked.counters(port.name), port.name.startswith((*LOGICAL, *MANAGEMENT))
-    if asked.has("detail", "extensive"):
-        names = [f"{way}-{what}" for what in ("bytes", "bps", "packets", "pps") for way in WAYS]
-        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
-    elif not asked.has("brief"):
-        names = (
-            [f"{way}-packets" for way in WAYS]
-            if logical
-            else [f"{way}-{what}" for way in WAYS for what in ("bps", "pps")]
-        )
-        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style=style)
-    if asked.has("statistics") and not logical:
+    counts, logical = query.device.counters(port.name), port.name.startswith((*LOGICAL, *MANAGEMENT))
+    if query.has(*LONG):
+        yield fill("traffic-long", counts=counts)
+    elif not query.has("brief"):
+        yield fill("traffic-packets" if logical else "traffic-rates", counts=counts)
+    if query.has("statistics") and not logical:
         yield "input-error-count", 0
         yield "output-error-count", 0
-    if asked.has("extensive"):
-        yield element("input-error-list", *((name, 0) for name in INPUT_ERRORS))
-        yield element("output-error-list", *((name, 0) for name in OUTPUT_ERRORS))
+    if query.has("extensive"):
+        yield fill("input-error-list")
+        yield fill("output-error-list")
 
 
-def _queues(device: Device) -> etree._Element:
+def _queues(device: EmulatedDevice) -> etree._Element:
     """Make the queues and their forwarding classes; nothing is ever queued."""
     classes = forwarding_classes(configured(device))
-    names = ("queue-counters-queued-packets", "queue-counters-trans-packets", "queue-counters-total-drop-packets")
-    rows = [
-        element(
-            "queue", ("queue-number", one.queue), ("forwarding-class-name", one.name), *((name, 0) for name in names)
-        )
-        for one in classes
-    ]
-    summary = element(
-        "interface-cos-short-summary",
-        ("intf-cos-queue-type", "Egress queues"),
-        ("intf-cos-num-queues-supported", QUEUES),
-        ("intf-cos-num-queues-in-use", len({one.queue for one in classes})),
+    rows = [fill("queue", queue=one) for one in classes]
+    return fill("queue-counters", queues=len({one.queue for one in classes}), rows=rows)
+
+
+def _unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
+    node, loopback, at = query.unit(port, unit), port.name == "lo0", query.at[unit.name]
+    up = unit_up(query.device, query.switch, port, unit)
+    generation = query.generation(unit.name)
+    traffic = fill(
+        "unit-traffic-long" if query.has(*LONG) else "traffic-packets", counts=query.device.counters(unit.name)
     )
-    return element("queue-counters", summary, *rows, style="brief")
-
-
-def _mac_statistics(asked: Asked, port: Port) -> Iterator[etree._Element]:
-    if not asked.has("extensive", "media"):
-        return
-    counted = asked.counters(port.name)
-    names = [f"{way}-{what}" for what in (*MAC_COUNTERS, *MAC_ERRORS) for way in WAYS]
-    names += [*ODD_FRAMES, "input-total-errors", "output-total-errors"]
-    yield element("ethernet-mac-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
-
-
-def _unit(asked: Asked, port: Port, unit: Unit) -> etree._Element:
-    node, long = asked.unit(port, unit), asked.has("detail", "extensive")
-    up = unit_up(asked.device, asked.switch, port, unit)
-    loopback, at = port.name == "lo0", asked.at[unit.name]
-    state = element("iff-up") if up else element("iff-down") if unit.disabled else element("iff-device-down")
-    return element(
+    return fill(
         "logical-interface",
-        ("name", unit.name),
-        ("local-index", FIRST_INTERFACE + at),
-        ("snmp-index", FIRST_SNMP + at),
-        ("generation", at + 1) if long else None,
-        ("description", node.value("description")),
-        element(
-            "if-config-flags",
-            None if loopback else state,
-            element("iff-snmp-traps"),
-            None if loopback else ("internal-flags", "0x4004000"),
-        ),
-        ("encapsulation", "Unspecified" if loopback else "ENET2"),
-        element("policer-overhead"),
-        *_unit_traffic(asked, unit),
-        element("filter-information"),
-        *families(asked.device, port, unit, node, at + 1 if long else None),
+        unit=unit,
+        index=FIRST_INTERFACE + at,
+        snmp_index=FIRST_SNMP + at,
+        generation=generation,
+        description=node.value("description"),
+        state=None if loopback else element("iff-up" if up else "iff-down" if unit.disabled else "iff-device-down"),
+        internal=None if loopback else "0x4004000",
+        encapsulation="Unspecified" if loopback else "ENET2",
+        traffic=None if query.has("brief") else traffic,
+        families=_families(query.device, port, unit, node, generation),
     )
 
 
-def _unit_traffic(asked: Asked, unit: Unit) -> Iterator[etree._Element]:
-    counted = asked.counters(unit.name)
-    if asked.has("brief"):
-        return
-    if asked.has("detail", "extensive"):
-        names = [f"{way}-{what}" for what in ("bytes", "packets") for way in WAYS]
-        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="verbose")
-    else:
-        names = [f"{way}-packets" for way in WAYS]
-        yield element("traffic-statistics", *((name, counted.get(name, 0)) for name in names), style="brief")
+def addresses(device: EmulatedDevice, port: Port, unit: Unit) -> dict[str, list[str]]:
+    """Return the addresses of the families of a logical interface, with their lengths."""
+    texts: dict[str, list[str]] = {}
+    if any(family == "inet" for family, _ in unit.others):
+        texts["inet"] = [text for text, _ in unit.inet_addresses if is_interface_address(text)]
+    if unit.inet6:
+        texts["inet6"] = [f"{address_text(address.value)}/{address.prefix.length}" for address in unit.addresses]
+        if port.name != "lo0":
+            texts["inet6"].append(f"{link_local(device.fabric, device.name, unit.name)}/64")
+    if unit.switching:
+        texts["eth-switch"] = []
+    return texts
+
+
+def _terse_families(device: EmulatedDevice, port: Port, unit: Unit) -> Iterator[etree._Element]:
+    """Make the families of a logical interface with their addresses and nothing else."""
+    for family, texts in addresses(device, port, unit).items():
+        rows = []
+        for text in texts:
+            # An address of lo0 is a host, with a remote end that is all of IPv4, or nothing.
+            host = port.name == "lo0"
+            remote = element("ifa-destination", text="0/0" if family == "inet" else None, emit="emit") if host else None
+            local = text.partition("/")[0] if host else text
+            rows.append(element("interface-address", element("ifa-local", text=local, emit="emit"), remote))
+        yield element("address-family", ("address-family-name", family), *rows)
+
+
+def _families(
+    device: EmulatedDevice, port: Port, unit: Unit, node: Node, generation: int | None
+) -> Iterator[etree._Element]:
+    """Make the families of a logical interface at length; `node` is the interface in the configuration."""
+    loopback = port.name == "lo0"
+    for family, texts in addresses(device, port, unit).items():
+        cached = family != "eth-switch"
+        yield fill(
+            "address-family",
+            family=family,
+            mtu=unit_mtu(port, unit, family, node),
+            cache=(0 if loopback else CACHE) if cached else None,
+            count=0 if cached else None,
+            generation=generation,
+            table=0 if generation is not None else None,
+            flag=element("ifff-sendbcast-pkt-to-re" if family == "inet" else "ifff-is-primary"),
+            addresses=[_address(text, at == 0, loopback) for at, text in enumerate(texts)],
+        )
+
+
+def _address(text: str, first: bool, loopback: bool) -> etree._Element:
+    network = ip_interface(text).network
+    broadcast = network.broadcast_address if network.version == 4 and network.prefixlen < 31 else None
+    return fill(
+        "interface-address",
+        current=element("ifaf-current-default" if loopback else "ifaf-current-preferred"),
+        primary=element("ifaf-current-primary") if first else None,
+        destination=None if loopback else _short_prefix(text),
+        local=text.partition("/")[0],
+        broadcast=None if loopback else broadcast,
+    )
+
+
+def _short_prefix(text: str) -> str:
+    """Write the network of an address as Junos does: zero octets at the end of IPv4 are left out (`10.0.0/24`)."""
+    network = ip_interface(text).network
+    name, _, length = str(network).partition("/")
+    if network.version == 6:
+        return f"{name}/{length}"
+    octets = name.split(".")[: max(1, -(-network.prefixlen // 8))]
+    return f"{'.'.join(octets)}/{length}"

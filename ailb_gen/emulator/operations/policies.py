@@ -10,24 +10,24 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from ailb_gen.emulator.device import Device
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, element
+from ailb_gen.emulator.operations.build import argument, element, fill, output
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 
 
-def policies(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show policy`: the names, or the terms of one. Raises RefusedError for a name that is not there."""
+def policies(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show policy`: the names, or the terms of one. Raises RpcRefusedError for a name that is not there."""
     found = effective(device.committed()).get("policy-options", "policy-statement")
-    names, wanted = {node.word: node for node in found or ()}, argument(rpc, "policy-name")
-    if not wanted:
+    names, requested = {node.word: node for node in found or ()}, argument(rpc, "policy-name")
+    if not requested:
         rows = ["Configured policies:", *sorted(names)]
-    elif wanted in names:
-        rows = [f"Policy {wanted}: [CHANGED-RESOLVED/]", *_terms(names[wanted])]
+    elif requested in names:
+        rows = [f"Policy {requested}: [CHANGED-RESOLVED/]", *_terms(names[requested])]
     else:
-        raise refusal(f"Policy {wanted} does not exist", element=wanted)
-    return element("output", text="\n" + "".join(f"{row}\n" for row in rows))
+        raise refusal(f"Policy {requested} does not exist", element=requested)
+    return output(rows)
 
 
 def _terms(policy: Node) -> Iterator[str]:
@@ -42,34 +42,26 @@ def _terms(policy: Node) -> Iterator[str]:
                 yield f"        {word if at == 0 else ' ' * len(word)} {text}"
 
 
-def firewall(device: Device, rpc: etree._Element) -> etree._Element:
+def firewall(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show firewall`: the filters of the configuration, each with its counters and policers.
 
-    Raises RefusedError for a filter that is not there.
+    Raises RpcRefusedError for a filter that is not there.
     """
-    root, wanted = effective(device.committed()), argument(rpc, "filtername")
+    root, requested = effective(device.committed()), argument(rpc, "filtername")
     filters = [*root.each("firewall", "filter")]
     filters += [one for family in root.each("firewall", "family") for one in family.each("filter")]
-    found = [one for one in filters if wanted in ("", one.word)]
-    if wanted and not found:
-        raise refusal(f"filter {wanted} does not exist", element=wanted)
+    found = [one for one in filters if requested in ("", one.word)]
+    if requested and not found:
+        raise refusal(f"filter {requested} does not exist", element=requested)
     return element("firewall-information", *(_filter(one) for one in found))
 
 
 def _filter(one: Node) -> etree._Element:
-    counters, policers = [], []
-    for term in one.each("term"):
-        counters += [name for name in (term.value("then", "count"),) if name]
-        policers += [f"{name}-{term.word}" for name in (term.value("then", "policer"),) if name]
-    return element(
+    counters = {name: None for term in one.each("term") if (name := term.value("then", "count"))}
+    policers = {f"{name}-{term.word}": None for term in one.each("term") if (name := term.value("then", "policer"))}
+    return fill(
         "filter-information",
-        ("filter-name", one.word),
-        *(
-            element("counter", ("counter-name", name), ("packet-count", 0), ("byte-count", 0))
-            for name in dict.fromkeys(counters)
-        ),
-        *(
-            element("policer", ("policer-name", name), ("packet-count", 0), ("byte-count", 0))
-            for name in dict.fromkeys(policers)
-        ),
+        name=one.word,
+        counters=[fill("counter", name=name) for name in counters],
+        policers=[fill("policer", name=name) for name in policers],
     )

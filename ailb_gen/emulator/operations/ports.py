@@ -1,4 +1,7 @@
-"""What is known of a port: state, speed, MTU and numbers; all of it from configurations, cables and links."""
+"""State, speed, MTU and numbers of a port, all of it from configurations, cables and links.
+
+The numbers that a device gives to its interfaces and next hops stay while its configuration names the same ones.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from ailb_gen.emulator.device import Device
+from lxml import etree
+
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import Child, element
-from ailb_gen.emulator.operations.indices import FIRST_INTERFACE, FIRST_SNMP
+from ailb_gen.emulator.operations.build import parts
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
@@ -18,21 +22,25 @@ from ailb_gen.network.speeds import GIGABIT, read_speed, speed_text
 # Interfaces that are up by themselves.
 LOGICAL = ("irb", "lo0")
 MANAGEMENT = ("em", "fxp", "me", "re0:mgmt", "re1:mgmt", "vme")
-# A port in its place: `et-FPC/PIC/PORT`.
+# A port by its position: `et-FPC/PIC/PORT`.
 PLACE = re.compile(r"[a-z]+-(\d+)/(\d+)/(\d+)", re.ASCII)
-# MTU of a port without one, and what the header of Ethernet takes of it.
+# MTU of a port without one, and the part of the header of Ethernet.
 DEFAULT_MTU, HEADER = 1514, 14
+# Where the numbers of interfaces, their numbers in SNMP, and those of next hops begin; those below are Junos's own.
+FIRST_INTERFACE, FIRST_SNMP, FIRST_NEXT_HOP = 1000, 501, 512
+# Several next hops together have a number in a range of its own.
+FIRST_LIST = 1048574
 
 
 def shown_ports(switch: Switch, requested: str = "") -> Iterator[Port]:
-    """Iterate over the ports that a name or a pattern names; what is split is none, its parts are."""
+    """Iterate over the ports that a name or a pattern names; of a split port its parts."""
     for port in switch.ports.values():
         if (port.sub_ports is None or port.units) and matches(port.name, requested):
             yield port
 
 
 def check_there(switch: Switch, requested: str) -> None:
-    """Raise RefusedError for the name of an interface that is not there; a pattern may name none."""
+    """Raise RpcRefusedError for the name of an interface that is not there; a pattern may name none."""
     if requested and not any(sign in requested for sign in "*?["):
         names = {name for port in shown_ports(switch) for name in (port.name, *(unit.name for unit in port.units))}
         if requested not in names:
@@ -44,14 +52,14 @@ def matches(name: str, requested: str) -> bool:
     return not requested or name == requested or fnmatchcase(name, requested)
 
 
-def port_up(device: Device, port: Port) -> bool:
+def port_up(device: EmulatedDevice, port: Port) -> bool:
     """Return whether a configured port is up: logical ones always, others with carrier."""
     if port.disabled:
         return False
     return port.name in LOGICAL or device.fabric.link_up(device.name, port.name)
 
 
-def unit_up(device: Device, switch: Switch, port: Port, unit: Unit) -> bool:
+def unit_up(device: EmulatedDevice, switch: Switch, port: Port, unit: Unit) -> bool:
     """Return whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
     if unit.disabled or not port_up(device, port):
         return False
@@ -66,8 +74,8 @@ def unit_up(device: Device, switch: Switch, port: Port, unit: Unit) -> bool:
     )
 
 
-def speed_bps(device: Device, switch: Switch, port: Port) -> int:
-    """Return the speed of a port: as configured, for a part on what is split, else of its cable, else of the model."""
+def speed_bps(device: EmulatedDevice, switch: Switch, port: Port) -> int:
+    """Return the speed of a port: as configured, for a part on the split port, else of its cable, else of the model."""
     if port.name.startswith(MANAGEMENT):
         return GIGABIT
     whole, _, part = port.name.partition(":")
@@ -81,7 +89,7 @@ def speed_bps(device: Device, switch: Switch, port: Port) -> int:
     )
 
 
-def _chassis_bps(device: Device, name: str) -> int | None:
+def _chassis_bps(device: EmulatedDevice, name: str) -> int | None:
     """Return the speed of a port under `chassis`, where other models than this one have it."""
     found = PLACE.fullmatch(name)
     if found is None:
@@ -91,7 +99,7 @@ def _chassis_bps(device: Device, name: str) -> int | None:
     return read_speed(node.value("channel-speed") or node.value("speed")) if node is not None else None
 
 
-def speed_of(device: Device, switch: Switch, port: Port) -> str:
+def speed_of(device: EmulatedDevice, switch: Switch, port: Port) -> str:
     """Return the speed of a port as Junos writes it: `400Gbps`, `1000mbps`."""
     text = speed_text(speed_bps(device, switch, port))
     return "1000mbps" if text == "1g" else text.replace("g", "Gbps").replace("m", "mbps")
@@ -117,18 +125,32 @@ def unit_mtu(port: Port, unit: Unit, family: str, node: Node) -> int | str:
     return int(text) if text.isdecimal() else port_mtu(port) - HEADER
 
 
-def status(up: bool) -> str:
-    """Write a state."""
-    return "up" if up else "down"
-
-
-def head(device: Device, port: Port, at: int) -> tuple[Child, ...]:
-    """Return the elements that begin a physical interface at length; `at` is its place among all interfaces."""
-    enabled = "Disabled" if port.disabled else "Enabled"
-    return (
-        ("name", port.name),
-        element("admin-status", text=status(not port.disabled), format=enabled),
-        ("oper-status", status(port_up(device, port))),
-        ("local-index", FIRST_INTERFACE + at),
-        ("snmp-index", FIRST_SNMP + at),
+def head(device: EmulatedDevice, port: Port, index: int) -> list[etree._Element]:
+    """Make the elements that begin a physical interface at length; `index` is its position among all interfaces."""
+    return parts(
+        "port-head",
+        port=port,
+        enabled="Disabled" if port.disabled else "Enabled",
+        up=port_up(device, port),
+        admin_up=not port.disabled,
+        index=FIRST_INTERFACE + index,
+        snmp_index=FIRST_SNMP + index,
     )
+
+
+def positions(switch: Switch) -> dict[str, int]:
+    """Return the position, from 0, of every port and logical interface among all of a switch."""
+    names = [name for port in switch.ports.values() for name in (port.name, *(unit.name for unit in port.units))]
+    return {name: at for at, name in enumerate(names)}
+
+
+def unit_index(switch: Switch, interface: str) -> int:
+    """Return the number of a logical interface, 0 for one that is not configured."""
+    at = positions(switch).get(interface)
+    return FIRST_INTERFACE + at if at is not None else 0
+
+
+def next_hop_index(switch: Switch, interface: str) -> int:
+    """Return the number of the next hop over a logical interface, 0 for one that is not configured."""
+    port = interface.rpartition(".")[0]
+    return FIRST_NEXT_HOP + list(switch.ports).index(port) if port in switch.ports else 0

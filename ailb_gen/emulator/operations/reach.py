@@ -12,12 +12,12 @@ from typing import NamedTuple
 from lxml import etree
 
 from ailb_gen.addresses import BITS, address_text, interface_value
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import link_local
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
-from ailb_gen.emulator.operations.build import Child, argument, element, flag
-from ailb_gen.emulator.operations.families import addresses
+from ailb_gen.emulator.operations.build import argument, element, fill, flag
+from ailb_gen.emulator.operations.interfaces import addresses
 from ailb_gen.emulator.operations.ports import check_there, unit_mtu
 from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.junos.tree import Node
@@ -30,114 +30,79 @@ HOP_US = 120
 ICMP, HEADERS = 8, 48
 
 
-class Hop(NamedTuple):
-    """A device on the way and its address; `mtu` is that of the link to it, 0 without one."""
+class PathHop(NamedTuple):
+    """A device on the path and its address; `mtu` is that of the link to it, 0 without one."""
 
     device: str
     address: str
     mtu: int = 0
 
 
-def ping(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `ping`. Raises RefusedError."""
+def ping(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `ping`. Raises RpcRefusedError."""
     target = _target(device, rpc)
     count, size = _number(rpc, "count", PROBES), _number(rpc, "size", BYTES)
     _number(rpc, "wait", 1), _number(rpc, "interval", 1)
-    way = path_to(device, target, argument(rpc, "interface"))
-    if way is not None and not _arrives(rpc, way, size):
-        way = None
-    probes: list[Child] = []
-    time_us = HOP_US * max(len(way), 1) if way is not None else 0
-    for number in range(count) if way is not None else ():
-        probes.append(
-            element(
-                "probe-result",
-                ("probe-index", number + 1),
-                element("probe-success"),
-                ("sequence-number", number),
-                ("ip-address", target),
-                ("time-to-live", 64),
-                ("response-size", size + ICMP),
-                ("rtt", time_us),
-                **_determined(device),
-            )
-        )
-    times = [(f"rtt-{name}", time_us) for name in ("minimum", "maximum", "average")]
-    return element(
+    path = path_to(device, target, argument(rpc, "interface"))
+    if path is not None and not _arrives(rpc, path, size):
+        path = None
+    rtt = HOP_US * max(len(path), 1) if path is not None else None
+    probe = {"now": device.now(), "target": target, "size": size + ICMP, "rtt": rtt}
+    probes = [
+        fill("ping-probe", index=number + 1, number=number, **probe) for number in range(count) if path is not None
+    ]
+    return fill(
         "ping-results",
-        ("target-host", target),
-        ("target-ip", target),
-        ("packet-size", size),
-        *probes,
-        element(
-            "probe-results-summary",
-            ("probes-sent", count),
-            ("responses-received", len(probes)),
-            ("packet-loss", 0 if way is not None else 100),
-            *(((*times, ("rtt-stddev", 0))) if way is not None else ()),
-        ),
-        element("ping-success") if way is not None else ("ping-failure", "no response"),
+        target=target,
+        size=size,
+        probes=probes,
+        count=count,
+        received=len(probes),
+        lost=0 if path is not None else 100,
+        rtt=rtt,
+        spread=0 if path is not None else None,
+        result=_result("ping", path is not None),
     )
 
 
-def _arrives(rpc: etree._Element, way: list[Hop], size: int) -> bool:
-    """Return whether packets come to the end of a way: their hop limit, and their size if they may not be cut."""
-    least = min((hop.mtu for hop in way if hop.mtu), default=0)
+def _result(name: str, arrived: bool) -> etree._Element:
+    return element(f"{name}-success") if arrived else element(f"{name}-failure", text="no response")
+
+
+def _arrives(rpc: etree._Element, path: list[PathHop], size: int) -> bool:
+    """Return whether packets come to the end of a path: their hop limit, and their size if they may not be cut."""
+    least = min((hop.mtu for hop in path if hop.mtu), default=0)
     fits = not least or size + HEADERS <= least or not flag(rpc, "do-not-fragment")
-    return fits and _number(rpc, "ttl", MOST_TTL, MOST_TTL) >= len(way)
+    return fits and _number(rpc, "ttl", MOST_TTL, MOST_TTL) >= len(path)
 
 
-def traceroute(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `traceroute`; what does not answer shows one hop of asterisks. Raises RefusedError."""
+def traceroute(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `traceroute`; a silent target shows one hop of asterisks. Raises RpcRefusedError."""
     target = _target(device, rpc)
     most = _number(rpc, "ttl", MOST_HOPS, MOST_TTL)
     _number(rpc, "wait", 1)
-    way = path_to(device, target, argument(rpc, "interface"))
-    named, arrived = not flag(rpc, "no-resolve"), way is not None and len(way) <= most
-    hops = [_hop(device, at, hop, named) for at, hop in enumerate((way or [])[:most], 1)]
-    if way is None:
-        failed = [
-            element("probe-result", ("probe-index", index), element("probe-failure"), **_determined(device))
-            for index in (1, 2, 3)
-        ]
-        hops = [element("hop", ("ttl-value", 1), *failed)]
-    return element(
+    path = path_to(device, target, argument(rpc, "interface"))
+    named, arrived = not flag(rpc, "no-resolve"), path is not None and len(path) <= most
+    hops = [_hop(device, at, hop, named) for at, hop in enumerate((path or [])[:most], 1)]
+    return fill(
         "traceroute-results",
-        ("target-host", target),
-        ("target-ip", target),
-        ("max-hop-index", most),
-        ("packet-size", 60),
-        *hops,
-        element("traceroute-success") if arrived else ("traceroute-failure", "no response"),
+        target=target,
+        most=most,
+        hops=hops if path is not None else fill("no-answer", now=device.now()),
+        result=_result("traceroute", arrived),
     )
 
 
-def _determined(device: Device) -> dict[str, object]:
-    """Return the attribute that says when a probe was answered."""
-    return {"date-determined": int(device.now())}
+def _hop(device: EmulatedDevice, at: int, hop: PathHop, named: bool) -> etree._Element:
+    probe = {"now": device.now(), "hop": hop, "name": hop.device if named else None, "rtt": HOP_US * at}
+    probes = [fill("probe-result", index=index, **probe) for index in (1, 2, 3)]
+    return fill("hop", ttl=at, hop=hop, name=hop.device if named else None, probes=probes)
 
 
-def _hop(device: Device, at: int, hop: Hop, named: bool) -> etree._Element:
-    name = hop.device if named else None
-    rows = [
-        element(
-            "probe-result",
-            ("probe-index", index),
-            ("ip-address", hop.address),
-            ("host-name", name),
-            ("rtt", HOP_US * at),
-            element("probe-success"),
-            **_determined(device),
-        )
-        for index in (1, 2, 3)
-    ]
-    return element("hop", ("ttl-value", at), ("last-ip-address", hop.address), ("last-host-name", name), *rows)
-
-
-def _target(device: Device, rpc: etree._Element) -> str:
+def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
     """Return the address of the target.
 
-    Raises RefusedError for a target, a source, an interface, an instance or a family that is not there.
+    Raises RpcRefusedError for a target, a source, an interface, an instance or a family that is not there.
     """
     target, own = argument(rpc, "host"), argument(rpc, "source")
     if not target:
@@ -148,7 +113,7 @@ def _target(device: Device, rpc: etree._Element) -> str:
     for name, other in (("inet", 6), ("inet6", 4)):
         if flag(rpc, name) and version == other:
             raise refusal(f"{target} is an address of IPv{other}", element=target)
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     if own and own not in set(_own(device, switch)):
         raise refusal(f"source {own} is no address of this device", element=own)
     instance = argument(rpc, "routing-instance")
@@ -173,13 +138,13 @@ def _number(rpc: etree._Element, name: str, default: int, most: int = 10000) -> 
     return int(text)
 
 
-def path_to(device: Device, target: str, interface: str = "") -> list[Hop] | None:
+def path_to(device: EmulatedDevice, target: str, interface: str = "") -> list[PathHop] | None:
     """Return the hops to an address, None if no device has it."""
     text, _, scope = target.partition("%")
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     found = interface_value(f"{text}/{BITS}")
     if found is None or text in set(_own(device, switch)):
-        return [Hop(host_name(device), text)] if text in set(_own(device, switch)) else None
+        return [PathHop(host_name(device), text)] if text in set(_own(device, switch)) else None
     value = found[1].value
     near = _link_local(device, switch, address_text(value), scope or interface)
     return near if near is not None else _routed(device, value)
@@ -189,7 +154,7 @@ def _units(switch: Switch) -> Iterator[tuple[Port, Unit]]:
     return ((port, unit) for port in switch.ports.values() for unit in port.units)
 
 
-def _own(device: Device, switch: Switch) -> Iterator[str]:
+def _own(device: EmulatedDevice, switch: Switch) -> Iterator[str]:
     """Iterate over all addresses of a device."""
     for port, unit in _units(switch):
         for texts in addresses(device, port, unit).values():
@@ -202,24 +167,24 @@ def _mtu(switch: Switch, interface: str) -> int:
     return mtu if isinstance(mtu, int) else 0
 
 
-def _link_local(device: Device, switch: Switch, text: str, scope: str) -> list[Hop] | None:
+def _link_local(device: EmulatedDevice, switch: Switch, text: str, scope: str) -> list[PathHop] | None:
     """Find the neighbor with a link-local address."""
     for _, unit in _units(switch):
         far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
-        if far is not None and link_local(device.fabric, far.device, f"{far.port}.0") == text:
-            return [Hop(far.device, text, _mtu(switch, unit.name))]
+        if far is not None and end_address(device.fabric, far) == text:
+            return [PathHop(far.device, text, _mtu(switch, unit.name))]
     return None
 
 
-def _routed(device: Device, value: int) -> list[Hop] | None:
+def _routed(device: EmulatedDevice, value: int) -> list[PathHop] | None:
     """Follow the first next hop of every switch to the one that has the address."""
-    way: list[Hop] = []
+    path: list[PathHop] = []
     at = device.name
     for _ in range(MOST_HOPS):
         switch = device.fabric.switch(at)
         if any(address.value == value for port in switch.ports.values() for u in port.units for address in u.addresses):
-            # What is asked answers with the address that it is asked for.
-            return [*way[:-1], Hop(at, address_text(value), way[-1].mtu if way else 0)]
+            # The target answers with the requested address.
+            return [*path[:-1], PathHop(at, address_text(value), path[-1].mtu if path else 0)]
         held = [prefix for prefix in device.fabric.prefixes(at) if prefix.holds(value)]
         held.sort(key=lambda prefix: -prefix.length)
         hop = next((hop for prefix in held for hop in device.fabric.next_hops(at, prefix)), None)
@@ -227,5 +192,5 @@ def _routed(device: Device, value: int) -> list[Hop] | None:
         if far is None or hop is None:
             return None
         at = far.device
-        way.append(Hop(at, link_local(device.fabric, at, f"{far.port}.0"), _mtu(switch, hop.interface)))
+        path.append(PathHop(at, end_address(device.fabric, far), _mtu(switch, hop.interface)))
     return None

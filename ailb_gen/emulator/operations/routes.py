@@ -1,44 +1,50 @@
-"""Routes of inet6.0: `show route`, also of what is advertised to and received from a BGP neighbor.
+"""Routes of inet6.0: `show route`, also of those advertised to and received from a BGP neighbor.
 
-Source: Juniper's operational YANG model junos-rpc-route.
+In `detail` and `extensive` next hops are numbered as in the forwarding table; values of a device's memory are
+the same for all: address 0 and one reference.
+
+Source: Juniper's operational YANG model junos-rpc-route; replies of real devices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_network
 
 from lxml import etree
 
 from ailb_gen.addresses import BITS, Prefix, address_text, interface_value
-from ailb_gen.emulator.device import Device
-from ailb_gen.emulator.fabric_state import BgpSession, link_local
+from ailb_gen.emulator.device import EmulatedDevice
+from ailb_gen.emulator.fabric_state import BgpSession, end_address
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations import route_detail
-from ailb_gen.emulator.operations.bgp import TABLE, chosen, peer_address, up_for
-from ailb_gen.emulator.operations.build import Child, age, argument, element, flag
-from ailb_gen.emulator.operations.route_detail import communities
+from ailb_gen.emulator.operations.bgp import NO_ID, TABLE, chosen, peer_address, up_for
+from ailb_gen.emulator.operations.build import Child, age, argument, element, fill, flag, parts
+from ailb_gen.emulator.operations.ports import FIRST_LIST, next_hop_index
+from ailb_gen.network.model import Switch
 from ailb_gen.routing.rib import Path
 from ailb_gen.routing.route import BGP, Route
 from ailb_gen.routing.speaker import direct_prefixes
 
 # The rows of a table about one neighbor, by prefix.
 Row = tuple[Prefix, etree._Element]
-Rows = Callable[[Device, etree._Element, BgpSession], Iterator[Row]]
+Rows = Callable[[EmulatedDevice, etree._Element, BgpSession], Iterator[Row]]
 
 PREFERENCE = {"direct": 0, "local": 0, "bgp": 170}
 NAMES = {"direct": "Direct", "local": "Local", "bgp": "BGP"}
 TABLES = ("", TABLE)
-# What may be asked for; a fabric has routes of those in NAMES.
+# Protocols that a request may name; a fabric has routes of those in NAMES.
 PROTOCOLS = {
     *("access", "access-internal", "aggregate", "anchor", "arp", "evpn", "flow", "isis", "kernel", "l2circuit"),
     *("l2vpn", "ldp", "mpls", "msdp", "ospf", "ospf2", "ospf3", "pim", "rip", "ripng", "rsvp", "static", "tunnel"),
     *NAMES,
 }
 DETAILED = ("detail", "extensive")
+# State and flags of a route in the long forms, by the status of its path.
+STATES = {"active": "Active Ext", "hidden": "Hidden Ext"}
+FLAGS = {"active": "Accepted", "multipath": "Accepted MultipathContrib", "hidden": None}
 
 
-def route_information(device: Device, rpc: etree._Element) -> etree._Element:
+def route_information(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show route` in all its forms."""
     if argument(rpc, "table") not in TABLES or is_ipv4(argument(rpc, "destination")):
         return element("route-information")
@@ -59,7 +65,7 @@ def is_ipv4(text: str) -> bool:
 
 
 def requested_prefix(rpc: etree._Element) -> Prefix | None:
-    """Return the requested destination. Raises RefusedError for text that is none."""
+    """Return the requested destination. Raises RpcRefusedError for text that is none."""
     text = argument(rpc, "destination")
     if not text and flag(rpc, "exact"):
         raise refusal("syntax error, exact takes a prefix in front", element="exact")
@@ -88,7 +94,7 @@ def _destination(prefix: Prefix, detailed: bool) -> list[Child]:
     return [("rt-destination", address_text(prefix.value)), ("rt-prefix-length", prefix.length)]
 
 
-def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Element:
+def _exchanged(device: EmulatedDevice, rpc: etree._Element, rows: Rows) -> etree._Element:
     """Answer `show route` for one neighbor; empty if its session is not established."""
     protocol = argument(rpc, "advertising-protocol-name") or argument(rpc, "receive-protocol-name")
     address = argument(rpc, "neighbor") or argument(rpc, "peer")
@@ -99,24 +105,22 @@ def _exchanged(device: Device, rpc: etree._Element, rows: Rows) -> etree._Elemen
     if session is None:
         return element("route-information")
     made = [row for prefix, row in rows(device, rpc, session) if _matches(rpc, prefix, requested)]
-    return element("route-information", element("route-table", ("table-name", TABLE), *table_numbers(device), *made))
+    return element("route-information", fill("route-table", counts=table_numbers(device), rows=made))
 
 
-def advertised(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
+def advertised(device: EmulatedDevice, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Iterate over the routes advertised to a neighbor, as they are sent; no hidden one is."""
     detailed = flag(rpc, *DETAILED)
-    group = device.fabric.switch(device.name).groups[session.group].name if detailed else None
+    group = device.switch.groups[session.group].name if detailed else None
     if flag(rpc, "hidden"):
         return
     for prefix, route in device.fabric.advertised(device.name, session).items():
         path = f"[{session.asn}] {as_path(route)}" if detailed else as_path(route)
-        yield (
-            prefix,
-            element("rt", *_destination(prefix, detailed), _exchanged_entry(route, detailed, "*", "Self", path, group)),
-        )
+        entry = _exchanged_entry(route, detailed, "*", "Self", path, group)
+        yield prefix, element("rt", *_destination(prefix, detailed), entry)
 
 
-def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
+def received(device: EmulatedDevice, rpc: etree._Element, session: BgpSession) -> Iterator[Row]:
     """Iterate over the routes received from a neighbor; hidden ones only with `hidden` or `all`."""
     detailed = flag(rpc, *DETAILED)
     next_hop = peer_address(device.fabric, session).partition("%")[0]
@@ -132,17 +136,28 @@ def received(device: Device, rpc: etree._Element, session: BgpSession) -> Iterat
 def _exchanged_entry(
     route: Route, detailed: bool, tag: str, next_hop: str, path: str, group: str | None, hidden: str | None = None
 ) -> etree._Element:
+    return fill(
+        "exchanged",
+        route=route,
+        tag=tag,
+        protocol=None if detailed else "BGP",
+        group=group,
+        next_hop=next_hop,
+        path=path,
+        communities=_communities(route) if detailed else None,
+        aigp=route.aigp if detailed else None,
+        hidden=hidden,
+    )
+
+
+def _communities(route: Route) -> etree._Element | None:
+    """Make the communities of a route, None without any."""
+    if not route.communities:
+        return None
+    # RFC 1997 communities are two numbers; all others name their type first.
+    kinds = {True: "community", False: "extended-community"}
     return element(
-        "rt-entry",
-        ("active-tag", tag),
-        ("protocol-name", None if detailed else "BGP"),
-        ("bgp-group-name", group),
-        element("nh", ("to", next_hop)),
-        ("med", route.med),
-        ("as-path", path),
-        communities(route) if detailed else None,
-        ("bgp-aigp", route.aigp if detailed else None),
-        ("hidden-reason", hidden),
+        "communities", *((kinds[value.partition(":")[0].isdigit()], value) for value in sorted(route.communities))
     )
 
 
@@ -152,8 +167,8 @@ def _shows(rpc: etree._Element, path: Path) -> bool:
     return flag(rpc, "all") or hidden == flag(rpc, "hidden")
 
 
-def shown(device: Device, rpc: etree._Element) -> etree._Element:
-    """Answer `show route` for a prefix or all, of one protocol or all. Raises RefusedError."""
+def shown(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
+    """Answer `show route` for a prefix or all, of one protocol or all. Raises RpcRefusedError."""
     requested, protocol = requested_prefix(rpc), argument(rpc, "protocol")
     if protocol and protocol not in PROTOCOLS:
         raise refusal("syntax error, expecting a protocol", element=protocol)
@@ -171,33 +186,32 @@ def shown(device: Device, rpc: etree._Element) -> etree._Element:
     if not entries:
         return element("route-information")
     made = [_rt(rpc, prefix, rows) for prefix, rows in sorted(entries.items())]
-    numbers = table_numbers(device)
-    return element("route-information", element("route-table", ("table-name", TABLE), *numbers, *made))
+    return element("route-information", fill("route-table", counts=table_numbers(device), rows=made))
 
 
 def _of_state(rpc: etree._Element, entries: dict[Prefix, list[etree._Element]]) -> dict[Prefix, list[etree._Element]]:
-    """Return the entries that are in use, or those that are not, if one of both is asked for."""
-    wanted = next((name for name in ("active-path", "inactive-path") if flag(rpc, name)), "")
-    if not wanted:
+    """Return the entries that are in use, or those that are not, if a request names one of both."""
+    requested_state = next((name for name in ("active-path", "inactive-path") if flag(rpc, name)), "")
+    if not requested_state:
         return entries
     kept = {
-        prefix: [row for row in rows if (row.find("current-active") is not None) == (wanted == "active-path")]
+        prefix: [row for row in rows if (row.find("current-active") is not None) == (requested_state == "active-path")]
         for prefix, rows in entries.items()
     }
     return {prefix: rows for prefix, rows in kept.items() if rows}
 
 
-def table_numbers(device: Device) -> list[Child]:
+def table_numbers(device: EmulatedDevice) -> list[etree._Element]:
     """Count the whole table, not only the part that is shown."""
     own = [prefix for prefix, _, _ in own_prefixes(device)]
     learned = device.fabric.route_totals(device.name)
-    return [
-        ("destination-count", len(set(own)) + learned.destinations),
-        ("total-route-count", len(own) + learned.paths),
-        ("active-route-count", len(set(own)) + learned.active),
-        ("holddown-route-count", 0),
-        ("hidden-route-count", learned.hidden),
-    ]
+    return parts(
+        "table-counts",
+        destinations=len(set(own)) + learned.destinations,
+        total=len(own) + learned.paths,
+        active=len(set(own)) + learned.active,
+        hidden=learned.hidden,
+    )
 
 
 def _covers(rpc: etree._Element, prefix: Prefix, requested: Prefix | None) -> bool:
@@ -216,34 +230,31 @@ def _longest(
     return {prefix: rows for prefix, rows in entries.items() if prefix.length == longest}
 
 
-def _rt(rpc: etree._Element, prefix: Prefix, rows: Iterable[etree._Element]) -> etree._Element:
-    """Make a prefix with its entries; in its long form with how many there are, and how many are announced."""
-    rows, detailed = list(rows), flag(rpc, *DETAILED)
-    if not detailed:
-        return element("rt", *_destination(prefix, detailed), *rows, style="terse" if flag(rpc, "terse") else "brief")
-    many = f"{len(rows)} entries" if len(rows) > 1 else "1 entry"
+def _rt(rpc: etree._Element, prefix: Prefix, rows: Sequence[etree._Element]) -> etree._Element:
+    """Make a prefix with its entries; in its long form with the number of entries, and of announced ones."""
+    if not flag(rpc, *DETAILED):
+        return element("rt", *_destination(prefix, False), *rows, style="terse" if flag(rpc, "terse") else "brief")
     active = [row for row in rows if row.find("current-active") is not None]
-    return element(
-        "rt",
-        *_destination(prefix, detailed),
-        element("rt-entry-count", text=len(rows), format=many),
-        ("rt-announced-count", len(active)),
-        ("rt-state", ""),
-        _in_kernel(prefix, active[0]) if flag(rpc, "extensive") and active else None,
-        *rows,
-        style="detail",
+    return fill(
+        "rt-detail",
+        destination=_destination(prefix, True),
+        count=len(rows),
+        shown=f"{len(rows)} entries" if len(rows) > 1 else "1 entry",
+        announced=len(active),
+        kernel=_in_kernel(prefix, active[0]) if flag(rpc, "extensive") and active else None,
+        rows=rows,
     )
 
 
 def _in_kernel(prefix: Prefix, entry: etree._Element) -> etree._Element | None:
-    """Make what a protocol has told the kernel of a prefix, None for one of its own interfaces."""
-    hops = [hop.findtext("to") for hop in entry.iterfind("nh") if hop.find("to") is not None]
-    return element("tsi", text=f"KRT in-kernel {prefix} -> {{{', '.join(map(str, hops))}}}", indent=8) if hops else None
+    """Make the entry of the kernel for a prefix, None for one of its own interfaces."""
+    hops = [hop.findtext("to") or "" for hop in entry.iterfind("nh") if hop.find("to") is not None]
+    return fill("tsi", prefix=prefix, hops=", ".join(hops)) if hops else None
 
 
-def own_prefixes(device: Device) -> Iterator[tuple[Prefix, str, str]]:
+def own_prefixes(device: EmulatedDevice) -> Iterator[tuple[Prefix, str, str]]:
     """Iterate over (prefix, protocol, interface) of the direct and local routes."""
-    switch = device.fabric.switch(device.name)
+    switch = device.switch
     direct = direct_prefixes(switch)
     for port in switch.ports.values():
         for unit in port.units:
@@ -255,35 +266,55 @@ def own_prefixes(device: Device) -> Iterator[tuple[Prefix, str, str]]:
                 yield address.prefix, "direct", unit.name
 
 
-def _own_routes(device: Device, rpc: etree._Element) -> Iterator[tuple[Prefix, str, etree._Element]]:
+def _own_routes(device: EmulatedDevice, rpc: etree._Element) -> Iterator[tuple[Prefix, str, etree._Element]]:
     """Iterate over (prefix, protocol, entry) of the direct and local routes."""
-    up, switch = device.now() - device.started, device.fabric.switch(device.name)
+    up, switch = device.up_s, device.switch
     for prefix, kind, interface in own_prefixes(device):
-        rest = route_detail.own(switch, kind, interface, up) if flag(rpc, *DETAILED) else _own(kind, interface, up)
-        yield prefix, kind, _entry(NAMES[kind], PREFERENCE[kind], True, *rest)
+        rest = _own_detail(switch, kind, interface, up) if flag(rpc, *DETAILED) else _own(kind, interface, up)
+        yield prefix, kind, _entry(kind, True, rest)
 
 
-def _entry(protocol: str, preference: int, active: bool, *rest: Child) -> etree._Element:
-    return element(
-        "rt-entry",
-        ("active-tag", "*" if active else " "),
-        *((element("current-active"), element("last-active")) if active else ()),
-        ("protocol-name", protocol),
-        ("preference", preference),
-        *rest,
+def _entry(kind: str, active: bool, rest: Sequence[Child]) -> etree._Element:
+    marks = [element("current-active"), element("last-active")] if active else ()
+    protocol, preference = NAMES[kind], PREFERENCE[kind]
+    tag = "*" if active else " "
+    return fill("rt-entry", tag=tag, active=marks, protocol=protocol, preference=preference, rest=rest)
+
+
+def _own(kind: str, interface: str, up: float) -> list[Child]:
+    length = element("age", text=age(up), seconds=int(up))
+    if kind == "local":
+        return [length, ("nh-type", "Local"), element("nh", ("nh-local-interface", interface))]
+    return [length, element("nh", element("selected-next-hop"), ("via", interface))]
+
+
+def _own_detail(switch: Switch, kind: str, interface: str, up: float) -> list[etree._Element]:
+    local = kind == "local"
+    hop = element("nh", ("nh-local-interface", interface), indent=16) if local else _hop_detail("", interface, True)
+    return parts(
+        "own-detail",
+        head=_next_hop(switch, "Local" if local else "Interface", [interface]),
+        hop=hop,
+        state="Active NoReadvrt Int" if local else "Active Int",
+        asn=switch.asn,
+        up=up,
     )
 
 
-def _own(kind: str, interface: str, up: float) -> Iterator[Child]:
-    yield element("age", text=age(up), seconds=int(up))
-    if kind == "local":
-        yield "nh-type", "Local"
-        yield element("nh", ("nh-local-interface", interface))
-    else:
-        yield element("nh", element("selected-next-hop"), ("via", interface))
+def _next_hop(switch: Switch, kind: str, interfaces: Sequence[str]) -> etree._Element:
+    """Make the common part of several next hops: their kind, and the number of one or of their list."""
+    routed = kind == "Router"
+    index = FIRST_LIST if len(interfaces) > 1 else next_hop_index(switch, interfaces[0]) if routed else 0
+    return fill("nhh", kind=kind, index=index, number=0 if routed else None)
 
 
-def _learned_routes(device: Device, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
+def _hop_detail(to: str, interface: str, is_chosen: bool) -> etree._Element:
+    """Make one next hop of several; a direct route has no address."""
+    selected = element("selected-next-hop") if is_chosen else None
+    return fill("hop-detail", to=to or None, via=interface, selected=selected, session=0 if to else None)
+
+
+def _learned_routes(device: EmulatedDevice, rpc: etree._Element, prefix: Prefix) -> list[etree._Element]:
     """Make the entries of a prefix learned by BGP; the active one of a multipath has the next hops of all."""
     sessions = {session.interface: session for session in device.fabric.sessions(device.name)}
     hops = [hop.interface for hop in device.fabric.next_hops(device.name, prefix)]
@@ -296,35 +327,52 @@ def _learned_routes(device: Device, rpc: etree._Element, prefix: Prefix) -> list
 
 
 def _learned(
-    rpc: etree._Element, device: Device, path: Path, session: BgpSession | None, used: list[str]
+    rpc: etree._Element, device: EmulatedDevice, path: Path, session: BgpSession | None, used: list[str]
 ) -> etree._Element:
-    seconds = up_for(device, session) if session is not None else 0.0
-    source, active = _far(device, path.interface), path.status == "active"
-    if flag(rpc, *DETAILED):
-        hops = [route_detail.hop(_far(device, one), one, one == path.interface) for one in used]
-        rest = route_detail.learned(device, path, session, source, hops, seconds)
-        return _entry(NAMES[BGP], PREFERENCE[BGP], active, *rest)
-    return _entry(
-        NAMES[BGP],
-        PREFERENCE[BGP],
-        active,
-        element("age", text=age(seconds), seconds=int(seconds)),
-        ("med", path.route.med),
-        ("local-preference", path.route.local_preference),
+    detailed, active = flag(rpc, *DETAILED), path.status == "active"
+    made = _hop_detail if detailed else _hop
+    common = {
+        "route": path.route,
+        "source": _far(device, path.interface),
+        "path": as_path(path.route),
+        "seconds": up_for(device, session) if session is not None else 0.0,
+        "hops": [made(_far(device, one), one, one == path.interface) for one in used],
+        "hidden": path.reason if path.status == "hidden" else None,
+    }
+    if detailed:
+        return _entry(BGP, active, _learned_detail(device, path, session, used, common))
+    if len(used) == 1:
         # Junos names the neighbor where the next hops do not.
-        ("learned-from", source if len(used) > 1 else None),
-        ("as-path", as_path(path.route)),
-        ("validation-state", "unverified"),
-        *(_hop(device, interface, interface == path.interface) for interface in used),
-        ("hidden-reason", path.reason if path.status == "hidden" else None),
+        common["source"] = None
+    return _entry(BGP, active, parts("learned", **common))
+
+
+def _learned_detail(
+    device: EmulatedDevice, path: Path, session: BgpSession | None, used: list[str], common: dict[str, object]
+) -> list[etree._Element]:
+    switch, active = device.switch, path.status == "active"
+    reasons = {"inactive": path.reason, "multipath": "Not Best in its group - Active preferred"}
+    return parts(
+        "learned-detail",
+        preference=-(path.route.local_preference or 0) - 1,
+        head=_next_hop(switch, "Router", used),
+        state=STATES.get(path.status, "NotBest Ext"),
+        reason=reasons.get(path.status),
+        asn=session.asn if session is not None else None,
+        peer_as=path.route.as_path[0],
+        bits=1 if active else None,
+        tasks="0-KRT" if active else None,
+        communities=_communities(path.route),
+        flags=FLAGS.get(path.status, "Accepted"),
+        peer_id=(device.fabric.switch(session.peer).router_id if session is not None else None) or NO_ID,
+        **common,
     )
 
 
-def _far(device: Device, interface: str) -> str:
+def _far(device: EmulatedDevice, interface: str) -> str:
     far = device.fabric.neighbor(device.name, interface.rpartition(".")[0])
-    return link_local(device.fabric, far.device, f"{far.port}.0") if far is not None else ""
+    return end_address(device.fabric, far)
 
 
-def _hop(device: Device, interface: str, chosen_one: bool) -> etree._Element:
-    selected = element("selected-next-hop") if chosen_one else None
-    return element("nh", selected, ("to", _far(device, interface)), ("via", interface))
+def _hop(to: str, interface: str, is_chosen: bool) -> etree._Element:
+    return element("nh", element("selected-next-hop") if is_chosen else None, ("to", to), ("via", interface))

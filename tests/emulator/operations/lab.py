@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from ailb_gen.emulator.config_database import Session
-from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Device
-from ailb_gen.emulator.disk import Commit
+from ailb_gen.emulator.config_database import UserSession
+from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, EmulatedDevice
+from ailb_gen.emulator.disk import CommitRecord
 from ailb_gen.emulator.fabric import EmulatedFabric
-from ailb_gen.emulator.messages import RefusedError, refusal
-from ailb_gen.emulator.operations import OPERATIONS, as_text, reply_of, rpc_of
+from ailb_gen.emulator.messages import RpcRefusedError, refusal
+from ailb_gen.emulator.operations import as_text, reply_of
+from ailb_gen.emulator.operations.bgp import peer_address
 from ailb_gen.emulator.operations.build import element
+from ailb_gen.emulator.operations.commands import OPERATIONS, rpc_of
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 STARTED, NOW = 1_000_000.0, 1_095_000.0
 LEAF, SPINE = "stripe1-leaf1", "spine1"
 HISTORY = (
-    Commit(0, "admin", "netconf", STARTED + 900, "commit confirmed, rollback in 2mins", "wave 1", "re0-1000900-2"),
-    Commit(1, "root", "cli", STARTED + 60, "", "", "re0-1000060-1"),
+    CommitRecord(
+        0, "admin", "netconf", STARTED + 900, "commit confirmed, rollback in 2mins", "wave 1", "re0-1000900-2"
+    ),
+    CommitRecord(1, "root", "cli", STARTED + 60, "", "", "re0-1000060-1"),
 )
 
 
@@ -54,7 +58,7 @@ def lab(**options: Any) -> EmulatedFabric:
     return fabric
 
 
-class Fake(Device):
+class Fake(EmulatedDevice):
     """A device that only answers operational commands, at a fixed time."""
 
     def __init__(
@@ -62,18 +66,18 @@ class Fake(Device):
         name: str,
         fabric: EmulatedFabric,
         alarming: tuple[str, ...] = (),
-        history: tuple[Commit, ...] = HISTORY,
+        history: tuple[CommitRecord, ...] = HISTORY,
     ) -> None:
         self.name, self.fabric, self.emulated = name, fabric, fabric
         self.started, self.model, self.version, self.serial = STARTED, MODEL, VERSION, "YX0123456789"
-        self.sessions = {1: Session(1, "admin", STARTED + 60, "cli")}
+        self.sessions = {1: UserSession(1, "admin", STARTED + 60, "cli")}
         self.alarming, self.history = alarming, history
         self.native_bps, self._kept_down, self._cleared = NATIVE_BPS, "", {}
 
     def now(self) -> float:
         return NOW
 
-    def commits(self) -> tuple[Commit, ...]:
+    def commits(self) -> tuple[CommitRecord, ...]:
         return self.history
 
     def committed(self) -> Node:
@@ -134,6 +138,11 @@ def say(device: Fake, text: str) -> list[str]:
     return shown.split("\n")[1:-1]
 
 
+def address(device: Fake, index: int) -> str:
+    """Return the address of a neighbor, with its interface."""
+    return peer_address(device.fabric, device.fabric.sessions(device.name)[index])
+
+
 def plain(reply: etree._Element) -> etree._Element:
     """Take the namespaces out of attributes, as ncclient does for Junos."""
     for node in reply.iter(etree.Element):
@@ -163,7 +172,7 @@ def pyez(device: Fake) -> Pyez:
                 made = reply_of(device, asked)
             else:
                 raise refusal("syntax error", element=str(asked.tag))
-        except RefusedError as refused:
+        except RpcRefusedError as refused:
             raise RpcError(cmd=asked, rsp=etree.XML(refused.xml())) from refused
         reply = etree.Element("rpc-reply")
         reply.append(plain(made))

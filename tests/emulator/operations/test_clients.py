@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator.disk import Commit
-from tests.emulator.operations.lab import LEAF, NOW, SPINE, STARTED, Fake, ask, lab, plain, pyez
+from ailb_gen.emulator.disk import CommitRecord
+from tests.emulator.operations.lab import LEAF, NOW, SPINE, STARTED, Fake, ask, plain, pyez
 
 if TYPE_CHECKING:
     from jnpr.junos.device import Device
@@ -22,11 +22,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::SyntaxWarning"),
 ]
 UP = {"is_up": True, "is_enabled": True, "last_flapped": NOW - STARTED, "speed": 400000.0}
-
-
-@pytest.fixture
-def leaf() -> Fake:
-    return Fake(LEAF, lab())
 
 
 @pytest.fixture
@@ -198,8 +193,8 @@ def test_pending_commits(leaf: Fake) -> None:
     driver = JunOSDriver("192.0.2.1", "admin", "x")
     comment = "commit confirmed, rollback in 5mins"
     for history, pending in (
-        ((Commit(0, "admin", "netconf", NOW - 60, comment, "", "re0-1-1"),), {"re0-1-1": 240}),
-        ((Commit(0, "admin", "netconf", NOW - 60, "", "", "re0-1-2"),), {}),
+        ((CommitRecord(0, "admin", "netconf", NOW - 60, comment, "", "re0-1-1"),), {"re0-1-1": 240}),
+        ((CommitRecord(0, "admin", "netconf", NOW - 60, "", "", "re0-1-2"),), {}),
     ):
         driver.device = pyez(Fake(LEAF, leaf.emulated, history=history))
         assert driver._get_pending_commits() == pending

@@ -15,9 +15,10 @@ from ailb_gen.addresses import address_text
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.load_config import load_set
-from tests.emulator.operations.lab import LEAF, NAMES, tree_of
+from ailb_gen.emulator.operations.bgp import peer_address
+from tests.emulator.operations.lab import LEAF, NAMES, SPINE, tree_of
 from tests.network.lab import LAB
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ set snmp community public authorization read-only
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
     specs = [Spec(name, load_set(tree_of(name), MORE)[0]) for name in NAMES]
-    with Fleet(specs, EmulatedFabric.read(LAB), Login("admin", "secret")) as running:
+    with Fleet(specs, EmulatedFabric.read(LAB), FleetLogin("admin", "secret")) as running:
         yield running
 
 
@@ -77,6 +78,13 @@ def test_napalm_getters_from_the_fabric(napalm: Any) -> None:
     with pytest.warns(RuntimeWarning, match=r"cli\('show ntp associations no-resolve'\)"):
         stats = napalm.get_ntp_stats()
     assert [row["remote"] for row in stats] in ([], ["192.0.2.10"])
+    assert (napalm.get_facts()["hostname"], napalm.device.facts["model"]) == (LEAF, "QFX5240-64OD")
+    assert napalm.device.uptime >= 0
+    assert napalm.get_interfaces()["et-0/0/0"]["is_up"] is True
+    assert "irb.2" in napalm.get_interfaces_ip()
+    peers = napalm.get_bgp_neighbors()["global"]["peers"]
+    assert [row["address_family"]["ipv6"]["sent_prefixes"] for row in peers.values()] == [4] * 4
+    assert len(napalm.get_lldp_neighbors()) == 4
     config = napalm.get_config(format="set")
     assert "set system host-name" in config["running"]
     assert napalm.is_alive() == {"is_alive": True}
@@ -107,6 +115,8 @@ def test_napalm_cli(napalm: Any) -> None:
     shown = napalm.cli(["show version | match Junos", "show arp", "show interfaces terse | count"])
     assert shown["show version | match Junos"].startswith("Junos: ")
     assert all(shown.values())
+    version = napalm.cli(["show version"])["show version"].strip().splitlines()
+    assert version == [f"Hostname: {LEAF}", "Model: qfx5240-64od", "Junos: 25.4R1.12-EVO"]
     as_json = napalm.cli(["show bgp summary"], encoding="json")["show bgp summary"]
     assert "'peer-count': [{'data': '4'}]" in as_json
 
@@ -188,3 +198,24 @@ def test_ansible_facts(napalm: Any) -> None:
     for form, name in (("xml", "configuration"), ("text", "configuration-text"), ("set", "configuration-set")):
         assert ask(f'<get-configuration format="{form}"/>').find(name) is not None
     assert json.loads(ask('<get-configuration format="json"/>').text or "")["configuration"]
+
+
+def test_verification(fleet: Fleet, napalm: Any) -> None:
+    """What is asked after a change: sessions, and what is advertised over them, also while one is kept down."""
+    fabric = fleet.devices[LEAF].fabric
+    rpc = napalm.device.rpc
+    states = [peer.findtext("peer-state") for peer in rpc.get_bgp_summary_information().iter("bgp-peer")]
+    assert states == ["Established"] * 4
+    neighbor = peer_address(fabric, fabric.sessions(LEAF)[2])
+    routes = rpc.get_route_information(advertising_protocol_name="bgp", neighbor=neighbor, detail=True)
+    found = [
+        (rt.findtext("rt-destination"), rt.findtext(".//extended-community"), rt.findtext(".//bgp-aigp"))
+        for rt in routes.iter("rt")
+    ]
+    assert found == [(f"fc00:1:1:{n}::", "color:0:3", "0" if n == 3 else None) for n in range(1, 5)]
+    fleet.do(SPINE, lambda device: device.power_off())
+    try:
+        assert len(rpc.get_bgp_summary_information().findall("bgp-peer")) == 3
+    finally:
+        fleet.do(SPINE, lambda device: device.power_on())
+    assert len(rpc.get_bgp_summary_information().findall("bgp-peer")) == 4

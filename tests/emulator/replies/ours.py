@@ -6,10 +6,10 @@ from functools import cache
 
 from lxml import etree
 
-from ailb_gen.emulator.messages import RefusedError
-from ailb_gen.emulator.operations import OPERATIONS, rpc_of, run
+from ailb_gen.emulator.messages import RpcRefusedError
+from ailb_gen.emulator.operations import run
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.operations.commands import COMMANDS
+from ailb_gen.emulator.operations.commands import COMMANDS, OPERATIONS, rpc_of
 from tests.emulator.operations.lab import LEAF, SPINE, Fake, filtering, lab
 from tests.emulator.replies.samples import Sample, samples
 
@@ -67,7 +67,7 @@ def requests(folder: str, rows: list[Sample], form: str) -> list[tuple[Fake, etr
             if text is not None:
                 made.append((device, rpc_of(text.format(peer=peer))))
                 continue
-        except RefusedError:
+        except RpcRefusedError:
             pass
         tag = next((row.asked for row in rows if row.asked in OPERATIONS), None)
         if tag is not None and form != "text":

@@ -12,17 +12,9 @@ from napalm import get_network_driver
 from ncclient.operations.rpc import RPCError
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, netconf, pyez, two_devices
-from tests.emulator.test_commandline import ssh
-from tests.emulator.test_netconf import until
+from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, netconf, pyez, ssh, two_devices, until
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@pytest.fixture
-def fleet() -> Iterator[Fleet]:
-    with two_devices() as found:
-        yield found
 
 
 @contextmanager
@@ -139,7 +131,7 @@ def test_kill_session_frees_the_lock(fleet: Fleet) -> None:
         with pytest.raises(RPCError, match="locked by") as refused:
             other.lock()
         (number,) = refused.value._raw.xpath("//*[local-name()='session-id']/text()")
-        assert number == holder.session_id
+        assert (number, refused.value.tag) == (holder.session_id, "lock-denied")
         other.kill_session(number)
         # At once, and what was edited under the lock is gone.
         other.lock()

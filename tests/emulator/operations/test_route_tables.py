@@ -1,4 +1,4 @@
-"""`show route forwarding-table`: the next hops of every prefix, as routing computes what is installed."""
+"""The forwarding table has the next hops that routing computes; the tables as a whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from ailb_gen.routing.rib import Routing
 from tests.conftest import design_of
-from tests.emulator.operations.lab import LEAF, NAMES, Fake, ask, lab, say
+from tests.emulator.operations.lab import (
+    LEAF,
+    NAMES,
+    Fake,
+    ask,
+    lab,
+)
 from tests.network.lab import TEXTS, network
 
 RPC = "get-forwarding-table-information"
@@ -80,15 +86,3 @@ def test_one_destination(fabric: EmulatedFabric) -> None:
     assert list(_hops(leaf, destination=f"{other}/64")) == list(_hops(leaf, destination=f"{other}5")) == [f"{other}/64"]
     assert _hops(leaf, destination="2001:db8::/32") == _hops(leaf, destination="10.0.0.0/8") == {}
     assert _hops(leaf, family="inet") == {}
-
-
-def test_the_text_has_columns_of_junos(fabric: EmulatedFabric) -> None:
-    shown = say(Fake(LEAF, fabric), "show route forwarding-table family inet6 destination fc00:1:2:1::/64")
-    assert shown[:3] == [
-        "Routing table: default.inet6",
-        "Internet6:",
-        "Destination        Type RtRef Next hop           Type Index    NhRef Netif",
-    ]
-    assert shown[3] == "fc00:1:2:1::/64    user     0                    ulst  1048574     1"
-    assert shown[4].startswith(" " * 30 + "fe80::")
-    assert shown[5] == " " * 49 + "ucst      512     1 et-0/0/0.0"

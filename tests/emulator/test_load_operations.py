@@ -12,7 +12,7 @@ from netmiko import ConnectHandler
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import Login
+from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import factory
 from tests.emulator.fleets import LEAF, PASSWORD, USER, netconf, pyez, two_devices
 from tests.junos.models import schema
@@ -22,7 +22,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 @pytest.fixture
 def fleet() -> Iterator[Fleet]:
-    with Fleet([Spec(LEAF, factory(LEAF, USER))], EmulatedFabric([]), Login(USER, PASSWORD), schema=schema()) as found:
+    with Fleet(
+        [Spec(LEAF, factory(LEAF, USER))], EmulatedFabric([]), FleetLogin(USER, PASSWORD), schema=schema()
+    ) as found:
         yield found
 
 
