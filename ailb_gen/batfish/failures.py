@@ -20,12 +20,14 @@ from ailb_gen.network.fabric import Cable, End
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import plural
 
+# About routes, and about reachability (of a spine) or interfaces (of a link).
+Answers = tuple[Answer, Answer]
 # Packets of servers enter at the IRBs of the leaves.
 START = "@enter(/.*/[/irb/])"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ShadowFailure:
     """A spine that goes down, or the two ends of a cable; its checks, and where findings about it belong."""
 
     name: str
@@ -38,16 +40,16 @@ class Failure:
     part: str = ""
 
 
-def spine_failure(name: str) -> Failure:
+def spine_failure(name: str) -> ShadowFailure:
     """Return the failure of a spine."""
-    return Failure(name, name, SPINE_REACH, AGREE_SPINE, spine=name)
+    return ShadowFailure(name, name, SPINE_REACH, AGREE_SPINE, spine=name)
 
 
-def link_failure(cable: Cable) -> Failure:
+def link_failure(cable: Cable) -> ShadowFailure:
     """Return the failure of a cable."""
     a, b = cable.a, cable.b
     place = Place(CABLING, cable.line or 1)
-    return Failure(f"{a} - {b}", a.device, LINK_REACH, AGREE_LINK, ends=(a, b), place=place, part=a.port)
+    return ShadowFailure(f"{a} - {b}", a.device, LINK_REACH, AGREE_LINK, ends=(a, b), place=place, part=a.port)
 
 
 def check_failures(
@@ -55,7 +57,7 @@ def check_failures(
     shadow: Shadow,
     intent: ExpectedRoutes,
     routing: Routing,
-    failures: Iterable[Failure],
+    failures: Iterable[ShadowFailure],
     findings: Findings,
     advance: Callable[[], None],
 ) -> None:
@@ -83,12 +85,12 @@ def check_failures(
         advance()
 
 
-def _ahead(batfish: Batfish, failures: Iterable[Failure]) -> Iterator[tuple[Failure, tuple[Answer, Answer]]]:
+def _ahead(batfish: Batfish, failures: Iterable[ShadowFailure]) -> Iterator[tuple[ShadowFailure, Answers]]:
     """Yield every failure with the answers about it.
 
     The next one is begun before: the service has work while we check, and never more than two failures of it.
     """
-    begun: list[tuple[Failure, tuple[Answer, Answer]]] = []
+    begun: list[tuple[ShadowFailure, Answers]] = []
     for number, failure in enumerate(failures, start=1):
         begun.append((failure, _begin(batfish, number, failure)))
         if len(begun) > 1:
@@ -96,7 +98,7 @@ def _ahead(batfish: Batfish, failures: Iterable[Failure]) -> Iterator[tuple[Fail
     yield from begun
 
 
-def _begin(batfish: Batfish, number: int, failure: Failure) -> tuple[Answer, Answer]:
+def _begin(batfish: Batfish, number: int, failure: ShadowFailure) -> Answers:
     """Fork the shadow; return the answers about routes, and about reachability (a spine) or interfaces (a link)."""
     if failure.spine:
         fork = f"spine-{number}"
@@ -110,7 +112,7 @@ def _begin(batfish: Batfish, number: int, failure: Failure) -> tuple[Answer, Ans
     return batfish.ask("routes", fork, protocols="bgp"), state
 
 
-def _check_down(batfish: Batfish, failure: Failure, routes: Sequence[Row], interfaces: Sequence[Row]) -> None:
+def _check_down(batfish: Batfish, failure: ShadowFailure, routes: Sequence[Row], interfaces: Sequence[Row]) -> None:
     """Make sure that Batfish took the spine or the ports down: names that it does not know it ignores silently."""
     if failure.spine and any(str(row["Node"]) == failure.spine.lower() for row in routes):
         raise _ignored(batfish, failure.spine, "still computes routes for it")

@@ -37,7 +37,15 @@ try:
     from urllib3 import Retry
 
     from ailb_gen.batfish.causes import FORESEEN, VERSIONS, explain
-    from ailb_gen.batfish.work import AnsweredRow, Question, Work, plain_row, poll_delay_s, send_snapshot, within
+    from ailb_gen.batfish.work import (
+        AnsweredRow,
+        SnapshotQuestion,
+        Work,
+        plain_row,
+        poll_delay_s,
+        send_snapshot,
+        within,
+    )
 except ImportError as error:
     why = "pybatfish is not installed" if error.name == "pybatfish" else f"pybatfish cannot be used ({error})"
     raise without_extra("--batfish", why, "batfish") from error
@@ -143,7 +151,7 @@ class BatfishService:
         template = getattr(self.session.q, question, None)
         work = Work(doing, snapshot, str)
         if isinstance(template, QuestionMeta):
-            begun = Question(self.session, template, snapshot, reference, parameters)
+            begun = SnapshotQuestion(self.session, template, snapshot, reference, parameters)
             work.send, work.collect = begun.send, begun.collect
         else:
             work.trouble = self.error(doing, "it has no such question", VERSIONS)

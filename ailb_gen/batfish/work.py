@@ -95,7 +95,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class Question:
+class SnapshotQuestion:
     """A question of a snapshot: `send` asks it and returns the id of the work, `collect` fetches the answer."""
 
     session: Session

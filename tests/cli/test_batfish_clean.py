@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from ailb_gen.batfish.leftovers import RunNetwork, age_text, began_at, network_name, why_kept
 from tests.batfish.fake.service import FakeBatfish, dies, says
 from tests.batfish.fake.store import Kept, Network
 from tests.cli.verbs import run
@@ -181,20 +180,3 @@ def test_no_service_and_bad_addresses() -> None:
     code, _, err = run("batfish", "clean", "http://x")
     hint = "give HOST[:PORT], for example localhost or localhost:9996"
     assert (code, err) == (2, f"ailb-gen: 'http://x': this is a URL; leave 'http://' away; {hint}\n")
-
-
-def test_a_run_that_goes_on_is_never_left_over() -> None:
-    """Its name says when it began; no run has the name of another."""
-    names = {network_name() for _ in range(100)}
-    assert len(names) == 100
-    for name in names:
-        began = began_at(name)
-        assert began is not None and abs(began - time.time()) < HOUR_S
-        assert why_kept(RunNetwork(name, 0, (began,), 0), began + 60, 120)
-
-
-def test_ages() -> None:
-    ages = {60: "1 min", 7199: "119 min", 7200: "2 h", 172799: "47 h", 172800: "2 d"}
-    assert {age: age_text(RunNetwork("n", 0, (NOW - age,), 0), NOW) for age in ages} == ages
-    # The clocks of both machines differ.
-    assert age_text(RunNetwork("n", 0, (NOW + 100,), 0), NOW) == "0 min"
