@@ -16,6 +16,7 @@ from ailb_gen.design.model import Design
 from ailb_gen.intent.load import Intent, load, parse
 from ailb_gen.programs import program
 from tests.forkserver import ForkServer
+from tests.golden_trees import complete
 
 # The machine may be slow and shared: no test fails for taking long.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -74,6 +75,12 @@ LONGEST = (
     "sim/fluid/test_packets.py",
     "study/data/test_scale_unit.py",
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Complete the golden trees, once and not in every worker."""
+    if not hasattr(config, "workerinput"):
+        complete()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import CODES
-from tests.batfish.commands import with_stand_in
+from tests.batfish.fake.service import with_fake
 from tests.conftest import ROOT, SMALL, design_of
 from tests.docs.script import Step, silent
 
@@ -74,7 +74,7 @@ def _run_commands(page: Path, checkout: Path, env: dict[str, str], targets: Sequ
                 env=env,
                 check=True,
             )
-        with with_stand_in(words) as here:
+        with with_fake(words) as here:
             done = subprocess.run(
                 [sys.executable, "-m", "ailb_gen", *here[1:]],
                 cwd=checkout,

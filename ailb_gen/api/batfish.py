@@ -10,7 +10,7 @@ from ailb_gen.errors import AilbError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ailb_gen.batfish.model import Batfish
+    from ailb_gen.batfish.answers import Batfish
     from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Result
     from ailb_gen.progress import Progress, Warn

@@ -17,7 +17,7 @@ _HINT = f"give HOST[:PORT], for example localhost or localhost:{DEFAULT_PORT}"
 def parse_address(text: str, option: str = "--batfish ") -> tuple[str, int]:
     """Return host and port (1 to 65535; 9996 unless given) of HOST[:PORT] or [IPV6][:PORT]. Raises UsageError.
 
-    `option` is what the error names before the text.
+    The error names `option` before the text.
     """
     try:
         return _parsed(text)

@@ -1,4 +1,4 @@
-"""Why a Batfish service fails, in words, and what to do: from what pybatfish, requests and urllib3 raise."""
+"""Exceptions of pybatfish, requests and urllib3 in words: why a Batfish service fails, and the remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERSIONS = (
 
 
 class Cause(NamedTuple):
-    """A kind of failure: what raises it, why in words, what to do while connecting, what to do later."""
+    """A kind of failure: its exceptions, the reason in words, the remedy while connecting, and the remedy later."""
 
     kinds: tuple[type[BaseException], ...]
     why: str
@@ -78,7 +78,7 @@ FORESEEN = tuple(kind for cause in CAUSES for kind in cause.kinds)
 
 
 def explain(error: BaseException, limit_s: float, *, connecting: bool) -> tuple[str, str]:
-    """Return why something foreseen happened and what to do."""
+    """Return why one of the exceptions that FORESEEN names was raised, and the remedy."""
     links = list(_chain(error))
     if any(NO_MEMORY.search(_said(link)) for link in links):
         return "it ran out of memory", MEMORY
@@ -107,7 +107,7 @@ def _said(link: BaseException) -> str:
 
 
 def _detail(link: BaseException, links: Sequence[BaseException]) -> str:
-    """Return the short reason in what a server or a library says."""
+    """Return the short reason in the text of a server or a library."""
     if isinstance(link, requests.HTTPError) and link.response is not None:
         body = _line(link.response.text)
         words = f": {body}" if body and not body.startswith("<") else ""
@@ -119,7 +119,7 @@ def _detail(link: BaseException, links: Sequence[BaseException]) -> str:
 
 
 def _log_line(text: str) -> str:
-    """Return what failed and the root of it: the last cause in the log of the work, or the log's last line."""
+    """Return the failed work and the root cause: the last cause in the log of the work, or the log's last line."""
     given_up = GIVEN_UP.match(text)
     if given_up is not None:
         return f"the server gave the work up ({given_up[1]})"

@@ -17,7 +17,7 @@ from ailb_gen.routing.route import COLOR, WELL_KNOWN
 # The community that a route carries in the shadow where it has the AIGP attribute in the fabric.
 AIGP = "aigp"
 STANDARD = re.compile(r"(\d{1,5}):(\d{1,5})")
-# Private AS numbers (RFC 6996), one of which no community of the fabric uses.
+# Private AS numbers (RFC 6996): the first that no community of the fabric uses is taken.
 OWN = range(65534, 64511, -1)
 # A community of wildcards that stands for more combinations of values than this is not written out.
 MOST = 64
@@ -77,7 +77,7 @@ class Communities:
 
 def communities(network: Network) -> Communities:
     """Collect the values of all communities that any switch names, in order."""
-    named = (one for switch in network.switches.values() for one in switch.communities.values())
+    named = (community for switch in network.switches.values() for community in switch.communities.values())
     values = sorted({value for community in named for value in members(community)})
     own = _free(values)
     table, count = {}, 0
@@ -91,8 +91,8 @@ def communities(network: Network) -> Communities:
 
 
 def _is_standard(value: str) -> bool:
-    found = STANDARD.fullmatch(value)
-    return found is not None and all(int(part) <= 65535 for part in found.groups())
+    match = STANDARD.fullmatch(value)
+    return match is not None and all(int(part) <= 65535 for part in match.groups())
 
 
 def _free(values: Iterable[str]) -> int:

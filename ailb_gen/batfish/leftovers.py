@@ -20,13 +20,13 @@ def network_name() -> str:
 
 def began_at(name: str) -> float | None:
     """Return when the run of a network began (seconds since 1970), where its name says so."""
-    found = OURS.fullmatch(name)
-    return float(int(found[1], 16)) if found is not None and found[1] else None
+    match = OURS.fullmatch(name)
+    return float(int(match[1], 16)) if match is not None and match[1] else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunNetwork:
-    """A network of a run: its snapshots, and what says whether the run goes on.
+    """A network of a run: its snapshots, and the signs that the run goes on.
 
     `signs` are times (seconds since 1970) at which it certainly did: its beginning, and when it made its snapshots;
     None stands for one that cannot be read. `unfinished` pieces of work are waiting on the service.

@@ -81,10 +81,10 @@ def addresses_of(switch: Switch) -> Iterator[Address]:
     return (address for port in switch.ports.values() for unit in port.units for address in unit.addresses)
 
 
-def _subnets(pool: IPv4Network, length: int, count: int, what: str) -> list[IPv4Network]:
+def _subnets(pool: IPv4Network, length: int, count: int, kind: str) -> list[IPv4Network]:
     room = 2 ** (length - pool.prefixlen)
     if count > room:
-        raise UsageError(f"the IPv4 shadow has room for {room:,} {what}, the files have {count:,}")
+        raise UsageError(f"the IPv4 shadow has room for {room:,} {kind}, the files have {count:,}")
     step = 2 ** (32 - length)
     first = int(pool.network_address)
     return [IPv4Network((first + index * step, length)) for index in range(count)]

@@ -1,12 +1,11 @@
-"""Ports and VLANs as Batfish reads them from the files, compared with the intent and with our own reader."""
+"""Ports and VLANs as Batfish reads them from the files, compared with the intent and with this program's own reader."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.batfish.model import Row
-from ailb_gen.batfish.places import by_node, integer_of, interface
+from ailb_gen.batfish.answers import Row, listed, parse_integer, parse_interface, switches_by_node
 from ailb_gen.batfish.unsupported import MANAGEMENT
 from ailb_gen.checks.expected import ExpectedFabric, port_override
 from ailb_gen.checks.expected_cabling import ExpectedCabling
@@ -33,7 +32,7 @@ class ExpectedPorts:
 
 
 def expected_ports(expected: ExpectedFabric, cables: ExpectedCabling) -> ExpectedPorts:
-    """Compute what the intent asks of ports and VLANs."""
+    """Compute the expected ports and VLANs."""
     switches = expected.switches
     ends = [End(cable.a_device, cable.a_port) for cable in (*cables.links, *cables.hosts)]
     ends += [End(cable.b_device, cable.b_port) for cable in cables.links]
@@ -49,24 +48,24 @@ def expected_ports(expected: ExpectedFabric, cables: ExpectedCabling) -> Expecte
     return ExpectedPorts(ports, {key: frozenset(names) for key, names in vlans.items()})
 
 
-def judge_ports(network: Network, asked: ExpectedPorts, rows: Sequence[Row], findings: Findings) -> None:
-    """Judge interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
-    seen = {interface(row["Interface"]): row for row in rows}
-    for node, switch in by_node(network).items():
+def check_ports(network: Network, expected: ExpectedPorts, rows: Sequence[Row], findings: Findings) -> None:
+    """Check interfaceProperties: every cabled port is up and has its MTU; both readers see the same."""
+    observed = {parse_interface(row["Interface"]): row for row in rows}
+    for node, switch in switches_by_node(network).items():
         for port in switch.ports.values():
-            row = seen.get((node, port.name))
-            # Ports without anything on them are not in every answer; cabled ones are asked for below.
+            row = observed.get((node, port.name))
+            # Ports without anything on them are not in every answer; cabled ones are checked below.
             if row is None:
                 continue
             findings.look(READERS)
             for message in _differences(port, row):
                 findings.at(READERS, switch, message, port.mtu_line or port.line, part=port.name)
-    nodes = {switch.named: node for node, switch in by_node(network).items()}
-    for end, mtu in asked.ports.items():
+    nodes = {switch.named: node for node, switch in switches_by_node(network).items()}
+    for end, mtu in expected.ports.items():
         if end.device in nodes:
             findings.look(PORTS)
-            found = seen.get((nodes[end.device], end.port))
-            _judge_port(network.switches[end.device], end.port, mtu, found, findings)
+            row = observed.get((nodes[end.device], end.port))
+            _check_port(network.switches[end.device], end.port, mtu, row, findings)
 
 
 def _differences(port: Port, row: Row) -> Iterator[str]:
@@ -78,7 +77,7 @@ def _differences(port: Port, row: Row) -> Iterator[str]:
         yield f"to Batfish the port is {state[row['Active'] is True]}, to this program {state[not port.disabled]}"
 
 
-def _judge_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: Findings) -> None:
+def _check_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: Findings) -> None:
     port = switch.ports.get(name)
     line = port.mtu_line or port.line if port is not None else 1
     if row is None:
@@ -91,38 +90,38 @@ def _judge_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: 
         findings.at(PORTS, switch, message, line, mtu, row["MTU"], part=name)
 
 
-def judge_vlans(network: Network, asked: ExpectedPorts, rows: Sequence[Row], findings: Findings) -> None:
-    """Judge switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
-    seen = _seen_vlans(network, rows)
-    known = {switch.named: switch for switch in by_node(network).values()}
-    for (name, vlan), expected in asked.vlans.items():
+def check_vlans(network: Network, expected: ExpectedPorts, rows: Sequence[Row], findings: Findings) -> None:
+    """Check switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
+    observed = _observed_vlans(network, rows)
+    known = {switch.named: switch for switch in switches_by_node(network).values()}
+    for (name, vlan), members in expected.vlans.items():
         if name in known:
             findings.look(VLANS)
-            have = seen.get((name, vlan), frozenset())
-            if have != expected:
-                message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
+            have = observed.get((name, vlan), frozenset())
+            if have != members:
+                message = f"Batfish finds VLAN {vlan} {_difference(members, have)}"
                 findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
-    for name, vlan in sorted(seen.keys() - asked.vlans.keys()):
+    for name, vlan in sorted(observed.keys() - expected.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
         findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
-    read = {(name, vlan): found for name, one in known.items() for vlan, found in vlan_interfaces(one).items()}
-    for name, vlan in sorted(read.keys() | seen.keys()):
+    read = {(name, vlan): names for name, switch in known.items() for vlan, names in vlan_interfaces(switch).items()}
+    for name, vlan in sorted(read.keys() | observed.keys()):
         findings.look(READERS)
-        members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())
+        members, have = read.get((name, vlan), frozenset()), observed.get((name, vlan), frozenset())
         if have != members:
             message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
             findings.at(READERS, known[name], message, _vlan_line(known[name], vlan))
 
 
-def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:
-    nodes = by_node(network)
-    found = {}
+def _observed_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:
+    nodes = switches_by_node(network)
+    vlans = {}
     for row in rows:
         switch = nodes.get(str(row["Node"]))
         if switch is not None:
-            members = row["Interfaces"] if isinstance(row["Interfaces"], list) else []
-            found[switch.named, integer_of(row["VLAN_ID"])] = frozenset(interface(member)[1] for member in members)
-    return found
+            members = frozenset(parse_interface(member)[1] for member in listed(row["Interfaces"]))
+            vlans[switch.named, parse_integer(row["VLAN_ID"])] = members
+    return vlans
 
 
 def _vlan_line(switch: Switch, vlan_id: int) -> int:
@@ -132,5 +131,5 @@ def _vlan_line(switch: Switch, vlan_id: int) -> int:
 def _difference(expected: frozenset[str], have: frozenset[str]) -> str:
     missing, extra = sorted(expected - have), sorted(have - expected)
     parts = [f"without {', '.join(missing)}"] if missing else []
-    parts += [f"with {', '.join(extra)} besides"] if extra else []
+    parts += [f"with {', '.join(extra)}"] if extra else []
     return " and ".join(parts)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from ipaddress import IPv4Network
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.batfish.answers import Batfish, Row, listed, parse_ipv4, parse_network, shadow_nodes
 from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops, ports_text
-from ailb_gen.batfish.model import Batfish, Row
-from ailb_gen.batfish.places import address_of, network_of, shadow_nodes
 from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.batfish.unsupported import NOT_MODELLED
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
@@ -19,11 +18,11 @@ from ailb_gen.routing.rib import Routing
 
 SNAPSHOT = "shadow"
 ESTABLISHED, MATCHED = "ESTABLISHED", "UNIQUE_MATCH"
-# BACKUP shows what a switch holds and does not use, which is where a leaf's transit shows.
+# BACKUP shows the routes that a switch holds and does not use: among them is a leaf's transit.
 STATUSES = "BEST,BACKUP"
 
 
-def judge_shadow(
+def check_shadow(
     batfish: Batfish,
     shadow: Shadow,
     intent: ExpectedRoutes,
@@ -34,7 +33,7 @@ def judge_shadow(
     """Ask about the shadow without failures, and add findings. Raises BatfishError."""
     network = routing.graph.network
 
-    # In the order in which they are judged.
+    # In the order in which they are checked.
     questions: dict[str, dict[str, object]] = {
         "fileParseStatus": {},
         "initIssues": {},
@@ -49,21 +48,21 @@ def judge_shadow(
     answers = {name: batfish.ask(name, SNAPSHOT, None, **parameters) for name, parameters in questions.items()}
 
     def rows(question: str) -> list[Row]:
-        found = answers[question]()
+        answer = answers[question]()
         advance()
-        return found
+        return answer
 
-    judge_gaps(network, shadow, findings)
-    judge_understood(shadow, rows("fileParseStatus"), rows("initIssues"), findings)
-    judge_sessions(network, shadow, intent, rows("bgpSessionStatus"), findings)
-    judge_compatible(network, shadow, intent, rows("bgpSessionCompatibility"), findings)
-    judge_owners(network, shadow, rows("ipOwners"), findings)
-    found = batfish_hops(network, shadow.numbering, rows("routes"))
-    judge_pinned(network, intent, found, findings, shadow.narrowed)
-    disagreements(network, found, own_hops(routing.graph, routing.states), AGREE, "", findings, shadow.narrowed)
-    judge_transit(network, shadow, intent, rows("bgpRib"), findings)
-    judge_loops(shadow, rows("detectLoops"), "loops", findings)
-    judge_loops(shadow, rows("multipathConsistency"), "arrives on some of its paths only", findings)
+    check_gaps(network, shadow, findings)
+    check_understood(shadow, rows("fileParseStatus"), rows("initIssues"), findings)
+    check_sessions(network, shadow, intent, rows("bgpSessionStatus"), findings)
+    check_compatible(network, shadow, intent, rows("bgpSessionCompatibility"), findings)
+    check_owners(network, shadow, rows("ipOwners"), findings)
+    hops = batfish_hops(network, shadow.numbering, rows("routes"))
+    check_pinned(network, intent, hops, findings, shadow.narrowed)
+    add_disagreements(network, hops, own_hops(routing.graph, routing.states), AGREE, "", findings, shadow.narrowed)
+    check_transit(network, shadow, intent, rows("bgpRib"), findings)
+    check_loops(shadow, rows("detectLoops"), "loops", findings)
+    check_loops(shadow, rows("multipathConsistency"), "arrives on some of its paths only", findings)
 
 
 def _nodes(network: Network, intent: ExpectedRoutes) -> str:
@@ -72,8 +71,8 @@ def _nodes(network: Network, intent: ExpectedRoutes) -> str:
     return ",".join(f'"{name}"' if name[0].isdigit() else name for name in names)
 
 
-def judge_gaps(network: Network, shadow: Shadow, findings: Findings) -> None:
-    """Name what in the files the shadow does not show."""
+def check_gaps(network: Network, shadow: Shadow, findings: Findings) -> None:
+    """Add the statements of the files that the shadow cannot express."""
     for switch in shadow.switches:
         findings.look(SHOWN)
         for gap in switch.gaps:
@@ -81,8 +80,8 @@ def judge_gaps(network: Network, shadow: Shadow, findings: Findings) -> None:
             findings.at(SHOWN, where, f"not in the shadow: {gap.message}", gap.line, part=gap.policy)
 
 
-def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row], findings: Findings) -> None:
-    """Judge fileParseStatus and initIssues of the shadow: every file is read wholly."""
+def check_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row], findings: Findings) -> None:
+    """Check fileParseStatus and initIssues of the shadow: every file is read wholly."""
     rows = {str(row["File_Name"]): row for row in status}
     for switch in shadow.switches:
         findings.look(UNDERSTOOD)
@@ -92,29 +91,25 @@ def judge_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
             state = "does not mention its shadow"
         elif row["Status"] != "PASSED":
             state = f"reads its shadow as {row['Status']}"
-        elif row["Nodes"] != [switch.name.lower()]:
-            state = f"takes its shadow for {_joined(row['Nodes']) or 'no device'}"
+        elif listed(row["Nodes"]) != [switch.name.lower()]:
+            state = f"takes its shadow for {', '.join(listed(row['Nodes'])) or 'no device'}"
         if state:
             findings.add(UNDERSTOOD, switch.name, f"Batfish {state}")
     names = shadow_nodes(switch.name for switch in shadow.switches)
     for row in issues:
-        nodes = [names.get(str(node), node) for node in row["Nodes"]] if isinstance(row["Nodes"], list) else []
+        nodes = [names.get(node, node) for node in listed(row["Nodes"])]
         text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
-        scope = _joined(row["Source_Lines"]) or _joined(nodes) or "shadow"
+        scope = ", ".join(listed(row["Source_Lines"]) or nodes) or "shadow"
         check = SHOWN if NOT_MODELLED.match(str(row["Details"])) else UNDERSTOOD
         findings.add(check, scope, f"Batfish: {row['Details']}{text}")
 
 
-def _joined(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else ""
-
-
-def judge_sessions(
+def check_sessions(
     network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
 ) -> None:
-    """Judge bgpSessionStatus: two established rows for every cable of the intent, and no others."""
+    """Check bgpSessionStatus: two established rows for every cable of the intent, and no others."""
     found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
-    expected = intent.sides()
+    expected = intent.session_ends()
     for own, peer in sorted(expected):
         if own.device in network.switches:
             findings.look(SESSIONS)
@@ -131,11 +126,11 @@ def judge_sessions(
         findings.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
 
 
-def judge_compatible(
+def check_compatible(
     network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
 ) -> None:
-    """Judge bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
-    expected = intent.sides()
+    """Check bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
+    expected = intent.session_ends()
     for row in rows:
         pair = _session(shadow, row)
         if pair in expected and row["Configured_Status"] != MATCHED:
@@ -158,8 +153,8 @@ def _port_place(network: Network, end: End) -> Place | None:
     return Place(switch.file, (port.line or 1) if port is not None else 1)
 
 
-def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], findings: Findings) -> None:
-    """Judge ipOwners of duplicates: there are none."""
+def check_owners(network: Network, shadow: Shadow, rows: Sequence[Row], findings: Findings) -> None:
+    """Check ipOwners of duplicates: there are none."""
     names = shadow_nodes(network.switches)
     findings.look(OWNERS, len(shadow.numbering.places))
     owners: dict[str, list[str]] = {}
@@ -179,21 +174,21 @@ def judge_owners(network: Network, shadow: Shadow, rows: Sequence[Row], findings
 
 def _meaning(shadow: Shadow, address: str) -> str:
     """Return the IPv6 prefix that the prefix of an address stands for."""
-    value = address_of(address)
+    value = parse_ipv4(address)
     found = (
         prefix for length in (24, 32) if (prefix := shadow.numbering.meanings.get(IPv4Network((value, length), False)))
     )
     return str(next(found, address))
 
 
-def judge_pinned(
+def check_pinned(
     network: Network,
     intent: ExpectedRoutes,
-    found: Hops,
+    hops: Hops,
     findings: Findings,
     narrowed: Collection[str] = frozenset(),
 ) -> None:
-    """Compare Batfish's next hops with what the intent asks: the uplinks of the prefix's color.
+    """Compare Batfish's next hops with the expected ones: the uplinks of the prefix's color.
 
     On the switches `narrowed`, where Batfish has fewer than the files ask for, some of them are enough.
     """
@@ -202,7 +197,7 @@ def judge_pinned(
         if leaf not in network.switches:
             continue
         findings.look(PINNED)
-        have = found.get((leaf, prefix), frozenset())
+        have = hops.get((leaf, prefix), frozenset())
         backups = intent.backups(leaf, prefix) if not expected else frozenset()
         some = backups | expected if leaf in narrowed else backups
         if have != expected and not (have and have <= some):
@@ -213,10 +208,10 @@ def judge_pinned(
         findings.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)
 
 
-def disagreements(
+def add_disagreements(
     network: Network,
-    theirs: Hops,
-    ours: Hops,
+    batfish: Hops,
+    own: Hops,
     check: Check,
     failure: str,
     findings: Findings,
@@ -224,12 +219,12 @@ def disagreements(
 ) -> None:
     """Add, by switch, where the two engines differ; `failure` begins the message, empty in the steady state.
 
-    On the switches `narrowed`, where Batfish has fewer next hops than the files ask for, some of ours are enough.
+    On the switches `narrowed`, where Batfish has fewer next hops than the files ask for, some of them are enough.
     """
-    findings.look(check, len(theirs.keys() | ours.keys()))
+    findings.look(check, len(batfish.keys() | own.keys()))
     wrong: dict[str, list[str]] = {}
-    for name, prefix in sorted(theirs.keys() | ours.keys()):
-        a, b = theirs.get((name, prefix), frozenset()), ours.get((name, prefix), frozenset())
+    for name, prefix in sorted(batfish.keys() | own.keys()):
+        a, b = batfish.get((name, prefix), frozenset()), own.get((name, prefix), frozenset())
         if a != b and not (name in narrowed and a and a < b):
             message = f"{prefix} goes over {ports_text(a)} in Batfish, over {ports_text(b)} in this program"
             wrong.setdefault(name, []).append(message)
@@ -237,42 +232,42 @@ def disagreements(
         findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
 
 
-def judge_transit(
+def check_transit(
     network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
 ) -> None:
-    """Judge bgpRib of the spines: every prefix is heard from its own leaf, and from no other."""
+    """Check bgpRib of the spines: every prefix is received from its own leaf, and from no other."""
     names = shadow_nodes(network.switches)
-    heard: dict[tuple[str, Prefix], set[str]] = {}
+    received: dict[tuple[str, Prefix], set[str]] = {}
     for row in rows:
         name = names.get(str(row["Node"]))
-        prefix = shadow.numbering.meanings.get(network_of(row["Network"]))
+        prefix = shadow.numbering.meanings.get(parse_network(row["Network"]))
         ends = shadow.numbering.ends_at(row["Received_From_IP"])
         if name is not None and prefix is not None and ends is not None:
-            heard.setdefault((name, prefix), set()).add(ends[0].device)
+            received.setdefault((name, prefix), set()).add(ends[0].device)
     for spine in intent.spines():
         if spine not in network.switches:
             continue
-        for prefix, owner in intent.heard(spine):
+        for prefix, owner in intent.advertised(spine):
             findings.look(TRANSIT)
-            if owner in network.switches and owner not in heard.get((spine, prefix), ()):
+            if owner in network.switches and owner not in received.get((spine, prefix), ()):
                 message = f"in Batfish it receives no route to {prefix} from {owner}"
                 findings.add(TRANSIT, spine, message, _bgp_place(network, spine))
-    for (spine, prefix), senders in sorted(heard.items()):
+    for (spine, prefix), senders in sorted(received.items()):
         owner = intent.owners.get(prefix, ("", ""))[0]
         for sender in sorted(senders - {owner}) if owner else ():
             message = f"in Batfish it passes on {prefix} of {owner} to {spine}"
             findings.add(TRANSIT, sender, message, _bgp_place(network, sender))
 
 
-def judge_loops(shadow: Shadow, rows: Sequence[Row], what: str, findings: Findings) -> None:
-    """Judge detectLoops or multipathConsistency: no rows."""
+def check_loops(shadow: Shadow, rows: Sequence[Row], fate: str, findings: Findings) -> None:
+    """Check detectLoops or multipathConsistency: no rows."""
     findings.look(LOOPS, len(shadow.numbering.prefixes))
     names = shadow_nodes(switch.name for switch in shadow.switches)
     for row in rows:
         node = str(row.get("Flow.ingressNode") or "shadow")
         scope = names.get(node, node)
         meaning = _meaning(shadow, str(row["Flow.dstIp"])) if row.get("Flow.dstIp") else str(row["Flow"])
-        findings.add(LOOPS, scope, f"in Batfish a packet to {meaning} {what}")
+        findings.add(LOOPS, scope, f"in Batfish a packet to {meaning} {fate}")
 
 
 def _bgp_place(network: Network, name: str) -> Place | None:

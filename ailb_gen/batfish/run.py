@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from ailb_gen.batfish import files, routes
-from ailb_gen.batfish.failures import failure_samples, judge_links, judge_spines
+from ailb_gen.batfish.answers import Batfish
+from ailb_gen.batfish.failures import check_failures, link_failure, spine_failure
 from ailb_gen.batfish.hops import ExpectedRoutes, expected_routes
-from ailb_gen.batfish.model import Batfish
 from ailb_gen.batfish.ports import expected_ports
-from ailb_gen.batfish.sample import Sample
+from ailb_gen.batfish.sample import Sample, link_sample, sizes, spine_sample
 from ailb_gen.batfish.shadow import shadow
 from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.batfish.unsupported import doubt
@@ -28,14 +28,14 @@ OF_SPINES, OF_LINKS = (checks.SPINE_REACH, checks.AGREE_SPINE), (checks.LINK_REA
 OF_FILES = tuple(check for check in checks_of(WITH_BATFISH) if check.id <= checks.READERS.id)
 OF_SHADOW = tuple(check for check in checks_of(WITH_BATFISH) if check not in (*OF_FILES, *OF_SPINES, *OF_LINKS))
 # Questions of the first two stages.
-OF_FILES_ASKED, OF_SHADOW_ASKED = len(files.JUDGES) + 2, 9
+FILE_QUESTIONS, SHADOW_QUESTIONS = len(files.QUESTIONS) + 2, 9
 
 
-class Progress(Protocol):
-    """What is told how far the work is: called with how many more units of a stage are done."""
+class StageProgress(Protocol):
+    """Progress by stages: called with the number of units of a stage that were done since the last call."""
 
     def __call__(self, count: int) -> None:
-        """Note that so many more units are done."""
+        """Note that more units are done."""
 
     def stage(self, name: str, total: int) -> None:
         """Note that a stage begins, and how many units it has."""
@@ -43,7 +43,7 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """A second opinion: what was examined already, and the ids of the checks that were asked for.
+    """A second opinion: the context of the other checks, and the ids of the chosen checks.
 
     `most` is how many failures Batfish computes at most; without it, as many as it does in a few minutes.
     """
@@ -54,24 +54,28 @@ class SecondOpinion:
 
     @property
     def intent(self) -> ExpectedRoutes:
-        """What the intent asks of routes."""
+        """The routes that the intent expects."""
         return expected_routes(self.context.expected, self.context.cabling)
 
     def wants(self, entries: tuple[Check, ...]) -> bool:
-        """Return whether any of some checks was asked for."""
+        """Return whether any of some checks is chosen."""
         return any(entry.id in self.chosen for entry in entries)
 
     def results(self, findings: Findings, entries: tuple[Check, ...]) -> Iterator[Result]:
-        """Iterate over the results of those of some checks that were asked for."""
+        """Iterate over the results of those of some checks that are chosen."""
         return findings.results(entry for entry in entries if entry.id in self.chosen)
 
     def failures(self) -> tuple[tuple[str, ...], Sample, Sample]:
-        """Return the spines, and which of them and of the links fail."""
-        return failure_samples(self.context.routing, self.intent, self.context.seed, self.most)
+        """Return the spines that are there, and which of them and of the links fail."""
+        graph, intent = self.context.routing.graph, self.intent
+        spines = tuple(name for name in intent.spines() if name in graph.network.switches)
+        of_spines, of_links = sizes(graph, len(intent.owners), len(spines), self.most)
+        seed = self.context.seed
+        return spines, spine_sample(graph, spines, of_spines, seed), link_sample(graph, of_links, seed)
 
 
-def second_opinion(batfish: Batfish, second: SecondOpinion, progress: Progress) -> Iterator[Result]:
-    """Yield the results of the checks that were asked for, stage by stage.
+def second_opinion(batfish: Batfish, second: SecondOpinion, progress: StageProgress) -> Iterator[Result]:
+    """Yield the results of the chosen checks, stage by stage.
 
     Raises BatfishError, after the results of the stages that were finished, and UsageError for a fabric that the IPv4
     pools cannot hold.
@@ -80,10 +84,10 @@ def second_opinion(batfish: Batfish, second: SecondOpinion, progress: Progress) 
     advance = partial(progress, 1)
     with TemporaryDirectory(prefix="ailb-gen-") as folder:
         if second.wants(OF_FILES):
-            progress.stage("the files", OF_FILES_ASKED)
+            progress.stage("the files", FILE_QUESTIONS)
             write_files(context.root, network, Path(folder) / files.SNAPSHOT)
             batfish.upload(files.SNAPSHOT, Path(folder) / files.SNAPSHOT)
-            files.judge_files(batfish, network, expected_ports(context.expected, context.cabling), findings, advance)
+            files.check_files(batfish, network, expected_ports(context.expected, context.cabling), findings, advance)
             unsure = doubt(batfish.version)
             version = f"{batfish.version}, which {unsure}" if unsure else batfish.version
             findings.figure(checks.PARSED, "the service is Batfish", version)
@@ -95,19 +99,23 @@ def second_opinion(batfish: Batfish, second: SecondOpinion, progress: Progress) 
         batfish.upload(routes.SNAPSHOT, Path(folder) / routes.SNAPSHOT)
     stage = (batfish, translated, second.intent, context.routing)
     if second.wants(OF_SHADOW):
-        progress.stage("the shadow", OF_SHADOW_ASKED)
-        routes.judge_shadow(*stage, findings, advance)
+        progress.stage("the shadow", SHADOW_QUESTIONS)
+        routes.check_shadow(*stage, findings, advance)
         yield from second.results(findings, OF_SHADOW)
     if not second.wants((*OF_SPINES, *OF_LINKS)):
         return
     names, spines, links = second.failures()
-    chosen = ((OF_SPINES, spines), (OF_LINKS, links))
-    progress.stage("failures", sum(len(sample.chosen) for entries, sample in chosen if second.wants(entries)))
-    if second.wants(OF_SPINES):
-        judge_spines(*stage, [names[number] for number in spines.chosen], findings, advance)
-        findings.figure(OF_SPINES[0], "spines taken down in Batfish", spines)
-        yield from second.results(findings, OF_SPINES)
-    if second.wants(OF_LINKS):
-        judge_links(*stage, links.chosen, findings, advance)
-        findings.figure(OF_LINKS[0], "links taken down in Batfish", links)
-        yield from second.results(findings, OF_LINKS)
+    sessions = context.routing.graph.sessions.up
+    chosen = [
+        (entries, word, sample, failures)
+        for entries, word, sample, failures in (
+            (OF_SPINES, "spines", spines, [spine_failure(names[at]) for at in spines.chosen]),
+            (OF_LINKS, "links", links, [link_failure(sessions[at].cable) for at in links.chosen]),
+        )
+        if second.wants(entries)
+    ]
+    progress.stage("failures", sum(len(failures) for _, _, _, failures in chosen))
+    for entries, word, sample, failures in chosen:
+        check_failures(*stage, failures, findings, advance)
+        findings.figure(entries[0], f"{word} taken down in Batfish", sample)
+        yield from second.results(findings, entries)

@@ -1,4 +1,4 @@
-"""Which single failures Batfish is asked for: all, or some of every kind."""
+"""The single failures that Batfish computes: all, or some of every kind."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ailb_gen.wording import counted
 MOST_ROUTES = 200_000
 # Every failure there is.
 ALL = sys.maxsize
-# Links are many and mostly alike: more are no use even where they cost little.
+# Links are many, and most do not differ: more are no use even where they cost little.
 LINKS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Numbers of some of `total` things, which are of so many kinds."""
+    """Numbers of some of `total` things; `kinds` is how many kinds they are of."""
 
     chosen: tuple[int, ...]
     total: int
@@ -33,13 +33,13 @@ class Sample:
         if len(self.chosen) == self.total:
             return f"all {self.total}"
         kinds = counted(self.kinds, "kind")
-        return f"{len(self.chosen)} of {self.total}, which are of {kinds}: alike but for their color and neighbors"
+        return f"{len(self.chosen)} of {self.total}, of {kinds}; those of one kind differ only in color and neighbors"
 
 
 def sizes(graph: Graph, prefixes: int, spines: int, most: int | None = None) -> tuple[int, int]:
-    """Return how many spines and links fail, for a fabric with so many prefixes: at least one of each, if there are.
+    """Return how many spines and links fail, for a number of prefixes and spines: at least one of each, if there are.
 
-    `most` is how many may fail, of both together: a fifth links, and more where there are not so many spines. Without
+    `most` is how many may fail, of both together: a fifth links, and more where there are fewer spines. Without
     it as many as Batfish computes in a few minutes, and few links.
     """
     total = len(graph.sessions.up)
@@ -72,7 +72,7 @@ def link_sample(graph: Graph, size: int, seed: int) -> Sample:
 
 
 def _kind(graph: Graph, device: int) -> object:
-    """Return what is equal for switches that do the same to routes over as many sessions, whatever their colors."""
+    """Return a key: equal for switches that do the same to routes over as many sessions, whatever their colors."""
     rules = graph.rules[device]
     sessions = Counter(replace(rules[entry.own_group], color=None) for entry in graph.adjacencies[device])
     return frozenset(sessions.items())

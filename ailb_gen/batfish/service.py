@@ -1,4 +1,4 @@
-"""The Batfish service through pybatfish, which nothing else imports; its failures in words.
+"""The Batfish service through pybatfish: networks, snapshots, questions; its failures in words.
 
 Importing this module raises UsageError where pybatfish is not installed.
 """
@@ -6,6 +6,7 @@ Importing this module raises UsageError where pybatfish is not installed.
 from __future__ import annotations
 
 import io
+import ipaddress
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,31 +17,38 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
-from ailb_gen.batfish.clock import nap_s
-from ailb_gen.batfish.deadline import within
+from ailb_gen.batfish.answers import Answer, Batfish, Row
 from ailb_gen.batfish.leftovers import OURS, RunNetwork, began_at, network_name
-from ailb_gen.batfish.model import Answer, Batfish, Row
 from ailb_gen.errors import BatfishError
 from ailb_gen.optional import without_extra
 
 try:
     import pybatfish
     import requests
-    from pybatfish.client import restv2helper, workhelper
-    from pybatfish.client.consts import WorkStatusCode
+    from pybatfish.client import restv2helper
+    from pybatfish.client.restv2helper import _requests_session, _requests_session_fail_fast
     from pybatfish.client.session import Session
-    from pybatfish.datamodel import HeaderConstraints, Interface, PathConstraints
+    from pybatfish.datamodel import Interface
     from pybatfish.datamodel.answer import TableAnswer
     from pybatfish.exception import BatfishException
-    from pybatfish.question.question import QuestionBase, QuestionMeta
+    from pybatfish.question.question import QuestionMeta
     from pybatfish.util import zip_dir
+    from requests.adapters import HTTPAdapter
+    from urllib3 import Retry
 
-    from ailb_gen.batfish.causes import FORESEEN, NO_MEMORY, VERSIONS, explain
-    from ailb_gen.batfish.http import proxies, retries
-    from ailb_gen.batfish.rows import AnsweredRow, plain_row
+    from ailb_gen.batfish.causes import FORESEEN, VERSIONS, explain
+    from ailb_gen.batfish.work import (
+        AnsweredRow,
+        SnapshotQuestion,
+        Work,
+        plain_row,
+        poll_delay_s,
+        send_snapshot,
+        within,
+    )
 except ImportError as error:
-    found = "pybatfish is not installed" if error.name == "pybatfish" else f"pybatfish cannot be used ({error})"
-    raise without_extra("--batfish", found, "batfish") from error
+    why = "pybatfish is not installed" if error.name == "pybatfish" else f"pybatfish cannot be used ({error})"
+    raise without_extra("--batfish", why, "batfish") from error
 
 T = TypeVar("T")
 
@@ -77,35 +85,18 @@ def connect(host: str, port: int, timeout_s: float) -> Iterator[Batfish]:
 
 
 @contextmanager
-def visit(host: str, port: int, timeout_s: float) -> Iterator[Service]:
+def visit(host: str, port: int, timeout_s: float) -> Iterator[BatfishService]:
     """Open a Batfish service without a network of one's own. Raises BatfishError."""
     name = f"[{host}]" if ":" in host else host
-    session = Session(name, port, load_questions=False, timeout=timeout_s, proxies=proxies(host))
-    with retries(f"http://{name}:{port}/"):
-        service = Service(f"{name}:{port}", timeout_s, session)
+    session = Session(name, port, load_questions=False, timeout=timeout_s, proxies=_proxies(host))
+    with _retries(f"http://{name}:{port}/"):
+        service = BatfishService(f"{name}:{port}", timeout_s, session)
         service.greet()
         yield service
 
 
-@dataclass(slots=True, eq=False)
-class _Piece:
-    """A piece of work for the service: what it is in words, and what begins it and returns its id there.
-
-    `collect` fetches what came of it, into `result`. `trouble` is why it could not be begun.
-    """
-
-    doing: str
-    snapshot: str
-    send: Callable[[], str]
-    collect: Callable[[], object] = lambda: None
-    id: str = ""
-    trouble: BatfishError | None = None
-    ended: WorkStatusCode | None = None
-    result: object = None
-
-
 @dataclass(slots=True)
-class Service:
+class BatfishService:
     """A session of pybatfish; see Batfish. `waiting` are the pieces of work that nobody has waited for yet, in order.
 
     The service does one piece of work after the other, and hands the next one out every 100 ms (its default). So
@@ -119,7 +110,7 @@ class Service:
     version: str = ""
     left_behind: str = ""
     snapshots: list[str] = field(default_factory=list)
-    waiting: list[_Piece] = field(default_factory=list)
+    waiting: list[Work] = field(default_factory=list)
 
     def greet(self) -> None:
         """Learn the version and the questions. Raises BatfishError."""
@@ -151,43 +142,43 @@ class Service:
     def parse(self, doing: str, snapshot: str, send: Callable[[], object]) -> None:
         """Send a snapshot and begin parsing it."""
         self.snapshots.append(snapshot)
-        self.begin(_Piece(doing, snapshot, partial(_parse, self.session, snapshot, send)))
+        self.begin(Work(doing, snapshot, partial(send_snapshot, self.session, snapshot, send)))
 
     def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
         """Ask; see Batfish."""
         against = f" against {reference!r}" if reference else ""
         doing = f"asking {question} of snapshot {snapshot!r}{against}"
         template = getattr(self.session.q, question, None)
-        piece = _Piece(doing, snapshot, str)
+        work = Work(doing, snapshot, str)
         if isinstance(template, QuestionMeta):
-            asked = _Question(self.session, template, snapshot, reference, _constraints(parameters))
-            piece.send, piece.collect = asked.send, asked.collect
+            begun = SnapshotQuestion(self.session, template, snapshot, reference, parameters)
+            work.send, work.collect = begun.send, begun.collect
         else:
-            piece.trouble = self.error(doing, "it has no such question", VERSIONS)
-        self.begin(piece)
+            work.trouble = self.error(doing, "it has no such question", VERSIONS)
+        self.begin(work)
 
         def rows() -> list[Row]:
-            self.settle(piece)
-            found = cast("TableAnswer", piece.result).frame().to_dict(orient="records")  # type: ignore[no-untyped-call]
-            if not found and question in NEVER_EMPTY:
+            self.settle(work)
+            records = cast("TableAnswer", work.result).frame().to_dict(orient="records")  # type: ignore[no-untyped-call]
+            if not records and question in NEVER_EMPTY:
                 raise self.error(doing, "the answer is empty", VERSIONS)
-            return [AnsweredRow(plain_row(row), partial(self.no_column, doing)) for row in found]
+            return [AnsweredRow(plain_row(record), partial(self.no_column, doing)) for record in records]
 
         return rows
 
-    def begin(self, piece: _Piece) -> None:
+    def begin(self, work: Work) -> None:
         """Begin a piece of work. If that fails it is raised in its turn, and nothing more is begun."""
         broken = any(other.trouble for other in self.waiting)
-        self.waiting.append(piece)
-        if piece.trouble is None and not broken:
+        self.waiting.append(work)
+        if work.trouble is None and not broken:
             try:
-                piece.id = within(self.limit_s, piece.send)
+                work.id = within(self.limit_s, work.send)
             except FORESEEN as error:
-                piece.trouble = self.explained(piece.doing, error)
+                work.trouble = self.explained(work.doing, error)
 
-    def settle(self, piece: _Piece | None = None) -> None:
+    def settle(self, work: Work | None = None) -> None:
         """Wait for a piece of work and all that were begun before it, or for all there are. Raises BatfishError."""
-        while self.waiting and (piece is None or piece in self.waiting):
+        while self.waiting and (work is None or work in self.waiting):
             first = self.waiting.pop(0)
             if first.trouble is not None:
                 raise first.trouble
@@ -197,29 +188,25 @@ class Service:
             except FORESEEN as error:
                 raise self.explained(first.doing, error) from error
 
-    def finish(self, piece: _Piece) -> None:
-        """Wait until a piece of work has ended well. Raises what is foreseen.
+    def finish(self, work: Work) -> None:
+        """Wait until a piece of work has ended well. Raises the exceptions that FORESEEN names.
 
         The time that one may take begins again when another one has ended: they are done one after the other.
         """
         began = since = time.monotonic()
-        while not self.looked(piece):
+        while not self.poll(work):
             now = time.monotonic()
             if now - since >= self.limit_s:
-                others = [self.looked(other) for other in self.waiting if other.id and other.ended is None]
+                others = [self.poll(other) for other in self.waiting if other.id and other.ended is None]
                 if not any(others):
                     raise TimeoutError
                 since = now
-            time.sleep(min(nap_s(now - began), self.limit_s))
-        within(self.limit_s, partial(_check_end, self.session, piece))
+            time.sleep(min(poll_delay_s(now - began), self.limit_s))
+        within(self.limit_s, partial(work.check_end, self.session))
 
-    def looked(self, piece: _Piece) -> bool:
-        """Look whether a piece of work has ended. Raises what is foreseen."""
-        if piece.ended is None:
-            answer = within(self.limit_s, partial(workhelper.get_work_status, piece.id, self.session))
-            status = WorkStatusCode(answer["workstatus"])
-            piece.ended = status if WorkStatusCode.is_terminated(status) else None
-        return piece.ended is not None
+    def poll(self, work: Work) -> bool:
+        """Return whether a piece of work has ended. Raises the exceptions that FORESEEN names."""
+        return within(self.limit_s, partial(work.poll, self.session))
 
     def within(self, doing: str, work: Callable[[], T]) -> T:
         """Do one piece of work in the time that one may take. Raises BatfishError."""
@@ -229,14 +216,14 @@ class Service:
             raise self.explained(doing, error) from error
 
     def explained(self, doing: str, error: BaseException) -> BatfishError:
-        """Return the error for something foreseen that happened while something was being done."""
-        found = self.error(doing, *explain(error, self.limit_s, connecting=not self.version))
-        found.__cause__ = error
-        return found
+        """Return the error for an exception that FORESEEN names, raised by some work."""
+        explained = self.error(doing, *explain(error, self.limit_s, connecting=not self.version))
+        explained.__cause__ = error
+        return explained
 
-    def error(self, doing: str, why: str, what_to_do: str) -> BatfishError:
-        """Return the error that says what was being done where, why it failed and what to do."""
-        hint = what_to_do.format(server=self.version, client=pybatfish.__version__)
+    def error(self, doing: str, why: str, remedy: str) -> BatfishError:
+        """Return the error that names the work, the service, the reason and the remedy."""
+        hint = remedy.format(server=self.version, client=pybatfish.__version__)
         return BatfishError(f"Batfish at {self.address}: {doing}: {why}; {hint}")
 
     def no_column(self, doing: str, column: str) -> BatfishError:
@@ -247,8 +234,10 @@ class Service:
         """Return the networks of runs, also of other programs of this kind, by name. Raises BatfishError."""
         names = self.within("listing networks", self.session.list_networks)
         ours = [name for name in sorted(names) if OURS.fullmatch(name)]
-        found = [self.within(f"looking at network {name}", partial(_run_network, self.session, name)) for name in ours]
-        return [network for network in found if network is not None]
+        networks = (
+            self.within(f"looking at network {name}", partial(_run_network, self.session, name)) for name in ours
+        )
+        return [network for network in networks if network is not None]
 
     def delete_network(self, name: str) -> str:
         """Delete a network of another run; return why it is left, or nothing."""
@@ -259,7 +248,7 @@ class Service:
         return ""
 
     def delete(self) -> str:
-        """Delete the snapshots and the network; return what is left behind and why, or nothing."""
+        """Delete the snapshots and the network; return which network is left behind and why, or nothing."""
         limit = min(self.limit_s, DELETE_LIMIT_S)
         self.session.timeout = limit
         gone = [partial(self.session.delete_snapshot, snapshot) for snapshot in self.snapshots]
@@ -271,48 +260,34 @@ class Service:
         return ""
 
 
-@dataclass(slots=True)
-class _Question:
-    """A question of a snapshot: `send` asks it and returns the id of the work, `collect` fetches the answer."""
+@contextmanager
+def _retries(prefix: str) -> Iterator[None]:
+    """Set our time limits on pybatfish's HTTP sessions with the server whose URLs begin like this.
 
-    session: Session
-    template: Callable[..., QuestionBase]
-    snapshot: str
-    reference: str | None
-    parameters: Row
-    name: str = ""
-
-    def send(self) -> str:
-        question = self.template(**self.parameters)
-        self.name = str(question.get_name())  # type: ignore[no-untyped-call]
-        return str(question.answer(self.snapshot, self.reference, background=True))
-
-    def collect(self) -> TableAnswer:
-        answer = self.session.get_answer(self.name, self.snapshot, self.reference)
-        if not isinstance(answer, TableAnswer):
-            memory = NO_MEMORY.search(str(answer))
-            raise BatfishException(memory[0] if memory else "the answer is not a table")
-        return answer
+    Its own is up to 204 s for a server that has gone away, and it swallows the text of an answer with status 500. Two
+    tries after the first, 0 s and 0.2 s later, are enough for a connection that was closed between two questions.
+    """
+    adapter = HTTPAdapter(
+        max_retries=Retry(2, status_forcelist=(), backoff_factor=0.1, respect_retry_after_header=False)
+    )
+    sessions = (_requests_session, _requests_session_fail_fast)
+    for http in sessions:
+        http.mount(prefix, adapter)
+    try:
+        yield
+    finally:
+        for http in sessions:
+            http.adapters.pop(prefix, None)
+        adapter.close()
 
 
-def _parse(session: Session, snapshot: str, send: Callable[[], object]) -> str:
-    send()
-    item = workhelper.get_workitem_parse(session, snapshot)
-    workhelper.queue_work(session, item)
-    return str(item.id)
-
-
-def _check_end(session: Session, piece: _Piece) -> None:
-    """Raise BatfishException for a piece of work that did not end well, with the log of the service, if it has one."""
-    match piece.ended:
-        case WorkStatusCode.TERMINATEDNORMALLY:
-            return
-        case WorkStatusCode.ASSIGNMENTERROR | WorkStatusCode.REQUEUEFAILURE:
-            raise BatfishException(f"Work finished with status {piece.ended.value}")
-        case _:
-            how = "abnormally" if piece.ended is WorkStatusCode.TERMINATEDABNORMALLY else "by a user"
-            log = restv2helper.get_work_log(session, piece.snapshot, piece.id)
-            raise BatfishException(f"Work terminated {how}\n{log}")
+def _proxies(host: str) -> dict[str, str] | None:
+    """Return the setting by which a server on this machine has no proxy; for others the environment decides."""
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = host.lower().rstrip(".").endswith("localhost")
+    return {"no_proxy": host} if loopback else None
 
 
 def _greet(session: Session) -> str:
@@ -323,19 +298,9 @@ def _greet(session: Session) -> str:
     return str(version)
 
 
-def _constraints(parameters: Row) -> Row:
-    """Return the parameters with pybatfish's objects for the header and the start of flows."""
-    rest = dict(parameters)
-    if (addresses := rest.pop("dst_ips", None)) is not None:
-        rest["headers"] = HeaderConstraints(dstIps=str(addresses))
-    if (start := rest.pop("start", None)) is not None:
-        rest["pathConstraints"] = PathConstraints(startLocation=str(start))
-    return rest
-
-
 def _run_network(session: Session, name: str) -> RunNetwork | None:
-    """Return what there is of a network, or nothing if it is gone by now."""
-    # Not `set_network`, which makes what is not there.
+    """Return the state of a network, or None if it is gone by now."""
+    # Not `set_network`, which makes a network that is not there.
     session.network = name
     try:
         snapshots = restv2helper.list_snapshots(session, verbose=True)
@@ -366,6 +331,6 @@ def _delete(steps: Sequence[Callable[[], None]]) -> None:
         try:
             step()
         except requests.HTTPError as error:
-            # What does not exist: making it was what failed.
+            # It does not exist: making it failed.
             if error.response is None or error.response.status_code != requests.codes.not_found:
                 raise

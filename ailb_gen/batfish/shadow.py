@@ -25,7 +25,7 @@ PER_PACKET = f"{OURS}LB"
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbor:
+class ShadowNeighbor:
     """A static neighbor in place of a discovered one; `asn` is the AS number that it must have."""
 
     group: int
@@ -37,7 +37,7 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True)
 class ShadowSwitch:
-    """A switch of the shadow: its `set` commands, and what of its file they do not show.
+    """A switch of the shadow: its `set` commands, and the parts of its file that they do not show.
 
     `mixes_multipath` is whether its groups differ in multipath: Batfish then uses it for none of them, and warns.
     """
@@ -64,7 +64,7 @@ class Shadow:
 def shadow(network: Network) -> Shadow:
     """Translate a fabric's files. Raises UsageError for a fabric that the IPv4 pools cannot hold."""
     numbering, values = number(network), communities(network)
-    neighbors: dict[str, list[Neighbor]] = {}
+    neighbors: dict[str, list[ShadowNeighbor]] = {}
     for (cable, a, b), (_, first, second) in zip(sides(network), numbering.links, strict=True):
         for end, own, peer, addresses in ((cable.a, a, b, (first, second)), (cable.b, b, a, (second, first))):
             found = _neighbor(network.switches, own, peer, addresses)
@@ -84,7 +84,7 @@ def shadow(network: Network) -> Shadow:
 
 def _neighbor(
     switches: Mapping[str, Switch], own: Ready, peer: Ready, addresses: tuple[IPv4Address, IPv4Address]
-) -> Neighbor | None:
+) -> ShadowNeighbor | None:
     """Return the neighbor that one side configures; None when it would discover none.
 
     A peer that the side would refuse gets an AS number that it would have, so that the session fails here as there.
@@ -101,7 +101,7 @@ def _neighbor(
         asn = group.peer_as or (listed.ranges[0][0] if listed is not None and listed.ranges else None)
     if asn is None:
         return None
-    return Neighbor(own.group, addresses[1], addresses[0], asn, own.asn)
+    return ShadowNeighbor(own.group, addresses[1], addresses[0], asn, own.asn)
 
 
 def _link_addresses(numbering: Numbering) -> dict[str, dict[str, list[IPv4Address]]]:
@@ -112,14 +112,16 @@ def _link_addresses(numbering: Numbering) -> dict[str, dict[str, list[IPv4Addres
     return found
 
 
-def _names(switch: Switch, neighbors: list[Neighbor]) -> dict[str, str]:
-    """Return the policies of the groups that have neighbors, and what they are called in the shadow."""
+def _names(switch: Switch, neighbors: list[ShadowNeighbor]) -> dict[str, str]:
+    """Return the policies of the groups that have neighbors, and their names in the shadow."""
     used = [switch.groups[index] for index in sorted({neighbor.group for neighbor in neighbors})]
     own = [name for group in used for name in (*group.imports, *group.exports) if name in switch.policies]
     return {name: plain_name(name, at) for at, name in enumerate(dict.fromkeys(own), 1)}
 
 
-def _switch(ports: Mapping[str, list[IPv4Address]], neighbors: list[Neighbor], translator: Translator) -> ShadowSwitch:
+def _switch(
+    ports: Mapping[str, list[IPv4Address]], neighbors: list[ShadowNeighbor], translator: Translator
+) -> ShadowSwitch:
     switch, own = translator.switch, translator.own()
     lines = [
         *_identity(switch),
@@ -182,7 +184,9 @@ def _vlan(vlan_id: int, irb: str, port: str) -> Iterator[str]:
     yield f"interfaces {port} unit 0 family ethernet-switching vlan members {name}"
 
 
-def _bgp(switch: Switch, neighbors: list[Neighbor], translator: Translator, defined: frozenset[str]) -> Iterator[str]:
+def _bgp(
+    switch: Switch, neighbors: list[ShadowNeighbor], translator: Translator, defined: frozenset[str]
+) -> Iterator[str]:
     """Yield the groups that have neighbors, with their policies: the shadow's, and those that are defined in it."""
     for index, group in enumerate(switch.groups):
         here = [neighbor for neighbor in neighbors if neighbor.group == index]

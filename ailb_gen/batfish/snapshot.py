@@ -55,7 +55,7 @@ def _check(out: Path) -> None:
 
 
 def _others(folder: Path, below: str = "") -> Iterator[str]:
-    """Name what is no part of earlier snapshots, and would be deleted with them."""
+    """Name the files that are no part of earlier snapshots, and would be deleted with them."""
     for path in sorted(folder.iterdir()):
         name = f"{below}{path.name}"
         if path.is_dir() and name in FOLDERS:
@@ -65,7 +65,7 @@ def _others(folder: Path, below: str = "") -> Iterator[str]:
 
 
 def write_files(root: Path, network: Network, folder: Path) -> None:
-    """Copy every readable switch's file as it is, so that line numbers stay what they are."""
+    """Copy every readable switch's file as it is, so that line numbers stay the same."""
     configs = folder / CONFIGS
     configs.mkdir(parents=True)
     for switch in network.switches.values():
@@ -81,7 +81,7 @@ def write_shadow(shadow: Shadow, folder: Path) -> None:
 
 
 def numbers(shadow: Shadow) -> str:
-    """Return, as CSV, which IPv4 prefix or address stands for what."""
+    """Return, as CSV, the meaning of every IPv4 prefix and address."""
     rows = ["ipv4,stands_for"]
     rows += [f"{network},{prefix}" for prefix, network in shadow.numbering.prefixes.items()]
     rows += [f"{address},{own} - {peer}" for address, (own, peer) in shadow.numbering.ends.items()]

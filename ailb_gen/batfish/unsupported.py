@@ -1,6 +1,6 @@
 """Statements that Batfish does not support or misreads: data, so that anything new is reported.
 
-Lines: measured on Batfish 0.36.0. What was read in its source says so.
+Lines: measured on Batfish 0.36.0. Facts from its source say so.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ MANAGEMENT = re.compile(r"mgmt|management|fxp0|em0|me0|vme")
 QOS = "class-of-service"
 # "FATAL: 'green' community contains no non-wildcard members in an add action": it takes color:0:1 for a wildcard.
 WILDCARD_ADD = re.compile(r"FATAL: '(.+)' community contains no non-wildcard members in an add action")
-# What Batfish says that it does not model (read in its source): the shadow shows it, and Batfish does not see it.
+# Warnings of Batfish about statements of the shadow that it does not model (read in its source).
 NOT_MODELLED = re.compile(
     r"Currently do not support mixed .*multipath.* bgp ?groups on Juniper"
     r"|Unimplemented: prepending both local-as and global-as"
@@ -73,13 +73,13 @@ SENT_ON = tuple(name for name in WELL_KNOWN if name not in HONORED)
 
 
 def doubt(version: str) -> str:
-    """Return why what is known of Batfish may not hold for this version; nothing if it is that version or a later one.
+    """Return why the known facts of Batfish may not hold for a version; nothing for MEASURED_ON and later ones.
 
     Builds that are no release say 0.0.0.
     """
     numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
     if numbers is None or not any(map(int, numbers.groups())):
-        return f"cannot be compared with {MEASURED_ON}, for which docs/batfish.md holds: what it knows may differ"
+        return f"cannot be compared with {MEASURED_ON}, for which docs/batfish.md holds: it may know more or less"
     if tuple(map(int, numbers.groups())) < tuple(map(int, MEASURED_ON.split("."))):
         return f"is older than {MEASURED_ON}, for which docs/batfish.md holds: it may know less"
     return ""

@@ -24,17 +24,17 @@ from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
 from ailb_gen.checks.expected_cabling import ExpectedCable
 from ailb_gen.checks.model import Findings
-from ailb_gen.errors import Place
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.policy import Community
 from ailb_gen.network.read import read_network
+from tests.batfish.fake.near import Near
 from tests.conftest import need_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ailb_gen.addresses import Prefix
-    from ailb_gen.batfish.model import Answer, Row
+    from ailb_gen.batfish.answers import Answer, Row
     from ailb_gen.checks.model import Finding
     from ailb_gen.network.fabric import Network
     from ailb_gen.network.model import Switch
@@ -53,14 +53,14 @@ AS_RECORDED = {"interfaceProperties": INTERFACES, "routes": ROUTES, "ipOwners": 
 
 
 @cache
-def _answers(name: str) -> Mapping[str, Mapping[str, Any]]:
+def recorded(name: str) -> Mapping[str, Mapping[str, Any]]:
     found: Mapping[str, Mapping[str, Any]] = json.loads(need_shared(f"batfish-rows/{name}.json").read_text("utf-8"))
     return found
 
 
 def rows(name: str, question: str) -> list[Row]:
     """Return all rows of an answer, to be changed at will."""
-    answer = _answers(name)[question]
+    answer = recorded(name)[question]
     assert answer["row_count"] == len(answer["rows"]), f"{name}: not all rows of {question} are recorded"
     return deepcopy(answer["rows"])
 
@@ -91,16 +91,23 @@ def with_communities(found: Network, name: str, **members: tuple[str, ...]) -> N
     return changed(found, name, communities={word: Community(word, values) for word, values in members.items()})
 
 
-def at(line: int, name: str = "leaf1") -> Place:
-    """Return a line of a switch's file."""
-    return Place(f"switches/{name}.cfg", line)
+def told(finding: Finding) -> str:
+    """Write a finding as a line: check, device, line of its file, part, message, what was expected and observed."""
+    place = finding.place
+    where = "" if place is None else f"({place.file}:{place.line})"
+    if place is not None and place.file == f"switches/{finding.device}.cfg":
+        where = f":{place.line}"
+    values = f" [{finding.expected}, {finding.found}]" if finding.expected or finding.found else ""
+    return (
+        f"{finding.check} {finding.device}{where}{f' {finding.part}' * bool(finding.part)}: {finding.message}{values}"
+    )
 
 
-def judged(judge: Callable[..., None], *arguments: object) -> list[Finding]:
-    """Return what a function notes, in the order of the catalogue."""
+def judged(judge: Callable[..., None], *arguments: object) -> list[str]:
+    """Return what a function adds, in the order of the catalogue."""
     findings = Findings()
     judge(*arguments, findings)
-    return [finding for result in findings.results(checks_of(WITH_BATFISH)) for finding in result.findings]
+    return [told(one) for result in findings.results(checks_of(WITH_BATFISH)) for one in result.findings]
 
 
 def examined(judge: Callable[..., None], *arguments: object) -> dict[str, int]:
@@ -197,22 +204,13 @@ def ports(name: str) -> ExpectedPorts:
     )
 
 
-class Recording:
-    """A service that answers from recorded rows and notes what it was asked."""
-
-    version = "0.36.0"
-    left_behind = ""
+class Recording(Near):
+    """A service that answers from recorded rows."""
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
-        self.asked: list[tuple[str, str, str | None, dict[str, object]]] = []
-
-    def upload(self, snapshot: str, folder: Path) -> None:
-        raise AssertionError(f"{snapshot} from {folder}")
-
-    def fork(self, base: str, snapshot: str, nodes: object = (), interfaces: object = ()) -> None:
-        raise AssertionError(f"{snapshot} of {base} without {nodes} and {interfaces}")
 
     def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: object) -> Answer:
-        self.asked.append((question, snapshot, reference, parameters))
+        self.asked.append((question, snapshot, parameters))
         return lambda: rows(self.name, AS_RECORDED.get(question, question))

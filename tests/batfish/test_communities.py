@@ -82,13 +82,6 @@ def test_values_that_would_be_called_alike_have_names_by_number() -> None:
     }
 
 
-def test_switches_share_the_numbers_of_values_that_they_share() -> None:
-    assert of(named(("color:0:1",)), named(("color:0:1",), ("color:0:2",))).values == {
-        "color:0:1": "65534:1",
-        "color:0:2": "65534:2",
-    }
-
-
 def test_without_communities_there_is_aigp() -> None:
     assert of() == of({}) == of(named(())) == Communities({}, "65534:0")
 
@@ -109,37 +102,9 @@ def test_numbers_are_of_an_as_that_nobody_uses(used: tuple[str, ...], own: int) 
     assert len({*found.values.values(), found.aigp}) == len(found.values) + 1
 
 
-def test_wildcards_are_no_values() -> None:
-    found = of(named(("color:*:*",), ("^0:1[0-9]$", "color:0:1"), ("*:*",)))
-    assert found.values == {"color:0:1": "65534:1"}
-
-
 KNOWN = of(
     named(("0:1", "0:15", "1:1"), ("color:0:1",), ("color:0:2",), ("color:1:1",), ("large:1:2:3",), ("no-export",))
 )
-
-
-@pytest.mark.parametrize(
-    ("members", "matched"),
-    [
-        (("0:1",), ["0:1"]),
-        (("0:15",), ["0:15"]),
-        (("9:9",), []),
-        (("color:*:*",), ["color:0:1", "color:0:2", "color:1:1"]),
-        (("color:0:*",), ["color:0:1", "color:0:2"]),
-        (("*:1",), ["0:1", "1:1", "color:0:1", "color:1:1"]),
-        (("*:*",), ["0:1", "0:15", "1:1", "65535:65281", "color:0:1", "color:0:2", "color:1:1", "large:1:2:3"]),
-        (("^0:1[0-9]?$",), ["0:1", "0:15"]),
-        (("color:0:[13]",), ["color:0:1"]),
-        (("no-export",), ["65535:65281"]),
-        (("65535:.*",), ["65535:65281"]),
-        (("0:(",), []),
-        (("0:1", "large:*:*:*"), ["0:1", "large:1:2:3"]),
-        ((), []),
-    ],
-)
-def test_what_a_community_that_is_deleted_stands_for(members: tuple[str, ...], matched: list[str]) -> None:
-    assert KNOWN.matching(Community("c", members)) == tuple(matched)
 
 
 def test_communities_that_are_not_defined_stand_for_nothing() -> None:
@@ -150,26 +115,6 @@ def test_communities_that_are_not_defined_stand_for_nothing() -> None:
 
 def test_adding_adds_what_is_no_wildcard() -> None:
     assert KNOWN.added(Community("c", ("color:0:2", "0:*", "0:1"))) == ("0:1", "color:0:2")
-
-
-@pytest.mark.parametrize(
-    ("members", "combinations"),
-    [
-        (("0:1",), [("0:1",)]),
-        (("color:0:1", "0:1"), [("0:1", "color:0:1")]),
-        (("color:0:*", "0:1"), [("0:1", "color:0:1"), ("0:1", "color:0:2")]),
-        # One value may be what both members stand for.
-        (("color:0:*", "*:1:1"), [("color:0:1", "color:1:1"), ("color:0:2", "color:1:1")]),
-        (
-            ("color:0:*", "color:*:1"),
-            [("color:0:1",), ("color:0:1", "color:1:1"), ("color:0:1", "color:0:2"), ("color:0:2", "color:1:1")],
-        ),
-        (("color:0:*", "9:9"), []),
-        (("0:(",), []),
-    ],
-)
-def test_all_members_must_be_there(members: tuple[str, ...], combinations: list[tuple[str, ...]]) -> None:
-    assert KNOWN.combinations(Community("c", members)) == tuple(combinations)
 
 
 def test_wildcards_for_too_many_values_are_not_written_out() -> None:

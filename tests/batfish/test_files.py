@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.batfish.files import (
-    JUDGES,
-    judge_defined,
-    judge_files,
-    judge_parsed,
-    judge_recognized,
-    judge_used,
+    QUESTIONS,
+    check_converted,
+    check_defined,
+    check_files,
+    check_parsed,
+    check_recognized,
+    check_used,
 )
-from ailb_gen.checks.model import Finding
 from ailb_gen.errors import BatfishError
 from tests.batfish.recorded import (
     FILES,
     SHADOWS,
     Recording,
-    at,
     changed,
     examined,
     judged,
@@ -32,103 +31,108 @@ from tests.batfish.recorded import (
 )
 
 if TYPE_CHECKING:
-    from ailb_gen.batfish.model import Row
+    from ailb_gen.batfish.answers import Row
     from ailb_gen.checks.model import Findings
     from ailb_gen.network.fabric import Network
 
 ALL = (*FILES, *SHADOWS)
-JUDGE = dict(JUDGES)
+CLEAN = "d_v6_clean"
 FATAL = "FATAL: '{}' community contains no non-wildcard members in an add action"
 RED = "(convert warning (redflag))"
-
-
-def answer(name: str, question: str) -> list[Finding]:
-    return judged(JUDGE[question], network(name), rows(name, question))
-
-
-def parsed(file: str = "leaf1", **values: object) -> list[Finding]:
-    """Judge the files of the clean fabric, the row of one of which is different."""
-    found = rows("d_v6_clean", "fileParseStatus")
-    for row in found:
-        if row["File_Name"] == f"configs/{file}.cfg":
-            row.update(values)
-    return judged(judge_parsed, network("d_v6_clean"), found)
+NO_VLAN = "Batfish: Cannot assign access vlan to interface {}: no vlan-id is assigned to vlan {} " + RED
+UNDEFINED = "AILB804 leaf1:{}: Batfish: {} is not defined ({})"
+UNUSED = "AILB805 {}:{}: Batfish: {} is defined and never used"
+# What is wrong with the recorded files, by recording and question.
+WRONG: dict[tuple[str, str], list[str]] = {
+    ("a_v6", "parseWarning"): [
+        "AILB802 leaf1:166: Batfish: this syntax is unrecognized: "
+        "'set protocols bgp group spine2 family inet6 unicast extended-nexthop'"
+    ],
+    ("a_v6", "initIssues"): ["AILB803 leaf1:1: " + NO_VLAN.format("et-0/0/9.0", "vn9")],
+    ("d_v6_bad", "initIssues"): ["AILB803 leaf1:1: " + NO_VLAN.format("et-0/1/1.0", "vn999")],
+    ("d_v4la_bad", "initIssues"): ["AILB803 leaf1:1: " + NO_VLAN.format("et-0/1/1.0", "vn999")],
+    ("a_v6", "undefinedReferences"): [
+        UNDEFINED.format(36, "vlan vn9", "interface vlan"),
+        UNDEFINED.format(91, "prefix-list NO-SUCH-PL", "policy-statement prefix-list"),
+        UNDEFINED.format(92, "community no-such-comm", "policy-statement from community"),
+        UNDEFINED.format(169, "policy-statement NO-SUCH-POLICY", "bgp export policy-statement"),
+        UNDEFINED.format(188, "interface irb.3", "vlan l3-interface"),
+    ],
+    ("d_v6_bad", "undefinedReferences"): [
+        UNDEFINED.format(8, "vlan vn999", "interface vlan"),
+        UNDEFINED.format(46, "policy-statement LEAF-OUT-TYPO", "bgp export policy-statement"),
+    ],
+    ("d_v4la_bad", "undefinedReferences"): [
+        UNDEFINED.format(9, "vlan vn999", "interface vlan"),
+        UNDEFINED.format(48, "policy-statement LEAF-OUT-TYPO", "bgp export policy-statement"),
+    ],
+    ("a_v6", "unusedStructures"): [
+        UNUSED.format("leaf1", 68, "prefix-list UNUSED-PFX"),
+        UNUSED.format("leaf1", 106, "community green-plain"),
+        UNUSED.format("leaf1", 186, "vlan vn3"),
+    ],
+    ("d_v6_bad", "unusedStructures"): [
+        UNUSED.format("leaf1", 4, "vlan vn101"),
+        UNUSED.format("leaf1", 16, "prefix-list UNUSED"),
+        UNUSED.format("leaf1", 35, "policy-statement LEAF-OUT-2"),
+    ],
+    ("d_v4la_bad", "unusedStructures"): [
+        UNUSED.format("leaf1", 5, "vlan vn101"),
+        UNUSED.format("leaf1", 17, "prefix-list UNUSED"),
+        UNUSED.format("leaf1", 37, "policy-statement LEAF-OUT-2"),
+    ],
+    ("mut_m5_no_final_reject", "unusedStructures"): [
+        UNUSED.format("leaf1", 7, "community BACKUP"),
+        UNUSED.format("leaf2", 7, "community BACKUP"),
+    ],
+}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_recorded_file_is_read(name: str) -> None:
-    assert answer(name, "fileParseStatus") == []
+def test_recorded_answers(name: str) -> None:
     count = len(network(name).switches)
-    assert examined(judge_parsed, network(name), rows(name, "fileParseStatus")) == {"AILB801": count}
-
-
-def test_a_status_that_is_neither_read_nor_partly_recognized() -> None:
-    assert parsed(Status="PARTIALLY_UNRECOGNIZED") == []
-    for status in ("FAILED", "EMPTY", "UNKNOWN", "ORPHANED", "IGNORED", None):
-        message = f"Batfish could not read it: {status}"
-        assert parsed(Status=status) == [Finding("AILB801", "leaf1", message, at(1))]
-
-
-def test_a_file_in_another_format() -> None:
-    for form in ("JUNIPER", "FLAT_JUNIPER", "JUNIPER_SWITCH"):
-        assert parsed("spine2", File_Format=form) == []
-    message = "Batfish takes it for CISCO_IOS, not for Junos"
-    assert parsed("spine2", File_Format="CISCO_IOS") == [Finding("AILB801", "spine2", message, at(1, "spine2"))]
+    for number, (question, check) in enumerate(QUESTIONS, 801):
+        answer = rows(name, question)
+        assert judged(check, network(name), answer) == WRONG.get((name, question), []), question
+        assert examined(check, network(name), answer) == {f"AILB{number}": count}
 
 
 @pytest.mark.parametrize(
-    ("nodes", "what"),
+    ("values", "message"),
     [
-        (["leaf2"], "leaf2"),
-        (["leaf1", "leaf1-mgmt"], "leaf1, leaf1-mgmt"),
-        (["LEAF1"], "LEAF1"),
-        ([], "no device"),
-        (None, "no device"),
+        ({"Status": "PARTIALLY_UNRECOGNIZED"}, ""),
+        *(
+            ({"Status": status}, f"Batfish could not read it: {status}")
+            for status in ("FAILED", "EMPTY", "UNKNOWN", "ORPHANED", "IGNORED", None)
+        ),
+        *(({"File_Format": form}, "") for form in ("JUNIPER", "FLAT_JUNIPER", "JUNIPER_SWITCH")),
+        ({"File_Format": "CISCO_IOS"}, "Batfish takes it for CISCO_IOS, not for Junos"),
+        ({"Nodes": ["leaf1"]}, ""),
+        ({"Nodes": ["leaf2"]}, "Batfish makes of it leaf2, not leaf1"),
+        ({"Nodes": ["leaf1", "leaf1-mgmt"]}, "Batfish makes of it leaf1, leaf1-mgmt, not leaf1"),
+        ({"Nodes": ["LEAF1"]}, "Batfish makes of it LEAF1, not leaf1"),
+        ({"Nodes": []}, "Batfish makes of it no device, not leaf1"),
+        ({"Nodes": None}, "Batfish makes of it no device, not leaf1"),
+        ({"File_Name": "configs/leaf9.cfg"}, "Batfish does not mention this file"),
+        # The status comes before the format and the device.
+        ({"Status": "FAILED", "File_Format": "UNKNOWN", "Nodes": []}, "Batfish could not read it: FAILED"),
     ],
 )
-def test_a_file_that_is_another_device(nodes: list[str] | None, what: str) -> None:
-    assert parsed(Nodes=nodes) == [Finding("AILB801", "leaf1", f"Batfish makes of it {what}, not leaf1", at(1))]
-
-
-def test_a_failed_status_is_told_before_the_format_and_the_device() -> None:
-    message = "Batfish could not read it: FAILED"
-    assert parsed(Status="FAILED", File_Format="UNKNOWN", Nodes=[]) == [Finding("AILB801", "leaf1", message, at(1))]
-
-
-def test_files_that_batfish_does_not_mention() -> None:
-    found = rows("d_v6_clean", "fileParseStatus")
-    message = "Batfish does not mention this file"
-    assert judged(judge_parsed, network("d_v6_clean"), found[1:]) == [Finding("AILB801", "leaf1", message, at(1))]
-    assert judged(judge_parsed, network("d_v6_clean"), []) == [
-        Finding("AILB801", name, message, at(1, name)) for name in ("leaf1", "leaf2", "spine1", "spine2")
-    ]
+def test_a_file(values: dict[str, object], message: str) -> None:
+    answer = rows(CLEAN, "fileParseStatus")
+    assert answer[0]["File_Name"] == "configs/leaf1.cfg"
+    answer[0].update(values)
+    assert judged(check_parsed, network(CLEAN), answer) == ([f"AILB801 leaf1:1: {message}"] if message else [])
 
 
 def test_batfish_names_devices_after_host_names_in_small_letters() -> None:
-    clean, found = network("d_v6_clean"), rows("d_v6_clean", "fileParseStatus")
+    clean, answer = network(CLEAN), rows(CLEAN, "fileParseStatus")
     other = changed(clean, "leaf1", host_name="Leaf-One")
-    message = "Batfish makes of it leaf1, not leaf-one"
-    assert judged(judge_parsed, other, found) == [Finding("AILB801", "leaf1", message, at(1))]
-    found[0]["Nodes"] = ["leaf-one"]
-    assert judged(judge_parsed, other, found) == []
+    assert judged(check_parsed, other, answer) == ["AILB801 leaf1:1: Batfish makes of it leaf1, not leaf-one"]
+    answer[0]["Nodes"] = ["leaf-one"]
+    assert judged(check_parsed, other, answer) == []
     # Without a host name, Batfish names it after the file.
-    assert parsed(Nodes=["leaf1"]) == judged(
-        judge_parsed, changed(clean, "leaf1", host_name=""), rows("d_v6_clean", "fileParseStatus")
-    )
-
-
-def test_of_ten_lines_that_are_not_recognized_one_is_new() -> None:
-    message = (
-        "Batfish: this syntax is unrecognized: 'set protocols bgp group spine2 family inet6 unicast extended-nexthop'"
-    )
-    assert len(rows("a_v6", "parseWarning")) == 10
-    assert answer("a_v6", "parseWarning") == [Finding("AILB802", "leaf1", message, at(166))]
-    assert examined(judge_recognized, network("a_v6"), rows("a_v6", "parseWarning")) == {"AILB802": 1}
-
-
-@pytest.mark.parametrize("name", [name for name in ALL if name != "a_v6"])
-def test_every_line_of_the_others_is_recognized(name: str) -> None:
-    assert answer(name, "parseWarning") == []
+    assert judged(check_parsed, changed(clean, "leaf1", host_name=""), rows(CLEAN, "fileParseStatus")) == []
 
 
 def test_an_unknown_line_of_an_unknown_file() -> None:
@@ -136,114 +140,83 @@ def test_an_unknown_line_of_an_unknown_file() -> None:
         "Filename": "configs/leaf9.cfg",
         "Line": 3,
         "Text": 'set system login message "who\'s there"',
-        "Parser_Context": "[s_system]",
         "Comment": "This feature is not currently supported",
     }
     message = "Batfish: this feature is not currently supported: 'set system login message \"who's there\"'"
-    assert judged(judge_recognized, network("a_v6"), [row]) == [Finding("AILB802", "configs/leaf9.cfg", message)]
+    assert judged(check_recognized, network("a_v6"), [row]) == [f"AILB802 configs/leaf9.cfg: {message}"]
     row["Filename"] = "configs/leaf1.cfg"
-    assert judged(judge_recognized, network("a_v6"), [row]) == [Finding("AILB802", "leaf1", message, at(3))]
+    assert judged(check_recognized, network("a_v6"), [row]) == [f"AILB802 leaf1:3: {message}"]
     row["Line"] = None
     with pytest.raises(BatfishError, match=r"^Batfish answers 'None' where a number belongs; "):
-        judged(judge_recognized, network("a_v6"), [row])
+        judged(check_recognized, network("a_v6"), [row])
 
 
-UNDEFINED = {
-    "a_v6": (
-        (36, "vlan vn9", "interface vlan"),
-        (91, "prefix-list NO-SUCH-PL", "policy-statement prefix-list"),
-        (92, "community no-such-comm", "policy-statement from community"),
-        (169, "policy-statement NO-SUCH-POLICY", "bgp export policy-statement"),
-        (188, "interface irb.3", "vlan l3-interface"),
-    ),
-    "d_v6_bad": (
-        (8, "vlan vn999", "interface vlan"),
-        (46, "policy-statement LEAF-OUT-TYPO", "bgp export policy-statement"),
-    ),
-    "d_v4la_bad": (
-        (9, "vlan vn999", "interface vlan"),
-        (48, "policy-statement LEAF-OUT-TYPO", "bgp export policy-statement"),
-    ),
-}
+# Issues
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_undefined_references(name: str) -> None:
-    assert answer(name, "undefinedReferences") == [
-        Finding("AILB804", "leaf1", f"Batfish: {what} is not defined ({context})", at(line))
-        for line, what, context in UNDEFINED.get(name, ())
-    ]
-    count = len(network(name).switches)
-    assert examined(judge_defined, network(name), rows(name, "undefinedReferences")) == {"AILB804": count}
+def test_the_parse_warnings_among_the_issues_are_checked_as_parse_warnings() -> None:
+    among = sorted(str(row["Line_Text"]) for row in rows("a_v6", "initIssues") if row["Type"] == "Parse warning")
+    assert among == sorted(str(row["Text"]) for row in rows("a_v6", "parseWarning"))
 
 
-def reference(**values: object) -> list[Row]:
-    return [{**rows("a_v6", "undefinedReferences")[0], **values}]
+def issue(found: Network | None = None, **values: object) -> list[str]:
+    row: Row = {"Nodes": None, "Source_Lines": None, "Type": "Convert warning (redflag)", "Details": "It is odd"}
+    return judged(check_converted, found or network(CLEAN), [{**row, **values}])
 
 
-def test_classes_of_service_are_left_to_other_checks() -> None:
-    for kind in ("class-of-service scheduler", "class-of-service"):
-        assert judged(judge_defined, network("a_v6"), reference(Struct_Type=kind)) == []
-    expected = "Batfish: scheduler class-of-service no-such-comm is not defined (policy-statement from community)"
-    assert judged(judge_defined, network("a_v6"), reference(Struct_Type="scheduler class-of-service")) == [
-        Finding("AILB804", "leaf1", expected, at(92))
-    ]
+@pytest.mark.parametrize("word", ["green", "it's green", "a b"])
+def test_only_colors_are_no_wildcards(word: str) -> None:
+    members = {word: ("color:0:1",), "plain": ("65000:*",), "none": ()}
+    found = with_communities(network(CLEAN), "leaf1", **members)
+    fatal = FATAL.format(word)
+    assert issue(found, Nodes=["leaf1"], Details=fatal) == []
+    # A color of one switch is none of another.
+    assert issue(found, Nodes=["leaf1", "leaf2"], Details=fatal) == [f"AILB803 leaf2:1: Batfish: {fatal} {RED}"]
+    for text in (*map(FATAL.format, ("plain", "none", "other")), f"{fatal} twice", fatal.replace("add", "set")):
+        assert issue(found, Nodes=["leaf1"], Details=text) == [f"AILB803 leaf1:1: Batfish: {text} {RED}"]
 
 
-def test_references_without_a_known_place() -> None:
-    message = "Batfish: community no-such-comm is not defined (policy-statement from community)"
-    for where in (None, "", "configs/leaf9.cfg:[92]"):
-        found = judged(judge_defined, network("a_v6"), reference(Lines=where, File_Name="configs/leaf9.cfg"))
-        assert found == [Finding("AILB804", "configs/leaf9.cfg", message)]
-    assert judged(judge_defined, network("a_v6"), reference(Lines="configs/leaf1.cfg:[]")) == [
-        Finding("AILB804", "leaf1", message, at(1))
-    ]
+@pytest.mark.parametrize(
+    ("nodes", "lines", "devices"),
+    [
+        (None, ["configs/leaf2.cfg:[4, 5]"], ["leaf2:4"]),
+        (["leaf2"], ["configs/leaf2.cfg:[4, 5]"], ["leaf2:4"]),
+        (["leaf1", "leaf2", "spine1", "spine2"], None, ["leaf1:1", "leaf2:1", "spine1:1", "spine2:1"]),
+        (["leaf8", "leaf9"], None, ["leaf8, leaf9"]),
+        ([], None, ["Batfish"]),
+        (None, None, ["Batfish"]),
+        (None, ["configs/leaf9.cfg:[3]"], ["Batfish"]),
+    ],
+)
+def test_whose_an_issue_is(nodes: list[str] | None, lines: list[str] | None, devices: list[str]) -> None:
+    assert issue(Nodes=nodes, Source_Lines=lines) == [f"AILB803 {one}: Batfish: It is odd {RED}" for one in devices]
 
 
-def test_references_whose_names_have_quotes() -> None:
-    message = 'Batfish: community "it\'s [green]" is not defined (policy-statement from community)'
-    found = judged(judge_defined, network("a_v6"), reference(Ref_Name='"it\'s [green]"'))
-    assert found == [Finding("AILB804", "leaf1", message, at(92))]
+# References and structures
 
 
-UNUSED = {
-    "a_v6": (
-        ("leaf1", 68, "prefix-list UNUSED-PFX"),
-        ("leaf1", 106, "community green-plain"),
-        ("leaf1", 186, "vlan vn3"),
-    ),
-    "d_v6_bad": (
-        ("leaf1", 4, "vlan vn101"),
-        ("leaf1", 16, "prefix-list UNUSED"),
-        ("leaf1", 35, "policy-statement LEAF-OUT-2"),
-    ),
-    "d_v4la_bad": (
-        ("leaf1", 5, "vlan vn101"),
-        ("leaf1", 17, "prefix-list UNUSED"),
-        ("leaf1", 37, "policy-statement LEAF-OUT-2"),
-    ),
-    "mut_m5_no_final_reject": (("leaf1", 7, "community BACKUP"), ("leaf2", 7, "community BACKUP")),
-}
+@pytest.mark.parametrize(
+    ("values", "device", "words"),
+    [
+        ({"Struct_Type": "class-of-service scheduler"}, "", ""),
+        ({"Struct_Type": "class-of-service"}, "", ""),
+        ({"Struct_Type": "scheduler class-of-service"}, "leaf1:92", "scheduler class-of-service no-such-comm"),
+        ({"Lines": None}, "configs/leaf9.cfg", "community no-such-comm"),
+        ({"Lines": ""}, "configs/leaf9.cfg", "community no-such-comm"),
+        ({"Lines": "configs/leaf9.cfg:[92]"}, "configs/leaf9.cfg", "community no-such-comm"),
+        ({"Lines": "configs/leaf1.cfg:[]"}, "leaf1:1", "community no-such-comm"),
+        ({"Ref_Name": '"it\'s [green]"'}, "leaf1:92", 'community "it\'s [green]"'),
+    ],
+)
+def test_references(values: dict[str, object], device: str, words: str) -> None:
+    row = {**rows("a_v6", "undefinedReferences")[0], "File_Name": "configs/leaf9.cfg", **values}
+    expected = f"AILB804 {device}: Batfish: {words} is not defined (policy-statement from community)"
+    assert judged(check_defined, network("a_v6"), [row]) == ([expected] if device else [])
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_unused_structures(name: str) -> None:
-    assert answer(name, "unusedStructures") == [
-        Finding("AILB805", switch, f"Batfish: {what} is defined and never used", at(line, switch))
-        for switch, line, what in UNUSED.get(name, ())
-    ]
-    count = len(network(name).switches)
-    assert examined(judge_used, network(name), rows(name, "unusedStructures")) == {"AILB805": count}
-
-
-def structure(kind: str, name: str, lines: object = "configs/leaf1.cfg:[7]") -> list[Row]:
-    return [{"Structure_Type": kind, "Structure_Name": name, "Source_Lines": lines}]
-
-
-def unused(found: Network, kind: str, name: str) -> bool:
-    expected = Finding("AILB805", "leaf1", f"Batfish: {kind} {name} is defined and never used", at(7))
-    findings = judged(judge_used, found, structure(kind, name))
-    assert findings in ([], [expected])
+def unused(found: Network, kind: str, name: str, lines: object = "configs/leaf1.cfg:[7]") -> bool:
+    findings = judged(check_used, found, [{"Structure_Type": kind, "Structure_Name": name, "Source_Lines": lines}])
+    assert findings in ([], [UNUSED.format("leaf1", 7, f"{kind} {name}")])
     return bool(findings)
 
 
@@ -258,49 +231,36 @@ def test_groups_that_discover_their_peers_are_used() -> None:
     assert unused(found, "policy-statement", "spine1")
     quoted = replace(groups["spine1"], name='it\'s "spine" 1')
     assert not unused(changed(found, "leaf1", groups=(quoted,)), "bgp group", quoted.name)
-    alone = replace(groups["spine1"], discoveries=())
-    assert unused(changed(found, "leaf1", groups=(alone,)), "bgp group", "spine1")
+    assert unused(changed(found, "leaf1", groups=(replace(quoted, discoveries=()),)), "bgp group", quoted.name)
 
 
-def test_colors_are_used() -> None:
+def test_colors_and_classes_of_service_are_used() -> None:
     found = with_communities(network("a_v6"), "leaf1", green=("color:0:1",), plain=("65000:1",))
-    assert not unused(found, "community", "green")
-    assert unused(found, "community", "plain")
-    assert unused(found, "community", "not-there")
-    assert unused(found, "prefix-list", "green")
+    used = [("community", "green"), ("class-of-service scheduler-map", "green"), ("class-of-service queue", "x")]
+    unused_ = [("community", "plain"), ("community", "not-there"), ("prefix-list", "green")]
+    assert [pair for pair in [*used, *unused_] if unused(found, *pair)] == unused_
 
 
-def test_structures_of_class_of_service_are_left_to_other_checks() -> None:
-    assert not unused(network("a_v6"), "class-of-service scheduler-map", "green")
-    assert judged(judge_used, network("a_v6"), structure("class-of-service queue", "x", None)) == []
+@pytest.mark.parametrize("where", [None, "", "configs/leaf9.cfg:[7]"])
+def test_structures_without_a_known_place_are_reported(where: object) -> None:
+    row = {"Structure_Type": "bgp group", "Structure_Name": "spine1", "Source_Lines": where}
+    message = "AILB805 Batfish: Batfish: bgp group spine1 is defined and never used"
+    assert judged(check_used, network("a_v6"), [row]) == [message]
 
 
-def test_structures_without_a_known_place_are_told() -> None:
-    message = "Batfish: bgp group spine1 is defined and never used"
-    for where in (None, "", "configs/leaf9.cfg:[7]"):
-        found = judged(judge_used, network("a_v6"), structure("bgp group", "spine1", where))
-        assert found == [Finding("AILB805", "Batfish", message)]
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"), [("d_v6_clean", []), ("d_v6_bad", [803, 804, 804, 805, 805, 805, 806, 807])]
-)
+@pytest.mark.parametrize(("name", "expected"), [(CLEAN, []), ("d_v6_bad", [803, 804, 804, 805, 805, 805, 806, 807])])
 def test_all_questions_about_the_files(name: str, expected: list[int]) -> None:
     batfish, steps = Recording(name), []
 
-    def judge(found_in: Findings) -> None:
-        judge_files(batfish, network(name), ports(name), found_in, lambda: steps.append(1))
+    def check(findings: Findings) -> None:
+        check_files(batfish, network(name), ports(name), findings, lambda: steps.append(1))
 
-    findings = judged(judge)
+    findings = judged(check)
     assert batfish.asked == [
-        ("fileParseStatus", "files", None, {}),
-        ("parseWarning", "files", None, {}),
-        ("initIssues", "files", None, {}),
-        ("undefinedReferences", "files", None, {}),
-        ("unusedStructures", "files", None, {}),
-        ("interfaceProperties", "files", None, {"properties": "Active,MTU"}),
-        ("switchedVlanProperties", "files", None, {}),
+        *((question, "files", {}) for question, _ in QUESTIONS),
+        ("interfaceProperties", "files", {"properties": "Active,MTU"}),
+        ("switchedVlanProperties", "files", {}),
     ]
     assert steps == [1] * 7
-    assert [finding.check for finding in findings] == [f"AILB{number}" for number in expected]
-    assert {finding.scope.partition(" ")[0] for finding in findings} <= {"leaf1"}
+    assert [int(finding[4:7]) for finding in findings] == expected
+    assert {finding.split()[1].partition(":")[0] for finding in findings} <= {"leaf1"}

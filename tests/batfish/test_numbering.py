@@ -85,12 +85,6 @@ def test_equal_addresses_are_equal_and_different_ones_different() -> None:
     assert [found.interface(one) for one in addresses_of(other)] == ["10.0.0.2/24", "10.0.0.3/24", "10.0.1.1/24"]
 
 
-def test_one_address_in_two_prefixes_is_in_both() -> None:
-    found = numbered("fc00:1:1:1::1/64", "fc00:1:1:1::1/80")
-    assert found.interface(address("fc00:1:1:1::1/64")) == "10.0.0.1/24"
-    assert found.interface(address("fc00:1:1:1::1/80")) == "10.0.1.1/24"
-
-
 def test_interfaces_that_are_disabled_have_numbers_too() -> None:
     off = replace(PLAIN, ports={"lo0": port(address("fc00:1::1/64"), name="lo0", disabled=True)})
     assert number(network(off)).interface(address("fc00:1::1/64")) == "10.0.0.1/24"
@@ -115,15 +109,6 @@ def test_an_empty_fabric_has_no_numbers() -> None:
     assert number(network()) == Numbering({}, {}, ())
 
 
-def test_meanings_are_the_way_back() -> None:
-    found = numbered("fc00:1::1/64", "fc00:2::1/64", "fd00::1/128")
-    assert found.meanings == {
-        IPv4Network("10.0.0.0/24"): prefix("fc00:1::/64"),
-        IPv4Network("10.0.1.0/24"): prefix("fc00:2::/64"),
-        IPv4Network("10.192.0.0/32"): prefix("fd00::1/128"),
-    }
-
-
 CABLES = (
     Cable(End("leaf1", "et-0/0/0"), End("spine1", "et-0/0/0"), "green"),
     Cable(End("leaf1", "et-0/0/1"), End("spine2", "et-0/0/0"), "blue"),
@@ -146,14 +131,6 @@ def test_every_cable_has_an_address_at_both_ends() -> None:
         IPv4Address("10.128.0.4"): (CABLES[2].a, CABLES[2].b),
         IPv4Address("10.128.0.5"): (CABLES[2].b, CABLES[2].a),
     }
-
-
-def test_a_cable_that_is_listed_twice_has_addresses_twice() -> None:
-    found = number(network(links=(CABLES[0], CABLES[0])))
-    assert [str(own) for own, ends in found.ends.items() if ends == (CABLES[0].a, CABLES[0].b)] == [
-        "10.128.0.0",
-        "10.128.0.2",
-    ]
 
 
 def test_the_pools_do_not_overlap() -> None:
@@ -183,14 +160,6 @@ def test_ranges_hold_exactly_the_networks_of_some_prefixes(chosen: set[Prefix]) 
     # Nothing besides, nothing twice.
     assert sum(each.num_addresses for each in ranges) == sum(known[one].num_addresses for one in chosen)
     assert all(each.supernet() not in {other.supernet() for other in ranges if other != each} for each in ranges)
-
-
-def test_ranges_of_neighbours_are_one() -> None:
-    found = of_many()
-    first = sorted(found.prefixes)
-    assert [str(one) for one in found.ranges(first[:32])] == ["10.0.0.0/19"]
-    assert [str(one) for one in found.ranges(first[1:4])] == ["10.0.1.0/24", "10.0.2.0/23"]
-    assert found.ranges([]) == ()
 
 
 # Room

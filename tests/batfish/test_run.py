@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.batfish.model import Row
+from ailb_gen.batfish.answers import Row
 from ailb_gen.batfish.run import SecondOpinion, second_opinion
 from ailb_gen.checks.catalogue import BY_ID, skipped_by_batfish
 from ailb_gen.checks.causes import causes
@@ -16,7 +16,7 @@ from ailb_gen.checks.model import Result, RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.errors import BatfishError
 from ailb_gen.intent.load import Intent, load
-from tests.batfish.near import ALL, OF_SHADOW, Counted, Near, judged
+from tests.batfish.fake.near import ALL, OF_SHADOW, Counted, Near, judged, opinion
 from tests.checks.trees import GOLDEN, rendered, shown
 from tests.conftest import EXAMPLES
 from tests.mutations.catalogue import KINDS
@@ -77,13 +77,18 @@ def test_shipped_fabrics_are_clean(name: str) -> None:
     assert all(result.examined for result in results)
 
 
+def damaged(name: str, out: Path) -> Path:
+    """Write the lab with a damage of the catalogue of mutations."""
+    kind = next(kind for kind in KINDS if kind.name == name)
+    tree = golden("lab")
+    copy_with(GOLDEN / "lab", changes_of(kind, tree, chosen(kind, tree, "lab", 1)), out)
+    return out
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damage_is_found_by_both_engines(name: str, tmp_path: Path) -> None:
-    kind = next(kind for kind in KINDS if kind.name == name)
-    tree = golden("lab")
-    copy_with(GOLDEN / "lab", changes_of(kind, tree, chosen(kind, tree, "lab", 1)), tmp_path / "out")
-    results, others = judged(lab(), tmp_path / "out", OF_SHADOW)
+    results, others = judged(lab(), damaged(name, tmp_path / "out"), OF_SHADOW)
     assert found(results) == set(DAMAGE[name].split()), shown(results)
     assert others
 
@@ -120,9 +125,7 @@ def test_stages_are_asked_for() -> None:
 
 
 def second(chosen: frozenset[str] = ALL) -> SecondOpinion:
-    root = GOLDEN / "lab"
-    _, context = examine(lab(), root, RunOptions(frozenset(), executor="serial"))
-    return SecondOpinion(context, chosen)
+    return opinion(lab(), GOLDEN / "lab", chosen)
 
 
 def test_every_piece_of_work_is_a_step() -> None:
@@ -350,11 +353,8 @@ def test_one_host_name_of_two_switches_is_one_finding(tmp_path: Path) -> None:
     [("switch-missing", "AILB001"), ("fabric-color-missing-leaf", "AILB302"), ("local-set", "AILB306")],
 )
 def test_what_both_engines_find_is_one_headline(name: str, check: str, tmp_path: Path) -> None:
-    kind = next(kind for kind in KINDS if kind.name == name)
-    tree = golden("lab")
-    copy_with(GOLDEN / "lab", changes_of(kind, tree, chosen(kind, tree, "lab", 1)), tmp_path / "out")
     own = frozenset(one for one in BY_ID if one < "AILB8")
-    run, context = examine(lab(), tmp_path / "out", RunOptions(own, executor="serial"))
+    run, context = examine(lab(), damaged(name, tmp_path / "out"), RunOptions(own, executor="serial"))
     results = [*run.results, *second_opinion(Near(), SecondOpinion(context, ALL), Counted())]
     explained = causes(results)
     heads = {one.check for result in results for one in result.findings if one not in explained}

@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
-from ailb_gen.batfish.run import SecondOpinion, second_opinion
+from ailb_gen.batfish.run import second_opinion
 from ailb_gen.batfish.sample import ALL, LINKS, MOST_ROUTES, link_sample, picked, sizes, spine_sample
-from ailb_gen.checks.model import RunOptions
-from ailb_gen.checks.run import examine
 from ailb_gen.intent.load import load
-from tests.batfish.near import Counted, Near
+from tests.batfish.fake.near import Counted, Near, opinion
 from tests.conftest import EXAMPLES
 from tests.mutations.score import GOLDEN
 
@@ -62,15 +60,14 @@ def test_one_of_every_kind_goes_first() -> None:
         assert len(picked(kinds, 10, seed).chosen) == 10
         assert len(picked(kinds, 2, seed).chosen) == 2
     assert picked(kinds, 5, 1) == picked(kinds, 5, 1) != picked(kinds, 5, 2)
-    assert str(picked(kinds, 3, 1)) == "3 of 100, which are of 3 kinds: alike but for their color and neighbors"
+    assert str(picked(kinds, 3, 1)) == "3 of 100, of 3 kinds; those of one kind differ only in color and neighbors"
     assert picked(kinds, 200, 1).chosen == tuple(range(100))
     assert str(picked(kinds, 200, 1)) == "all 100"
 
 
 @pytest.mark.parametrize("example", ["lab", "jvd"])
 def test_spines_that_differ_by_their_color_alone_are_of_one_kind(example: str) -> None:
-    root = GOLDEN / example
-    _, context = examine(load(EXAMPLES / example / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
+    context = opinion(load(EXAMPLES / example / "fabric.yaml"), GOLDEN / example).context
     graph = context.routing.graph
     names = [spine.name for spine in context.expected.spines]
     assert spine_sample(graph, names, 2, 1).kinds == 1
@@ -79,13 +76,13 @@ def test_spines_that_differ_by_their_color_alone_are_of_one_kind(example: str) -
 
 def test_the_report_says_how_many_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ailb_gen.batfish.sample.MOST_ROUTES", 1)
-    root = GOLDEN / "lab"
-    _, context = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), executor="serial"))
     near = Near()
     chosen = frozenset({"AILB818", "AILB819", "AILB822"})
-    results = list(second_opinion(near, SecondOpinion(context, chosen), Counted()))
+    results = list(
+        second_opinion(near, opinion(load(EXAMPLES / "lab" / "fabric.yaml"), GOLDEN / "lab", chosen), Counted())
+    )
     assert set(near.snapshots) == {"shadow", "spine-1", "link-1"}
-    kind = "which are of 1 kind: alike but for their color and neighbors"
+    kind = "of 1 kind; those of one kind differ only in color and neighbors"
     assert {result.check.id: result.figures for result in results} == {
         "AILB818": (("spines taken down in Batfish", f"1 of 4, {kind}"),),
         "AILB822": (),

@@ -14,26 +14,23 @@ import pybatfish
 import pytest
 from pybatfish.client import restv2helper
 
-from ailb_gen.batfish.address import parse_address
-from ailb_gen.batfish.model import Batfish, Row
+from ailb_gen.batfish.answers import Batfish, Row
 from ailb_gen.batfish.service import connect
 from ailb_gen.errors import BatfishError, ExitCode, UsageError
 from ailb_gen.optional import how_to_install
-from tests.batfish.misbehaving import (
+from tests.batfish.fake.service import (
     Act,
+    FakeBatfish,
     Handler,
-    Server,
     closes,
     dies,
     drips,
-    misbehaving,
     never,
     nth,
     says,
     sends,
-    table,
-    template,
 )
+from tests.batfish.fake.store import DIFFERENTIAL, table, template
 from tests.conftest import ROOT
 
 START = "start one with: docker run -d --name batfish -p 9996:9996 batfish/batfish"
@@ -62,7 +59,10 @@ ENOUGH_S = 20
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "files/configs").mkdir(parents=True)
-    (tmp_path / "files/configs/leaf1.cfg").write_text("set system host-name leaf1\n", encoding="utf-8")
+    address = "set interfaces irb unit 2 family inet address 10.0.0.1/24\n"
+    for name in ("leaf1", "leaf2"):
+        text = f"set system host-name {name}\n{address}"
+        (tmp_path / f"files/configs/{name}.cfg").write_text(text, encoding="utf-8")
     return tmp_path / "files"
 
 
@@ -70,17 +70,19 @@ def work(batfish: Batfish, files: Path) -> list[Row]:
     """A bit of everything."""
     batfish.upload("files", files)
     batfish.fork("files", "spine-1", ["spine1"], [("leaf1", "et-0/0/0")])
-    batfish.ask("reachability", "files", dst_ips="172.16.0.0/24", start="@enter(/leaf.*/[/irb/])")
+    batfish.ask(
+        "differentialReachability", "spine-1", "files", dst_ips="172.16.0.0/24", start="@enter(/leaf.*/[/irb/])"
+    )
     return batfish.ask("ipOwners", "files", duplicatesOnly=True)()
 
 
-def stable(text: str, server: Server) -> str:
+def stable(text: str, server: FakeBatfish) -> str:
     return re.sub("ailb-gen-[0-9a-f]{16}", "NETWORK", text.replace(f":{server.port}", ":PORT"))
 
 
-def failure(acts: Mapping[str, Act], files: Path, limit_s: float = 30) -> tuple[str, Server]:
+def failure(acts: Mapping[str, Act], files: Path, limit_s: float = 30) -> tuple[str, FakeBatfish]:
     """Return what the error says when a bit of everything is done with such a server."""
-    with misbehaving(acts) as server:
+    with FakeBatfish(acts) as server:
         begin = time.monotonic()
         with pytest.raises(BatfishError) as caught, connect("127.0.0.1", server.port, limit_s) as batfish:
             work(batfish, files)
@@ -90,79 +92,33 @@ def failure(acts: Mapping[str, Act], files: Path, limit_s: float = 30) -> tuple[
         return stable(str(caught.value), server), server
 
 
-def deleted(server: Server) -> list[str]:
-    return [stable(request, server).removeprefix("DELETE /v2/networks/") for request in server.asked("^DELETE")]
-
-
-ADDRESSES = {
-    "localhost": ("localhost", 9996),
-    "10.0.0.1:65535": ("10.0.0.1", 65535),
-    "batfish_1.example.:1": ("batfish_1.example.", 1),
-    "[::1]": ("::1", 9996),
-    "[2001:DB8::1]:9997": ("2001:db8::1", 9997),
-}
-NOT_ADDRESSES = {
-    "": "--batfish '': the host is missing",
-    ":9996": "--batfish ':9996': the host is missing",
-    "host:0": "--batfish 'host:0': '0' is not a port from 1 to 65535",
-    "host:70000": "--batfish 'host:70000': '70000' is not a port from 1 to 65535",
-    "host:abc": "--batfish 'host:abc': 'abc' is not a port from 1 to 65535",
-    "host:": "--batfish 'host:': '' is not a port from 1 to 65535",
-    "h:\N{SUPERSCRIPT TWO}": "--batfish 'h:\N{SUPERSCRIPT TWO}': '\N{SUPERSCRIPT TWO}' is not a port from 1 to 65535",
-    "http://x:9996": "--batfish 'http://x:9996': this is a URL; leave 'http://' away",
-    " host": "--batfish ' host': ' host' is not the name or address of a host",
-    "host name:1": "--batfish 'host name:1': 'host name' is not the name or address of a host",
-    "host\n": "--batfish 'host\\n': 'host\\n' is not the name or address of a host",
-    "a..b": "--batfish 'a..b': 'a..b' is not the name or address of a host",
-    "me@host": "--batfish 'me@host': 'me@host' is not the name or address of a host",
-    "host/v2": "--batfish 'host/v2': 'host/v2' is not the name or address of a host",
-    "::1": "--batfish '::1': an IPv6 address stands in brackets: [::1]:9996",
-    "[::1": "--batfish '[::1': an IPv6 address stands in brackets, only a port follows: [::1]:9996",
-    "[::1]9996": "--batfish '[::1]9996': an IPv6 address stands in brackets, only a port follows: [::1]:9996",
-    "[host]": "--batfish '[host]': 'host' is not an IPv6 address without a zone",
-    "[fe80::1%eth0]": "--batfish '[fe80::1%eth0]': 'fe80::1%eth0' is not an IPv6 address without a zone",
-}
-
-
-@pytest.mark.parametrize("text", ADDRESSES)
-def test_an_address_is_a_host_and_perhaps_a_port(text: str) -> None:
-    assert parse_address(text) == ADDRESSES[text]
-
-
-@pytest.mark.parametrize("text", NOT_ADDRESSES)
-def test_what_is_no_address_is_said_so(text: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse_address(text)
-    assert str(caught.value) == (f"{NOT_ADDRESSES[text]}; give HOST[:PORT], for example localhost or localhost:9996")
+def deleted(server: FakeBatfish) -> list[str]:
+    return [stable(request, server).removeprefix("DELETE /v2/networks/") for request in server.requests("^DELETE")]
 
 
 def test_all_is_asked_in_one_network_and_deleted(files: Path) -> None:
-    with misbehaving({}) as server:
+    with FakeBatfish() as server:
         with connect("127.0.0.1", server.port, 30) as batfish:
             assert batfish.version == "0.36.0"
-            assert work(batfish, files) == [{"Node": "leaf1", "IP": "10.0.0.1"}]
+            assert work(batfish, files) == [
+                {"Node": name, "Interface": "irb.2", "IP": "10.0.0.1"} for name in ("leaf1", "leaf2")
+            ]
         assert batfish.left_behind == ""
-    networks = set(re.findall(r"ailb-gen-[0-9a-f]{16}", str(server.requests)))
+    networks = set(re.findall(r"ailb-gen-[0-9a-f]{16}", str(server.log)))
     assert len(networks) == 1
     assert deleted(server) == ["NETWORK/snapshots/files", "NETWORK/snapshots/spine-1", "NETWORK"]
-    bodies = {request.rpartition("/")[2]: body.decode("latin-1") for request, body in server.requests if body}
+    bodies = {one.line.rpartition("/")[2]: one.body.decode("latin-1") for one in server.log if one.body}
     assert "files/configs/leaf1.cfg" in bodies["files"]
     fork = bodies["snapshots:fork"]
     assert '"deactivateInterfaces": [{"hostname": "leaf1", "interface": "et-0/0/0"}]' in fork
     assert '"deactivateNodes": ["spine1"]' in fork
-    questions = "".join(body for name, body in bodies.items() if name.startswith("__reachability"))
+    questions = "".join(body for name, body in bodies.items() if name.startswith("__differentialReachability"))
     assert '"dstIps": "172.16.0.0/24"' in questions
     assert '"startLocation": "@enter(/leaf.*/[/irb/])"' in questions
+    assert server.requests(r"/answer\?snapshot=spine-1&referenceSnapshot=files")
 
 
-def test_a_reference_is_asked_against(files: Path) -> None:
-    with misbehaving({}) as server, connect("127.0.0.1", server.port, 30) as batfish:
-        batfish.upload("files", files)
-        batfish.ask("differentialReachability", "spine-1", "files", start="@enter(/leaf.*/[/irb/])")()
-        assert server.asked(r"/answer\?snapshot=spine-1&referenceSnapshot=files")
-
-
-def test_rows_are_plain_values() -> None:
+def test_rows_are_plain_values(files: Path) -> None:
     columns = {
         "Interface": "Interface",
         "Source_Lines": "Set<FileLines>",
@@ -207,7 +163,8 @@ def test_rows_are_plain_values() -> None:
         "Nothing": None,
     }
     acts = {"/answer": says(table(columns, [row]))}
-    with misbehaving(acts) as server, connect("127.0.0.1", server.port, 30) as batfish:
+    with FakeBatfish(acts) as server, connect("127.0.0.1", server.port, 30) as batfish:
+        batfish.upload("files", files)
         (answer,) = batfish.ask("ipOwners", "files")()
     text = "start=leaf1 interface=irb.101 [172.16.1.1:49152->172.16.0.1:80 TCP (no flags set)]"
     assert answer == {
@@ -231,29 +188,34 @@ def test_rows_are_plain_values() -> None:
     }
 
 
-def test_no_rows_are_no_rows() -> None:
-    acts = {"/answer": says(table({"Node": "Node"}, []))}
-    with misbehaving(acts) as server, connect("127.0.0.1", server.port, 30) as batfish:
-        assert batfish.ask("ipOwners", "files")() == []
-
-
-def test_no_rows_about_the_files_of_a_snapshot_are_no_answer() -> None:
-    acts = {
-        "/question_templates": says({"fileParseStatus": template("fileParseStatus")}),
-        "/answer": says(table({}, [])),
-    }
-    with misbehaving(acts) as server:
-        with pytest.raises(BatfishError) as caught, connect("127.0.0.1", server.port, 30) as batfish:
-            batfish.ask("fileParseStatus", "files")()
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("ipOwners", ""),
+        ("fileParseStatus", f"the answer is empty; {VERSIONS}"),
+        ("interfaceProperties", f"the answer is empty; {VERSIONS}"),
+    ],
+)
+def test_no_rows_are_no_answer_about_the_files_of_a_snapshot(question: str, reason: str, files: Path) -> None:
+    with FakeBatfish({"/answer": says(table({}, []))}) as server:
+        with connect("127.0.0.1", server.port, 30) as batfish:
+            batfish.upload("files", files)
+            rows = batfish.ask(question, "files")
+            if not reason:
+                assert rows() == []
+                return
+            with pytest.raises(BatfishError) as caught:
+                rows()
         assert stable(str(caught.value), server) == (
-            f"Batfish at 127.0.0.1:PORT: asking fileParseStatus of snapshot 'files': the answer is empty; {VERSIONS}"
+            f"Batfish at 127.0.0.1:PORT: asking {question} of snapshot 'files': {reason}"
         )
 
 
-def test_a_column_that_is_not_there_tells_of_versions() -> None:
-    with misbehaving({}) as server:
+def test_a_missing_column_means_another_version(files: Path) -> None:
+    with FakeBatfish() as server:
         with pytest.raises(BatfishError) as caught, connect("127.0.0.1", server.port, 30) as batfish:
-            (row,) = batfish.ask("ipOwners", "files")()
+            batfish.upload("files", files)
+            row = batfish.ask("ipOwners", "files")()[0]
             assert row["Node"] == "leaf1"
             assert row["VRF"]
         assert stable(str(caught.value), server) == (
@@ -281,9 +243,9 @@ HTML = "<!DOCTYPE html>\n<html>Welcome to nginx!</html>"
 EARLY: dict[str, tuple[Act, str]] = {
     "html": (says(HTML, kind="text/html"), f"the answer is not JSON; {OTHER}"),
     "404": (says(HTML, 404, "text/html"), f"it answers HTTP 404; {OTHER}"),
-    "500": (says("\nout of\x1b[2Jorder\nbadly", 500, "text/plain"), f"it answers HTTP 500: out of?[2Jorder; {OTHER}"),
-    "503": (says("x" * 201, 503, "text/plain"), f"it answers HTTP 503: {'x' * 200}...; {OTHER}"),
-    "nothing": (says("", kind="text/plain"), f"the answer is not JSON; {OTHER}"),
+    "500": (says("\nout of\x1b[2Jorder\nbadly", 500), f"it answers HTTP 500: out of?[2Jorder; {OTHER}"),
+    "503": (says("x" * 201, 503), f"it answers HTTP 503: {'x' * 200}...; {OTHER}"),
+    "nothing": (says(""), f"the answer is not JSON; {OTHER}"),
     "empty": (says({}), f"it names no version of Batfish; {OTHER}"),
     "list": (
         says(["Batfish"]),
@@ -310,7 +272,7 @@ def test_something_else_listens(name: str, files: Path) -> None:
     said, server = failure({"": act}, files)
     assert said == f"Batfish at 127.0.0.1:PORT: connecting: {reason}"
     # Nothing was made that could be left behind.
-    assert not server.asked("POST|DELETE")
+    assert not server.requests("POST|DELETE")
 
 
 def test_an_answer_that_is_nested_too_deep(files: Path) -> None:
@@ -340,33 +302,33 @@ def status(code: str) -> Act:
 
 UPLOADING = "uploading snapshot 'files'"
 FORKING = "forking snapshot 'spine-1' from 'files'"
-REACHABILITY = "asking reachability of snapshot 'files'"
+REACHABILITY = "asking differentialReachability of snapshot 'spine-1' against 'files'"
 OWNERS = "asking ipOwners of snapshot 'files'"
 # What happens, what was being done, what is said of it.
 LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "network refused": (
-        {"POST /v2/networks[?]": says("disk full", 500, "text/plain")},
+        {"POST /v2/networks[?]": says("disk full", 500)},
         "making a network",
         f"it answers HTTP 500: disk full; {LOGS}",
     ),
     "upload refused": (
-        {"POST .*/snapshots/files": says("bad zip", 400, "text/plain")},
+        {"POST .*/snapshots/files": says("bad zip", 400)},
         UPLOADING,
         f"it answers HTTP 400: bad zip; {LOGS}",
     ),
     "upload cut": ({"POST .*/snapshots/files": closes}, UPLOADING, f"the connection was lost; {DIED}"),
     "fork refused": (
-        {"POST .*:fork": says("no such node", 400, "text/plain")},
+        {"POST .*:fork": says("no such node", 400)},
         FORKING,
         f"it answers HTTP 400: no such node; {LOGS}",
     ),
     "no such question": (
-        {"question_templates": says({"reachability": template("reachability", "headers", "pathConstraints")})},
+        {"question_templates": says({DIFFERENTIAL: template(DIFFERENTIAL, "headers", "pathConstraints")})},
         OWNERS,
         f"it has no such question; {VERSIONS}",
     ),
     "no such parameter": (
-        {"question_templates": says({"reachability": template("reachability", "headers")})},
+        {"question_templates": says({DIFFERENTIAL: template(DIFFERENTIAL, "headers")})},
         REACHABILITY,
         "it does not take the question: Received unsupported parameters/variables: {'pathConstraints'}; " + VERSIONS,
     ),
@@ -388,25 +350,25 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
         f"the answer is not what pybatfish knows (ValueError: 'ASLEEP' is not a valid WorkStatusCode); {VERSIONS}",
     ),
     "work fails": (
-        {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says(LOG % "Error: no v6", kind="text/plain")},
+        {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says(LOG % "Error: no v6")},
         UPLOADING,
         f"Work terminated abnormally: Error: no v6; {LOGS}",
     ),
     "work fails for memory": (
         {
             "GET .*/work/": nth(3, status("TERMINATEDABNORMALLY"), status("TERMINATEDNORMALLY")),
-            "worklog": says(LOG % "OutOfMemoryError: Java heap space", kind="text/plain"),
+            "worklog": says(LOG % "OutOfMemoryError: Java heap space"),
         },
         REACHABILITY,
         f"it ran out of memory; {MEMORY}",
     ),
     "work fails without a log": (
-        {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says("", kind="text/plain")},
+        {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says("")},
         UPLOADING,
         f"Work terminated abnormally; {LOGS}",
     ),
     "work is stopped": (
-        {"GET .*/work/": status("TERMINATEDBYUSER"), "worklog": says("stopped\n", kind="text/plain")},
+        {"GET .*/work/": status("TERMINATEDBYUSER"), "worklog": says("stopped\n")},
         UPLOADING,
         f"Work terminated by a user: stopped; {LOGS}",
     ),
@@ -453,7 +415,7 @@ def test_no_wait_is_endless(name: str, files: Path) -> None:
 
 
 def test_the_server_dies_in_the_middle(files: Path) -> None:
-    said, _ = failure({"PUT": nth(2, dies, says(""))}, files)
+    said, _ = failure({"PUT": dies}, files)
     assert said == (
         f"Batfish at 127.0.0.1:PORT: {UPLOADING}: connection refused; {DIED}; "
         "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: connection refused"
@@ -461,7 +423,7 @@ def test_the_server_dies_in_the_middle(files: Path) -> None:
 
 
 def test_what_cannot_be_deleted_does_not_spoil_a_good_run(files: Path) -> None:
-    with misbehaving({"DELETE": says("not now", 500, "text/plain")}) as server:
+    with FakeBatfish({"DELETE": says("not now", 500)}) as server:
         with connect("127.0.0.1", server.port, 30) as batfish:
             assert work(batfish, files)
         assert stable(batfish.left_behind, server) == (
@@ -470,7 +432,7 @@ def test_what_cannot_be_deleted_does_not_spoil_a_good_run(files: Path) -> None:
 
 
 def test_what_is_gone_already_need_not_be_deleted(files: Path) -> None:
-    with misbehaving({"DELETE": says("no such thing", 404, "text/plain")}) as server:
+    with FakeBatfish({"DELETE": says("no such thing", 404)}) as server:
         with connect("127.0.0.1", server.port, 30) as batfish:
             work(batfish, files)
         assert batfish.left_behind == ""
@@ -478,7 +440,7 @@ def test_what_is_gone_already_need_not_be_deleted(files: Path) -> None:
 
 
 def test_the_first_error_counts_when_nothing_can_be_deleted(files: Path) -> None:
-    said, _ = failure({"DELETE": never, "PUT": says("full", 500, "text/plain")}, files, limit_s=1)
+    said, _ = failure({"DELETE": never, "PUT": says("full", 500)}, files, limit_s=1)
     assert said == (
         f"Batfish at 127.0.0.1:PORT: {REACHABILITY}: it answers HTTP 500: full; {LOGS}; "
         "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: no result within 1 s"
@@ -487,7 +449,7 @@ def test_the_first_error_counts_when_nothing_can_be_deleted(files: Path) -> None
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), ZeroDivisionError()], ids=repr)
 def test_other_ends_delete_as_well_and_go_on(error: BaseException, files: Path) -> None:
-    with misbehaving({}) as server:
+    with FakeBatfish() as server:
         with pytest.raises(type(error)) as caught, connect("127.0.0.1", server.port, 30) as batfish:
             batfish.upload("files", files)
             raise error
@@ -496,7 +458,7 @@ def test_other_ends_delete_as_well_and_go_on(error: BaseException, files: Path) 
 
 
 def test_other_errors_note_what_is_left_behind() -> None:
-    with misbehaving({"DELETE": says("", 500)}) as server:
+    with FakeBatfish({"DELETE": says("", 500)}) as server:
         with pytest.raises(ZeroDivisionError) as caught, connect("127.0.0.1", server.port, 30):
             raise ZeroDivisionError
         (note,) = caught.value.__notes__
@@ -519,7 +481,7 @@ except BatfishError as error:
 """
 
 
-def process(server: Server) -> "subprocess.Popen[str]":
+def process(server: FakeBatfish) -> "subprocess.Popen[str]":
     command = [sys.executable, "-c", SCRIPT, str(server.port)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -536,7 +498,7 @@ def test_a_signal_leaves_nothing_on_the_server(number: signal.Signals) -> None:
         child[0].send_signal(number)
         never(handler)
 
-    with misbehaving({"PUT": stops, "POST .*/snapshots": stops}) as server:
+    with FakeBatfish({"PUT": stops, "POST .*/snapshots": stops}) as server:
         command = [sys.executable, "-m", "ailb_gen", *VALIDATE, f"127.0.0.1:{server.port}"]
         child.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         out, err = child[0].communicate(timeout=100)
@@ -553,7 +515,7 @@ def test_ctrl_c_ends_the_waiting_at_once() -> None:
         child[0].send_signal(signal.SIGINT)
         never(handler)
 
-    with misbehaving({"PUT": interrupts}) as server:
+    with FakeBatfish({"PUT": interrupts}) as server:
         child.append(process(server))
         out, err = child[0].communicate(timeout=60)
         assert (child[0].returncode, out, err) == (130, "", "")
@@ -562,10 +524,10 @@ def test_ctrl_c_ends_the_waiting_at_once() -> None:
 
 def test_standard_error_is_ours() -> None:
     broken = {"broken": "{", "ipOwners": template("ipOwners")}
-    with misbehaving({"question_templates": says(broken), "PUT": closes}) as server:
+    with FakeBatfish({"question_templates": says(broken), "PUT": closes}) as server:
         out, err = (child := process(server)).communicate(timeout=60)
         # Three times: what pybatfish may repeat, it repeats, and says nothing of it.
-        assert len(server.asked("PUT")) == 3
+        assert len(server.requests("PUT")) == 3
     assert (child.returncode, out) == (1, "")
     assert stable(err, server) == f"Batfish at 127.0.0.1:PORT: {OWNERS}: the connection was lost; {DIED}\n"
 
@@ -575,18 +537,18 @@ def test_no_proxy_comes_between_us_and_this_machine(files: Path, monkeypatch: py
     monkeypatch.delenv("NO_PROXY", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed.getsockname()[1]}")
-    with misbehaving({}) as server, connect("localhost", server.port, 30) as batfish:
+    with FakeBatfish() as server, connect("localhost", server.port, 30) as batfish:
         assert work(batfish, files)
 
 
 def test_elsewhere_the_proxy_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    with misbehaving({}) as proxy:
+    with FakeBatfish() as proxy:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
         with pytest.raises(BatfishError) as caught, connect("batfish.invalid", 9996, 30):
             pass
-        assert proxy.asked("GET http://batfish.invalid:9996/v2/version")
+        assert proxy.requests("GET http://batfish.invalid:9996/v2/version")
     assert str(caught.value).startswith("Batfish at batfish.invalid:9996: connecting: it answers HTTP 501: GET http")
     with pytest.raises(BatfishError) as caught, connect("batfish.invalid", 9996, 30):
         pass
@@ -617,7 +579,7 @@ def with_another_pybatfish(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pybatfish_is_missing(
     change: Callable[[pytest.MonkeyPatch], None], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("service", "http"):
+    for module in ("service", "work"):
         monkeypatch.delitem(sys.modules, f"ailb_gen.batfish.{module}")
     change(monkeypatch)
     with pytest.raises(UsageError) as caught:

@@ -15,7 +15,8 @@ from ailb_gen.batfish.hops import batfish_hops, own_hops
 from ailb_gen.batfish.shadow import Shadow, shadow
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
-from tests.batfish import plain, plain_rows
+from tests.batfish.fake import answers
+from tests.batfish.fake.snapshot import Snapshot, from_texts, read
 from tests.checks.trees import GOLDEN, network_of, rendered
 from tests.conftest import ROOT, need_shared
 from tests.routing.fabrics import Case, cases, random_fabrics
@@ -33,13 +34,13 @@ colors: [{colors}]
 COLORS = ("green", "blue", "red", "orange")
 
 
-def snapshot_of(one: Shadow) -> plain.Snapshot:
+def snapshot_of(one: Shadow) -> Snapshot:
     """Read a shadow's commands with the plain interpreter."""
-    return plain.from_texts({f"configs/{each.name}.cfg": "\n".join(each.lines) + "\n" for each in one.switches})
+    return from_texts({f"configs/{each.name}.cfg": "\n".join(each.lines) + "\n" for each in one.switches})
 
 
-def hops_of(network: Network, one: Shadow, snapshot: plain.Snapshot) -> Mapping[tuple[str, Prefix], frozenset[str]]:
-    return batfish_hops(network, one.numbering, plain_rows.ask(snapshot, "routes", protocols="bgp"))
+def hops_of(network: Network, one: Shadow, snapshot: Snapshot) -> Mapping[tuple[str, Prefix], frozenset[str]]:
+    return batfish_hops(network, one.numbering, answers.answer(snapshot, "routes", protocols="bgp"))
 
 
 def own_hops_of(routing: Routing) -> Mapping[tuple[str, Prefix], frozenset[str]]:
@@ -65,7 +66,7 @@ def test_the_shadow_forwards_as_the_files_do(name: str) -> None:
     assert hops_of(network, one, snapshot_of(one)) == own_hops_of(Routing(network))
 
 
-def described(snapshot: plain.Snapshot) -> tuple[object, ...]:
+def described(snapshot: Snapshot) -> tuple[object, ...]:
     """Return what a shadow does, free of its numbers: sessions, what every leaf holds and uses, what spines hear.
 
     Prefixes are named by their leaf and their place among its own.
@@ -86,7 +87,7 @@ def described(snapshot: plain.Snapshot) -> tuple[object, ...]:
         for network, routes in snapshot.routes(node).items():
             peers = [peer for route in routes for peer in snapshot.links.owners[route.peer]]
             used.add((name, names[network], frozenset(peer.removeprefix("stripe1-") for peer in peers)))
-    rows = plain_rows.ask(snapshot, "bgpSessionStatus")
+    rows = answers.answer(snapshot, "bgpSessionStatus")
     sessions = {
         tuple(str(row[end]).removeprefix("stripe1-") for end in ("Node", "Remote_Node"))
         for row in rows
@@ -98,7 +99,7 @@ def described(snapshot: plain.Snapshot) -> tuple[object, ...]:
 @pytest.mark.parametrize(("recorded", "spines"), [("c_2x4_lp", 4), ("d_v4_clean", 2)])
 def test_recorded_shadows_do_the_same(recorded: str, spines: int, tmp_path: Path) -> None:
     """Sessions, policies and reachability: with everything up, with every spine down, with every link down."""
-    theirs = plain.read(need_shared("batfish-rows") / "snapshots" / recorded)
+    theirs = read(need_shared("batfish-rows") / "snapshots" / recorded)
     _, root = rendered(TWO_BY.format(spines=spines, colors=", ".join(COLORS[:spines])), tmp_path)
     ours = snapshot_of(shadow(network_of(root)))
     assert described(ours) == described(theirs)

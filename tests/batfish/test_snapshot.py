@@ -19,7 +19,7 @@ from ailb_gen.batfish.shadow import Shadow, shadow
 from ailb_gen.batfish.snapshot import numbers, write_snapshots
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.network.fabric import Network
-from tests.batfish import plain
+from tests.batfish.fake.snapshot import read
 from tests.batfish.test_shadow import snapshot_of
 from tests.checks.trees import network_of, rendered
 
@@ -84,8 +84,8 @@ def test_files_are_copied_as_they_are_and_the_shadow_is_beside_them(tree: Tree, 
     tree.write(tmp_path / "out")
     assert held(tmp_path / "out") == written(tree)
     assert held(tree.root) == before
-    assert plain.read(tmp_path / "out" / "shadow").devices.keys() == tree.network.switches.keys()
-    assert plain.read(tmp_path / "out" / "shadow").tables.main == snapshot_of(tree.shadow).tables.main
+    assert read(tmp_path / "out" / "shadow").devices.keys() == tree.network.switches.keys()
+    assert read(tmp_path / "out" / "shadow").tables.main == snapshot_of(tree.shadow).tables.main
 
 
 def test_whoever_runs_batfish_may_read_it(tree: Tree, tmp_path: Path) -> None:

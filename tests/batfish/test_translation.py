@@ -12,7 +12,7 @@ from ailb_gen.batfish.shadow import Shadow, shadow
 from ailb_gen.checks.model import Finding
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import AsList, Switch, Vlan
-from tests.batfish.near import OF_SHADOW, judged
+from tests.batfish.fake.near import OF_SHADOW, judged
 from tests.batfish.test_shadow import hops_of, snapshot_of
 from tests.checks.test_run import VARIANTS
 from tests.checks.trees import GOLDEN, network_of, rendered
@@ -40,8 +40,8 @@ def test_a_clean_fabric_is_clean_in_the_shadow(name: str, tmp_path: Path) -> Non
     assert [switch.name for switch in one.switches] == list(network.switches)
     assert not [gap for switch in one.switches for gap in switch.gaps]
     snapshot = snapshot_of(one)
-    assert {found.status for found in snapshot.sessions()} == {"ESTABLISHED"}
-    assert len(snapshot.sessions()) == 2 * len(network.links)
+    assert {found.status for found in snapshot.sessions} == {"ESTABLISHED"}
+    assert len(snapshot.sessions) == 2 * len(network.links)
     results, others = judged(intent, root, OF_SHADOW)
     assert others == []
     assert [finding for result in results for finding in result.findings] == []
@@ -117,7 +117,7 @@ def difference(network: Network, name: str = "stripe1-leaf1") -> tuple[list[str]
 
 def up(network: Network) -> int:
     """Return how many ends of sessions are up, of 32."""
-    return sum(found.status == "ESTABLISHED" for found in snapshot_of(shadow(network)).sessions())
+    return sum(found.status == "ESTABLISHED" for found in snapshot_of(shadow(network)).sessions)
 
 
 def irb() -> list[str]:

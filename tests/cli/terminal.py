@@ -32,7 +32,7 @@ VARYING: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^compiling the engine.*\n", ""),
     # Absolute paths.
     (r"{}/", "/tmp/"),
-    # Ports: of Batfish's stand-in, of emulated switches.
+    # Ports: of the fake of Batfish, of emulated switches.
     (r"\b127\.0\.0\.1:[0-9]{4,5}\b", "127.0.0.1:00000"),
     (r"^((?:spine|stripe)\S+ .*? )[1-6][0-9]{4}$", r"\g<1>00000"),
     # How long a lab took, and how much room the kernel had.
@@ -109,19 +109,18 @@ def once(name: str, colored: list[str]) -> None:
 
 
 def check(name: str, look: Callable[[bool], list[str]]) -> None:
-    """Compare what is shown with the golden files, or renew them."""
+    """Compare what is shown with the golden file, or renew it: with colors; without them it must be the same text."""
     plain, colored = look(False), look(True)
     assert [SGR.sub("", line) for line in colored] == plain
     if name not in DATA:
         wide = [line for line in plain if len(line) > WIDTH and not line.startswith(WHOLE)]
         assert not wide, wide
-    for suffix, lines in ((".txt", plain), (".ansi", colored)):
-        path = GOLDEN / f"{name}{suffix}"
-        if os.environ.get("AILB_UPDATE_GOLDEN"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        kept = path.read_text(encoding="utf-8").split("\n")[:-1]
-        assert lines == kept, "\n".join(unified_diff(kept, lines, path.name, "shown", lineterm=""))
+    path = GOLDEN / f"{name}.ansi"
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in colored), encoding="utf-8")
+    kept = path.read_text(encoding="utf-8").split("\n")[:-1]
+    assert colored == kept, "\n".join(unified_diff(kept, colored, path.name, "shown", lineterm=""))
 
 
 def verbs(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

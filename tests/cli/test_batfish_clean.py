@@ -10,9 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ailb_gen.batfish.leftovers import RunNetwork, age_text, began_at, network_name, why_kept
-from tests.batfish.stand_in import Die, Reply, StandIn, on
-from tests.batfish.stand_in_store import Kept, Network
+from tests.batfish.fake.service import FakeBatfish, dies, says
+from tests.batfish.fake.store import Kept, Network
 from tests.cli.verbs import run
 
 HOUR_S = 3600
@@ -20,8 +19,8 @@ NOW = time.time()
 
 
 @pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn() as found:
+def server() -> Iterator[FakeBatfish]:
+    with FakeBatfish() as found:
         yield found
 
 
@@ -29,7 +28,7 @@ def named(hours: float, number: int = 1) -> str:
     return f"ailb-gen-{int(NOW - hours * HOUR_S):08x}{number:08x}"
 
 
-def add(server: StandIn, name: str, *hours: float, work: int = 0) -> str:
+def add(server: FakeBatfish, name: str, *hours: float, work: int = 0) -> str:
     """Put a network there, with snapshots that were made so many hours ago, and unfinished work."""
     made = [(datetime.now(UTC) - timedelta(hours=one)).isoformat() for one in hours]
     snapshots = {f"s{number}": Kept({}, created=text) for number, text in enumerate(made)}
@@ -48,7 +47,7 @@ FOREIGN = (
 )
 
 
-def test_what_killed_runs_have_left_is_deleted_and_nothing_else(server: StandIn) -> None:
+def test_what_killed_runs_have_left_is_deleted_and_nothing_else(server: FakeBatfish) -> None:
     for name in FOREIGN:
         add(server, name, 99)
     old = add(server, named(5), 4, 3)
@@ -74,7 +73,7 @@ def test_what_killed_runs_have_left_is_deleted_and_nothing_else(server: StandIn)
 
 
 @pytest.mark.parametrize(("minutes", "deleted"), [("30", 1), ("0", 2), ("600", 0)])
-def test_how_old_is_left_over(server: StandIn, minutes: str, deleted: int) -> None:
+def test_how_old_is_left_over(server: FakeBatfish, minutes: str, deleted: int) -> None:
     for hours in (0.01, 2.0):
         add(server, named(hours), hours)
     code, out, _ = run("batfish", "clean", server.address, "--yes", "--older-than", minutes)
@@ -83,7 +82,7 @@ def test_how_old_is_left_over(server: StandIn, minutes: str, deleted: int) -> No
     assert ("deleted\n" in out) is bool(deleted)
 
 
-def test_a_dry_run_shows_and_deletes_nothing(server: StandIn) -> None:
+def test_a_dry_run_shows_and_deletes_nothing(server: FakeBatfish) -> None:
     old = add(server, named(5), 4)
     code, out, err = run("batfish", "clean", server.address, "--dry-run")
     assert (code, err) == (0, "")
@@ -92,12 +91,12 @@ def test_a_dry_run_shows_and_deletes_nothing(server: StandIn) -> None:
     assert not [request for request in server.log if not request.line.startswith("GET ")]
 
 
-def test_nothing_is_left(server: StandIn) -> None:
+def test_nothing_is_left(server: FakeBatfish) -> None:
     add(server, "prod", 99)
     assert run("batfish", "clean", server.address) == (0, "0 networks left over\n", "")
 
 
-def test_nobody_is_asked_without_a_terminal(server: StandIn) -> None:
+def test_nobody_is_asked_without_a_terminal(server: FakeBatfish) -> None:
     add(server, named(5), 4)
     code, _, err = run("batfish", "clean", server.address)
     assert (code, err) == (2, "ailb-gen: there is no terminal to ask on; review it with --dry-run, then use --yes\n")
@@ -105,7 +104,7 @@ def test_nobody_is_asked_without_a_terminal(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_a_person_decides(server: StandIn, answer: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_decides(server: FakeBatfish, answer: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     questions: list[str] = []
 
     def ask(question: str) -> bool:
@@ -122,9 +121,9 @@ def test_a_person_decides(server: StandIn, answer: bool, monkeypatch: pytest.Mon
     assert out.endswith("1 network deleted\n" if answer else "Nothing was deleted.\n")
 
 
-def test_what_cannot_be_deleted_is_told_and_the_rest_is_deleted(server: StandIn) -> None:
+def test_what_cannot_be_deleted_is_told_and_the_rest_is_deleted(server: FakeBatfish) -> None:
     first, second, third = (add(server, named(5, number), 4) for number in (1, 2, 3))
-    server.faults.append(on(f"DELETE .*/{second}$", Reply(500, b"disk full")))
+    server.acts[f"DELETE .*/{second}$"] = says(b"disk full", 500)
     code, out, err = run("batfish", "clean", server.address, "--yes")
     assert code == 3
     assert out.endswith("2 networks deleted\n")
@@ -136,12 +135,12 @@ def test_what_cannot_be_deleted_is_told_and_the_rest_is_deleted(server: StandIn)
     assert {first, third} == set(server.deleted)
 
 
-def test_what_has_gone_meanwhile_is_no_failure(server: StandIn) -> None:
+def test_what_has_gone_meanwhile_is_no_failure(server: FakeBatfish) -> None:
     """Its run ended after the networks were listed."""
     add(server, named(5), 4)
-    server.faults.append(on(r"GET .*/networks/[^/]+/snapshots", Reply(404, b"gone")))
+    server.acts[r"GET .*/networks/[^/]+/snapshots"] = says(b"gone", 404)
     assert run("batfish", "clean", server.address, "--yes") == (0, "0 networks left over\n", "")
-    server.faults[:] = [on(r"DELETE .*", Reply(404, b"gone"))]
+    server.acts = {r"DELETE .*": says(b"gone", 404)}
     code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, err) == (0, "") and out.endswith("1 network deleted\n")
 
@@ -156,17 +155,17 @@ def test_what_has_gone_meanwhile_is_no_failure(server: StandIn) -> None:
         (b'[{"name": "s", "metadata": {"creationTimestamp": "2020-09-13T12:26:40.5Z"}}]', "left over"),
     ],
 )
-def test_dates_that_nobody_knows_keep_a_network(server: StandIn, metadata: bytes, said: str) -> None:
+def test_dates_that_nobody_knows_keep_a_network(server: FakeBatfish, metadata: bytes, said: str) -> None:
     name = add(server, named(5), 4)
-    server.faults.append(on(r"GET .*/snapshots", Reply(200, metadata)))
+    server.acts[r"GET .*/snapshots"] = says(metadata, 200)
     code, out, _ = run("batfish", "clean", server.address, "--dry-run")
     assert code == 0
     assert next(line for line in out.splitlines() if name in line).endswith(said)
 
 
-def test_a_service_that_fails_while_it_is_looked_at(server: StandIn) -> None:
+def test_a_service_that_fails_while_it_is_looked_at(server: FakeBatfish) -> None:
     name = add(server, named(5), 4)
-    server.faults.append(on(r"GET .*/work$", Die()))
+    server.acts[r"GET .*/work$"] = dies
     code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, out) == (3, "")
     assert err.startswith(f"ailb-gen: Batfish at {server.address}: looking at network {name}: ")
@@ -181,20 +180,3 @@ def test_no_service_and_bad_addresses() -> None:
     code, _, err = run("batfish", "clean", "http://x")
     hint = "give HOST[:PORT], for example localhost or localhost:9996"
     assert (code, err) == (2, f"ailb-gen: 'http://x': this is a URL; leave 'http://' away; {hint}\n")
-
-
-def test_a_run_that_goes_on_is_never_left_over() -> None:
-    """Its name says when it began; no run has the name of another."""
-    names = {network_name() for _ in range(100)}
-    assert len(names) == 100
-    for name in names:
-        began = began_at(name)
-        assert began is not None and abs(began - time.time()) < HOUR_S
-        assert why_kept(RunNetwork(name, 0, (began,), 0), began + 60, 120)
-
-
-def test_ages() -> None:
-    ages = {60: "1 min", 7199: "119 min", 7200: "2 h", 172799: "47 h", 172800: "2 d"}
-    assert {age: age_text(RunNetwork("n", 0, (NOW - age,), 0), NOW) for age in ages} == ages
-    # The clocks of both machines differ.
-    assert age_text(RunNetwork("n", 0, (NOW + 100,), 0), NOW) == "0 min"

@@ -1,6 +1,6 @@
 """What every verb shows on a terminal of 80 columns, with colors and without; `make golden` renews it.
 
-`golden/terminal/NAME.ansi` has the colors (`cat` shows them), `NAME.txt` is the same with NO_COLOR.
+`golden/terminal/NAME.ansi` has the colors (`cat` shows them); with NO_COLOR it must be the same text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ailb_gen.cli import app
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
-from tests.batfish.stand_in import StandIn
-from tests.batfish.stand_in_store import Kept, Network
+from tests.batfish.fake.service import FakeBatfish
+from tests.batfish.fake.store import Kept, Network
 from tests.cli import test_terminal_lab
 from tests.cli.terminal import GOLDEN, WIDTH, Case, Shown, check, once, verbs
 from tests.cli.verbs import run
@@ -244,7 +244,7 @@ def test_what_an_emulator_shows(folder: Path, shown: Shown, monkeypatch: pytest.
 
 @pytest.mark.long
 def test_what_is_shown_with_batfish(folder: Path, shown: Shown) -> None:
-    with StandIn() as server:
+    with FakeBatfish() as server:
         address = server.address
         done(BATFISH, folder, shown, address)
         made = (datetime.now(UTC) - timedelta(hours=3.5)).isoformat()

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import ailb_gen.cli
 from ailb_gen.errors import ExitCode
 from ailb_gen.report.markdown import MARKER
-from tests.batfish.commands import OPTION, with_stand_in
+from tests.batfish.fake.service import OPTION, with_fake
 from tests.conftest import EXAMPLES, SMALL, need_tool
 
 GITOPS = EXAMPLES / "gitops"
@@ -145,7 +145,7 @@ def test_every_command_runs(words: list[str], clean: bool, repository: Path) -> 
     if not clean:
         switch.write_text(switch.read_text().replace("fabric-color green", "fabric-color blue"))
         (repository / "waivers.yaml").write_text(EXPIRED)
-    with with_stand_in(words) as here:
+    with with_fake(words) as here:
         done = CliRunner().invoke(ailb_gen.cli.app, here[1:])
     assert done.exit_code == (0 if clean else 1), done.output
     expected = {word.partition("=")[2] for word in words if "=" in word}
