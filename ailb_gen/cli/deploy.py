@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ailb_gen.cli.push_report import Pages
-    from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.options import Limits, RunOptions
+    from ailb_gen.deploy.artifacts import Trust
+    from ailb_gen.deploy.deployment import Deployment
     from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.rollout import Report
-    from ailb_gen.deploy.runlog import StateDirectory
-    from ailb_gen.deploy.runs import Runs
+    from ailb_gen.deploy.push import Limits, PushOptions
+    from ailb_gen.deploy.run_history import StateDirectory
+    from ailb_gen.deploy.wave import Report
 
 
 # What is done with the waves before the one that failed.
@@ -118,8 +118,8 @@ def deploy(
     """
     from ailb_gen.cli.push_report import impact_of_plan
     from ailb_gen.deploy.approval import Approval, check_resumed
-    from ailb_gen.deploy.options import RunOptions
-    from ailb_gen.deploy.planfile import check_plan, read_plan
+    from ailb_gen.deploy.plan_file import check_plan, read_plan
+    from ailb_gen.deploy.push import PushOptions
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     approved = read_plan(plan) if plan is not None else None
@@ -129,7 +129,7 @@ def deploy(
     limited = list(approved.limit) if approved is not None else limit or []
     least = approved.min_paths if approved is not None else min_paths
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    options = RunOptions(
+    options = PushOptions(
         limits,
         on_failure,
         dry_run,
@@ -140,14 +140,14 @@ def deploy(
         as_is=tuple(as_is or ()),
     )
 
-    def push(runs: Runs) -> Report:
+    def push(runs: Deployment) -> Report:
         def check(found: Plan) -> None:
             if approved is not None:
-                check_plan(approved, runs.on.inputs, found, lambda: impact_of_plan(found))
+                check_plan(approved, runs.session.inputs, found, lambda: impact_of_plan(found))
             if not allow_foreign_deletes and not dry_run:
                 refuse_foreign(found)
 
-        required = runs.on.inventory.allowed_signers
+        required = runs.session.inventory.allowed_signers
         if resume:
             return runs.resume(run, lambda past: check_resumed(past, runs.state, required))
         by = approval.verify(required, dry_run)
@@ -178,11 +178,11 @@ def confirm(
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
-    from ailb_gen.deploy.options import Limits, RunOptions
+    from ailb_gen.deploy.push import Limits, PushOptions
 
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     effect = "devices that do not answer soon are not waited for"
-    options = RunOptions(Limits(), as_is=tuple(as_is or ()))
+    options = PushOptions(Limits(), as_is=tuple(as_is or ()))
     _run(place, lambda runs: runs.confirm(run), options, _pages(reports, "confirm", place), effect=effect)
 
 
@@ -210,12 +210,12 @@ def rollback(
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
-    from ailb_gen.deploy.options import RunOptions
+    from ailb_gen.deploy.push import PushOptions
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     recorded = _recorded(place, limits, min_paths)
-    options = RunOptions(limits, min_paths=min_paths, recorded=recorded, as_is=tuple(as_is or ()))
+    options = PushOptions(limits, min_paths=min_paths, recorded=recorded, as_is=tuple(as_is or ()))
     pages = _pages(reports, "rollback", place)
     _run(place, lambda runs: runs.rollback(run), options, pages, yes, rolls_back=True)
 
@@ -241,8 +241,8 @@ def _recorded(place: fleet.Place, limits: Limits, min_paths: int) -> dict[str, o
 
 def _run(
     place: fleet.Place,
-    verb: Callable[[Runs], Report],
-    options: RunOptions,
+    verb: Callable[[Deployment], Report],
+    options: PushOptions,
     pages: Pages,
     yes: bool = False,
     limit: Sequence[str] = (),
@@ -256,7 +256,7 @@ def _run(
     `files` says what the files must be like; `rolls_back`: rolling back is what was asked for. A signal ends the run in
     order, with that effect, and printing neither fails nor waits.
     """
-    from ailb_gen.deploy.runs import Runs
+    from ailb_gen.deploy.deployment import Deployment
 
     records = place.records
     # The pages are written when nothing is locked any more, and signals end the program again.
@@ -273,7 +273,7 @@ def _run(
         )
         with place.open(limit, files, stop, limited_by) as on:
             pages.on = on
-            pages.report = ended = verb(Runs(on, records, watched))
+            pages.report = ended = verb(Deployment(on, records, watched))
         _conclude(ended, records, place, stop, options.dry_run, rolls_back)
 
 
@@ -298,7 +298,7 @@ def _check_together(
 
 
 def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
-    from ailb_gen.deploy.options import Limits
+    from ailb_gen.deploy.push import Limits
 
     if verify_s >= minutes * minute_s:
         raise UsageError(
@@ -335,32 +335,32 @@ def _conclude(
     report: Report, records: StateDirectory, place: fleet.Place, stop: fleet.Stop, dry_run: bool, rolls_back: bool
 ) -> None:
     """Print how every device ended and what can be done next; leave with the exit code of the worst of it."""
-    from ailb_gen.deploy.runs import counted
-    from ailb_gen.deploy.wave import Outcome
+    from ailb_gen.deploy.deployment import counted
+    from ailb_gen.deploy.run_history import DeviceOutcome
 
     if not report.results and not report.refused and not report.stopped:
         typer.echo("Checked on every device; nothing was committed." if dry_run else "Nothing to do.")
         return
     failures = {**report.refused, **report.failures}
     if report.results:
-        fine = set(report.names(Outcome.CONFIRMED)) == set(report.results)
+        fine = set(report.names(DeviceOutcome.CONFIRMED)) == set(report.results)
         echo((f"{counted(report.results)}; record: {records.log(report.run)}", Style.PASS if fine else Style.WARN))
     reasons = [*failures.values()]
-    if report.stopped and (not reasons or stop() or report.names(Outcome.ATTENTION)):
+    if report.stopped and (not reasons or stop() or report.names(DeviceOutcome.ATTENTION)):
         reasons.append(report.stopped)
     reasons += _unrecorded(report)
     why = "\n".join(reasons)
     where = f"run {report.run}"
     following = "" if dry_run else _following(report, place, rolls_back, bool(stop()))
-    if report.names(Outcome.ATTENTION):
-        names = ", ".join(report.names(Outcome.ATTENTION))
+    if report.names(DeviceOutcome.ATTENTION):
+        names = ", ".join(report.names(DeviceOutcome.ATTENTION))
         raise AttentionError(
             f"{where}: {names} could not be brought to its old or new configuration:\n{why}{following}"
         )
-    if report.names(Outcome.ROLLED_BACK) and (failures or not rolls_back):
+    if report.names(DeviceOutcome.ROLLED_BACK) and (failures or not rolls_back):
         raise RolledBackError(f"{where}: {counted(report.results)}:\n{why or 'as asked'}{following}")
     if reasons:
-        kept = report.names(Outcome.CONFIRMED)
+        kept = report.names(DeviceOutcome.CONFIRMED)
         what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
@@ -378,13 +378,13 @@ def _unrecorded(report: Report) -> list[str]:
 
 def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted: bool) -> str:
     """Return the commands that go on from here, where something was begun and is not done."""
-    from ailb_gen.deploy.wave import Outcome
+    from ailb_gen.deploy.run_history import DeviceOutcome
 
-    stuck = report.names(Outcome.ATTENTION)
-    changed = bool(stuck or report.names(Outcome.CONFIRMED))
+    stuck = report.names(DeviceOutcome.ATTENTION)
+    changed = bool(stuck or report.names(DeviceOutcome.CONFIRMED))
     about = report.about or report.run
     ways = []
-    if not rolls_back and (changed or report.unrecorded or (interrupted and report.names(Outcome.ROLLED_BACK))):
+    if not rolls_back and (changed or report.unrecorded or (interrupted and report.names(DeviceOutcome.ROLLED_BACK))):
         ways.append(("to go on", place.command("deploy", "--resume", about)))
     if rolls_back and report.unrecorded and report.run != about:
         # A rollback of its own: that of the other run would be another one, and leave this record without an end.

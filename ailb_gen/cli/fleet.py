@@ -18,10 +18,10 @@ from ailb_gen.cli.output import ask, shout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ailb_gen.deploy.context import Context
-    from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.runlog import StateDirectory
-    from ailb_gen.deploy.switch import DeviceError
+    from ailb_gen.deploy.artifacts import Trust
+    from ailb_gen.deploy.run_history import StateDirectory
+    from ailb_gen.deploy.session import DeploySession
+    from ailb_gen.deploy.switch_driver import DeviceError
 
 
 # Signals within this time after one of them are the same wish, in seconds.
@@ -99,25 +99,24 @@ class Place:
         files: Trust = "files",
         signals: Callable[[], int] = lambda: 0,
         limited_by: str = "--limit",
-    ) -> Iterator[Context]:
+    ) -> Iterator[DeploySession]:
         """Read everything and give the context of the devices; `files` says what the files must be like.
 
         `signals` counts those that do not end the program, `limited_by` is where the limit
         was given. Raises IntentError, UsageError, OutputError.
         """
-        from ailb_gen.deploy.context import open_context
-        from ailb_gen.deploy.fleet import Access
-        from ailb_gen.deploy.hostkeys import HostKeys
+        from ailb_gen.deploy.host_keys import HostKeys
+        from ailb_gen.deploy.session import Access, open_session
 
         fabric, keys = fabric_file(self.fabric), HostKeys(self.accept_keys, lambda text: typer.echo(text, err=True))
         access = Access(self.driver, self.jobs, keys, signals=signals)
-        with open_context(fabric, self.artifacts, self.inventory, limit or (), access, files, limited_by) as on:
+        with open_session(fabric, self.artifacts, self.inventory, limit or (), access, files, limited_by) as on:
             yield on
 
     @property
     def inputs(self) -> list[Path | None]:
         """The files and the directory that are read, and that no option writes to."""
-        from ailb_gen.deploy.inventory import FILES
+        from ailb_gen.deploy.inventory_files import FILES
 
         folder = self.inventory or self.fabric.parent
         return [self.fabric, self.artifacts, *(folder / name for name in FILES)]
@@ -125,7 +124,7 @@ class Place:
     @property
     def records(self) -> StateDirectory:
         """Where runs are recorded."""
-        from ailb_gen.deploy.runlog import StateDirectory
+        from ailb_gen.deploy.run_history import StateDirectory
 
         beside = fabric_file(self.fabric).parent / ".ailb" / "runs"
         return StateDirectory(self.state or beside)
@@ -141,7 +140,7 @@ class Place:
 
 def say_errors(errors: Mapping[str, DeviceError]) -> None:
     """Print the errors of devices to standard error, one line for all that have the same."""
-    from ailb_gen.deploy.switch import once
+    from ailb_gen.deploy.switch_driver import once
 
     for line in once(errors.values()):
         say(f"ailb-gen: {line}")

@@ -20,10 +20,10 @@ from ailb_gen.wording import some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ailb_gen.deploy.context import Context
-    from ailb_gen.deploy.edits import Edit
-    from ailb_gen.deploy.impact import Impact
-    from ailb_gen.deploy.planning import HostLook, Look, Plan
+    from ailb_gen.deploy.device_diff import Edit, ServerDiff, SwitchDiff
+    from ailb_gen.deploy.impact import PushImpact
+    from ailb_gen.deploy.planning import Plan
+    from ailb_gen.deploy.session import DeploySession
 
 MIN_PATHS = Annotated[
     int, typer.Option("--min-paths", min=0, help="Keep this many paths between any two leaves while spines change.")
@@ -107,13 +107,13 @@ def plan(
 
 def _to_sign(out: Path, signed: bool) -> list[str]:
     """Return the line that says how an approver signs a plan, where a push requires that."""
-    from ailb_gen.deploy.plan_signature import HOW
+    from ailb_gen.deploy.approval import HOW
 
     return [f"A push needs the signature of an approver; {HOW} {out}"] if signed else []
 
 
 def _plan(
-    on: Context,
+    on: DeploySession,
     place: fleet.Place,
     min_paths: int,
     brief: bool,
@@ -127,13 +127,13 @@ def _plan(
     from ailb_gen.deploy.planning import plan_of
 
     with progress("looking", len(on.roles)) as advance:
-        found = plan_of(on, on.file_aim, min_paths, advance, compare=bool(pages))
+        found = plan_of(on, on.file_source, min_paths, advance, compare=bool(pages))
     if not found.changed and not as_json and out is None and not pages:
         _show_nothing_to_do(found)
         return found, ""
     # Imported when it is needed: it brings all that computes traffic.
     from ailb_gen.deploy.impact import impact_of
-    from ailb_gen.deploy.planfile import plan_json, plan_text, write_plan
+    from ailb_gen.deploy.plan_file import plan_json, plan_text, write_plan
     from ailb_gen.deploy.report.pages import plan_page
 
     impact = impact_of(found)
@@ -148,7 +148,7 @@ def _plan(
 
 
 def _show_nothing_to_do(found: Plan) -> None:
-    counted = f"{len(found.found)} devices have what their files say"
+    counted = f"{len(found.devices)} devices match their files"
     if found.errors:
         typer.echo(f"{counted}; {len(found.errors)} could not be looked at.")
     elif found.affected:
@@ -158,7 +158,7 @@ def _show_nothing_to_do(found: Plan) -> None:
     show_besides(found)
 
 
-def show(found: Plan, impact: Impact, brief: bool) -> None:
+def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     """Print a plan: every change, the waves, what is touched and what traffic sees."""
     if not found.changed:
         _show_nothing_to_do(found)
@@ -183,7 +183,7 @@ def show(found: Plan, impact: Impact, brief: bool) -> None:
     )
 
 
-def _lines(look: Look | HostLook) -> Iterator[str]:
+def _lines(look: SwitchDiff | ServerDiff) -> Iterator[str]:
     """Yield the changes of a device line by line."""
     edits = getattr(look, "edits", ())
     if not edits:
@@ -209,7 +209,7 @@ AFTER = 2
 
 def show_changes(found: Plan) -> None:
     """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
-    counts = {name: look.counts for name, look in found.changes.items()}
+    counts = {name: look.counts for name, look in found.changed_switches.items()}
     if counts:
         echo(("Changes: statements that come and go", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
@@ -218,9 +218,9 @@ def show_changes(found: Plan) -> None:
             typer.echo(f"  and {len(counts) - LISTED} more switches")
         added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
         typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
-    for name, look in found.changes.items():
+    for name, look in found.changed_switches.items():
         if look.foreign:
-            typer.echo(f"{name} has no commit of this program, and would lose what others configured:")
+            typer.echo(f"{name} has no commit of this program, and would lose statements that others configured:")
             for edit in look.foreign:
                 typer.echo(f"  - {edit.statement}{_holding(edit)}")
             typer.echo("")
@@ -232,7 +232,7 @@ def _holding(edit: Edit) -> str:
 
 def refuse_foreign(found: Plan) -> None:
     """Refuse to delete what was never this program's. Raises UsageError."""
-    wrong = [f"  {name}: {edit.statement}" for name, look in found.changes.items() for edit in look.foreign]
+    wrong = [f"  {name}: {edit.statement}" for name, look in found.changed_switches.items() for edit in look.foreign]
     if wrong:
         more = [f"  and {len(wrong) - LISTED} more"] if len(wrong) > LISTED else []
         raise UsageError(
@@ -249,12 +249,12 @@ def refuse_foreign(found: Plan) -> None:
 
 def show_besides(found: Plan) -> None:
     """Print what acts on switches besides their files, after this push as well, and what may shut out the next one."""
-    for look in found.looks.values():
-        if look.besides or look.warnings:
+    for look in found.switches.values():
+        if look.unmanaged or look.warnings:
             typer.echo("".join(f"{line}\n" for line in look.notices))
 
 
-def show_waves(found: Plan, impact: Impact | None = None) -> None:
+def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
     """Print the waves, with what they touch where that is known."""
     changes = found.changed
     rows = []
@@ -269,7 +269,7 @@ def show_waves(found: Plan, impact: Impact | None = None) -> None:
     typer.echo("")
 
 
-def _touched(impact: Impact, names: Iterable[str]) -> tuple[object, ...]:
+def _touched(impact: PushImpact, names: Iterable[str]) -> tuple[object, ...]:
     """Return how many sessions, which colors and how many servers a wave touches."""
     touched = [impact.devices[name] for name in names if name in impact.devices]
     every = {color for one in impact.devices.values() for color in one.colors}
@@ -279,7 +279,7 @@ def _touched(impact: Impact, names: Iterable[str]) -> tuple[object, ...]:
     return sessions, words, len({server for one in touched for server in one.servers})
 
 
-def _while_away(impact: Impact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
+def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
     """Yield the lines that say what traffic sees while spines are away, once for all waves with the same."""
     seen: dict[tuple[str, Style | None], list[str]] = {}
     for number, wave in enumerate(waves, 1):

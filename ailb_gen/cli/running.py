@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.checks.context import Context as CheckContext
     from ailb_gen.checks.model import Result
-    from ailb_gen.deploy.context import Context
+    from ailb_gen.deploy.session import DeploySession
     from ailb_gen.intent.load import Intent
 
 
@@ -38,7 +38,7 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    from ailb_gen.deploy.findings import drift as look
+    from ailb_gen.deploy.verification import drift as look
 
     _judge(
         fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
@@ -67,18 +67,14 @@ def verify(
 
     Exit codes: 0 as designed, 1 not so or a device that cannot be asked, 2 bad input.
     """
-    from ailb_gen.deploy.findings import state, unreached
-    from ailb_gen.deploy.forwarding_state import NOT_READ
-
-    def look(on: Context, advance: Callable[[int], None]) -> list[Result]:
-        outcomes = on.differences(advance)
-        return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
+    from ailb_gen.deploy.verification import NOT_READ
+    from ailb_gen.deploy.verification import verify as verified
 
     _judge(
         fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys),
         limit or [],
         reports or [],
-        look,
+        verified,
         "verify",
         (NOT_READ,),
     )
@@ -88,13 +84,13 @@ def _judge(
     place: fleet.Place,
     limit: list[str] | None,
     reports: list[str] | None,
-    look: Callable[[Context, Callable[[int], None]], list[Result]],
+    look: Callable[[DeploySession, Callable[[int], None]], list[Result]],
     command: str,
     notes: tuple[str, ...] = (),
 ) -> None:
     """Look, report with notes beside the verdict, and leave with 1 if something was found."""
     from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
-    from ailb_gen.deploy.findings import run_of
+    from ailb_gen.deploy.verification import run_of
     from ailb_gen.report.judge import judge
 
     where = targets(reports or [], place.inputs, formats())
@@ -135,8 +131,8 @@ def collect(
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
-    from ailb_gen.deploy.collect import check_target, collect_host, collect_switch, write
-    from ailb_gen.deploy.switch import Phase, once
+    from ailb_gen.deploy.artifacts import check_target, collect_host, collect_switch, write
+    from ailb_gen.deploy.switch_driver import Phase, once
     from ailb_gen.design.build import build
 
     place = fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys)

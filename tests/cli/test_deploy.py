@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ailb_gen.deploy.planfile import _digest
+from ailb_gen.deploy.plan_file import _digest
 from ailb_gen.emulator.device import Device
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set
@@ -111,10 +111,10 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
     outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan does not hold any more, plan again:\n"
     assert again.err == outdated + "".join(f"  the configuration of {name} has changed\n" for name in ORDER)
     assert tiny.deploy().out == "Nothing to do.\n"
-    assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices have what their files say.\n"
+    assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices match their files.\n"
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
     lost = run(*tiny.place("plan"))
-    assert (lost.code, lost.out) == (3, "3 devices have what their files say; 1 could not be looked at.\n")
+    assert (lost.code, lost.out) == (3, "3 devices match their files; 1 could not be looked at.\n")
     assert f"{CANARY}: connect: " in lost.err
 
 
@@ -301,7 +301,7 @@ def test_what_acts_besides_the_files_is_a_difference(tiny: Site, lines: str) -> 
     _committed(tiny, CANARY, lines)
     shown = run(*tiny.place("plan"), "--exit-code")
     assert shown.code == 2
-    assert shown.out.startswith(f"Nothing to push: {len(ORDER)} devices have what their files say. What {CANARY} has")
+    assert shown.out.startswith(f"Nothing to push: {len(ORDER)} devices match their files. What {CANARY} has")
     assert "Nothing to do" not in shown.out
     assert run(*tiny.place("plan")).code == 0
     body = json.loads(run(*tiny.place("plan"), "--json").out)

@@ -11,10 +11,10 @@ from unittest import mock
 
 import pytest
 
-from ailb_gen.deploy.verify import Expected
+from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.emulator.faults import Fault
 from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, Hooks, Site, assert_sound, run
-from tests.deploy.test_way_back import killed
+from tests.deploy.test_deployment_rollback import killed
 
 
 def verdict(path: Path) -> str:
@@ -56,7 +56,7 @@ def test_a_plan_without_changes_has_a_page_too(tiny: Site, tmp_path: Path) -> No
     assert tiny.deploy().code == 0
     page = tmp_path / "plan.html"
     assert run(*tiny.place("plan"), "--report", f"html={page}").code == 0
-    assert verdict(page) == "Nothing to do: 4 devices have what their files say"
+    assert verdict(page) == "Nothing to do: 4 devices match their files"
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert verdict(page) == "Nothing to do"
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
@@ -84,14 +84,14 @@ def test_a_push_that_is_rolled_back_shows_what_verification_found(tiny: Site, tm
     page = tmp_path / "page.html"
     wrong = ("the session with stripe1-leaf1 on et-0/0/0.0 is Active", "new alarm: fan <b>1</b>")
 
-    def differences(expected: Expected, _: object) -> tuple[str, ...]:
+    def deviations(expected: ExpectedState, _: object) -> tuple[str, ...]:
         return wrong if expected.name == SPINES[0] else ()
 
-    with mock.patch.object(Expected, "differences", differences):
+    with mock.patch.object(ExpectedState, "deviations", deviations):
         done = tiny.deploy("--report", f"html={page}", verify_s=1)
     assert done.code == 4
     assert assert_sound(tiny) == {CANARY: "confirmed", SPINES[0]: "rolled back"}
-    (found,) = (event["differences"] for event in tiny.events() if event.get("differences"))
+    (found,) = (event["deviations"] for event in tiny.events() if event.get("deviations"))
     assert found == {SPINES[0]: list(wrong)}
     text = page.read_text()
     assert "<li>new alarm: fan &lt;b&gt;1&lt;/b&gt;</li>" in text
