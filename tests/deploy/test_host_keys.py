@@ -155,7 +155,7 @@ def test_a_wrong_key_ends_it_before_the_login(way: Callable[[SshEndpoint], None]
     assert str(told) == (
         f"spine1: [127.0.0.1]:{server.port} does not have its known host key: it shows {kind} {shown.fingerprint}, "
         f"known is ssh-ed25519 {FIRST.fingerprint} ({tmp_path}/known_hosts:1); another machine may answer "
-        f"in its place. If it is new, compare the key on its console, then run: "
+        f"at its address. If it is new, compare the key on its console, then run: "
         f"ssh-keygen -f {tmp_path}/known_hosts -R '[127.0.0.1]:{server.port}'"
     )
 

@@ -283,7 +283,7 @@ def impact_section(plan: Plan, impact: PushImpact) -> Section:
         for lost, load in (traffic.waves[wave.name],)
     ]
     values = {"figures": figures, "touched": touched, "waves": waves}
-    return Section("impact", "PushImpact", values, uses=("push",))
+    return Section("impact", "Impact", values, uses=("push",))
 
 
 def outcomes_section(ended: Iterable[Ended]) -> Section:

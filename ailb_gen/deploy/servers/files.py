@@ -126,7 +126,7 @@ class HostStatus:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Deviation:
+class ServerDeviation:
     """An item on a server that differs from the files.
 
     `kind` is one of file, nic, address, rule, route, sysctl, gateway.

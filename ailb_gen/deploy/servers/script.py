@@ -93,7 +93,7 @@ REFUSALS: Mapping[int, tuple[Phase, str]] = {
 
 def observe(server: ServerConnection, files: Tree) -> HostState:
     """Compare the files on a server with those that it is to have; changes nothing there. Raises DeviceError."""
-    answer = ask(server, Phase.READ, LOOK_S, "observe", FILE_BYTES, data="\n".join(files))
+    answer = ask(server, Phase.READ, LOOK_S, "look", FILE_BYTES, data="\n".join(files))
     parts = sections(server.name, answer, ("before", "files", "end"))
     return state_of(files, unpack(server.name, parts["files"]), listing(server.name, parts["before"]))
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
-from ailb_gen.deploy.servers.files import Deviation, HostFile, Tree, lines_of, objects, sections, unpack, whole
+from ailb_gen.deploy.servers.files import HostFile, ServerDeviation, Tree, lines_of, objects, sections, unpack, whole
 from ailb_gen.deploy.servers.script import FILE_BYTES, ask
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
@@ -120,7 +120,7 @@ class ObservedServer:
     answers: Mapping[str, tuple[str, bool]]
 
 
-def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[Deviation, ...]:
+def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[ServerDeviation, ...]:
     """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
     lines = [f"file {path}" for path in expected.tree]
     lines += [f"sysctl {key}" for key in expected.sysctls]
@@ -189,70 +189,72 @@ def _answer(line: str) -> tuple[str, tuple[str, bool]]:
     return " ".join(asked), (source.strip("-"), answer == "yes")
 
 
-def compare(expected: ExpectedServer, seen: ObservedServer) -> tuple[Deviation, ...]:
+def compare(expected: ExpectedServer, seen: ObservedServer) -> tuple[ServerDeviation, ...]:
     """Compare what a server has with what it must have."""
     checks = (_files, _nics, _missing_rules, _strange_rules, _tables, _sysctls, _gateways)
     return tuple(finding for check in checks for finding in _first(check(expected, seen)))
 
 
-def _first(findings: Iterator[Deviation]) -> Iterator[Deviation]:
+def _first(findings: Iterator[ServerDeviation]) -> Iterator[ServerDeviation]:
     """Yield findings of one check, and of very many only how many there are: a host can have any number of routes."""
     yield from islice(findings, MOST_FINDINGS)
     last = next(findings, None)
     if last is not None:
-        yield Deviation(last.kind, last.item, f"{last.reason}; {sum(1 for _ in findings)} findings more")
+        yield ServerDeviation(last.kind, last.item, f"{last.reason}; {sum(1 for _ in findings)} findings more")
 
 
-def _files(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _files(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for path, file in expected.tree.items():
         found = seen.tree.get(path)
         if found is None:
-            yield Deviation("file", f"/{path}", "is not there")
+            yield ServerDeviation("file", f"/{path}", "is not there")
         elif found != file:
             what = "another content" if found.content != file.content else "another kind, owner or mode"
-            yield Deviation("file", f"/{path}", f"has {what} than the file that was pushed")
+            yield ServerDeviation("file", f"/{path}", f"has {what} than the file that was pushed")
 
 
-def _nics(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _nics(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for nic, mtu in expected.mtus.items():
         if nic not in seen.nics:
-            yield Deviation("nic", nic, "there is no such interface")
+            yield ServerDeviation("nic", nic, "there is no such interface")
             continue
         found, up = seen.nics[nic]
         if not up:
-            yield Deviation("nic", nic, "the link is down")
+            yield ServerDeviation("nic", nic, "the link is down")
         # Without netplan the MTU is set by the host's own network configuration; it must be right all the same.
         if mtu is not None and found != mtu:
-            yield Deviation("nic", nic, f"the MTU is {found}, it must be {mtu}")
+            yield ServerDeviation("nic", nic, f"the MTU is {found}, it must be {mtu}")
 
 
-def _missing_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _missing_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     missing = set(expected.rules).difference(seen.rules)
     for rule in expected.rules:
         if rule in missing:
-            yield Deviation("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there")
+            yield ServerDeviation(
+                "rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there"
+            )
 
 
-def _strange_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _strange_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     """Yield the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
     priorities = {rule.priority for rule in expected.rules}
     tables = {rule.table for rule in expected.rules}
     own = set(expected.rules)
     for rule in sorted(rule for rule in seen.rules if rule not in own):
         if rule.priority in priorities or rule.table in tables:
-            yield Deviation(
+            yield ServerDeviation(
                 "rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' does not belong"
             )
 
 
-def _tables(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _tables(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     tables = {route.table for route in expected.routes}
     own = set(expected.routes)
     for route in sorted(own.difference(seen.routes), key=repr):
-        yield Deviation("route", f"table {route.table}", f"'{_text(route)}' is not there")
+        yield ServerDeviation("route", f"table {route.table}", f"'{_text(route)}' is not there")
     strange = {repr(route): route for route in seen.routes if route.table in tables and route not in own}
     for _, route in sorted(strange.items()):
-        yield Deviation("route", f"table {route.table}", f"'{_text(route)}' does not belong")
+        yield ServerDeviation("route", f"table {route.table}", f"'{_text(route)}' does not belong")
 
 
 def _text(route: ExpectedRoute) -> str:
@@ -260,23 +262,23 @@ def _text(route: ExpectedRoute) -> str:
     return f"{'default' if route.to == EVERYWHERE else route.to}{via} dev {route.nic}"
 
 
-def _sysctls(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _sysctls(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for key, value in expected.sysctls.items():
         if seen.way == "netplan" and key.rpartition(".")[2] in NETWORKD:
             continue
         found = seen.sysctls.get(key)
         if found is None:
-            yield Deviation("sysctl", key, "there is no such setting; is the NIC there?")
+            yield ServerDeviation("sysctl", key, "there is no such setting; is the NIC there?")
         elif found != value:
-            yield Deviation("sysctl", key, f"is {found}, it must be {value}")
+            yield ServerDeviation("sysctl", key, f"is {found}, it must be {value}")
 
 
-def _gateways(expected: ExpectedServer, seen: ObservedServer) -> Iterator[Deviation]:
+def _gateways(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for one in expected.gateways:
         source, answered = seen.answers.get(one.words, ("", False))
         gateway = address_text(one.gateway)
         if not source:
             reason = f"no usable address in {one.prefix}; does the leaf advertise it?"
-            yield Deviation("address", one.nic, reason)
+            yield ServerDeviation("address", one.nic, reason)
         elif not answered:
-            yield Deviation("gateway", one.nic, f"{gateway} does not answer {source}")
+            yield ServerDeviation("gateway", one.nic, f"{gateway} does not answer {source}")
