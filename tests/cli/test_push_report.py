@@ -91,7 +91,7 @@ def test_a_push_that_is_rolled_back_shows_what_verification_found(tiny: Site, tm
         done = tiny.deploy("--report", f"html={page}", verify_s=1)
     assert done.code == 4
     assert assert_sound(tiny) == {CANARY: "confirmed", SPINES[0]: "rolled back"}
-    (found,) = (event["deviations"] for event in tiny.events() if event.get("deviations"))
+    (found,) = (event["differences"] for event in tiny.events() if event.get("differences"))
     assert found == {SPINES[0]: list(wrong)}
     text = page.read_text()
     assert "<li>new alarm: fan &lt;b&gt;1&lt;/b&gt;</li>" in text
