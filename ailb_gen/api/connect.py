@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Literal
 from ailb_gen.api.inputs import fabric_file
 from ailb_gen.errors import DeployError, UsageError
 from ailb_gen.progress import Advance, Progress, Warn, quiet, unheeded
+from ailb_gen.signals import NO_SIGNALS
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context as CheckContext
+    from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Result
     from ailb_gen.deploy.approval import Approval
-    from ailb_gen.deploy.collect import Written
-    from ailb_gen.deploy.context import Context
-    from ailb_gen.deploy.impact import Impact
-    from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.options import RunOptions
+    from ailb_gen.deploy.artifacts import Trust, Written
+    from ailb_gen.deploy.deployment import Deployment
+    from ailb_gen.deploy.impact import PushImpact
     from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.rollout import Report
-    from ailb_gen.deploy.runlog import StateDirectory
-    from ailb_gen.deploy.runs import Runs
-    from ailb_gen.deploy.switch import DeviceError
+    from ailb_gen.deploy.push import PushOptions
+    from ailb_gen.deploy.run_history import StateDirectory
+    from ailb_gen.deploy.session import DeploySession
+    from ailb_gen.deploy.switch_driver import DeviceError
+    from ailb_gen.deploy.wave import Report
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
 
@@ -43,7 +43,7 @@ class Connection:
     `records`, with the options `recorded`.
     """
 
-    context: Context
+    context: DeploySession
     records: StateDirectory
     recorded: Mapping[str, object]
 
@@ -62,9 +62,9 @@ class Connection:
 
         on = self.context
         with progress("looking", len(on.roles)) as advance:
-            return plan_of(on, on.file_aim, min_paths, advance, compare=side_by_side)
+            return plan_of(on, on.file_source, min_paths, advance, compare=side_by_side)
 
-    def impact(self, plan: Plan) -> Impact:
+    def impact(self, plan: Plan) -> PushImpact:
         """Compute the sessions, colors and servers that a plan touches, and what traffic sees meanwhile."""
         return impact_of_plan(plan)
 
@@ -75,10 +75,10 @@ class Connection:
         *,
         limit: Sequence[str] = (),
         min_paths: int = 1,
-        impact: Impact | None = None,
+        impact: PushImpact | None = None,
     ) -> None:
         """Write a plan for approval, with the `limit` and `min_paths` it was made with. Raises OutputError."""
-        from ailb_gen.deploy.planfile import plan_text, write_plan
+        from ailb_gen.deploy.plan_file import plan_text, write_plan
 
         text = plan_text(self.context.inputs, plan, limit, min_paths, impact or impact_of_plan(plan))
         write_plan(Path(path), text)
@@ -88,32 +88,27 @@ class Connection:
 
         Without `html`, the HTML report has no picture of the fabric.
         """
-        from ailb_gen.deploy.findings import drift
+        from ailb_gen.deploy.verification import drift
 
         return self._report("drift", drift, limit, html, (), progress)
 
     def verify(self, *, limit: Sequence[str] = (), html: bool = True, progress: Progress = quiet) -> CheckReport:
         """Compare the state of the devices with what the generated files must bring about."""
-        from ailb_gen.deploy.findings import state, unreached
-        from ailb_gen.deploy.forwarding_state import NOT_READ
+        from ailb_gen.deploy.verification import NOT_READ, verify
 
-        def observe(on: Context, advance: Callable[[int], None]) -> list[Result]:
-            outcomes = on.differences(advance)
-            return [unreached(outcomes.bad, len(on.roles)), state(outcomes.good)]
-
-        return self._report("verify", observe, limit, html, (NOT_READ,), progress)
+        return self._report("verify", verify, limit, html, (NOT_READ,), progress)
 
     def _report(
         self,
         command: str,
-        observe: Callable[[Context, Advance], list[Result]],
+        observe: Callable[[DeploySession, Advance], list[Result]],
         limit: Sequence[str],
         html: bool,
         notes: tuple[str, ...],
         progress: Progress,
     ) -> CheckReport:
         from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
-        from ailb_gen.deploy.findings import run_of
+        from ailb_gen.deploy.verification import run_of
         from ailb_gen.report.check_report import CheckReport
         from ailb_gen.report.judge import judge
 
@@ -124,22 +119,22 @@ class Connection:
         verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit, "error")
         return CheckReport(verdict, command, self._pictured() if html else None)
 
-    def _pictured(self) -> CheckContext:
+    def _pictured(self) -> Context:
         """Return the fabric of the files, on which a report shows what was observed on the devices."""
-        from ailb_gen.checks.context import Context as CheckContext
+        from ailb_gen.checks.context import Context
         from ailb_gen.network.read import network_of
 
         artifacts = self.context.inputs.artifacts
         network = network_of(artifacts)
-        return CheckContext(self.context.intent.fabric, network, root=artifacts)
+        return Context(self.context.intent.fabric, network, root=artifacts)
 
     def collect(self, out: str | Path, *, progress: Progress = quiet) -> tuple[Written, Mapping[str, DeviceError]]:
         """Write what the devices have into files for `validate`, without secrets; return the errors of devices.
 
         Raises DeployError if no device can be read, OutputError.
         """
-        from ailb_gen.deploy.collect import check_target, collect_host, collect_switch, write
-        from ailb_gen.deploy.switch import Phase, once
+        from ailb_gen.deploy.artifacts import check_target, collect_host, collect_switch, write
+        from ailb_gen.deploy.switch_driver import Phase, once
         from ailb_gen.design.build import build
 
         on = self.context
@@ -155,7 +150,7 @@ class Connection:
 
     def deploy(
         self,
-        options: RunOptions | None = None,
+        options: PushOptions | None = None,
         *,
         approval: Approval | None = None,
         allow_foreign_deletes: bool = False,
@@ -166,10 +161,10 @@ class Connection:
         became of each device is in the report.
         """
         from ailb_gen.deploy.approval import Approval
-        from ailb_gen.deploy.options import RunOptions
-        from ailb_gen.deploy.planfile import check_plan
+        from ailb_gen.deploy.plan_file import check_plan
+        from ailb_gen.deploy.push import PushOptions
 
-        approval, options = approval or Approval(), options or RunOptions()
+        approval, options = approval or Approval(), options or PushOptions()
         by = approval.verify(self.context.inventory.allowed_signers, options.dry_run)
         plan = approval.plan
         noted = {"file": str(approval.file), "digest": plan.digest} if plan is not None else {}
@@ -185,7 +180,7 @@ class Connection:
         with self._runs(options) as runs:
             return runs.deploy(check)
 
-    def resume(self, run: str = "", options: RunOptions | None = None) -> Report:
+    def resume(self, run: str = "", options: PushOptions | None = None) -> Report:
         """Settle an interrupted run, by default the last one, and continue it. Raises UsageError."""
         from ailb_gen.deploy.approval import check_resumed
 
@@ -193,23 +188,23 @@ class Connection:
         with self._runs(options) as runs:
             return runs.resume(run, lambda past: check_resumed(past, runs.state, required))
 
-    def confirm(self, run: str = "", options: RunOptions | None = None) -> Report:
+    def confirm(self, run: str = "", options: PushOptions | None = None) -> Report:
         """Confirm what an interrupted run left pending on devices. Raises UsageError."""
         with self._runs(options) as runs:
             return runs.confirm(run)
 
-    def rollback(self, run: str = "", options: RunOptions | None = None) -> Report:
+    def rollback(self, run: str = "", options: PushOptions | None = None) -> Report:
         """Bring back what the devices had before a run, by default the last one. Raises UsageError."""
         with self._runs(options) as runs:
             return runs.rollback(run)
 
     @contextmanager
-    def _runs(self, options: RunOptions | None) -> Iterator[Runs]:
+    def _runs(self, options: PushOptions | None) -> Iterator[Deployment]:
         """Give the runs of this fabric while no other process has any. Raises UsageError, OutputError."""
-        from ailb_gen.deploy.options import RunOptions
-        from ailb_gen.deploy.runs import Runs
+        from ailb_gen.deploy.deployment import Deployment
+        from ailb_gen.deploy.push import PushOptions
 
-        options = options or RunOptions()
+        options = options or PushOptions()
         limits = options.limits
         recorded = {
             "min_paths": options.min_paths,
@@ -220,7 +215,7 @@ class Connection:
             **options.recorded,
         }
         with self.records.alone():
-            yield Runs(self.context, self.records, replace(options, recorded=recorded))
+            yield Deployment(self.context, self.records, replace(options, recorded=recorded))
 
 
 @contextmanager
@@ -235,7 +230,7 @@ def connect(
     accept_new_hostkeys: bool = False,
     trust: Trust = "manifest",
     state: Path | None = None,
-    signals: Callable[[], int] = lambda: 0,
+    signals: Callable[[], int] = NO_SIGNALS,
     limited_by: str = "--limit",
     warn: Warn = unheeded,
 ) -> Iterator[Connection]:
@@ -246,25 +241,24 @@ def connect(
     ("manifest"), or as far as there is one ("files"). Runs are recorded in `state`, by default `.ailb/runs` beside the
     fabric file. `signals` counts the requests to stop that came. Raises IntentError, UsageError, OutputError.
     """
-    from ailb_gen.deploy.context import open_context
-    from ailb_gen.deploy.fleet import Access
-    from ailb_gen.deploy.hostkeys import HostKeys
+    from ailb_gen.deploy.host_keys import HostKeys
+    from ailb_gen.deploy.session import Access, open_session
 
     path = fabric_file(Path(fabric if isinstance(fabric, str | Path) else fabric.source.file))
     access = Access(driver, jobs, HostKeys(accept_new_hostkeys, warn), signals=signals)
     files = Path(artifacts) if artifacts is not None else None
-    with open_context(path, files, inventory, limit, access, trust, limited_by) as context:
+    with open_session(path, files, inventory, limit, access, trust, limited_by) as context:
         yield Connection(context, records_of(path, state), {"driver": driver, "jobs": jobs})
 
 
 def records_of(fabric: Path, state: Path | None = None) -> StateDirectory:
     """Return where the runs of a fabric are recorded."""
-    from ailb_gen.deploy.runlog import StateDirectory
+    from ailb_gen.deploy.run_history import StateDirectory
 
     return StateDirectory(state or fabric_file(fabric).parent / ".ailb" / "runs")
 
 
-def impact_of_plan(plan: Plan) -> Impact:
+def impact_of_plan(plan: Plan) -> PushImpact:
     """Return what a plan touches; it brings everything that computes traffic."""
     from ailb_gen.deploy.impact import impact_of
 
@@ -273,7 +267,7 @@ def impact_of_plan(plan: Plan) -> Impact:
 
 def refuse_foreign_deletes(plan: Plan) -> None:
     """Refuse to delete what was never this program's. Raises UsageError."""
-    wrong = [f"  {name}: {edit.statement}" for name, look in plan.changes.items() for edit in look.foreign]
+    wrong = [f"  {name}: {edit.statement}" for name, look in plan.changed_switches.items() for edit in look.foreign]
     if wrong:
         more = [f"  and {len(wrong) - LISTED} more"] if len(wrong) > LISTED else []
         raise UsageError(

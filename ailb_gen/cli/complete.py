@@ -149,7 +149,7 @@ view = _of(VIEWS)
 
 def run(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete a run that is recorded for a fabric, the latest first."""
-    from ailb_gen.deploy.runlog import StateDirectory
+    from ailb_gen.deploy.run_history import StateDirectory
 
     state, fabric = _given(ctx, "state"), _given(ctx, "fabric")
     if state is None and fabric is None:

@@ -14,19 +14,20 @@ from ailb_gen.cli import complete, fleet
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import progress, watching
 from ailb_gen.cli.plan import MIN_PATHS, show_changes, show_waves
-from ailb_gen.cli.steady import steady
+from ailb_gen.cli.steady import ask, steady
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 from ailb_gen.paint import Style
+from ailb_gen.signals import Signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ailb_gen.api.connect import Connection
     from ailb_gen.cli.push_report import Pages
-    from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.options import Limits, RunOptions
+    from ailb_gen.deploy.artifacts import Trust
     from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.rollout import Report
+    from ailb_gen.deploy.push import Limits, PushOptions
+    from ailb_gen.deploy.wave import Report
 
 
 # What is done with the waves before the one that failed.
@@ -116,8 +117,8 @@ def deploy(
     An interrupted push ends in order, with the code of what became of the devices.
     """
     from ailb_gen.deploy.approval import Approval
-    from ailb_gen.deploy.options import RunOptions
-    from ailb_gen.deploy.planfile import read_plan
+    from ailb_gen.deploy.plan_file import read_plan
+    from ailb_gen.deploy.push import PushOptions
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     approved = read_plan(plan) if plan is not None else None
@@ -127,7 +128,7 @@ def deploy(
     limited = list(approved.limit) if approved is not None else limit or []
     least = approved.min_paths if approved is not None else min_paths
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    options = RunOptions(
+    options = PushOptions(
         limits,
         on_failure,
         dry_run,
@@ -142,7 +143,7 @@ def deploy(
         as_is=tuple(as_is or ()),
     )
 
-    def push(connection: Connection, options: RunOptions) -> Report:
+    def push(connection: Connection, options: PushOptions) -> Report:
         if resume:
             return connection.resume(run, options)
         return connection.deploy(options, approval=approval, allow_foreign_deletes=allow_foreign_deletes)
@@ -169,11 +170,11 @@ def confirm(
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
-    from ailb_gen.deploy.options import Limits, RunOptions
+    from ailb_gen.deploy.push import Limits, PushOptions
 
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     effect = "devices that do not answer soon are not waited for"
-    options = RunOptions(Limits(), as_is=tuple(as_is or ()))
+    options = PushOptions(Limits(), as_is=tuple(as_is or ()))
     _run(
         place,
         lambda connection, options: connection.confirm(run, options),
@@ -207,11 +208,11 @@ def rollback(
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
-    from ailb_gen.deploy.options import RunOptions
+    from ailb_gen.deploy.push import PushOptions
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
     place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    options = RunOptions(limits, min_paths=min_paths, as_is=tuple(as_is or ()))
+    options = PushOptions(limits, min_paths=min_paths, as_is=tuple(as_is or ()))
     pages = _pages(reports, "rollback", place)
     _run(place, lambda connection, options: connection.rollback(run, options), options, pages, yes, rolls_back=True)
 
@@ -225,8 +226,8 @@ def _pages(words: list[str] | None, verb: str, place: fleet.Place, *read: Path |
 
 def _run(
     place: fleet.Place,
-    verb: Callable[[Connection, RunOptions], Report],
-    options: RunOptions,
+    verb: Callable[[Connection, PushOptions], Report],
+    options: PushOptions,
     pages: Pages,
     yes: bool = False,
     limit: Sequence[str] = (),
@@ -241,21 +242,21 @@ def _run(
     order, with that effect, and printing neither fails nor waits.
     """
     # The pages are written when nothing is locked any more, and signals end the program again.
-    with steady(), pages.written(), fleet.interruptible(effect) as stop:
+    with steady(), pages.written(), fleet.stop_signals(effect).handled() as signals:
         watched = replace(
             options,
             show=partial(_show, pages),
-            approve=partial(_approve, stop, yes, options.dry_run),
+            approve=partial(_approve, signals, yes, options.dry_run),
             tell=_tell,
             progress=progress,
             compare=bool(pages.files),
             begun=pages.note_run,
             watch=watching,
         )
-        with place.connect(limit, files, stop, limited_by) as connection:
+        with place.connect(limit, files, signals, limited_by) as connection:
             pages.on = connection.context
             pages.report = ended = verb(connection, watched)
-        _conclude(ended, place, stop, options.dry_run, rolls_back)
+        _conclude(ended, place, signals, options.dry_run, rolls_back)
 
 
 def _check_together(
@@ -279,7 +280,7 @@ def _check_together(
 
 
 def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
-    from ailb_gen.deploy.options import Limits
+    from ailb_gen.deploy.push import Limits
 
     if verify_s >= minutes * minute_s:
         raise UsageError(
@@ -303,45 +304,45 @@ def _tell(text: str) -> None:
     echo_wrapped((text, style if text.startswith("  ") else None))
 
 
-def _approve(stop: fleet.Stop, yes: bool, dry_run: bool, question: str) -> str:
+def _approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
     """Ask a person at a terminal; return how it was approved, empty for no. Raises UsageError without a terminal."""
     if yes or dry_run:
         return "--yes" if yes else "--dry-run"
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask on; review 'ailb-gen plan', then use --yes")
-    return "asked" if stop.ask(question) else ""
+    return "asked" if signals.ask(partial(ask, question)) else ""
 
 
-def _conclude(report: Report, place: fleet.Place, stop: fleet.Stop, dry_run: bool, rolls_back: bool) -> None:
+def _conclude(report: Report, place: fleet.Place, signals: Signals, dry_run: bool, rolls_back: bool) -> None:
     """Print how every device ended and what can be done next; leave with the exit code of the worst of it."""
-    from ailb_gen.deploy.runs import counted
-    from ailb_gen.deploy.wave import Outcome
+    from ailb_gen.deploy.deployment import counted
+    from ailb_gen.deploy.run_history import DeviceOutcome
 
     if not report.results and not report.refused and not report.stopped:
         typer.echo("Checked on every device; nothing was committed." if dry_run else "Nothing to do.")
         return
     failures = {**report.refused, **report.failures}
     if report.results:
-        fine = set(report.names(Outcome.CONFIRMED)) == set(report.results)
+        fine = set(report.names(DeviceOutcome.CONFIRMED)) == set(report.results)
         echo(
             (f"{counted(report.results)}; record: {place.records.log(report.run)}", Style.PASS if fine else Style.WARN)
         )
     reasons = [*failures.values()]
-    if report.stopped and (not reasons or stop() or report.names(Outcome.ATTENTION)):
+    if report.stopped and (not reasons or signals() or report.names(DeviceOutcome.ATTENTION)):
         reasons.append(report.stopped)
     reasons += _unrecorded(report)
     why = "\n".join(reasons)
     where = f"run {report.run}"
-    following = "" if dry_run else _following(report, place, rolls_back, bool(stop()))
-    if report.names(Outcome.ATTENTION):
-        names = ", ".join(report.names(Outcome.ATTENTION))
+    following = "" if dry_run else _following(report, place, rolls_back, bool(signals()))
+    if report.names(DeviceOutcome.ATTENTION):
+        names = ", ".join(report.names(DeviceOutcome.ATTENTION))
         raise AttentionError(
             f"{where}: {names} could not be brought to its old or new configuration:\n{why}{following}"
         )
-    if report.names(Outcome.ROLLED_BACK) and (failures or not rolls_back):
+    if report.names(DeviceOutcome.ROLLED_BACK) and (failures or not rolls_back):
         raise RolledBackError(f"{where}: {counted(report.results)}:\n{why or 'as asked'}{following}")
     if reasons:
-        kept = report.names(Outcome.CONFIRMED)
+        kept = report.names(DeviceOutcome.CONFIRMED)
         what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
@@ -359,13 +360,13 @@ def _unrecorded(report: Report) -> list[str]:
 
 def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted: bool) -> str:
     """Return the commands that go on from here, where something was begun and is not done."""
-    from ailb_gen.deploy.wave import Outcome
+    from ailb_gen.deploy.run_history import DeviceOutcome
 
-    stuck = report.names(Outcome.ATTENTION)
-    changed = bool(stuck or report.names(Outcome.CONFIRMED))
+    stuck = report.names(DeviceOutcome.ATTENTION)
+    changed = bool(stuck or report.names(DeviceOutcome.CONFIRMED))
     about = report.about or report.run
     ways = []
-    if not rolls_back and (changed or report.unrecorded or (interrupted and report.names(Outcome.ROLLED_BACK))):
+    if not rolls_back and (changed or report.unrecorded or (interrupted and report.names(DeviceOutcome.ROLLED_BACK))):
         ways.append(("to go on", place.command("deploy", "--resume", about)))
     if rolls_back and report.unrecorded and report.run != about:
         # A rollback of its own: that of the other run would be another one, and leave this record without an end.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import time
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,19 +13,17 @@ import typer
 from ailb_gen.api.connect import Driver, connect, records_of
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
-from ailb_gen.cli.steady import ask, write_now
+from ailb_gen.cli.steady import write_now
+from ailb_gen.signals import Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ailb_gen.api.connect import Connection
-    from ailb_gen.deploy.inputs import Trust
-    from ailb_gen.deploy.runlog import StateDirectory
-    from ailb_gen.deploy.switch import DeviceError
+    from ailb_gen.deploy.artifacts import Trust
+    from ailb_gen.deploy.run_history import StateDirectory
+    from ailb_gen.deploy.switch_driver import DeviceError
 
-
-# Signals within this time after one of them are the same wish, in seconds.
-TOGETHER_S = 0.2
 
 FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")]
 ARTIFACTS = Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
@@ -117,7 +114,7 @@ class Place:
     @property
     def inputs(self) -> list[Path | None]:
         """The files and the directory that are read, and that no option writes to."""
-        from ailb_gen.deploy.inventory import FILES
+        from ailb_gen.deploy.inventory_files import FILES
 
         folder = self.inventory or self.fabric.parent
         return [self.fabric, self.artifacts, *(folder / name for name in FILES)]
@@ -138,64 +135,19 @@ class Place:
 
 def say_errors(errors: Mapping[str, DeviceError]) -> None:
     """Print the errors of devices to standard error, one line for all that have the same."""
-    from ailb_gen.deploy.switch import once
+    from ailb_gen.deploy.switch_driver import once
 
     for line in once(errors.values()):
         say(f"ailb-gen: {line}")
 
 
-class Stop:
-    """The signals that ask for the end of a run: Ctrl-C, SIGTERM, SIGQUIT, a closed terminal.
+def stop_signals(effect: str) -> Signals:
+    """Return signals of which the first ends a run in order, with an effect that is printed, and the second at once."""
 
-    The run looks for them between its steps, and while it waits for devices. While a person is asked something
-    (`asking`), a signal is the answer. A terminal that closes sends several at once: they count as one.
-    """
-
-    def __init__(self, effect: str) -> None:
-        self.effect = effect
-        self.signals: list[float] = []
-        self.asking = False
-
-    def __call__(self) -> int:
-        """Return how many signals have come."""
-        return len(self.signals)
-
-    def take(self, _number: int, _frame: object) -> None:
-        """Handle a signal."""
-        now = time.monotonic()
-        if self.signals and now - self.signals[-1] < TOGETHER_S:
-            return
-        self.signals.append(now)
-        if len(self.signals) == 1:
-            write_now(f"ailb-gen: stopping; {self.effect}; a second signal ends the run at once")
-        elif len(self.signals) == 2:
+    def on_signal(count: int) -> None:
+        if count == 1:
+            write_now(f"ailb-gen: stopping; {effect}; a second signal ends the run at once")
+        elif count == 2:
             write_now("ailb-gen: ending at once; devices take back what is pending when their timers run out")
-        if self.asking:
-            raise KeyboardInterrupt
 
-    def ask(self, question: str) -> bool:
-        """Ask a person; a signal is a no."""
-        self.asking = True
-        try:
-            return not self.signals and ask(question)
-        except KeyboardInterrupt:
-            return False
-        finally:
-            self.asking = False
-
-
-@contextmanager
-def interruptible(effect: str) -> Iterator[Stop]:
-    """Count signals that would end the program, so that a run ends in order; `effect` is what the first one does."""
-    import signal
-
-    stop = Stop(effect)
-    # Under nohup, SIGHUP stays ignored.
-    hangup = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, *hangup)
-    before = {number: signal.signal(number, stop.take) for number in numbers}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return Signals(on_signal)

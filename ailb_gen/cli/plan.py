@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ailb_gen.api.connect import Connection
-    from ailb_gen.deploy.edits import Edit
-    from ailb_gen.deploy.impact import Impact
-    from ailb_gen.deploy.planning import HostLook, Look, Plan
+    from ailb_gen.deploy.device_diff import Edit, ServerDiff, SwitchDiff
+    from ailb_gen.deploy.impact import PushImpact
+    from ailb_gen.deploy.planning import Plan
 
 MIN_PATHS = Annotated[
     int, typer.Option("--min-paths", min=0, help="Keep this many paths between any two leaves while spines change.")
@@ -107,7 +107,7 @@ def plan(
 
 def _to_sign(out: Path, signed: bool) -> list[str]:
     """Return the line that says how an approver signs a plan, where a push requires that."""
-    from ailb_gen.deploy.plan_signature import HOW
+    from ailb_gen.deploy.approval import HOW
 
     return [f"A push needs the signature of an approver; {HOW} {out}"] if signed else []
 
@@ -130,7 +130,7 @@ def _plan(
         _show_nothing_to_do(found)
         return found, ""
     # Imported when it is needed: it brings all that computes traffic.
-    from ailb_gen.deploy.planfile import plan_json
+    from ailb_gen.deploy.plan_file import plan_json
     from ailb_gen.deploy.report.pages import plan_page
 
     impact = connection.impact(found)
@@ -146,7 +146,7 @@ def _plan(
 
 
 def _show_nothing_to_do(found: Plan) -> None:
-    counted = f"{len(found.found)} devices match their files"
+    counted = f"{len(found.devices)} devices match their files"
     if found.errors:
         typer.echo(f"{counted}; {len(found.errors)} could not be looked at.")
     elif found.affected:
@@ -156,7 +156,7 @@ def _show_nothing_to_do(found: Plan) -> None:
     show_besides(found)
 
 
-def show(found: Plan, impact: Impact, brief: bool) -> None:
+def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     """Print a plan: every change, the waves, what is touched and what traffic sees."""
     if not found.changed:
         _show_nothing_to_do(found)
@@ -181,7 +181,7 @@ def show(found: Plan, impact: Impact, brief: bool) -> None:
     )
 
 
-def _lines(look: Look | HostLook) -> Iterator[str]:
+def _lines(look: SwitchDiff | ServerDiff) -> Iterator[str]:
     """Yield the changes of a device line by line."""
     edits = getattr(look, "edits", ())
     if not edits:
@@ -207,7 +207,7 @@ AFTER = 2
 
 def show_changes(found: Plan) -> None:
     """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
-    counts = {name: look.counts for name, look in found.changes.items()}
+    counts = {name: look.counts for name, look in found.changed_switches.items()}
     if counts:
         echo(("Changes: statements that come and go", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
@@ -216,9 +216,9 @@ def show_changes(found: Plan) -> None:
             typer.echo(f"  and {len(counts) - LISTED} more switches")
         added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
         typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
-    for name, look in found.changes.items():
+    for name, look in found.changed_switches.items():
         if look.foreign:
-            typer.echo(f"{name} has no commit of this program, and would lose what others configured:")
+            typer.echo(f"{name} has no commit of this program, and would lose statements that others configured:")
             for edit in look.foreign:
                 typer.echo(f"  - {edit.statement}{_holding(edit)}")
             typer.echo("")
@@ -230,12 +230,12 @@ def _holding(edit: Edit) -> str:
 
 def show_besides(found: Plan) -> None:
     """Print what acts on switches besides their files, after this push as well, and what may shut out the next one."""
-    for look in found.looks.values():
-        if look.besides or look.warnings:
+    for look in found.switches.values():
+        if look.unmanaged or look.warnings:
             typer.echo("".join(f"{line}\n" for line in look.notices))
 
 
-def show_waves(found: Plan, impact: Impact | None = None) -> None:
+def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
     """Print the waves, with what they touch where that is known."""
     changes = found.changed
     rows = []
@@ -250,7 +250,7 @@ def show_waves(found: Plan, impact: Impact | None = None) -> None:
     typer.echo("")
 
 
-def _touched(impact: Impact, names: Iterable[str]) -> tuple[object, ...]:
+def _touched(impact: PushImpact, names: Iterable[str]) -> tuple[object, ...]:
     """Return how many sessions, which colors and how many servers a wave touches."""
     touched = [impact.devices[name] for name in names if name in impact.devices]
     every = {color for one in impact.devices.values() for color in one.colors}
@@ -260,7 +260,7 @@ def _touched(impact: Impact, names: Iterable[str]) -> tuple[object, ...]:
     return sessions, words, len({server for one in touched for server in one.servers})
 
 
-def _while_away(impact: Impact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
+def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
     """Yield the lines that say what traffic sees while spines are away, once for all waves with the same."""
     seen: dict[tuple[str, Style | None], list[str]] = {}
     for number, wave in enumerate(waves, 1):

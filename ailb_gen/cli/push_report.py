@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ailb_gen.cli.fleet import Place
-    from ailb_gen.deploy.context import Context
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.report.pages import Subject
-    from ailb_gen.deploy.rollout import Report
+    from ailb_gen.deploy.session import DeploySession
+    from ailb_gen.deploy.wave import Report
 
 FORMATS = ("html",)
 
@@ -36,7 +36,7 @@ class Pages:
     files: tuple[Path, ...]
     verb: str
     place: Place
-    on: Context | None = None
+    on: DeploySession | None = None
     plan: Plan | None = None
     run: str = ""
     report: Report | None = None
@@ -72,21 +72,21 @@ class Pages:
 
     def _page(self, error: str) -> str:
         from ailb_gen.api.connect import impact_of_plan
-        from ailb_gen.deploy.past import Past
         from ailb_gen.deploy.report.pages import Ending, run_page
         from ailb_gen.deploy.report.trace import trace_of
+        from ailb_gen.deploy.run_history import RecordedRun
 
         assert self.on is not None  # noqa: S101 - seen to by the caller
         records, done = self.place.records, self.report
         # What the error says is in the record, and in what became of the devices.
         ending = Ending(done.refused, done.stopped) if done is not None else Ending({}, error=error)
-        trace = trace_of(Past(self.run, records.events(self.run))) if self.run else None
+        trace = trace_of(RecordedRun(self.run, records.events(self.run))) if self.run else None
         file = str(records.log(self.run)) if self.run else ""
         impact = impact_of_plan(self.plan) if self.plan is not None else None
         return run_page(subject_of(self.place, self.on, self.verb), trace, file, ending, self.plan, impact)
 
 
-def subject_of(place: Place, on: Context, verb: str) -> Subject:
+def subject_of(place: Place, on: DeploySession, verb: str) -> Subject:
     """Return what the pages of a command are about."""
     from ailb_gen.deploy.report.pages import Subject
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import textwrap
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,9 +16,11 @@ from ailb_gen.cli.live import progress
 from ailb_gen.cli.steady import steady, write_now
 from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import UsageError
+from ailb_gen.signals import Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from ailb_gen.api.simulate import SimulationReport
     from ailb_gen.cli.reports import Target
@@ -66,7 +66,6 @@ PAIRS = Annotated[
     ),
 ]
 HTML = ("html",)
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 def simulate(
@@ -111,8 +110,8 @@ def simulate(
         "--fail": fail,
         "--queue-pairs": queue_pairs,
     }
-    caught: list[int] = []
-    how = Execution(executor, jobs, progress, warn, say, partial(stopping, caught))
+    signals = Signals()
+    how = Execution(executor, jobs, progress, warn, say, partial(stoppable, signals))
     if artifacts is None:
         for name, value in given.items():
             if value is not None:
@@ -137,8 +136,8 @@ def simulate(
         )
     with steady():
         _show(report, where, out)
-    if caught:
-        raise typer.Exit(128 + caught[0])
+    if signals():
+        raise typer.Exit(128 + signals.numbers[0])
 
 
 def _show(report: SimulationReport, where: Sequence[Target], out: Path | None) -> None:
@@ -156,23 +155,14 @@ def _show(report: SimulationReport, where: Sequence[Target], out: Path | None) -
         say(f"these results are partial: {report.finished} of {len(report.rows)} points are finished{kept}")
 
 
-@contextmanager
-def stopping(caught: list[int], stop: Callable[[], None]) -> Iterator[None]:
-    """Let the first signal end points in order, and the second one the program; `caught` gets the signals."""
+def stoppable(signals: Signals, stop: Callable[[], None]) -> AbstractContextManager[object]:
+    """Let the first signal end points in order, by calling `stop`, and the second one the program."""
 
-    def take(number: int, _: object) -> None:
-        if caught:
+    def on_signal(count: int) -> None:
+        if count > 1:
             raise KeyboardInterrupt
-        caught.append(number)
         stop()
         write_now("stopping: what is known so far is kept; once more to end at once")
 
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    chosen = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    try:
-        for number in chosen:
-            signal.signal(number, take)
-        yield
-    finally:
-        for number in chosen:
-            signal.signal(number, before[number] or signal.SIG_DFL)
+    signals.on_signal = on_signal
+    return signals.handled()

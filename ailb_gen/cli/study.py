@@ -12,10 +12,11 @@ from ailb_gen.cli import complete
 from ailb_gen.cli.console import say, warn
 from ailb_gen.cli.fleet import PAGES
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.simulate import EXECUTOR, HTML, PROCESSES, SEEDS, stopping
+from ailb_gen.cli.simulate import EXECUTOR, HTML, PROCESSES, SEEDS, stoppable
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import UsageError
+from ailb_gen.signals import Signals
 
 NAME = Annotated[
     str | None,
@@ -65,7 +66,7 @@ def study(
     if out is not None:
         check_place("-o", out, [file])
     where = targets(reports or [], [file, out], HTML)
-    caught: list[int] = []
+    signals = Signals()
     report = run_study(
         name,
         file,
@@ -73,7 +74,7 @@ def study(
         seeds=seeds,
         out=out,
         charts=bool(where),
-        execution=Execution(executor, jobs, progress, warn, say, partial(stopping, caught)),
+        execution=Execution(executor, jobs, progress, warn, say, partial(stoppable, signals)),
     )
     with steady():
         show(report.table(painter()))
@@ -81,5 +82,5 @@ def study(
         if report.interrupted:
             kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""
             say(f"this study is partial{kept}")
-    if caught:
-        raise typer.Exit(128 + caught[0])
+    if signals():
+        raise typer.Exit(128 + signals.numbers[0])

@@ -1,13 +1,11 @@
 """Pushing safely: inventory from intent, plan, waves, commit confirmed, verify, confirm, roll back, drift.
 
-Who is reached, and how: `inventory`, `inventory_models`, `devices`, `credentials`, `hostkeys`, `known_hosts`,
-`ssh_config`, `redact`; `bounded` (deadlines, limits), `login` (SSH), `netconf`; `fleet` makes of them
-the `device_pool` that works on many devices at once. `context` holds it with intent, inventory and `inputs`.
-A switch: `switch` (the Protocol), `drivers` and `calls` (NAPALM, PyEZ), `ownership` (what a push owns). A server:
-`servers/`.
-Before a push: `planning` (what would be done), `edits`, `besides`, `wave_order`, `impact` (what that touches),
-`planfile`, `plan_signature` and `approval`.
-A push: `runs` (what users start), `rollout` (all waves), `wave`, `transaction` (a device); its `options`, its record
-(`runlog`), and the records of earlier runs (`past`).
-What is expected and what is seen: `fabric_model`, `verify`, `findings`, `collect`.
+Who is reached, and how: `inventory` and its files, `credentials`, `host_keys`; `login` (SSH) and `netconf` are the
+connection, `resource_limits` what it may take; the `device_pool` works on many devices at once, and a `session` holds
+it with intent, inventory and files (`artifacts`).
+A switch: `switch_driver` (the Protocol, the steps of a push), `drivers` (NAPALM, PyEZ), `ownership` (what a push owns),
+`unmanaged` (what else acts on it). A server: `servers/`.
+Before a push: `device_diff` and `planning`, `impact` (what that affects), `plan_file`, `approval`, `side_by_side`.
+A push: `deployment` (what users start), `wave`, `transaction` (a device), `push` (options and record), `run_history`.
+Expected and observed: `switch_state`, `verification`. Reports of plans and runs: `report/`.
 """

@@ -54,7 +54,7 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class EnvironmentReference:
     """A variable of the environment."""
 
     name: str
@@ -64,7 +64,7 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class Keyring:
+class KeyringReference:
     """An entry of the system's keyring."""
 
     service: str
@@ -75,7 +75,7 @@ class Keyring:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandReference:
     """A program with its arguments, run without a shell; the first line it prints is the value."""
 
     argv: tuple[str, ...]
@@ -85,18 +85,18 @@ class Command:
         return f"the command {self.argv[0]!r}"
 
 
-Reference = Environment | Keyring | Command
+Reference = EnvironmentReference | KeyringReference | CommandReference
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class LoginReference:
     """Credentials of a device, by reference.
 
     Without a username it is that of the user's ssh_config, else of the user who runs the program. `agent`: the keys of
     the SSH agent, and those that OpenSSH looks for, are tried.
     """
 
-    username: str | Environment | None = None
+    username: str | EnvironmentReference | None = None
     password: Reference | None = None
     passphrase: Reference | None = None
     sudo_password: Reference | None = None
@@ -148,14 +148,14 @@ class SecretCache:
         return found
 
 
-def resolve(login: Login, cache: SecretCache) -> Credentials:
+def resolve(login: LoginReference, cache: SecretCache) -> Credentials:
     """Fetch what a login refers to. Raises CredentialError, which names the reference and never a value."""
 
     def secret(reference: Reference | None) -> Secret | None:
         return cache.get(reference) if reference else None
 
     username = login.username
-    if isinstance(username, Environment):
+    if isinstance(username, EnvironmentReference):
         username = _environment(username)
     if login.key_file is not None:
         _check_key_file(login.key_file)
@@ -178,14 +178,14 @@ def _check_key_file(path: Path) -> None:
 
 
 def _fetch(reference: Reference, timeout_s: float) -> str:
-    if isinstance(reference, Environment):
+    if isinstance(reference, EnvironmentReference):
         return _environment(reference)
-    if isinstance(reference, Keyring):
+    if isinstance(reference, KeyringReference):
         return _keyring(reference)
     return _command(reference, timeout_s)
 
 
-def _environment(reference: Environment) -> str:
+def _environment(reference: EnvironmentReference) -> str:
     value = os.environ.get(reference.name)
     if value is None:
         raise CredentialError(f"{reference} is not set; set it before you run this")
@@ -194,7 +194,7 @@ def _environment(reference: Environment) -> str:
     return value
 
 
-def _keyring(reference: Keyring) -> str:
+def _keyring(reference: KeyringReference) -> str:
     import keyring  # noqa: PLC0415 - its backends take long to load, and most inventories use none
     from keyring.errors import KeyringError, NoKeyringError  # noqa: PLC0415
 
@@ -211,7 +211,7 @@ def _keyring(reference: Keyring) -> str:
     return value
 
 
-def _command(reference: Command, timeout_s: float) -> str:
+def _command(reference: CommandReference, timeout_s: float) -> str:
     """Run a command; nothing that it prints is ever shown, because all of it may hold the secret."""
     try:
         done = subprocess.run(reference.argv, capture_output=True, timeout=timeout_s, check=False)

@@ -17,11 +17,11 @@ from nornir.core.inventory import ConnectionOptions, Host
 from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
-from ailb_gen.deploy.bounded import STOPPED
-from ailb_gen.deploy.memory import share_arenas
-from ailb_gen.deploy.switch import DeviceError, Phase, UnknownOutcomeError
+from ailb_gen.deploy.resource_limits import STOPPED, share_arenas
+from ailb_gen.deploy.switch_driver import COMMITTING, DeviceError, Phase, UnknownOutcomeError
 from ailb_gen.redact.known import causes
 from ailb_gen.redact.text import redact
+from ailb_gen.signals import NO_SIGNALS
 
 T = TypeVar("T")
 Futures = frozenset[Future[Any]]
@@ -34,14 +34,8 @@ PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 PATIENCE_S, SLICE_S = 10.0, 0.2
 # The same where nothing has been changed; and how long what has no connection any more may go on computing.
 AT_ONCE_S, COMPUTING_S = 0.3, 0.3
-COMMITTING = frozenset({Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK})
 # The signal with which the devices are left to their timers: the second, as CI systems kill soon after theirs.
 LEAVING = 2
-
-
-def no_signals() -> int:
-    """Return that no signal has come."""
-    return 0
 
 
 class ByDevice(dict[str, "T | DeviceError"], Generic[T]):
@@ -75,7 +69,7 @@ class DeviceConnection:
 
 
 class Runner:
-    """Nornir's runner: a thread per device, so many at once.
+    """Nornir's runner: a thread per device, `jobs` at once.
 
     Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
     comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
@@ -83,7 +77,7 @@ class Runner:
     changed nothing: what is left of it is not waited for. Signal number LEAVING ends every phase so.
     """
 
-    def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = no_signals) -> None:
+    def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = NO_SIGNALS) -> None:
         self.jobs, self.stop, self.signals = jobs, stop, signals
 
     def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
@@ -153,11 +147,11 @@ def _stopped(task: Task, host: Host) -> MultiResult:
 class DevicePool:
     """The devices of a run. Work on them never raises: what went wrong with a device is its outcome.
 
-    `connects` open a device each; `signals` counts the signals that asked for the end of the run.
+    `connects` open a device each; `signals` counts the signals that end the run.
     """
 
     def __init__(
-        self, nornir: Nornir, connects: Mapping[str, Callable[[], Any]], signals: Callable[[], int] = no_signals
+        self, nornir: Nornir, connects: Mapping[str, Callable[[], Any]], signals: Callable[[], int] = NO_SIGNALS
     ) -> None:
         self.nornir, self.signals = nornir, signals
         share_arenas()
@@ -235,7 +229,7 @@ class DevicePool:
         return outcomes
 
     def hurried(self, before: int) -> bool:
-        """Return whether a signal has come besides those before, or the one that leaves devices to their timers."""
+        """Return whether another signal has come than those before, or the one that leaves devices to their timers."""
         return self.signals() > min(before, LEAVING - 1)
 
     def pause(self, seconds: float, before: int) -> None:
@@ -264,7 +258,7 @@ class UnforeseenError(DeviceError):
 
 
 def _forget(error: DeviceError) -> None:
-    """Let go of what was being read when an error came: its traceback keeps all of that as long as the error."""
+    """Free the memory of the answer that an error came in: its traceback keeps all of that as long as the error."""
     for one in causes(error.cause if isinstance(error, UnforeseenError) else error):
         clear_frames(one.__traceback__)
 

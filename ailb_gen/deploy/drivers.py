@@ -1,33 +1,143 @@
-"""The two drivers behind Switch: NAPALM's `junos`, and PyEZ (junos-eznc) by itself.
+"""Calls on a PyEZ device, common to both drivers, and PyEZ's and ncclient's errors in the program's own terms.
 
-NAPALM has no lock, check or rollback of its own that fit a push: `rollback()` commits at once, `set` text and commit
-errors leave its lock behind. So its locking is off, and the PyEZ device inside it does what it lacks.
-
-Neither connects by itself: PyEZ distinguishes a silent device from one that refuses only by the time it takes, and
-waits without end for some answers.
+Importing PyEZ patches `json` and PyYAML for the whole process: nothing imports this module before it connects.
 """
 
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from jnpr.junos import jxml
 from jnpr.junos.device import Device, DeviceSessionListener
+from jnpr.junos.exception import ConnectClosedError, RpcError, RpcTimeoutError
 from jnpr.junos.utils.config import Config
+from lxml import etree
 from lxml.etree import LxmlError, _Element
 from napalm.base.exceptions import MergeConfigException
 from napalm.junos.junos import JunOSDriver
+from ncclient.operations.errors import OperationError, TimeoutExpiredError
+from ncclient.transport.errors import SessionCloseError, TransportError
 
-from ailb_gen.deploy.calls import ask, history, translated
 from ailb_gen.deploy.login import AFTER, SshReach, log_in
-from ailb_gen.deploy.messages import AnswerError
 from ailb_gen.deploy.netconf import open_netconf
-from ailb_gen.deploy.switch import Commit, DeviceError, Phase, RefusedError, Switch, unreadable
+from ailb_gen.deploy.netconf_messages import AnswerError
+from ailb_gen.deploy.switch_driver import (
+    COMMITTING,
+    NUMBER,
+    CommitEntry,
+    DeviceError,
+    Phase,
+    RequestRefusedError,
+    SwitchDriver,
+    UnknownOutcomeError,
+    unreadable,
+)
+from ailb_gen.redact.text import redact
+
+# `commit confirmed, rollback in 10mins` in the commit history.
+PENDING = re.compile(r"commit confirmed, rollback in ([0-9]{1,6})\s*min")
+# What is in every answer to these, by which an answer without content is distinguished from good news.
+ALWAYS = {
+    "get-commit-information": "commit-history",
+    "get-alarm-information": "alarm-summary",
+    "get-system-alarm-information": "alarm-summary",
+}
+# A subsystem that nothing is configured for: `BGP is not running`, `router-advertisement subsystem not running`.
+NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
+# Where it matters what a device did before it fell silent.
+STATE_READ = dict.fromkeys(COMMITTING, "its state is read again")
+BUSY = "another session changes this device, or one hangs; look at 'show system users' and 'configure exclusive'"
+
+
+@contextmanager
+def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
+    """Turn what the libraries raise into DeviceErrors: an answer is a refusal, no answer an unknown outcome.
+
+    Put only calls of the libraries inside: any other exception then means an answer that they cannot read.
+    """
+    try:
+        with warnings.catch_warnings():
+            # PyEZ warns of what it raises at once.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield
+    except DeviceError:
+        raise
+    except (RpcTimeoutError, TimeoutExpiredError) as error:
+        raise UnknownOutcomeError(device, phase, "no answer in time", STATE_READ.get(phase, "")) from error
+    except (ConnectClosedError, SessionCloseError, TransportError, EOFError, OSError) as error:
+        raise UnknownOutcomeError(device, phase, "the session was lost", STATE_READ.get(phase, "")) from error
+    except RpcError as error:
+        raise RequestRefusedError(device, phase, messages_of(error), BUSY if phase is Phase.LOCK else "") from error
+    except Exception as error:  # the libraries raise any exception on a malformed answer
+        raise unreadable(device, phase, rpc, _why(error)) from error
+
+
+def _why(error: Exception) -> str:
+    """Return why an answer cannot be read; of other errors of a library only the type is useful."""
+    known = isinstance(error, AnswerError | OperationError | etree.LxmlError)
+    return str(error)[:200] if known else f"something is missing or too much ({type(error).__name__})"
+
+
+def messages_of(error: RpcError) -> str:
+    """Return the messages of a device, all in one line; secrets of its configuration replaced."""
+    messages = []
+    for one in error.errs or ():
+        text = " ".join(str(one.get("message") or "").split())
+        about = redact(" ".join(str(one.get("bad_element") or "").split()))
+        messages.append(f"{text} ({about})" if about and about not in text else text)
+    found = "; ".join(dict.fromkeys(filter(None, messages)))
+    return found or " ".join(str(error.message or "an error without a message").split())
+
+
+def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool) -> etree._Element:
+    """Send an RPC; underscores in the names of arguments become hyphens. Raises DeviceError.
+
+    Where there is nothing to show, as with `show bgp summary` before BGP is configured, the element is empty; not for
+    those of ALWAYS, whose silence would look like good news.
+    """
+    with translated(name, phase, rpc):
+        try:
+            reply = getattr(device.rpc, rpc.replace("-", "_"))(**arguments)
+        except RpcError as error:
+            if not NOT_RUNNING.search(messages_of(error)):
+                raise
+            reply = None
+    # PyEZ returns True for an answer without content.
+    found = reply if isinstance(reply, etree._Element) else etree.Element("nothing")
+    required = ALWAYS.get(rpc)
+    if required is not None and next(found.iter(required), None) is None:
+        raise unreadable(name, phase, rpc, f"there is no {required} in it")
+    return found
+
+
+def history(device: Any, name: str) -> tuple[CommitEntry, ...]:
+    """Read the commit history (`show system commit`, get-commit-information)."""
+    reply = ask(device, name, Phase.READ, "get-commit-information")
+    return tuple(commit_of(name, entry) for entry in reply.iter("commit-history"))
+
+
+def commit_of(name: str, entry: etree._Element) -> CommitEntry:
+    """Read an entry of the history: sequence-number, user, date-time, comment and log. Raises DeviceError."""
+    when = entry.find("date-time")
+    pending = PENDING.search(" ".join(filter(None, (entry.findtext("comment"), entry.findtext("log")))))
+    seconds = when.get("seconds", "0") if when is not None else "0"
+    number = entry.findtext("sequence-number", "").strip()
+    if not all(NUMBER.fullmatch(text) for text in (seconds, number)):
+        reason = f"an entry with the number {number!a} and the time {seconds!a}"
+        raise unreadable(name, Phase.READ, "get-commit-information", reason)
+    return CommitEntry(
+        number=int(number),
+        user=entry.findtext("user", "").strip(),
+        when=int(seconds),
+        log=entry.findtext("log", "").strip(),
+        pending_minutes=int(pending[1]) if pending else None,
+    )
+
 
 # It warns of errors that it passes on, such as that of a connection that Ctrl-C ends; they are reported by device.
 warnings.filterwarnings("ignore", "An unknown exception occurred", RuntimeWarning, r"jnpr\.junos")
@@ -40,7 +150,7 @@ PLACEHOLDER = "device"
 NO_SESSION, NO_HELLO = "no NETCONF session", "the device closed the connection before it said hello"
 
 
-class _Session:
+class _PyezDriver:
     """Operations on the PyEZ device of an open session, common to both drivers."""
 
     def __init__(self, reach: SshReach) -> None:
@@ -132,17 +242,17 @@ class _Session:
             passed = device.cu.commit_check()
         if passed is not True:
             # PyEZ returns the error instead of raising it when ncclient raised it.
-            raise RefusedError(self.name, Phase.CHECK, " ".join(str(passed.get("message", passed)).split()))
+            raise RequestRefusedError(self.name, Phase.CHECK, " ".join(str(passed.get("message", passed)).split()))
 
-    def commits(self) -> tuple[Commit, ...]:
+    def commits(self) -> tuple[CommitEntry, ...]:
         return history(self._open, self.name)
 
     def ask(self, rpc: str, **arguments: str | bool) -> _Element:
         return ask(self._open, self.name, Phase.VERIFY, rpc, **arguments)
 
 
-class PyezSwitch(_Session):
-    """A Switch on PyEZ alone."""
+class PyezDriver(_PyezDriver):
+    """A SwitchDriver on PyEZ alone."""
 
     def open(self) -> None:
         device: Any = Device(host=PLACEHOLDER, gather_facts=False, ssh_config=os.devnull)
@@ -179,8 +289,8 @@ class PyezSwitch(_Session):
             device.cu.commit(comment=log, confirm=confirm_minutes, ignore_warning=True)
 
 
-class NapalmSwitch(_Session):
-    """A Switch on NAPALM's driver `junos`."""
+class NapalmDriver(_PyezDriver):
+    """A SwitchDriver on NAPALM's driver `junos`."""
 
     def open(self) -> None:
         reach = self.reach
@@ -207,7 +317,7 @@ class NapalmSwitch(_Session):
             try:
                 return call()
             except MergeConfigException as error:
-                raise RefusedError(self.name, phase, _merge_errors(error)) from error
+                raise RequestRefusedError(self.name, phase, _merge_errors(error)) from error
 
     def running(self) -> str:
         return self._configuration("running")
@@ -264,4 +374,4 @@ def text_of(name: str, reply: object, rpc: str = "get-configuration") -> str:
     return text
 
 
-DRIVERS: Mapping[str, Callable[[SshReach], Switch]] = {"napalm": NapalmSwitch, "pyez": PyezSwitch}
+DRIVERS: Mapping[str, Callable[[SshReach], SwitchDriver]] = {"napalm": NapalmDriver, "pyez": PyezDriver}

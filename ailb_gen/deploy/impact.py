@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.deploy.fabric_model import FabricModel
-from ailb_gen.deploy.planning import Look, Plan
-from ailb_gen.deploy.wave_order import Wave
+from ailb_gen.deploy.device_diff import SwitchDiff
+from ailb_gen.deploy.planning import Plan, Wave
+from ailb_gen.deploy.switch_state import FabricModel
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.network.model import FabricRoute, Group, Port, Switch
@@ -25,7 +25,7 @@ from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class SwitchImpact:
     """The impact of the change of one switch, by name; sessions are those on its own interfaces."""
 
     sessions: tuple[str, ...]
@@ -34,7 +34,7 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class TrafficImpact:
     """The impact on traffic: pairs of leaf and prefix that arrive, and links that are up, before and after.
 
     `waves` are, for each wave of spines while it is away, the pairs that no longer arrive and the highest load of a
@@ -48,22 +48,22 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Impact:
+class PushImpact:
     """The impact of a plan on every switch that it changes, and on traffic."""
 
-    devices: Mapping[str, Touched]
-    traffic: Traffic
+    devices: Mapping[str, SwitchImpact]
+    traffic: TrafficImpact
 
 
-def impact_of(plan: Plan) -> Impact:
+def impact_of(plan: Plan) -> PushImpact:
     """Compute what a plan touches."""
-    after = plan.fabric_model.after({name: look.after for name, look in plan.changes.items()})
-    devices = {name: touched(after, look) for name, look in plan.changes.items()}
+    after = plan.fabric_model.after({name: look.after for name, look in plan.changed_switches.items()})
+    devices = {name: touched(after, look) for name, look in plan.changed_switches.items()}
     routes_change = any(one.sessions or one.colors for one in devices.values())
-    return Impact(devices, traffic(plan.fabric_model, after, plan.waves, routes_change))
+    return PushImpact(devices, traffic(plan.fabric_model, after, plan.waves, routes_change))
 
 
-def touched(fabric_model: FabricModel, look: Look) -> Touched:
+def touched(fabric_model: FabricModel, look: SwitchDiff) -> SwitchImpact:
     """Compare a switch before and after, port by port."""
     sessions, colors = [], set()
     before, after = _aspects(look.before), _aspects(look.after)
@@ -77,7 +77,7 @@ def touched(fabric_model: FabricModel, look: Look) -> Touched:
     routes = _advertised(look.before) ^ _advertised(look.after)
     colors |= {route.color for route in routes if route.color is not None}
     servers = {server for server, port in fabric_model.servers.get(look.name, ()) if _serves(look, port)}
-    return Touched(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
+    return SwitchImpact(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
 
 
 def _advertised(switch: Switch) -> set[FabricRoute]:
@@ -111,7 +111,7 @@ def _plain(port: Port | None) -> Port | None:
     return replace(port, description="") if port is not None else None
 
 
-def _serves(look: Look, port: str) -> bool:
+def _serves(look: SwitchDiff, port: str) -> bool:
     """Return whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
     before, after = (_seen(switch, port) for switch in (look.before, look.after))
     return before != after
@@ -124,7 +124,7 @@ def _seen(switch: Switch, port: str) -> object:
     return _plain(switch.ports.get(port)), _plain(switch.ports.get("irb")), announced, vlans
 
 
-def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touched: bool = True) -> Traffic:
+def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touched: bool = True) -> TrafficImpact:
     """Compute what arrives before and after, and while the spines of each wave are away.
 
     Where no session and no color is `touched`, the routes stay what they are.
@@ -133,7 +133,7 @@ def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touc
     new = Routing(after.network) if touched else old
     spines = {wave.name: wave for wave in waves if before.roles.get(wave.devices[0]) == "spine"}
     baseline = Baseline(old, _destinations(old, before)) if old.graph.sessions.up else None
-    return Traffic(
+    return TrafficImpact(
         arriving=(_arriving(old, before), _arriving(new, after)),
         pairs=(_pairs(old, before), _pairs(new, after)),
         up=(len(old.graph.sessions.up), len(new.graph.sessions.up)),
@@ -164,7 +164,7 @@ def _pairs(routing: Routing, fabric_model: FabricModel) -> int:
 
 
 def _arriving(routing: Routing, fabric_model: FabricModel) -> int:
-    """Count the pairs whose leaf has a next hop for the prefix; one leaf stands for all that are alike."""
+    """Count the pairs whose leaf has a next hop for the prefix; one leaf stands for all of its class."""
     graph, found = routing.graph, _destinations(routing, fabric_model)
     together = Counter(graph.class_of[leaf] for leaf in found)
     count = 0

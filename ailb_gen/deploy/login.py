@@ -1,27 +1,241 @@
 """Connecting and logging in over SSH: the same for switches and servers, bounded in time and in what may come.
 
-The host key of the very connection that is used is checked before a credential is sent. An error names its cause:
-refused, silent, hung up, a key that cannot be used. No text of a library about a login gets into a message.
+The host key of the connection that is used is checked before a credential is sent. An error names its cause: refused,
+silent, hung up, a key that cannot be used. No text of a library about a login gets into a message.
+
+PyEZ and ncclient each read the user's ssh_config in a way of their own, so it is read here, once, by asyncssh. Used:
+HostName, User, IdentityFile, ProxyCommand (split into words, not run by a shell), ProxyJump, in Host and Match blocks
+and included files. Not used: Port, UserKnownHostsFile, StrictHostKeyChecking and HostKeyAlias, because the inventory
+says these. Formats of key files: OpenSSH's own (PROTOCOL.key in its sources), and PEM (RFC 7468).
 """
 
+import binascii
+import getpass
+import re
+import shlex
 import socket
+from base64 import b64decode
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import paramiko
+from asyncssh.config import SSHClientConfig
 from paramiko.ssh_exception import (
     AuthenticationException,
     BadHostKeyException,
     SSHException,
 )
 
-from ailb_gen.deploy.bounded import STOPPED, TOO_MUCH, BoundedSocket, connect
-from ailb_gen.deploy.credentials import Credentials
-from ailb_gen.deploy.devices import Kind
-from ailb_gen.deploy.key_files import KeyFileError, open_key
-from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.credentials import Credentials, Secret
+from ailb_gen.deploy.inventory_files import Kind
+from ailb_gen.deploy.resource_limits import STOPPED, TOO_MUCH, BoundedSocket, connect
+from ailb_gen.deploy.switch_driver import DeviceError, Phase
+from ailb_gen.errors import DeployError
+
+# What of an ssh_config says how a device is reached.
+KEYWORDS = (
+    *("host", "match", "include", "tag", "port", "hostname", "user", "identityfile", "proxycommand", "proxyjump"),
+    *("canonicalizehostname", "canonicaldomains", "canonicalizemaxdots", "canonicalizefallbacklocal"),
+)
+
+
+class SshConfigError(DeployError):
+    """The user's ssh_config cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class SshRoute:
+    """Connection data of a host: its real name or address, and the values from ssh_config; empty if it has none."""
+
+    hostname: str
+    user: str = ""
+    identity_files: tuple[Path, ...] = ()
+    proxy_command: str = ""
+
+
+class _UserConfig(SSHClientConfig):
+    """The keywords that say how a device is reached; any other may have any value.
+
+    `%` is expanded when all files have been read: an included one may come before the HostName.
+    """
+
+    _handlers = {key: SSHClientConfig._handlers[key] for key in KEYWORDS}  # noqa: RUF012 - asyncssh's own
+    _percent_expand = set()  # noqa: RUF012
+    _no_split = {*SSHClientConfig._no_split, "proxyjump"}  # noqa: RUF012
+
+    def expanded(self, option: str) -> str:
+        """Return a value with its `%` expanded; empty for none."""
+        return self._expand_val(str(self.get(option) or ""))
+
+    @property
+    def identity_files(self) -> tuple[Path, ...]:
+        """The files of IdentityFile, in order."""
+        names: Any = self.get("IdentityFile", ())
+        return tuple(Path(self._expand_val(name)).expanduser() for name in names)
+
+    @property
+    def proxy_kind(self) -> str:
+        """The one of ProxyCommand and ProxyJump that counts: the first."""
+        return next((key for key in self.get_options(False) if key in ("ProxyCommand", "ProxyJump")), "")
+
+    def canonical(self, hostname: str) -> str:
+        """Return the first name in CanonicalDomains that has an address; empty for none. Raises ValueError."""
+        domains: Any = self.get("CanonicalDomains", ())
+        dots: Any = self.get("CanonicalizeMaxDots", 1)
+        if not self.get("CanonicalizeHostname") or hostname.count(".") > dots:
+            return ""
+        for domain in domains:
+            with suppress(OSError):
+                socket.getaddrinfo(f"{hostname}.{domain}", None)
+                return f"{hostname}.{domain}"
+        if self.get("CanonicalizeFallbackLocal") is False:
+            raise ValueError(f"{hostname} is in none of the CanonicalDomains")
+        return ""
+
+
+def route(path: Path | None, hostname: str, port: int) -> SshRoute:
+    """Look up a host as written in the inventory; without a file it is reached as it is. Raises SshConfigError."""
+    if path is None or not (path.exists() or path.is_symlink()):
+        return SshRoute(hostname)
+    # The first value wins, so that %p in a ProxyCommand is the port that is meant. To asyncssh `()` is no value.
+    words: Any = (getpass.getuser(), (), hostname, port)
+    try:
+        config: Any = _UserConfig.load(None, path, False, False, False, *words)
+        canonical = config.canonical(hostname)
+        if canonical or config.has_match_final():
+            words = (*words[:2], canonical or hostname, port)
+            config = _UserConfig.load(None, path, False, bool(canonical), config.has_match_final(), *words)
+        name = str(config.get("Hostname") or canonical or hostname)
+        return SshRoute(name, str(config.get("User") or ""), config.identity_files, _proxy(config, path, name, port))
+    except (ValueError, OSError) as error:
+        if isinstance(error, OSError | UnicodeDecodeError):
+            reason = f"cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        else:
+            reason = f"cannot be used for {hostname}: {error}"
+        hint = "mend it, or name another file under data.ssh_config; 'none' goes without"
+        raise SshConfigError(f"{path}: {reason}; {hint}") from error
+
+
+def _proxy(config: _UserConfig, path: Path, hostname: str, port: int) -> str:
+    """Return the command that stands for the connection; of ProxyCommand and ProxyJump the first counts."""
+    kind = config.proxy_kind
+    value = config.expanded(kind)
+    if not value or kind == "ProxyCommand":
+        return value.removeprefix("=").strip()
+    *before, last = (hop.strip() for hop in value.split(","))
+    words = ["ssh", "-o", "BatchMode=yes"]
+    if path != Path("~/.ssh/config").expanduser():
+        words += ["-F", str(path)]
+    if before:
+        words += ["-J", ",".join(before)]
+    hop = last if last.startswith("ssh://") else f"ssh://{last}"
+    return shlex.join([*words, "-W", f"[{hostname}]:{port}", "--", hop])
+
+
+MAX_BYTES = 64 << 10
+OPENSSH = b"openssh-key-v1\0"
+PUBLIC = re.compile(rb"\s*(?:ssh-|ecdsa-sha2-|sk-|-+ ?BEGIN (?:SSH2 |RSA )?PUBLIC KEY)")
+BEGIN, END = b"-----BEGIN ", b"-----END "
+
+
+class KeyFileError(Exception):
+    """A key file that cannot be used: what about it, and what to do."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        self.reason, self.hint = reason, hint
+        super().__init__(f"{reason}; {hint}")
+
+
+def open_key(path: Path, passphrase: Secret | None) -> paramiko.PKey:
+    """Open a key file; without need, the passphrase is not used. Raises KeyFileError."""
+    try:
+        status = path.stat()
+        return _opened(path, (status.st_mtime_ns, status.st_size), passphrase)
+    except OSError as error:
+        raise KeyFileError(f"cannot be read: {error.strerror}", "check key_file") from error
+
+
+@lru_cache(maxsize=64)
+def _opened(path: Path, stamp: tuple[int, int], passphrase: Secret | None) -> paramiko.PKey:
+    """Open a key file; once for all devices, because a passphrase costs a tenth of a second."""
+    with path.open("rb") as stream:
+        data = stream.read(MAX_BYTES + 1)
+    fault = fault_of(path, data)
+    if fault is not None:
+        raise fault
+    encrypted = _is_encrypted(data)
+    if encrypted and passphrase is None:
+        hint = "give a passphrase in the inventory, or add the key to the SSH agent"
+        raise KeyFileError("needs a passphrase", hint)
+    # The stubs want text, the library bytes.
+    secret: Any = passphrase.reveal().encode() if encrypted and passphrase else None
+    try:
+        return paramiko.PKey.from_path(path, secret)
+    except OSError:
+        raise
+    # Paramiko and cryptography raise many kinds of errors for a wrong passphrase or key.
+    except Exception:  # noqa: BLE001
+        if encrypted:
+            raise KeyFileError("cannot be opened with this passphrase", "check key_file and passphrase") from None
+        reason = "is damaged, or holds a key of a kind that cannot be used"
+        raise KeyFileError(reason, "try it with 'ssh-keygen -y -f FILE'; RSA, ECDSA and Ed25519 can be used") from None
+
+
+def fault_of(path: Path, data: bytes) -> KeyFileError | None:
+    """Return the error in the content of a key file; None if it may be one."""
+    private = path.with_suffix("") if path.suffix == ".pub" else None
+    other = "give the file with the private key" + (f": {private}" if private else "")
+    if not data.strip():
+        return KeyFileError("is empty", "check key_file")
+    if PUBLIC.match(data):
+        kind = "a certificate" if b"-cert-v01@openssh.com" in data.split(b" ", 1)[0] else "a public key"
+        return KeyFileError(f"holds {kind}, not a private one", other)
+    if data.startswith(b"PuTTY-User-Key-File"):
+        return KeyFileError("is in PuTTY's format", "convert it: puttygen FILE -O private-openssh -o NEW")
+    if BEGIN not in data or len(data) > MAX_BYTES:
+        return KeyFileError("is not a private key", "check key_file")
+    if END not in data or not _is_whole(data):
+        return KeyFileError("is cut off: its end is missing", "copy the whole file once more")
+    return None
+
+
+def _openssh(data: bytes) -> bytes | None:
+    """Return the decoded content of a file in OpenSSH's format; None for any other, empty if it is not base64."""
+    head, _, rest = data[data.index(BEGIN) :].partition(b"\n")
+    if b"OPENSSH PRIVATE KEY" not in head:
+        return None
+    try:
+        return b64decode(b"".join(rest.partition(END)[0].split()), validate=True)
+    except binascii.Error:
+        return b""
+
+
+def _is_whole(data: bytes) -> bool:
+    """Return whether all is there that the lengths in an OpenSSH key speak of; of other formats nothing is known."""
+    blob = _openssh(data)
+    if blob is None:
+        return True
+    if not blob.startswith(OPENSSH):
+        return False
+    at = len(OPENSSH)
+    # Cipher, key derivation and its options; the number of keys; the public key, and what is private.
+    for skipped in (0, 0, 0, 4, 0):
+        at += skipped
+        at += 4 + int.from_bytes(blob[at : at + 4])
+    return at <= len(blob)
+
+
+def _is_encrypted(data: bytes) -> bool:
+    blob = _openssh(data)
+    if blob is None:
+        return b"ENCRYPTED" in data
+    length = int.from_bytes(blob[len(OPENSSH) : len(OPENSSH) + 4])
+    return blob[len(OPENSSH) + 4 : len(OPENSSH) + 4 + length] != b"none"
+
 
 # Interval of keepalives on a silent connection.
 KEEPALIVE_S = 15
@@ -36,7 +250,7 @@ class SshReach:
 
     `user`, `identity_files` and `proxy_command` are what an ssh_config says, and hold where the login says nothing.
     `connect_s` is for all until the login is over. When `stop` is set, every connection ends. Of NETCONF, `timeout_s`
-    is an answer's, and `keepalive_s` is how often a silent session is asked.
+    is an answer's, and `keepalive_s` is the interval of keepalives on a silent session.
     """
 
     name: str

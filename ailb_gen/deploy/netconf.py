@@ -20,9 +20,8 @@ from ncclient.transport.session import NetconfBase
 from ncclient.xml_ import NCElement
 from paramiko.ssh_exception import SSHException
 
-from ailb_gen.deploy.bounded import WINDOW_BYTES, BoundedSocket
-from ailb_gen.deploy.memory import TOO_SLOW, Share
-from ailb_gen.deploy.messages import SHORT, AnswerError, Limit, Message, limit_of
+from ailb_gen.deploy.netconf_messages import SHORT, AnswerError, Limit, Message, limit_of
+from ailb_gen.deploy.resource_limits import TOO_SLOW, WINDOW_BYTES, BoundedSocket, Share
 
 END = b"]]>]]>"
 # A chunk's header and the end of chunks (RFC 6242, section 4.2).
@@ -30,7 +29,7 @@ CHUNK = re.compile(rb"\n#(?:([1-9][0-9]{0,9})|(#))\n")
 LONGEST_HEADER = len(b"\n#4294967295\n")
 # What is read at once.
 PIECE = 64 << 10
-# All that is read over a session takes at most so many times as long as one answer may.
+# The time for all that is read over a session, as a multiple of that of one answer.
 READINGS = 3
 PARAMETERS = {"name": "junos", "local": False, "use_filter": False}
 
@@ -43,7 +42,7 @@ def open_netconf(
     `connection` is the one of the login; `answer_s` is what one answer may take.
     """
     handler = _Handler(PARAMETERS)  # type: ignore[no-untyped-call]
-    session = _Session(handler, READINGS * answer_s, connection)
+    session = _NetconfSession(handler, READINGS * answer_s, connection)
     session.start_on(client, timeout_s)
     return manager.Manager(session, handler)
 
@@ -52,7 +51,7 @@ class _Handler(JunosDeviceHandler):
     """ncclient's handler of Junos, with requests whose answers are trees already."""
 
     def add_additional_operations(self) -> dict[str, type]:
-        return {"rpc": _Rpc}
+        return {"rpc": _JunosRpc}
 
 
 class _NoTransformation(_Handler):
@@ -62,10 +61,10 @@ class _NoTransformation(_Handler):
         return None
 
 
-class _Rpc(ExecuteRpc):
+class _JunosRpc(ExecuteRpc):
     """A request, and a limit for its answer."""
 
-    _session: "_Session"
+    _session: "_NetconfSession"
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - ncclient's own
         super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
@@ -96,7 +95,7 @@ def _check_configuration(root: etree._Element, compared: bool) -> None:
         raise AnswerError("there is no configuration in it")
 
 
-class _Session(SSHSession):  # type: ignore[misc]
+class _NetconfSession(SSHSession):  # type: ignore[misc]
     """ncclient's session on a transport that is logged in."""
 
     def __init__(self, handler: object, left_s: float, connection: BoundedSocket) -> None:
@@ -129,7 +128,7 @@ class _Session(SSHSession):  # type: ignore[misc]
         self._post_connect(timeout_s)
 
     def expect(self, limit: Limit) -> None:
-        """Set what the next answer may have; that of the last one is let go."""
+        """Set the limit of the next answer; memory of the last one is freed."""
         self.limit, self.received = limit, 0
         self.share.done()
 
@@ -141,7 +140,7 @@ class _Session(SSHSession):  # type: ignore[misc]
         self.rest()
 
     def rest(self) -> None:
-        """Let go of what was read."""
+        """Free the memory of what was read."""
         self.parser.message = None
         self.share.rest()
 
@@ -174,7 +173,7 @@ class _Session(SSHSession):  # type: ignore[misc]
 class _Framing:
     """Cuts what comes into messages: end-of-message framing, or chunks once both ends have agreed (RFC 6242)."""
 
-    def __init__(self, session: "_Session") -> None:
+    def __init__(self, session: "_NetconfSession") -> None:
         self.session = session
         self.buffer = bytearray()
         self.message: Message | None = None
@@ -196,7 +195,7 @@ class _Framing:
         return self.message
 
     def _over(self, size: int, trailer: int) -> None:
-        """End the message with so many bytes of the buffer, and with what stands behind it."""
+        """End the message after `size` bytes of the buffer, and drop the trailer."""
         message, self.message = self._take(size), None
         del self.buffer[:trailer]
         self.session.arrived(message)

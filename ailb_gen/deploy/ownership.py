@@ -60,7 +60,7 @@ def _pattern(text: str) -> Pattern:
     return words
 
 
-def wanted(running: Node, file: Node, rights: Ownership) -> Node:
+def expected_configuration(running: Node, file: Node, rights: Ownership) -> Node:
     """Return the configuration that a switch is to have: what it has, with what its file says. Changes neither tree.
 
     Where both have a value for a statement that takes one, the file's counts. The result has nodes in common with the
@@ -87,12 +87,12 @@ def commands(running: Node, target: Node) -> str:
 
 
 def digest(change: str) -> str:
-    """Return what identifies a change: the SHA-256 of its commands, secrets included, in hexadecimal."""
+    """Return the digest of a change: the SHA-256 of its commands, secrets included, in hexadecimal."""
     return sha256(change.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def fingerprint(tree: Node) -> str:
-    """Return what identifies a configuration: SHA-256 over its statements, and over their order where it counts.
+    """Return the digest of a configuration: SHA-256 over its statements, and over their order where it counts.
 
     Comments and grouping do not count.
     """

@@ -1,7 +1,7 @@
 """A device of a wave: the steps of a push on it, whether it is a switch or a server.
 
-A transaction holds no connection; every step gets the one that is open. After any step the device can be asked for its
-state, so that a lost answer never has to be guessed.
+A transaction holds no connection; every step gets the one that is open. After any step the device can be queried for
+its state, so that a lost answer never has to be guessed.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,11 +12,23 @@ from itertools import chain, takewhile
 from typing import Protocol, TypeVar
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.deploy.besides import ANY
-from ailb_gen.deploy.memory import ONE_AT_A_TIME
-from ailb_gen.deploy.ownership import Ownership, commands, digest, fingerprint, wanted
-from ailb_gen.deploy.switch import Commit, DeviceError, ForeignError, Phase, RefusedError, Switch
-from ailb_gen.deploy.verify import Expected
+from ailb_gen.deploy.ownership import Ownership, commands, digest, expected_configuration, fingerprint
+from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
+from ailb_gen.deploy.servers import script
+from ailb_gen.deploy.servers.files import HostStatus, RunState, Tree
+from ailb_gen.deploy.servers.files import fingerprint as files_digest
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.servers.verify import ExpectedServer, verify
+from ailb_gen.deploy.switch_driver import (
+    CommitEntry,
+    DeviceError,
+    ForeignError,
+    Phase,
+    RequestRefusedError,
+    SwitchDriver,
+)
+from ailb_gen.deploy.switch_state import ExpectedState
+from ailb_gen.deploy.unmanaged import ANY
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.junos.reader import read_whole
 from ailb_gen.junos.tree import Node
@@ -28,10 +40,10 @@ MARK = "ailb-gen "
 # Ten times the letters of all set commands of a spine with 512 leaves.
 MOST_LETTERS = 16 << 20
 OTHER_CHANGE = "the change is not the one that was approved"
-# What a switch is to have, of what it has; nothing is asked for it any more.
-ToTarget = Callable[["Node"], "Node"]
-# Asks a switch, with the text of what it has, for what its target needs besides. No tree lives while a device answers.
-Aim = Callable[["Switch", str], ToTarget]
+# Makes the expected configuration from the running one; nothing is read from the device for it.
+ConfigurationChange = Callable[["Node"], "Node"]
+# Reads from a switch, with its running text, all that its expected configuration needs. No tree lives meanwhile.
+ConfigurationSource = Callable[["SwitchDriver", str], ConfigurationChange]
 C_contra = TypeVar("C_contra", contravariant=True)
 
 
@@ -58,7 +70,7 @@ class Transaction(Protocol[C_contra]):
         """Load the change next to the active state and check it; return its digest."""
 
     def apply(self, connection: C_contra, minutes: int) -> tuple[str, ...]:
-        """Make it active, to be taken back by the device after so many minutes; return warnings."""
+        """Make it active, until the device takes it back after `minutes`; return warnings."""
 
     def verify(self, connection: C_contra) -> tuple[str, ...]:
         """Return deviations from the design; empty when there are none."""
@@ -78,43 +90,45 @@ class Transaction(Protocol[C_contra]):
 
 @dataclass(frozen=True, slots=True)
 class SwitchTransaction:
-    """A switch in a push; `aim` says what it is to have, of what it has.
+    """A switch in a push; `source` gives its expected configuration.
 
     `old` is the fingerprint of what it had when the run began; `mark` begins the comment of every commit of the run,
     by which its commits are known again; `approved` is the digest of the commands that may be loaded.
     """
 
     name: str
-    aim: Aim
+    source: ConfigurationSource
     old: str
     mark: str
-    expected: Expected
+    expected: ExpectedState
     approved: str
 
-    def stage(self, connection: Switch) -> str:
+    def stage(self, connection: SwitchDriver) -> str:
         """Lock, load, read the candidate back, check."""
         connection.lock()
         active = connection.running()
         with _without_secrets(active):
             return self._load(connection, active)
 
-    def _load(self, connection: Switch, active: str) -> str:
+    def _load(self, connection: SwitchDriver, active: str) -> str:
         """Load the change next to the active configuration, compare what became of it, and check it."""
         connection.hold(active)
         if identified(self.name, active) != self.old:
             reason = "its configuration is not the planned one"
-            raise RefusedError(self.name, Phase.LOAD, reason, "it was changed since; plan again")
+            raise RequestRefusedError(self.name, Phase.LOAD, reason, "it was changed since; plan again")
         self._refuse_pending(connection)
         if connection.compare():
             reason = "its candidate has uncommitted changes of another session"
-            raise RefusedError(self.name, Phase.LOAD, reason, "commit or discard them on the device: 'show | compare'")
-        target = self.aim(connection, active)
+            raise RequestRefusedError(
+                self.name, Phase.LOAD, reason, "commit or discard them on the device: 'show | compare'"
+            )
+        target = self.source(connection, active)
         with ONE_AT_A_TIME:
             running = tree_of(self.name, active)
             change = commands(running, target(running))
             del running
         if digest(change) != self.approved:
-            raise RefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was loaded; plan again")
+            raise RequestRefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was loaded; plan again")
         with _without_secrets(change):
             connection.load(change)
             loaded = connection.candidate()
@@ -124,30 +138,30 @@ class SwitchTransaction:
                 strange = commands(target(tree_of(self.name, active)), candidate).splitlines()
                 del candidate
             if strange:
-                reason = f"the device made something else of what was loaded, {len(strange)} statements, such as"
-                raise RefusedError(
+                reason = f"the candidate differs from what was loaded in {len(strange)} statements, such as"
+                raise RequestRefusedError(
                     self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file"
                 )
             connection.check()
         return found
 
-    def _refuse_pending(self, connection: Switch) -> None:
+    def _refuse_pending(self, connection: SwitchDriver) -> None:
         """Refuse while a commit waits for its confirmation: a check would confirm it."""
         newest = next(iter(connection.commits()), None)
         if newest is not None and newest.pending_minutes is not None:
             reason = f"a commit of {newest.user} waits for its confirmation"
-            raise RefusedError(self.name, Phase.LOCK, reason, "confirm it, or let its time pass, and try again")
+            raise RequestRefusedError(self.name, Phase.LOCK, reason, "confirm it, or let its time pass, and try again")
 
-    def apply(self, connection: Switch, minutes: int) -> tuple[str, ...]:
+    def apply(self, connection: SwitchDriver, minutes: int) -> tuple[str, ...]:
         """Commit confirmed."""
         connection.commit(f"{self.mark}push", minutes)
         return ()
 
-    def verify(self, connection: Switch) -> tuple[str, ...]:
+    def verify(self, connection: SwitchDriver) -> tuple[str, ...]:
         """Compare the switch's state with the expected one."""
-        return self.expected.differences(connection)
+        return self.expected.deviations(connection)
 
-    def confirm(self, connection: Switch) -> None:
+    def confirm(self, connection: SwitchDriver) -> None:
         """Commit again, nothing else than what is active."""
         commit_state = self.commit_state(connection)
         if commit_state is CommitState.NEW:
@@ -157,7 +171,7 @@ class SwitchTransaction:
             raise ForeignError(self.name, Phase.CONFIRM, reason)
         connection.lock()
         if connection.compare():
-            raise RefusedError(
+            raise RequestRefusedError(
                 self.name, Phase.CONFIRM, "another session changed the candidate; confirming would commit that"
             )
         with _as(Phase.CONFIRM):
@@ -167,7 +181,7 @@ class SwitchTransaction:
             reason = "there is nothing to confirm: its timer took the change back, or another session committed"
             raise ForeignError(self.name, Phase.CONFIRM, reason)
 
-    def revert(self, connection: Switch) -> None:
+    def revert(self, connection: SwitchDriver) -> None:
         """Load what was active before the commits of this run, make sure that it is that, and commit it."""
         if identified(self.name, connection.running()) == self.old:
             self.release(connection)
@@ -185,11 +199,11 @@ class SwitchTransaction:
         with _as(Phase.ROLLBACK):
             connection.commit(f"{self.mark}roll back")
 
-    def _own(self, connection: Switch) -> Iterator[Commit]:
+    def _own(self, connection: SwitchDriver) -> Iterator[CommitEntry]:
         """Give the newest commits as far as they are this run's."""
         return takewhile(lambda commit: commit.log.startswith(self.mark), connection.commits())
 
-    def release(self, connection: Switch) -> None:
+    def release(self, connection: SwitchDriver) -> None:
         """Discard the candidate and unlock; without the lock, the candidate is another session's."""
         if not connection.locked:
             return
@@ -197,8 +211,8 @@ class SwitchTransaction:
             connection.load_rollback(0)
             connection.unlock()
 
-    def commit_state(self, connection: Switch) -> CommitState:
-        """Judge by the newest commit, and by the configuration that is read after it: a timer may end in between."""
+    def commit_state(self, connection: SwitchDriver) -> CommitState:
+        """Derive it from the newest commit and the configuration that is read after it: a timer may end in between."""
         newest = next(self._own(connection), None)
         if identified(self.name, connection.running()) == self.old:
             return CommitState.OLD
@@ -208,8 +222,8 @@ class SwitchTransaction:
 
 
 @dataclass(frozen=True, slots=True)
-class FileAim:
-    """Aim at what a switch's file says; `text` reads the file, `rights` are what is owned of the switch.
+class FileSource:
+    """The expected configuration by the file of a switch, which `text` reads; `rights` are the owned parts.
 
     `pool` holds the addresses of the fabric.
     """
@@ -219,9 +233,9 @@ class FileAim:
     rights: Ownership
     pool: Prefix = ANY
 
-    def __call__(self, switch: Switch, running: str) -> ToTarget:
-        """Return what makes what the switch is to have, which raises DeviceError and UsageError."""
-        return lambda tree: wanted(tree, self.file(), self.rights)
+    def __call__(self, switch: SwitchDriver, running: str) -> ConfigurationChange:
+        """Return the change to the expected configuration, which raises DeviceError and UsageError."""
+        return lambda tree: expected_configuration(tree, self.file(), self.rights)
 
     def file(self) -> Node:
         """Read the file. Raises DeviceError, UsageError."""
@@ -229,19 +243,19 @@ class FileAim:
 
 
 def same(running: Node) -> Node:
-    """Return what is there."""
+    """Return the running configuration."""
     return running
 
 
-def unchanged(switch: Switch, running: str) -> ToTarget:
-    """Aim at what is there."""
+def unchanged(switch: SwitchDriver, running: str) -> ConfigurationChange:
+    """Expect the running configuration."""
     return same
 
 
-def history_aim(name: str, run: str, old: str) -> Aim:
-    """Aim at what was active before a run, whose fingerprint is `old`. Refused when something has changed since."""
+def history_source(name: str, run: str, old: str) -> ConfigurationSource:
+    """Expect the configuration before a run, whose fingerprint is `old`. Refused when something has changed since."""
 
-    def aim(connection: Switch, running: str) -> ToTarget:
+    def source(connection: SwitchDriver, running: str) -> ConfigurationChange:
         now = identified(name, running)
         if now == old:
             return same
@@ -260,7 +274,7 @@ def history_aim(name: str, run: str, old: str) -> Aim:
         connection.hold(running, before)
         return lambda tree: tree_of(name, before)
 
-    return aim
+    return source
 
 
 @contextmanager
@@ -312,3 +326,71 @@ def _commands_exceed(root: Node, most: int) -> bool:
             else:
                 most -= length
     return most < 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTransaction:
+    """A server that is to have `files`; `old` is the fingerprint of what it had when the run began.
+
+    `run` names the run on the host; it is used for one apply only. `approved` is the digest of the files that may be
+    put there.
+    """
+
+    name: str
+    files: Tree
+    old: str
+    run: str
+    expected: ExpectedServer
+    approved: str
+
+    def stage(self, connection: ServerConnection) -> str:
+        """Make sure that the host is as planned with, and free; return the digest of the files."""
+        now = script.status(connection, self.run)
+        if now.pending and now.pending != self.run:
+            reason = f"the run {now.pending} waits for its confirmation"
+            raise RequestRefusedError(self.name, Phase.LOCK, reason, "confirm or restore it, or let its time pass")
+        if script.observe(connection, self.files).fingerprint != self.old:
+            reason = "its files are not the planned ones"
+            raise RequestRefusedError(self.name, Phase.LOAD, reason, "they were changed since; plan again")
+        files = files_digest(self.files)
+        if files != self.approved:
+            raise RequestRefusedError(self.name, Phase.LOAD, OTHER_CHANGE, "nothing was put in place; plan again")
+        return files
+
+    def apply(self, connection: ServerConnection, minutes: float) -> tuple[str, ...]:
+        """Put the files in place; the host takes them back after `minutes`. Returns warnings."""
+        return script.apply(connection, self.files, self.run, minutes)
+
+    def verify(self, connection: ServerConnection) -> tuple[str, ...]:
+        """Return deviations from the files."""
+        return tuple(map(str, verify(connection, self.expected)))
+
+    def confirm(self, connection: ServerConnection) -> None:
+        """Let the files stay."""
+        script.confirm(connection, self.run)
+
+    def revert(self, connection: ServerConnection) -> None:
+        """Bring back what was there before; after this no late apply of the run can begin."""
+        script.restore(connection, self.run)
+
+    def release(self, connection: ServerConnection) -> None:
+        """Do nothing: what is staged is not on the host, and its lock ends with every call."""
+
+    def commit_state(self, connection: ServerConnection) -> CommitState:
+        """Ask the host for the state of the run."""
+        now = script.status(connection, self.run)
+        if now.busy:
+            raise RequestRefusedError(self.name, Phase.LOCK, "a call is still under way on the host", "ask again")
+        return _state(now, self.run) or self._by_files(connection)
+
+    def _by_files(self, connection: ServerConnection) -> CommitState:
+        found = script.observe(connection, self.files).fingerprint
+        return CommitState.OLD if found == self.old else CommitState.FOREIGN
+
+
+def _state(now: HostStatus, run: str) -> CommitState | None:
+    if now.pending == run:
+        return CommitState.PENDING
+    if now.state is RunState.CONFIRMED and now.current == run:
+        return CommitState.NEW
+    return None

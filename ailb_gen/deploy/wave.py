@@ -1,135 +1,27 @@
 """A wave: check the change on all its devices, commit it with a way back, verify it, then confirm or undo it.
 
 Every device of the wave ends with its old or its new configuration, unlocked, with nothing pending; where that cannot
-be reached the outcome says so. A device that gives no answer is asked for its state until its own timer must have taken
-the change back.
+be reached the outcome says so. A device that gives no answer is queried for its state until its own timer must have
+taken the change back.
 """
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import count
 from typing import Any, TypeVar
 
-from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, UnforeseenError, unreachable
-from ailb_gen.deploy.options import RunOptions, Unwatched, Watch
-from ailb_gen.deploy.runlog import RunLog
-from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, once
+from ailb_gen.deploy.device_pool import PAUSES, ByDevice, unreachable
+from ailb_gen.deploy.planning import Plan, Wave
+from ailb_gen.deploy.push import Push, StepClock, _recorded
+from ailb_gen.deploy.run_history import DeviceOutcome, DeviceResult
+from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, RequestRefusedError, once
+from ailb_gen.deploy.switch_state import ExpectedState, FabricModel
 from ailb_gen.deploy.transaction import CommitState, Transaction
-from ailb_gen.deploy.wave_order import Wave
-from ailb_gen.errors import OutputError
 from ailb_gen.redact.text import redact
 from ailb_gen.wording import some
 
 T = TypeVar("T")
-
-
-class Outcome(StrEnum):
-    """The final state of a device."""
-
-    CONFIRMED = "confirmed"
-    UNTOUCHED = "untouched"
-    ROLLED_BACK = "rolled back"
-    AS_IS = "left as it is"
-    ATTENTION = "needs attention"
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The final state of a device, and the error that led to it, if any."""
-
-    outcome: Outcome
-    reason: str = ""
-    phase: Phase | None = None
-
-
-@dataclass(slots=True)
-class Push:
-    """Data shared by the waves of a run: devices, record, options; `failed` counts the devices that failed so far.
-
-    `unrecorded` is why the record cannot be written any more, empty while it can.
-    """
-
-    pool: DevicePool
-    log: RunLog
-    options: RunOptions
-    failed: int = 0
-    unrecorded: str = ""
-
-    def stopped(self) -> bool:
-        """Return whether a signal asked for the end of the run."""
-        return bool(self.pool.signals())
-
-    def going_on(self) -> bool:
-        """Return whether the next step may be done: not stopped, recorded so far, no more failures than allowed."""
-        return self.failed <= self.options.limits.failures and not self.stopped() and not self.unrecorded
-
-    def record(self, event: str, **fields: object) -> bool:
-        """Record an event; return whether it is recorded. If not, nothing new may be begun."""
-        try:
-            self.log.write(event, **fields)
-        except OutputError as error:
-            if not self.unrecorded:
-                self.unrecorded = str(error)
-                self.options.tell(f"  {error}")
-            return False
-        return True
-
-    def check(
-        self, transactions: Mapping[str, Transaction[Any]], advance: Callable[[int], None] = lambda number: None
-    ) -> ByDevice[str]:
-        """Check a change on every device and leave nothing behind; the values identify what was checked."""
-
-        def work(name: str, connection: Any) -> str:
-            try:
-                return transactions[name].stage(connection)
-            finally:
-                # What fails here ends with the session, and must not hide what failed before.
-                with suppress(DeviceError):
-                    transactions[name].release(connection)
-
-        outcomes = self.pool.run(transactions, work, Phase.CHECK, advance, keep=False)
-        self.log.write("checked", devices=sorted(outcomes.good))
-        for name, error in outcomes.bad.items():
-            self.log.write("error", device=name, **_recorded(error))
-        return outcomes
-
-
-@dataclass(slots=True)
-class StepClock:
-    """When every device did which step, in seconds since `began` (monotonic): name, then step, start and end.
-
-    A step that is repeated lasts from its first start to its last end.
-    """
-
-    began: float
-    steps: dict[str, list[list[object]]] = field(default_factory=dict)
-    watch: Watch = field(default_factory=Unwatched)
-
-    def now(self) -> float:
-        """Return the time."""
-        return round(time.monotonic() - self.began, 3)
-
-    def timed(self, phase: Phase, work: Callable[[str, Any], T], names: Collection[str]) -> Callable[[str, Any], T]:
-        """Return the same work, timed; these devices begin it."""
-        self.watch.begin(str(phase), names)
-
-        def run(name: str, connection: Any) -> T:
-            start = self.now()
-            try:
-                return work(name, connection)
-            finally:
-                self.watch.end(name)
-                # A device does one step at a time, so its row belongs to one thread.
-                rows = self.steps.setdefault(name, [])
-                if rows and rows[-1][0] == phase:
-                    rows[-1][2] = self.now()
-                else:
-                    rows.append([str(phase), start, self.now()])
-
-        return run
 
 
 @dataclass(slots=True)
@@ -141,12 +33,12 @@ class WaveRun:
     transactions: Mapping[str, Transaction[Any]]
     errors: dict[str, DeviceError] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
-    results: dict[str, Result] = field(default_factory=dict)
+    results: dict[str, DeviceResult] = field(default_factory=dict)
     # When the devices began to wait for a confirmation (monotonic seconds).
     since: float = 0.0
     clock: StepClock = field(default_factory=lambda: StepClock(time.monotonic()))
 
-    def run(self) -> dict[str, Result]:
+    def run(self) -> dict[str, DeviceResult]:
         """Push the wave; it is undone where its record cannot be written."""
         with self.push.options.watch(self.wave.name) as self.clock.watch:
             try:
@@ -162,7 +54,7 @@ class WaveRun:
                 self._release()
         return self._end()
 
-    def settle(self, keep: Collection[str], announced: bool = False) -> dict[str, Result]:
+    def settle(self, keep: Collection[str], announced: bool = False) -> dict[str, DeviceResult]:
         """Finish devices that a change was begun on: those of `keep` with the new, all others with the old one.
 
         After a signal no device is waited for any more: those that did not answer need attention. Nothing is done that
@@ -173,21 +65,25 @@ class WaveRun:
         with self.push.options.watch(self.wave.name) as self.clock.watch:
             try:
                 self._confirm([name for name in self.wave.devices if name in keep])
-                left = self.touched - {name for name, one in self.results.items() if one.outcome is Outcome.CONFIRMED}
+                left = self.touched - {
+                    name for name, one in self.results.items() if one.outcome is DeviceOutcome.CONFIRMED
+                }
                 if self.push.pool.signals() > signals:
                     # What was to be confirmed is not taken back only because it is not waited for.
-                    self.results.update({n: _result(Outcome.ATTENTION, self.errors.get(n)) for n in left & set(keep)})
+                    self.results.update(
+                        {n: _result(DeviceOutcome.ATTENTION, self.errors.get(n)) for n in left & set(keep)}
+                    )
                 if announced or not self.push.unrecorded:
                     self._undo(left, recorded=not announced)
                 if self.push.unrecorded:
-                    reason = Result(Outcome.ATTENTION, self.push.unrecorded)
+                    reason = DeviceResult(DeviceOutcome.ATTENTION, self.push.unrecorded)
                     self.results.update({name: reason for name in left if name not in self.results})
             finally:
                 self._release()
         return self._end()
 
-    def _end(self) -> dict[str, Result]:
-        untouched = {name: _result(Outcome.UNTOUCHED, self.errors.get(name)) for name in self.wave.devices}
+    def _end(self) -> dict[str, DeviceResult]:
+        untouched = {name: _result(DeviceOutcome.UNTOUCHED, self.errors.get(name)) for name in self.wave.devices}
         results = {**untouched, **self.results}
         rows = {name: [str(one.outcome), one.reason] for name, one in results.items()}
         self._record("results", devices=rows, seconds=self.clock.now(), steps=self.clock.steps)
@@ -213,7 +109,7 @@ class WaveRun:
             for text in map(redact, warnings):
                 self._record("warning", device=name, text=text)
                 self.push.options.tell(f"  {name}: warning: {text}")
-        refused = {name: error for name, error in found.bad.items() if isinstance(error, RefusedError)}
+        refused = {name: error for name, error in found.bad.items() if isinstance(error, RequestRefusedError)}
         # A refused commit changed nothing; after any other error the device is queried.
         silent = {name: error for name, error in found.bad.items() if name not in refused}
         self.touched.difference_update(refused)
@@ -259,7 +155,7 @@ class WaveRun:
             names, lambda name, c: self.transactions[name].confirm(c), Phase.CONFIRM, self._half_time()
         )
         self._fail(found.bad)
-        self.results.update({name: Result(Outcome.CONFIRMED) for name in found.good})
+        self.results.update({name: DeviceResult(DeviceOutcome.CONFIRMED) for name in found.good})
 
     def _undo(self, names: Iterable[str], recorded: bool = False) -> None:
         """Bring the old configuration back, at the latest when the device's own timer has done it.
@@ -276,9 +172,9 @@ class WaveRun:
         until = self.since + limits.minutes * limits.minute_s + limits.grace_s
         found = self._persist(left, lambda name, c: self.transactions[name].revert(c), Phase.ROLLBACK, until)
         for name in found.good:
-            self.results[name] = _result(Outcome.ROLLED_BACK, self.errors.get(name))
+            self.results[name] = _result(DeviceOutcome.ROLLED_BACK, self.errors.get(name))
         self._fail(found.bad)
-        self.results.update({name: _result(Outcome.ATTENTION, error) for name, error in found.bad.items()})
+        self.results.update({name: _result(DeviceOutcome.ATTENTION, error) for name, error in found.bad.items()})
 
     def _persist(
         self, names: Collection[str], work: Callable[[str, Any], None], phase: Phase, until: float
@@ -329,14 +225,8 @@ def _worth_repeating(error: DeviceError) -> bool:
     return unreachable(error) or not isinstance(error, ForeignError)
 
 
-def _recorded(error: DeviceError) -> dict[str, str]:
-    """Return what the record keeps of an error; of a bug, where it happened."""
-    more = {"traceback": error.traceback} if isinstance(error, UnforeseenError) else {}
-    return {"phase": str(error.phase), "error": str(error), **more}
-
-
-def _is_final(result: Result) -> bool:
-    return result.outcome in (Outcome.ROLLED_BACK, Outcome.ATTENTION)
+def _is_final(result: DeviceResult) -> bool:
+    return result.outcome in (DeviceOutcome.ROLLED_BACK, DeviceOutcome.ATTENTION)
 
 
 def _difference(name: str, found: tuple[str, ...] | DeviceError) -> DeviceError:
@@ -346,5 +236,122 @@ def _difference(name: str, found: tuple[str, ...] | DeviceError) -> DeviceError:
     return DeviceError(name, Phase.VERIFY, f"{found[0]}{more}")
 
 
-def _result(outcome: Outcome, error: DeviceError | None) -> Result:
-    return Result(outcome, str(error), error.phase) if error is not None else Result(outcome)
+def _result(outcome: DeviceOutcome, error: DeviceError | None) -> DeviceResult:
+    return DeviceResult(outcome, str(error), error.phase) if error is not None else DeviceResult(outcome)
+
+
+INTERRUPTED = "it was interrupted"
+
+
+@dataclass(slots=True)
+class Report:
+    """The final state of every device of a run, in the order of the waves; `refused` are those of the first check.
+
+    `about` is the run that was taken back, where that is another one; `unrecorded` is why the record could not be
+    written to its end.
+    """
+
+    run: str
+    results: dict[str, DeviceResult] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+    about: str = ""
+    unrecorded: str = ""
+
+    def names(self, *outcomes: DeviceOutcome) -> list[str]:
+        """Return the devices that ended so."""
+        return [name for name, result in self.results.items() if result.outcome in outcomes]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The devices that failed, with the reasons."""
+        return {name: result.reason for name, result in self.results.items() if result.reason}
+
+
+@dataclass(slots=True)
+class Rollout:
+    """Pushes the waves of a plan; `transaction` makes the transaction of a device from what it must show then."""
+
+    push: Push
+    transaction: Callable[[str, ExpectedState], Transaction[Any]]
+    plan: Plan
+
+    def run(self, old: Mapping[str, str], leg: int = 0) -> Report:
+        """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
+
+        `leg` counts how often it was resumed. Raises OutputError when nothing can be recorded, before any change.
+        """
+        report = Report(self.push.log.run)
+        waves = self.plan.waves
+        names = [name for wave in waves for name in wave.devices]
+        self.push.log.write(
+            "run",
+            waves=[[wave.name, list(wave.devices)] for wave in waves],
+            leg=leg,
+            old={name: old[name] for name in names},
+        )
+        if self._check(names, report) and not self.push.options.dry_run:
+            left = [Wave(wave.name, tuple(n for n in wave.devices if n not in report.refused)) for wave in waves]
+            self._push([wave for wave in left if wave.devices], report)
+        return report
+
+    def _check(self, names: Sequence[str], report: Report) -> bool:
+        """Check everything before anything is changed; return whether to go on."""
+        transactions = {name: self.transaction(name, self.plan.fabric_model.expected(name)) for name in names}
+        with self.push.options.progress("checking", len(names)) as advance:
+            found = self.push.check(transactions, advance)
+        report.refused.update({name: str(error) for name, error in found.bad.items()})
+        self.push.failed += len(found.bad)
+        self.push.options.tell(f"checked on {len(names)} devices: {len(found.good)} accept the change")
+        if self.push.stopped():
+            report.stopped = INTERRUPTED
+        return self.push.failed <= self.push.options.limits.failures and not report.stopped
+
+    def _push(self, waves: Sequence[Wave], report: Report) -> None:
+        fabric = self.plan.fabric_model
+        for number, wave in enumerate(waves, 1):
+            if self.push.stopped():
+                report.stopped = INTERRUPTED
+                break
+            self.push.options.tell(f"wave {number} of {len(waves)}: {wave.name}: {some(wave.devices)}")
+            results = WaveRun(self.push, wave, self._transactions(fabric, wave)).run()
+            report.results.update(results)
+            confirmed = [name for name, result in results.items() if result.outcome is DeviceOutcome.CONFIRMED]
+            fabric = self._after(fabric, confirmed)
+            if self.push.going_on() or (number == len(waves) and len(confirmed) == len(wave.devices)):
+                continue
+            report.stopped = INTERRUPTED if self.push.stopped() else f"wave {number} failed"
+            # What cannot be recorded is not begun: what earlier waves did stays until there is space again.
+            if self.push.options.on_failure == "rollback-all" and not self.push.unrecorded:
+                self._back(fabric, waves[: number - 1], report)
+            break
+        report.unrecorded = self.push.unrecorded
+        for wave in waves:
+            for name in wave.devices:
+                report.results.setdefault(name, DeviceResult(DeviceOutcome.UNTOUCHED))
+
+    def _transactions(self, fabric: FabricModel, wave: Wave) -> dict[str, Transaction[Any]]:
+        """Make the transactions of a wave; each device must show what follows when all of the wave has changed."""
+        then = self._after(fabric, wave.devices)
+        alarms = {name: look.alarms for name, look in self.plan.switches.items()}
+        return {name: self.transaction(name, then.expected(name, alarms.get(name, ()))) for name in wave.devices}
+
+    def _after(self, fabric: FabricModel, names: Collection[str]) -> FabricModel:
+        """Return the state of the fabric when devices have changed; servers are not in it."""
+        return fabric.after({name: self.plan.switches[name].after for name in names if name in self.plan.switches})
+
+    def _back(self, fabric: FabricModel, waves: Sequence[Wave], report: Report) -> None:
+        """Bring back what earlier waves had before, the last one first."""
+        kept = [
+            (wave, tuple(n for n in wave.devices if report.results[n].outcome is DeviceOutcome.CONFIRMED))
+            for wave in waves
+        ]
+        # All of them at once, so that what a crash leaves is known.
+        if not self.push.record("reverting", devices=[name for _, names in kept for name in names]):
+            return
+        for wave, names in reversed(kept):
+            if names:
+                self.push.options.tell(f"rolling back {wave.name}: {some(names)}")
+                back = Wave(wave.name, names)
+                undoing = WaveRun(self.push, back, self._transactions(fabric, wave))
+                report.results.update(undoing.settle(frozenset(), announced=True))

@@ -21,7 +21,7 @@ def _signature(name: str) -> str:
     if isinstance(value, type):
         members = sorted(key for key, item in vars(value).items() if not key.startswith("_") and _is_public(item))
         return f"{name}: {', '.join(members)}"
-    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", f"{name}{inspect.signature(value)}")
+    return re.sub(r"<(?:function )?(\S+)(?: object)? at 0x\w+>", r"\1", f"{name}{inspect.signature(value)}")
 
 
 def _is_public(item: object) -> bool:

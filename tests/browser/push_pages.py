@@ -7,20 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
-from ailb_gen.deploy.edits import edits_of
-from ailb_gen.deploy.impact import Impact, Touched, Traffic, impact_of
-from ailb_gen.deploy.past import Past
-from ailb_gen.deploy.planning import Look, Plan
+from ailb_gen.deploy.device_diff import SwitchDiff, edits_of
+from ailb_gen.deploy.impact import PushImpact, SwitchImpact, TrafficImpact, impact_of
+from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report.pages import Ending, Subject, plan_page, run_page
 from ailb_gen.deploy.report.trace import trace_of
-from ailb_gen.deploy.sides import Row, packed, side_by_side
-from ailb_gen.deploy.wave_order import Wave
+from ailb_gen.deploy.run_history import RecordedRun
+from ailb_gen.deploy.side_by_side import ComparedRow, packed, side_by_side
 from ailb_gen.intent.load import load
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
 from tests.conftest import EXAMPLES
 from tests.deploy import lab
-from tests.deploy.test_rollout import BAD, WAVES, machine, run
+from tests.deploy.test_wave_rollout import BAD, WAVES, machine, run
 
 LEAVES = tuple(name for name in lab.NAMES if "leaf" in name)
 SPINES = tuple(name for name in lab.NAMES if "spine" in name)
@@ -28,13 +27,13 @@ SCRIPT = "<script>window.hacked=1</script>"
 FACTS = (("Command", "ailb-gen plan"), ("Fabric", "fabric.yaml"), ("Files", "build/lab"))
 
 
-def changed(name: str, *edits: tuple[str, str]) -> Look:
+def changed(name: str, *edits: tuple[str, str]) -> SwitchDiff:
     """A switch whose file has some texts replaced, with the changes side by side."""
     after = lab.edited(name, *edits)
     running, target = read(lab.text_of(name), name), read(after, name)
     look, changes = lab.look(name, after=after), tuple(diff(running, target))
     sides = packed(side_by_side(running, target))
-    return replace(look, compact_edits=edits_of(running, changes, look.commands), sides=sides)
+    return replace(look, compact_edits=edits_of(running, changes, look.commands), compared=sides)
 
 
 def lab_plan() -> Plan:
@@ -75,7 +74,7 @@ def write_run(path: Path) -> Path:
         ended = run(devices)
     plan = lab_plan()
     plan = replace(plan, waves=WAVES)
-    trace = trace_of(Past("1-20261122T120000.000Z-abcd", devices.events))
+    trace = trace_of(RecordedRun("1-20261122T120000.000Z-abcd", devices.events))
     ending = Ending(ended.refused, ended.stopped)
     path.write_text(run_page(subject("deploy"), trace, ".ailb/runs/1/log.jsonl", ending, plan, impact_of(plan)))
     return path
@@ -85,28 +84,28 @@ def write_large(path: Path, model_of_frontier: Plan) -> Path:
     """Write the page of a plan that touches every session of 576 switches."""
     plan = model_of_frontier
     devices = {
-        name: Touched(
+        name: SwitchImpact(
             tuple(f"{end.port}.0" for cable in plan.fabric_model.cables[name] for end in (cable.a, cable.b)
                   if end.device == name),
             ("blue",),
             (),
         )
-        for name in plan.changes
+        for name in plan.changed_switches
     }  # fmt: skip
     waves = {wave.name: (0, 1.14) for wave in plan.waves if "spines" in wave.name}
-    impact = Impact(devices, Traffic((1, 1), (1, 1), (32768, 32768), waves))
+    impact = PushImpact(devices, TrafficImpact((1, 1), (1, 1), (32768, 32768), waves))
     path.write_text(plan_page(subject("plan", "frontier"), plan, impact))
     return path
 
 
 def large_rows(name: str, count: int) -> bytes:
     """The rows of a switch: ports with another MTU; its AS number makes it unlike every other switch."""
-    rows = [Row(" ", 0, "interfaces {", "interfaces {")]
+    rows = [ComparedRow(" ", 0, "interfaces {", "interfaces {")]
     for port in range(count):
         rows += [
-            Row(" ", 1, f"et-0/0/{port} {{", f"et-0/0/{port} {{"),
-            Row(" ", 2, f"description {name}-{port};", f"description {name}-{port};"),
-            Row("~", 2, "mtu 9216;", "mtu 9170;"),
-            Row(" ", 1, "}", "}"),
+            ComparedRow(" ", 1, f"et-0/0/{port} {{", f"et-0/0/{port} {{"),
+            ComparedRow(" ", 2, f"description {name}-{port};", f"description {name}-{port};"),
+            ComparedRow("~", 2, "mtu 9216;", "mtu 9170;"),
+            ComparedRow(" ", 1, "}", "}"),
         ]
-    return packed([*rows, Row(" ", 0, "}", "}"), Row("+", 0, "", f"asn-of {name};")])
+    return packed([*rows, ComparedRow(" ", 0, "}", "}"), ComparedRow("+", 0, "", f"asn-of {name};")])

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from ailb_gen.deploy.fabric_model import read_fabric_model
-from ailb_gen.deploy.planning import Plan
-from ailb_gen.deploy.report import changes
-from ailb_gen.deploy.wave_order import Wave
+from ailb_gen.deploy.planning import Plan, Wave
+from ailb_gen.deploy.report import pages
+from ailb_gen.deploy.switch_state import read_fabric_model
 from tests.browser.conftest import Opener
 from tests.browser.judging import looks_like, violations
 from tests.browser.push_pages import LEAVES, SCRIPT, large_rows, write_large, write_plan, write_run
@@ -128,7 +127,7 @@ def test_rows_that_the_script_draws_are_those_of_the_page(
     opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = opened(write_plan(tmp_path / "whole.html"))
-    monkeypatch.setattr(changes, "SHOWN", 0)
+    monkeypatch.setattr(pages, "SHOWN", 0)
     page = opened(write_plan(tmp_path / "lazy.html"))
     assert page.locator("details.change tbody tr").count() == 0
     page.get_by_role("button", name="Open all").click()
@@ -192,7 +191,9 @@ def test_a_plan_of_576_switches(opened: Opener, reports: Reports, tmp_path: Path
     model = read_fabric_model(root, {})
     names = [name for name, role in model.roles.items() if role in ("leaf", "spine")]
     one = lab.look(LEAVES[0])
-    looks = {name: replace(one, name=name, commands=("set x",), sides=large_rows(name, 24)) for name in sorted(names)}
+    looks = {
+        name: replace(one, name=name, commands=("set x",), compared=large_rows(name, 24)) for name in sorted(names)
+    }
     spines = tuple(name for name in names if name.startswith("spine"))
     leaves = tuple(name for name in names if name not in spines)
     waves = (Wave("canary leaf", leaves[:1]), Wave("spines of blue", spines), Wave("leaves of rail 0", leaves[1:]))

@@ -20,7 +20,7 @@ from tests.cli.test_observe import by_hand
 from tests.cli.test_study import LAB
 from tests.conftest import EXAMPLES
 from tests.deploy.fabric import SPINES, generated, run, site
-from tests.deploy.test_way_back import killed
+from tests.deploy.test_deployment_rollback import killed
 from tests.lab.bench import brought_up
 from tests.lab.check.damages import DAMAGES, damaged
 from tests.lab.isolated import isolated

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ailb_gen.deploy.planfile import _digest
+from ailb_gen.deploy.plan_file import _digest
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.load_config import load_set

@@ -11,10 +11,10 @@ from unittest import mock
 
 import pytest
 
-from ailb_gen.deploy.verify import Expected
+from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.emulator.faults import Fault
 from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, Hooks, Site, assert_sound, run
-from tests.deploy.test_way_back import killed
+from tests.deploy.test_deployment_rollback import killed
 
 
 def verdict(path: Path) -> str:
@@ -84,10 +84,10 @@ def test_a_push_that_is_rolled_back_shows_what_verification_found(tiny: Site, tm
     page = tmp_path / "page.html"
     wrong = ("the session with stripe1-leaf1 on et-0/0/0.0 is Active", "new alarm: fan <b>1</b>")
 
-    def differences(expected: Expected, _: object) -> tuple[str, ...]:
+    def deviations(expected: ExpectedState, _: object) -> tuple[str, ...]:
         return wrong if expected.name == SPINES[0] else ()
 
-    with mock.patch.object(Expected, "differences", differences):
+    with mock.patch.object(ExpectedState, "deviations", deviations):
         done = tiny.deploy("--report", f"html={page}", verify_s=1)
     assert done.code == 4
     assert assert_sound(tiny) == {CANARY: "confirmed", SPINES[0]: "rolled back"}

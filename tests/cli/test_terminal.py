@@ -23,7 +23,7 @@ from tests.cli.terminal import GOLDEN, WIDTH, Case, Shown, check, once, verbs
 from tests.cli.verbs import run
 from tests.conftest import ROOT, design_of, need_shared
 from tests.deploy.fabric import CANARY, LAST, Site
-from tests.deploy.test_way_back import killed
+from tests.deploy.test_deployment_rollback import killed
 from tests.junos.models import MODELS
 from tests.ports import free_ports
 

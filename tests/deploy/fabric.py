@@ -20,8 +20,8 @@ import ncclient.transport.session
 import yaml
 
 from ailb_gen.cli import main
-from ailb_gen.deploy.options import Limits
-from ailb_gen.deploy.runlog import RunLog, StateDirectory
+from ailb_gen.deploy.push import Limits, RunLog
+from ailb_gen.deploy.run_history import StateDirectory
 from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
@@ -199,7 +199,7 @@ def hurried() -> Iterator[None]:
     """Let the program look for answers often, and give a lost device up soon."""
     with (
         mock.patch.object(ncclient.transport.session, "TICK", TICK_S),
-        mock.patch("ailb_gen.deploy.options.Limits", _impatient),
+        mock.patch("ailb_gen.deploy.push.Limits", _impatient),
     ):
         yield
 
@@ -273,7 +273,11 @@ class Elapsing:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Be the clock of the pushes of this process."""
-        with mock.patch("ailb_gen.deploy.wave.time", self), mock.patch("ailb_gen.deploy.device_pool.time", self):
+        with (
+            mock.patch("ailb_gen.deploy.wave.time", self),
+            mock.patch("ailb_gen.deploy.push.time", self),
+            mock.patch("ailb_gen.deploy.device_pool.time", self),
+        ):
             yield
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from ailb_gen.deploy.edits import edits_of
-from ailb_gen.deploy.fabric_model import FabricModel, read_fabric_model, switch_of
+from ailb_gen.deploy.device_diff import SwitchDiff, edits_of
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
-from ailb_gen.deploy.planning import Look, Plan
-from ailb_gen.deploy.wave_order import Wave
+from ailb_gen.deploy.planning import Plan, Wave
+from ailb_gen.deploy.switch_state import FabricModel, read_fabric_model, switch_of
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
 from ailb_gen.network.model import Switch
@@ -43,11 +42,11 @@ def edited(name: str, *edits: tuple[str, str]) -> str:
     return text
 
 
-def look(name: str, before: str = "", after: str = "") -> Look:
+def look(name: str, before: str = "", after: str = "") -> SwitchDiff:
     """Return how a switch was found: with the text `before`, to become what `after` says, its file by default."""
     trees = [read(text or text_of(name), name) for text in (before, after)]
     change = commands(*trees)
-    return Look(
+    return SwitchDiff(
         name,
         fingerprint(trees[0]),
         model(name, before),
@@ -60,7 +59,7 @@ def look(name: str, before: str = "", after: str = "") -> Look:
     )
 
 
-def plan_of(*looks: Look) -> Plan:
+def plan_of(*looks: SwitchDiff) -> Plan:
     """Return what a push of such switches would do, each in a wave of its own; the others have what they should."""
     found = {name: look(name) for name in NAMES} | {one.name: one for one in looks}
     waves = tuple(Wave(name, (name,)) for name, one in found.items() if one.commands)

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError, no_signals
-from ailb_gen.deploy.options import Limits, RunOptions
-from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError
+from ailb_gen.deploy.planning import Wave
+from ailb_gen.deploy.push import Limits, Push, PushOptions
+from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, RequestRefusedError, UnknownOutcomeError
 from ailb_gen.deploy.transaction import CommitState
-from ailb_gen.deploy.wave import Push
-from ailb_gen.deploy.wave_order import Wave
 from ailb_gen.errors import OutputError
+from ailb_gen.signals import NO_SIGNALS
 
 STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "commit_state")
 # What a step may do besides what it should: refuse; break down before or after it was done; fail in a way that nobody
@@ -26,7 +26,7 @@ STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "commit_sta
 MISHAPS = ("refused", "lost before", "lost after", "bug before", "bug after", "away")
 PHASES = {"stage": Phase.CHECK, "apply": Phase.COMMIT, "confirm": Phase.CONFIRM, "revert": Phase.ROLLBACK}
 LIMITS = Limits(minutes=5, verify_s=30.0, failures=0, minute_s=60.0, grace_s=60.0)
-OPTIONS = RunOptions(LIMITS)
+OPTIONS = PushOptions(LIMITS)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Machine:
         """Return a transaction for every device."""
         return {name: FakeTransaction(name, self) for name in self.devices}
 
-    def push(self, options: RunOptions = OPTIONS, signals: Callable[[], int] = no_signals) -> Push:
+    def push(self, options: PushOptions = OPTIONS, signals: Callable[[], int] = NO_SIGNALS) -> Push:
         """Return a push to these devices."""
         log: Any = self
         return Push(FakePool(self, signals), log, options)
@@ -93,6 +93,7 @@ class Machine:
         """Let the program live in the time of this machine."""
         with (
             mock.patch("ailb_gen.deploy.wave.time", self.clock),
+            mock.patch("ailb_gen.deploy.push.time", self.clock),
             mock.patch("ailb_gen.deploy.device_pool.time", self.clock),
         ):
             yield
@@ -132,7 +133,7 @@ class FakeTransaction:
         mishap = script.pop(0) if script else None
         self.machine.clock.now += 0.01
         if mishap == "refused":
-            raise RefusedError(self.name, phase, "refused by the script")
+            raise RequestRefusedError(self.name, phase, "refused by the script")
         if mishap == "away":
             raise DeviceError(self.name, Phase.CONNECT, "away by the script")
         if mishap == "lost before":

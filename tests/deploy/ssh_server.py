@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 import asyncssh
 
-from ailb_gen.deploy.known_hosts import HostKey
+from ailb_gen.deploy.host_keys import HostKey
 
 KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
 

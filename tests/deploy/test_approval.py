@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 import yaml
 
-from ailb_gen.deploy import plan_signature, planfile
+from ailb_gen.deploy import approval, plan_file
 from ailb_gen.errors import DeployError
 from tests.conftest import need_tool
 from tests.deploy.fabric import CANARY, ORDER, Generated, Hooks, Site, assert_sound, run, site
@@ -102,8 +102,8 @@ def rewritten(plan: Path, keys: Path) -> None:
     body = json.loads(plan.read_text())
     body["devices"][CANARY]["commands"] = ["set system location building HQ"]
     del body["digest"], body["digests"]
-    body["digests"] = planfile._parts(body)
-    body["digest"] = planfile._digest(body)
+    body["digests"] = plan_file._parts(body)
+    body["digest"] = plan_file._digest(body)
     plan.write_text(json.dumps(body))
 
 
@@ -264,4 +264,4 @@ def test_without_ssh_keygen_nothing_is_pushed(tmp_path: Path) -> None:
     (tmp_path / "signers").touch()
     no_program = mock.patch("shutil.which", return_value=None)
     with no_program, pytest.raises(DeployError, match="ssh-keygen is not installed; it verifies signatures"):
-        plan_signature.verified(tmp_path / "plan", b"", b"", tmp_path / "signers")
+        approval.verified(tmp_path / "plan", b"", b"", tmp_path / "signers")

@@ -16,11 +16,11 @@ import pytest
 from keyring.errors import KeyringLocked
 
 from ailb_gen.deploy.credentials import (
-    Command,
+    CommandReference,
     CredentialError,
-    Environment,
-    Keyring,
-    Login,
+    EnvironmentReference,
+    KeyringReference,
+    LoginReference,
     Reference,
     Secret,
     SecretCache,
@@ -72,8 +72,8 @@ def ring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyring.core, "_keyring_backend", Backend())  # type: ignore[no-untyped-call]
 
 
-def python(code: str) -> Command:
-    return Command((sys.executable, "-c", code))
+def python(code: str) -> CommandReference:
+    return CommandReference((sys.executable, "-c", code))
 
 
 @pytest.mark.usefixtures("ring")
@@ -84,10 +84,10 @@ def test_every_kind_of_reference_is_resolved(monkeypatch: pytest.MonkeyPatch, tm
     key.touch()
     cache = SecretCache()
     got = resolve(
-        Login(
-            username=Environment("AILB_TEST_USER"),
-            password=Environment("AILB_TEST_PASSWORD"),
-            passphrase=Keyring("ailb", "admin"),
+        LoginReference(
+            username=EnvironmentReference("AILB_TEST_USER"),
+            password=EnvironmentReference("AILB_TEST_PASSWORD"),
+            passphrase=KeyringReference("ailb", "admin"),
             sudo_password=python(f"print('{VALUE}'); print('second line')"),
             key_file=key,
             agent=False,
@@ -98,7 +98,7 @@ def test_every_kind_of_reference_is_resolved(monkeypatch: pytest.MonkeyPatch, tm
     assert [secret.reveal() for secret in (got.password, got.passphrase, got.sudo_password) if secret] == [VALUE] * 3
     assert VALUE not in repr(got) + repr(cache)
     assert cache.redactor(f"<{VALUE}>") == "<***>"
-    nothing = resolve(Login(), cache)
+    nothing = resolve(LoginReference(), cache)
     assert (nothing.username, nothing.password, nothing.agent) == (None, None, True)
     assert nothing.user("configured") == "configured"
     assert nothing.user()
@@ -108,7 +108,7 @@ def test_a_reference_is_resolved_once_for_all_devices(tmp_path: Path) -> None:
     count = tmp_path / "count"
     reference = python(f"open({str(count)!r}, 'a').write('x'); print('{VALUE}')")
     cache = SecretCache()
-    threads = [Thread(target=resolve, args=(Login(password=reference), cache)) for _ in range(8)]
+    threads = [Thread(target=resolve, args=(LoginReference(password=reference), cache)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -133,19 +133,25 @@ PYTHON = repr(sys.executable)
 @pytest.mark.parametrize(
     ("reference", "told"),
     [
-        (Environment("AILB_MISSING"), "the environment variable AILB_MISSING is not set; set it before you run this"),
-        (Environment("AILB_EMPTY"), "the environment variable AILB_EMPTY is empty; set it before you run this"),
         (
-            Keyring("ailb", "nobody"),
+            EnvironmentReference("AILB_MISSING"),
+            "the environment variable AILB_MISSING is not set; set it before you run this",
+        ),
+        (
+            EnvironmentReference("AILB_EMPTY"),
+            "the environment variable AILB_EMPTY is empty; set it before you run this",
+        ),
+        (
+            KeyringReference("ailb", "nobody"),
             "the keyring entry of service 'ailb', user 'nobody': there is no such entry; "
             "add it with 'keyring set SERVICE USER'",
         ),
         (
-            Keyring("locked", "x"),
+            KeyringReference("locked", "x"),
             "the keyring entry of service 'locked', user 'x': the keyring refuses (KeyringLocked); unlock it",
         ),
         (
-            Command(("ailb-no-such-program", VALUE)),
+            CommandReference(("ailb-no-such-program", VALUE)),
             "the command 'ailb-no-such-program' is not installed; install it, or give its full path",
         ),
         (
@@ -164,7 +170,7 @@ PYTHON = repr(sys.executable)
             python("import sys; sys.stdout.buffer.write(b'\\xff\\n')"),
             f"the command {PYTHON} printed what is not UTF-8 text",
         ),
-        (Command(("/etc", VALUE)), "the command '/etc' cannot be run: Permission denied"),
+        (CommandReference(("/etc", VALUE)), "the command '/etc' cannot be run: Permission denied"),
     ],
 )
 def test_failures_name_the_reference_and_no_value(
@@ -186,22 +192,22 @@ def test_failures_name_the_reference_and_no_value(
 def test_a_system_without_a_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyring.core, "_keyring_backend", keyring.backends.fail.Keyring())  # type: ignore[no-untyped-call]
     with pytest.raises(CredentialError, match="this system has no keyring; install or unlock one"):
-        SecretCache().get(Keyring("ailb", "admin"))
+        SecretCache().get(KeyringReference("ailb", "admin"))
 
 
 def test_a_username_that_is_not_set() -> None:
     with pytest.raises(CredentialError, match="AILB_NO_SUCH_USER is not set"):
-        resolve(Login(username=Environment("AILB_NO_SUCH_USER")), SecretCache())
+        resolve(LoginReference(username=EnvironmentReference("AILB_NO_SUCH_USER")), SecretCache())
 
 
 def test_a_key_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CredentialError, match="key cannot be read: No such file or directory; check key_file"):
-        resolve(Login(key_file=tmp_path / "key"), SecretCache())
+        resolve(LoginReference(key_file=tmp_path / "key"), SecretCache())
 
 
 def test_a_command_runs_without_a_shell(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text('#!/bin/sh\nprintf "%s" "$1"\n', encoding="utf-8")
     program.chmod(stat.S_IRWXU)
-    secret = SecretCache().get(Command((str(program), "$HOME; echo `id`")))
+    secret = SecretCache().get(CommandReference((str(program), "$HOME; echo `id`")))
     assert secret.reveal() == "$HOME; echo `id`"

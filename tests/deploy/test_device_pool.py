@@ -19,7 +19,7 @@ from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
 from nornir.plugins.runners import ThreadedRunner
 
 from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, Runner, UnforeseenError, unreachable
-from ailb_gen.deploy.switch import DeviceError, ForeignError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, RequestRefusedError, UnknownOutcomeError
 from tests.deploy.machine import Clock
 
 NAMES = ("a", "b", "c")
@@ -93,7 +93,7 @@ def test_connections_that_are_not_kept() -> None:
 def work(name: str, connection: Connection) -> str:
     errors: dict[str, Exception] = {
         "a": UnknownOutcomeError("a", Phase.COMMIT, "no answer in time"),
-        "b": RefusedError("b", Phase.COMMIT, "syntax"),
+        "b": RequestRefusedError("b", Phase.COMMIT, "syntax"),
         "c": KeyError("s3cret"),
     }
     raise errors[name]
@@ -103,7 +103,7 @@ def test_what_goes_wrong_with_one_device() -> None:
     pool, connections = pool_of()
     found = pool.run(NAMES, work, Phase.COMMIT)
     assert found.good == {}
-    assert [type(found.bad[name]) for name in NAMES] == [UnknownOutcomeError, RefusedError, UnforeseenError]
+    assert [type(found.bad[name]) for name in NAMES] == [UnknownOutcomeError, RequestRefusedError, UnforeseenError]
     # What nobody foresaw may hold anything: only its kind is told, the cause is kept.
     assert str(found.bad["c"]) == "c: commit: this is a bug: KeyError; the record of the run has more"
     assert isinstance(found.bad["c"], UnforeseenError)
@@ -127,7 +127,7 @@ def test_an_error_does_not_keep_what_was_being_read() -> None:
         try:
             raise ValueError(name)
         except ValueError as error:
-            raise RefusedError(name, Phase.READ, "it is too long") from error
+            raise RequestRefusedError(name, Phase.READ, "it is too long") from error
 
     found = pool_of()[0].run(NAMES, read, Phase.READ)
     assert not answers
@@ -175,7 +175,7 @@ def persisting(
 
 LOST = UnknownOutcomeError("a", Phase.READ, "no answer")
 AWAY = DeviceError("a", Phase.CONNECT, "no route")
-REFUSED = RefusedError("a", Phase.LOCK, "locked")
+REFUSED = RequestRefusedError("a", Phase.LOCK, "locked")
 
 
 def test_asking_again_until_it_is_done(clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Both drivers do the same: every method of a Switch, and every way in which a device can refuse or go away."""
+"""Both drivers do the same: every method of a SwitchDriver, and every way in which a device can refuse or go away."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ import ncclient.transport.session
 import paramiko
 import pytest
 
-from ailb_gen.deploy.calls import PENDING
 from ailb_gen.deploy.credentials import Credentials, Secret
-from ailb_gen.deploy.drivers import DRIVERS
+from ailb_gen.deploy.drivers import DRIVERS, PENDING
 from ailb_gen.deploy.login import SshReach
-from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, Switch, UnknownOutcomeError
+from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, SwitchDriver, UnknownOutcomeError
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.junos.reader import read
@@ -60,7 +59,7 @@ def elsewhere(reach: SshReach, **changes: Any) -> SshReach:
 
 
 @contextmanager
-def opened(reach: tuple[str, SshReach]) -> Iterator[Switch]:
+def opened(reach: tuple[str, SshReach]) -> Iterator[SwitchDriver]:
     """Connect, and disconnect."""
     switch = DRIVERS[reach[0]](reach[1])
     switch.open()
@@ -71,12 +70,12 @@ def opened(reach: tuple[str, SshReach]) -> Iterator[Switch]:
 
 
 @pytest.fixture
-def switch(reach: tuple[str, SshReach]) -> Iterator[Switch]:
+def switch(reach: tuple[str, SshReach]) -> Iterator[SwitchDriver]:
     with opened(reach) as found:
         yield found
 
 
-def test_looking_changes_nothing(switch: Switch) -> None:
+def test_looking_changes_nothing(switch: SwitchDriver) -> None:
     assert switch.name == LEAF
     assert not switch.locked
     running = switch.running()
@@ -89,7 +88,7 @@ def test_looking_changes_nothing(switch: Switch) -> None:
     assert switch.ask("get-bgp-summary-information").find("bgp-peer") is None
 
 
-def test_a_push_and_the_way_back(switch: Switch) -> None:
+def test_a_push_and_the_way_back(switch: SwitchDriver) -> None:
     first, history = switch.running(), len(switch.commits())
     switch.lock()
     switch.lock()
@@ -121,7 +120,7 @@ def test_a_push_and_the_way_back(switch: Switch) -> None:
     assert not switch.locked
 
 
-def test_discarding(switch: Switch) -> None:
+def test_discarding(switch: SwitchDriver) -> None:
     switch.lock()
     switch.load(COMMANDS)
     switch.load_rollback(0)
@@ -129,7 +128,7 @@ def test_discarding(switch: Switch) -> None:
     switch.unlock()
 
 
-def test_deleting_what_is_not_there_is_no_error(switch: Switch) -> None:
+def test_deleting_what_is_not_there_is_no_error(switch: SwitchDriver) -> None:
     switch.lock()
     switch.load("delete protocols bgp group nothing\nset system location building y\n")
     assert "building y" in switch.compare()
@@ -137,11 +136,11 @@ def test_deleting_what_is_not_there_is_no_error(switch: Switch) -> None:
     switch.unlock()
 
 
-def test_two_sessions_exclude_each_other(reach: tuple[str, SshReach], switch: Switch) -> None:
+def test_two_sessions_exclude_each_other(reach: tuple[str, SshReach], switch: SwitchDriver) -> None:
     switch.lock()
     with opened(reach) as other:
         with pytest.raises(
-            RefusedError, match=f"^{LEAF}: lock: configuration database locked by: {USER} .*; another session"
+            RequestRefusedError, match=f"^{LEAF}: lock: configuration database locked by: {USER} .*; another session"
         ):
             other.lock()
         assert not other.locked
@@ -150,7 +149,7 @@ def test_two_sessions_exclude_each_other(reach: tuple[str, SshReach], switch: Sw
         assert other.locked
     # The end of a session releases its lock, as soon as the device has seen it.
     while not switch.locked:
-        with suppress(RefusedError):
+        with suppress(RequestRefusedError):
             switch.lock()
     switch.unlock()
 
@@ -185,59 +184,59 @@ def _paths(text: str) -> list[str]:
     ("commands", "message"),
     [("frobnicate", "load: .*syntax error"), ("set system [ a", "load: .*")],
 )
-def test_commands_that_cannot_be_loaded(switch: Switch, commands: str, message: str) -> None:
+def test_commands_that_cannot_be_loaded(switch: SwitchDriver, commands: str, message: str) -> None:
     switch.lock()
-    with pytest.raises(RefusedError, match=f"^{LEAF}: {message}"):
+    with pytest.raises(RequestRefusedError, match=f"^{LEAF}: {message}"):
         switch.load(commands)
     switch.load_rollback(0)
     switch.unlock()
 
 
-def test_a_candidate_that_does_not_pass(switch: Switch) -> None:
+def test_a_candidate_that_does_not_pass(switch: SwitchDriver) -> None:
     switch.lock()
     switch.load("delete system root-authentication\n")
-    with pytest.raises(RefusedError, match=r"check: .*root-authentication"):
+    with pytest.raises(RequestRefusedError, match=r"check: .*root-authentication"):
         switch.check()
-    with pytest.raises(RefusedError, match=r"commit: .*root-authentication"):
+    with pytest.raises(RequestRefusedError, match=r"commit: .*root-authentication"):
         switch.commit("x")
     switch.load_rollback(0)
     switch.unlock()
 
 
-def _lock(switch: Switch) -> None:
+def _lock(switch: SwitchDriver) -> None:
     switch.lock()
 
 
-def _load(switch: Switch) -> None:
+def _load(switch: SwitchDriver) -> None:
     switch.load(COMMANDS)
 
 
-def _check(switch: Switch) -> None:
+def _check(switch: SwitchDriver) -> None:
     switch.check()
 
 
-def _commit(switch: Switch) -> None:
+def _commit(switch: SwitchDriver) -> None:
     switch.load(COMMANDS)
     switch.commit("x", 5)
 
 
-def _ask(switch: Switch) -> None:
+def _ask(switch: SwitchDriver) -> None:
     switch.ask("get-bgp-summary-information")
 
 
-def _back(switch: Switch) -> None:
+def _back(switch: SwitchDriver) -> None:
     switch.load_rollback(0)
 
 
-def _unlock(switch: Switch) -> None:
+def _unlock(switch: SwitchDriver) -> None:
     switch.unlock()
 
 
-def _running(switch: Switch) -> None:
+def _running(switch: SwitchDriver) -> None:
     switch.running()
 
 
-STEPS: dict[str, tuple[Callable[[Switch], None], Phase]] = {
+STEPS: dict[str, tuple[Callable[[SwitchDriver], None], Phase]] = {
     "lock": (_lock, Phase.LOCK),
     "load": (_load, Phase.LOAD),
     "check": (_check, Phase.CHECK),
@@ -250,12 +249,12 @@ STEPS: dict[str, tuple[Callable[[Switch], None], Phase]] = {
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_what_the_device_refuses(fleet: Fleet, switch: Switch, step: str) -> None:
+def test_what_the_device_refuses(fleet: Fleet, switch: SwitchDriver, step: str) -> None:
     act, phase = STEPS[step]
     if step != "lock":
         switch.lock()
     fleet.add_faults(LEAF, Fault("error", step))
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(RequestRefusedError) as error:
         act(switch)
     assert (error.value.device, error.value.phase) == (LEAF, phase)
     assert "an injected fault" in error.value.reason

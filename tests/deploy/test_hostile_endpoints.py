@@ -13,12 +13,10 @@ import pytest
 
 from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.drivers import DRIVERS
-from ailb_gen.deploy.hostkeys import Endpoint, presented
-from ailb_gen.deploy.known_hosts import HostKey, HostKeyError, Known
-from ailb_gen.deploy.login import SshReach
-from ailb_gen.deploy.servers.ssh import SshServer
-from ailb_gen.deploy.ssh_config import SshRoute
-from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, Switch, UnknownOutcomeError
+from ailb_gen.deploy.host_keys import HostKey, HostKeyError, Known, SshEndpoint, presented
+from ailb_gen.deploy.login import SshReach, SshRoute
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, SwitchDriver, UnknownOutcomeError
 from tests.deploy.hostile import HOST_KEY, Behave, closing, dripping, endless, netconf, serving, silent, ssh
 
 NAME = "leaf1"
@@ -47,12 +45,12 @@ def reach(port: int, seconds: float, kind: str = "switch") -> SshReach:
     )  # fmt: skip
 
 
-def switch(port: int, seconds: float = LONG_S, timeout_s: int = 30, driver: str = "napalm") -> Switch:
+def switch(port: int, seconds: float = LONG_S, timeout_s: int = 30, driver: str = "napalm") -> SwitchDriver:
     return DRIVERS[driver](replace(reach(port, seconds), timeout_s=timeout_s))
 
 
-def server(port: int, seconds: float = LONG_S) -> SshServer:
-    return SshServer(reach(port, seconds, "server"))
+def server(port: int, seconds: float = LONG_S) -> ServerConnection:
+    return ServerConnection(reach(port, seconds, "server"))
 
 
 def failing(act: Callable[[], object]) -> DeviceError:
@@ -106,14 +104,14 @@ def test_fetching_a_host_key(what: str) -> None:
     behave, seconds, _ = BEFORE_LOGIN[what]
     with serving(behave) as port:
         known = Known("127.0.0.1", port, ("known_hosts",))
-        endpoint = Endpoint(NAME, "switch", port, SshRoute("127.0.0.1"), known, (), seconds)
+        endpoint = SshEndpoint(NAME, "switch", port, SshRoute("127.0.0.1"), known, (), seconds)
         with pytest.raises(HostKeyError, match="cannot be fetched"):
             presented(endpoint)
 
 
 def test_the_host_key_of_one_that_hangs_later() -> None:
     with serving(ssh("auth")) as port:
-        endpoint = Endpoint(NAME, "switch", port, SshRoute("127.0.0.1"), Known("127.0.0.1", port, ()), (), LONG_S)
+        endpoint = SshEndpoint(NAME, "switch", port, SshRoute("127.0.0.1"), Known("127.0.0.1", port, ()), (), LONG_S)
         assert presented(endpoint) == HostKey(HOST_KEY.get_name(), HOST_KEY.get_base64())
 
 
@@ -154,7 +152,7 @@ def test_a_server_that_never_stops(talk: Callable[[paramiko.Channel, threading.E
         one.open()
         error = failing(lambda: one.run("true\n", Phase.READ, 60))
         one.close()
-    assert isinstance(error, RefusedError)
+    assert isinstance(error, RequestRefusedError)
     assert "its answer is longer than 64 KiB" in error.reason
 
 
@@ -259,7 +257,7 @@ def test_stopping_ends_what_hangs() -> None:
     with serving(silent()) as port:
         way = reach(port, 3600)
         threading.Timer(0.2, way.stop.set).start()
-        error = failing(SshServer(way).open)
+        error = failing(ServerConnection(way).open)
     assert "stopped" in error.reason
 
 
@@ -275,11 +273,11 @@ def test_an_encrypted_key_is_no_refused_login(tmp_path: Path, passphrase: Secret
     paramiko.ECDSAKey.generate().write_private_key_file(str(key), password="right")
     login = Credentials("admin", None, passphrase, None, key, agent=False)
     way = SshReach(NAME, "127.0.0.1", 9, login, paramiko.HostKeys())
-    for one in (SshServer(way), DRIVERS["napalm"](way), DRIVERS["pyez"](way)):
+    for one in (ServerConnection(way), DRIVERS["napalm"](way), DRIVERS["pyez"](way)):
         error = failing(one.open)
         assert f"the key file {key} {reason}" in str(error)
     (tmp_path / "key").write_text("not a key")
-    assert f"the key file {key} is not a private key; check key_file" in str(failing(SshServer(way).open))
+    assert f"the key file {key} is not a private key; check key_file" in str(failing(ServerConnection(way).open))
 
 
 def test_the_limit_is_that_of_the_request() -> None:

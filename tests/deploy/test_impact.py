@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.fabric_model import FabricModel
-from ailb_gen.deploy.impact import Touched, touched, traffic
-from ailb_gen.deploy.wave_order import Wave
+from ailb_gen.deploy.impact import SwitchImpact, touched, traffic
+from ailb_gen.deploy.planning import Wave
+from ailb_gen.deploy.switch_state import FabricModel
 from ailb_gen.routing.rib import Routing
 from tests.deploy.lab import NAMES, edited, fabric_model, look
 from tests.routing.fabrics import Case, cases, random_fabrics
@@ -20,7 +20,7 @@ COLORS = ("blue", "green", "orange", "red")
 GREEN, BLUE = "fabric-color green;", "fabric-color blue;"
 RA = "\n            max-advertisement-interval 30"
 ROUTE, LOCAL = "route fc00:1:1:2::/64 {", "community local members"
-NOTHING = Touched((), (), ())
+NOTHING = SwitchImpact((), (), ())
 
 
 @pytest.mark.parametrize(
@@ -33,43 +33,43 @@ NOTHING = Touched((), (), ())
         (
             LEAF,
             [("facing_spine1:et-0/0/0;\n        mtu 9216", "facing_spine1:et-0/0/0;\n        mtu 9000")],
-            Touched(("et-0/0/0.0",), ("green",), ()),
+            SwitchImpact(("et-0/0/0.0",), ("green",), ()),
         ),
         (
             LEAF,
             [("to.gpu-s1-2:gpu0_eth;\n        native-vlan-id 2;", "to.gpu-s1-2:gpu0_eth;")],
-            Touched((), (), ("gpu-s1-2",)),
+            SwitchImpact((), (), ("gpu-s1-2",)),
         ),
-        (LEAF, [(GREEN, BLUE)], Touched(("et-0/0/0.0",), ("blue", "green"), ())),
+        (LEAF, [(GREEN, BLUE)], SwitchImpact(("et-0/0/0.0",), ("blue", "green"), ())),
         (
             LEAF,
             [("members 65001;", "members 65009;")],
-            Touched(("et-0/0/0.0",), ("green",), ()),
+            SwitchImpact(("et-0/0/0.0",), ("green",), ()),
         ),
-        (LEAF, [("then reject;", "then accept;")], Touched(UPLINKS, COLORS, ())),
-        (LEAF, [("address fc00:1:1:2::1/64;", "address fc00:1:1:2::2/64;")], Touched((), (), SERVERS)),
-        (LEAF, [(f"irb.2 {{{RA}", f"irb.2 {{{RA}0")], Touched((), (), SERVERS)),
-        (LEAF, [(f"0/2.0 {{{RA}", f"0/2.0 {{{RA}0")], Touched(("et-0/0/2.0",), ("red",), ())),
+        (LEAF, [("then reject;", "then accept;")], SwitchImpact(UPLINKS, COLORS, ())),
+        (LEAF, [("address fc00:1:1:2::1/64;", "address fc00:1:1:2::2/64;")], SwitchImpact((), (), SERVERS)),
+        (LEAF, [(f"irb.2 {{{RA}", f"irb.2 {{{RA}0")], SwitchImpact((), (), SERVERS)),
+        (LEAF, [(f"0/2.0 {{{RA}", f"0/2.0 {{{RA}0")], SwitchImpact(("et-0/0/2.0",), ("red",), ())),
         (
             LEAF,
             [("route fc00:1:1:2::/64 {\n                color blue;", "route fc00:1:1:2::/64 {")],
-            Touched((), ("blue",), ()),
+            SwitchImpact((), ("blue",), ()),
         ),
-        (SPINE, [(GREEN, "fabric-color blue;")], Touched(UPLINKS, ("blue", "green"), ())),
-        (SPINE, [(f"0/3.0 {{{RA}", f"0/3.0 {{{RA}0")], Touched(("et-0/0/3.0",), ("green",), ())),
+        (SPINE, [(GREEN, "fabric-color blue;")], SwitchImpact(UPLINKS, ("blue", "green"), ())),
+        (SPINE, [(f"0/3.0 {{{RA}", f"0/3.0 {{{RA}0")], SwitchImpact(("et-0/0/3.0",), ("green",), ())),
         # What the policies of a group refer to, though nothing is changed in them.
-        (SPINE, [("        fc00::/16;", "        fc00::/15;")], Touched(UPLINKS, ("green",), ())),
+        (SPINE, [("        fc00::/16;", "        fc00::/15;")], SwitchImpact(UPLINKS, ("green",), ())),
         (
             SPINE,
             [("community local members", "community local members 1:1;\n    community other members")],
-            Touched(UPLINKS, ("green",), ()),
+            SwitchImpact(UPLINKS, ("green",), ()),
         ),
         # An interface more for the group leaves the others alone.
-        (SPINE, [("interface et-0/0/3.0;\n                }", "}")], Touched(("et-0/0/3.0",), ("green",), ())),
-        (SPINE, [("router-id 10.255.0.1", "router-id 10.255.0.99")], Touched(UPLINKS, ("green",), ())),
+        (SPINE, [("interface et-0/0/3.0;\n                }", "}")], SwitchImpact(("et-0/0/3.0",), ("green",), ())),
+        (SPINE, [("router-id 10.255.0.1", "router-id 10.255.0.99")], SwitchImpact(UPLINKS, ("green",), ())),
     ],
 )
-def test_one_change(name: str, edits: list[tuple[str, str]], expected: Touched) -> None:
+def test_one_change(name: str, edits: list[tuple[str, str]], expected: SwitchImpact) -> None:
     changed = edited(name, *edits)
     found = touched(fabric_model(), look(name, after=changed))
     assert found == expected

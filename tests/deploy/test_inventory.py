@@ -7,9 +7,16 @@ from textwrap import dedent
 import pytest
 from nornir.core.inventory import Inventory as NornirInventory
 
-from ailb_gen.deploy.credentials import Command, Environment, Keyring, Login
-from ailb_gen.deploy.devices import devices
-from ailb_gen.deploy.inventory import AilbInventory, Inventory, Options, Target, need_inventory, read_inventory
+from ailb_gen.deploy.credentials import CommandReference, EnvironmentReference, KeyringReference, LoginReference
+from ailb_gen.deploy.inventory import (
+    AilbInventory,
+    ConnectionOptions,
+    Inventory,
+    Target,
+    need_inventory,
+    read_inventory,
+)
+from ailb_gen.deploy.inventory_files import devices
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
@@ -43,8 +50,8 @@ def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> Non
         hostname="stripe2-leaf1",
         port=830,
         platform="junos",
-        login=Login(agent=True),
-        options=Options(120, 30, 30),
+        login=LoginReference(agent=True),
+        options=ConnectionOptions(120, 30, 30),
         known_hosts=(Path.home() / ".ssh/known_hosts",),
         ssh_config=Path.home() / ".ssh/config",
         managed=True,
@@ -116,18 +123,20 @@ def test_the_most_specific_level_wins_key_by_key(tmp_path: Path) -> None:
             """,
     ).targets
     plain, leaf, rail, lab = (found[name] for name in ("spine2", "stripe1-leaf1", "stripe1-leaf2", "spine1"))
-    default = Environment("AILB_DEFAULT")
-    assert (plain.port, plain.options) == (22, Options(300, 30, 0))
-    assert plain.login == Login("everybody", default, agent=False)
+    default = EnvironmentReference("AILB_DEFAULT")
+    assert (plain.port, plain.options) == (22, ConnectionOptions(300, 30, 0))
+    assert plain.login == LoginReference("everybody", default, agent=False)
     assert plain.known_hosts == (tmp_path / "known_hosts", Path("/etc/ssh/ssh_known_hosts"))
     assert plain.labels == {"site": "x", "row": 1}
     assert leaf.groups == ("rail0", "stripe1", "hall", "leaf", "switch")
     assert (leaf.port, leaf.labels) == (2022, {"site": "x", "row": 2})
-    assert leaf.login == Login(Environment("AILB_LEAF"), default, sudo_password=Command(("pass", "hall")), agent=False)
+    assert leaf.login == LoginReference(
+        EnvironmentReference("AILB_LEAF"), default, sudo_password=CommandReference(("pass", "hall")), agent=False
+    )
     assert (rail.login.key_file, rail.ssh_config) == (tmp_path / "keys/rail1", None)
     assert lab.groups == ("lab", "hall", "spine", "switch")
     assert (lab.port, lab.managed, lab.labels) == (10830, False, {"site": "x", "row": 1, "lab": True})
-    assert lab.login.password == Keyring("lab", "ops")
+    assert lab.login.password == KeyringReference("lab", "ops")
     assert found["server-001"].login.agent is True
 
 
@@ -166,7 +175,7 @@ def test_nornir_sees_the_managed_devices_and_no_credential(tmp_path: Path) -> No
     spine, leaf = nornir.hosts["spine2"], nornir.hosts["stripe1-leaf2"]
     assert (spine.hostname, spine.port, spine.platform, spine["row"]) == ("192.0.2.2", 830, "junos", 7)
     assert (leaf.username, leaf.password, leaf["rail"], leaf["stripe"]) == ("ops", None, 1, 1)
-    assert leaf["target"].login.password == Environment("AILB_SECRET_NAME")
+    assert leaf["target"].login.password == EnvironmentReference("AILB_SECRET_NAME")
     assert {host.name for host in nornir.children_of_group("stripe2")} == {
         *("stripe2-leaf1", "stripe2-leaf2", "server-003", "server-004")
     }

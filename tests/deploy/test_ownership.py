@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.ownership import OWNED, commands, fingerprint, ownership, wanted
+from ailb_gen.deploy.ownership import OWNED, commands, expected_configuration, fingerprint, ownership
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
@@ -69,7 +69,7 @@ def below(path: tuple[str, ...], *words: str) -> bool:
 def check(running: Node, file: Node) -> None:
     """Make sure of everything that `wanted` and `commands` promise of two configurations."""
     before = to_curly(running), to_curly(file)
-    target = wanted(running, file, RIGHTS)
+    target = expected_configuration(running, file, RIGHTS)
     # What is owned is what the file says, and nothing else.
     assert {path for path in target.paths() if below(path)} == {path for path in file.paths() if below(path)}
     # Of the rest, everything stays that the file says no other value for, and only what the file says comes.
@@ -85,7 +85,7 @@ def check(running: Node, file: Node) -> None:
         assert commands(target, one) == ""
         assert fingerprint(one) == fingerprint(target)
     assert warnings == []
-    assert commands(again, wanted(again, file, RIGHTS)) == ""
+    assert commands(again, expected_configuration(again, file, RIGHTS)) == ""
     assert (to_curly(running), to_curly(file)) == before
 
 
@@ -99,14 +99,14 @@ def test_every_published_configuration_becomes_what_a_file_says(file: str) -> No
 
 
 def test_statements_below_what_the_file_has_without_any_go() -> None:
-    target = wanted(device(RUNNING), read(FILE), RIGHTS)
+    target = expected_configuration(device(RUNNING), read(FILE), RIGHTS)
     check(device(RUNNING), read(FILE))
     assert target.get("interfaces", "et-0/0/0", "unit", "0", "family", "inet6") is not None
     assert not target.has("interfaces", "et-0/0/0", "unit", "0", "family", "inet6", "address")
 
 
 def test_what_makes_a_switch_reachable_stays() -> None:
-    target = wanted(device(RUNNING), read(FILE), RIGHTS)
+    target = expected_configuration(device(RUNNING), read(FILE), RIGHTS)
     assert target.values("system", "services") == ("ssh", "telnet", "netconf")
     assert target.has("interfaces", "re0:mgmt-0", "unit", "0", "family", "inet", "address", "10.0.0.1/24")
     assert target.has("policy-options", "prefix-list", "MANAGERS", "10.0.0.0/8")
@@ -118,17 +118,19 @@ def test_what_makes_a_switch_reachable_stays() -> None:
 
 def test_keep_and_own_of_the_inventory() -> None:
     rights = ownership(own=["policy-options prefix-list MAN*"], keep=["interfaces et-0/0/6*", "vlans vn9"])
-    target = wanted(device(RUNNING), read(FILE), rights)
+    target = expected_configuration(device(RUNNING), read(FILE), rights)
     assert target.has("interfaces", "et-0/0/63", "unit", "0")
     assert target.value("vlans", "vn9", "vlan-id") == "9"
     assert not target.has("policy-options", "prefix-list")
-    assert wanted(target, read(FILE), rights).values("interfaces") == target.values("interfaces")
+    assert expected_configuration(target, read(FILE), rights).values("interfaces") == target.values("interfaces")
 
 
 def test_what_is_kept_is_kept_even_from_the_file() -> None:
-    target = wanted(device(RUNNING), read(FILE), ownership(keep=["interfaces et-0/0/0 mtu", "system host-name"]))
+    target = expected_configuration(
+        device(RUNNING), read(FILE), ownership(keep=["interfaces et-0/0/0 mtu", "system host-name"])
+    )
     assert target.value("interfaces", "et-0/0/0", "mtu") == "1500"
-    absent = wanted(device("system { services { ssh; } }"), read(FILE), ownership(keep=["vlans"]))
+    absent = expected_configuration(device("system { services { ssh; } }"), read(FILE), ownership(keep=["vlans"]))
     assert not absent.has("vlans")
 
 
@@ -150,7 +152,7 @@ def test_the_file_says_what_is_active() -> None:
     running = device("inactive: protocols { inactive: bgp { group a { type external; } } lldp { interface all; } }")
     file = read("protocols { bgp { group a { type external; } } }")
     check(running, file)
-    done, _ = load_set(running, commands(running, wanted(running, file, RIGHTS)))
+    done, _ = load_set(running, commands(running, expected_configuration(running, file, RIGHTS)))
     assert "inactive" not in to_curly(done)
 
 
@@ -161,7 +163,7 @@ def test_protected_statements_are_changed_all_the_same() -> None:
 def test_set_text_says_the_same_as_curly_text() -> None:
     lines = commands(Node(""), read(FILE))
     assert lines.startswith("set ")
-    targets = [wanted(device(RUNNING), read(text), RIGHTS) for text in (lines, FILE)]
+    targets = [expected_configuration(device(RUNNING), read(text), RIGHTS) for text in (lines, FILE)]
     assert commands(*targets) == ""
     assert fingerprint(targets[0]) == fingerprint(targets[1])
 
@@ -209,13 +211,13 @@ def test_whatever_somebody_did_is_repaired(name: str, damages: Damage) -> None:
     file = read_file(GOLDEN / name)
     good = load(factory("a", "admin"), file, "merge")
     running = device(to_curly(damage(good, damages)))
-    target = wanted(running, file, RIGHTS)
+    target = expected_configuration(running, file, RIGHTS)
     done, warnings = load_set(running, commands(running, target))
     assert (commands(target, done), warnings) == ("", [])
     assert fingerprint(done) == fingerprint(target)
     # Nothing of what the file says is missing, and pushing again changes nothing.
     assert all(done.has(*path) for path in file.paths())
-    assert commands(done, wanted(done, file, RIGHTS)) == ""
+    assert commands(done, expected_configuration(done, file, RIGHTS)) == ""
 
 
 WORDS = st.sampled_from(["a", "unit", "0", "family", "inet6", "export", "mtu", "term", "then", "community", "add"])
@@ -266,7 +268,7 @@ def test_a_number_with_attributes_gives_way() -> None:
     running = device("routing-options { autonomous-system 65000 loops 2; }")
     file = read("routing-options { autonomous-system 65001; }")
     check(running, file)
-    target = wanted(running, file, RIGHTS)
+    target = expected_configuration(running, file, RIGHTS)
     assert target.values("routing-options", "autonomous-system") == ("65001", "loops")
 
 
@@ -278,4 +280,4 @@ def test_names_equal_to_keywords_are_names(name: str) -> None:
     running = device(body)
     file = read(body.replace("term b", "term a { then reject; } term b").replace("then accept", "from family inet6"))
     check(running, file)
-    check(device(to_curly(wanted(running, file, RIGHTS))), read(body))
+    check(device(to_curly(expected_configuration(running, file, RIGHTS))), read(body))

@@ -11,17 +11,17 @@ import pytest
 from lxml import etree
 
 from ailb_gen.deploy import planning
-from ailb_gen.deploy.context import Context
+from ailb_gen.deploy.artifacts import Inputs
+from ailb_gen.deploy.device_diff import SwitchDiff, switch_diff
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool
-from ailb_gen.deploy.forwarding_state import read_forwarding
-from ailb_gen.deploy.inputs import Inputs
 from ailb_gen.deploy.inventory import Target, read_inventory
-from ailb_gen.deploy.memory import Kept
 from ailb_gen.deploy.ownership import fingerprint, ownership
-from ailb_gen.deploy.planning import Look, Plan, look, paths_of, plan_of, position_of
-from ailb_gen.deploy.switch import Commit, DeviceError, Phase, once
-from ailb_gen.deploy.transaction import FileAim
-from ailb_gen.deploy.wave_order import Position, Wave
+from ailb_gen.deploy.planning import Plan, Position, Wave, paths_of, plan_of, position_of
+from ailb_gen.deploy.resource_limits import Kept
+from ailb_gen.deploy.session import DeploySession
+from ailb_gen.deploy.switch_driver import CommitEntry, DeviceError, Phase, once
+from ailb_gen.deploy.transaction import FileSource
+from ailb_gen.deploy.verification import read_forwarding
 from ailb_gen.emulator.load_config import load
 from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
@@ -61,8 +61,8 @@ class Fake:
     def running(self) -> str:
         return self.text
 
-    def commits(self) -> tuple[Commit, ...]:
-        return (Commit(0, "admin", 0, self.log, None),)
+    def commits(self) -> tuple[CommitEntry, ...]:
+        return (CommitEntry(0, "admin", 0, self.log, None),)
 
     def ask(self, rpc: str, **arguments: str | bool) -> etree._Element:
         reply = etree.Element("reply")
@@ -78,13 +78,13 @@ class Fake:
         return reply
 
 
-def aim(name: str) -> FileAim:
-    return FileAim(name, lambda: INPUTS.text(name), ownership())
+def aim(name: str) -> FileSource:
+    return FileSource(name, lambda: INPUTS.text(name), ownership())
 
 
-def seen(name: str, fake: Fake) -> Look:
+def seen(name: str, fake: Fake) -> SwitchDiff:
     switch: Any = fake
-    return look(name, aim(name), switch)
+    return switch_diff(name, aim(name), switch)
 
 
 def test_a_switch_from_the_factory() -> None:
@@ -110,7 +110,7 @@ def test_secrets_are_not_shown() -> None:
     found = seen(LEAF, Fake(text))
     assert [command for command in found.commands if "group x" in command] == ["delete protocols bgp group x"]
     switch: Any = Fake(FACTORY)
-    back = look(LEAF, lambda switch, running: lambda tree: read(text), switch)
+    back = switch_diff(LEAF, lambda switch, running: lambda tree: read(text), switch)
     assert "hunter2" not in repr(back)
     assert any(command.endswith("authentication-key ***") for command in back.commands)
 
@@ -176,11 +176,11 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Target]:
 
 
 def planned(targets: Mapping[str, Target], picked: frozenset[str] = frozenset(lab.NAMES), **odd: Any) -> Plan:
-    """Look at all switches: they have what their files say, but for some, whose names have `_` for `-`."""
+    """Look at all switches: they match their files, but for some, whose names have `_` for `-`."""
     fakes: dict[str, Fake | DeviceError] = {name: Fake(running(name), ALL) for name in lab.NAMES}
     fakes.update({name.replace("_", "-"): fake for name, fake in odd.items()})
     intent, inventory = (cast("Any", None) for _ in range(2))
-    on = Context(intent, inventory, INPUTS, targets, {}, picked, FakePool(fakes), str)
+    on = DeploySession(intent, inventory, INPUTS, targets, {}, picked, FakePool(fakes), str)
     return plan_of(on, aim, 1)
 
 
@@ -210,8 +210,8 @@ def test_what_is_kept_of_all_switches_is_limited(
         name.replace("-", "_"): Fake(f"{running(name)} vlans {{ {vlans} }}", ALL) for name in lab.NAMES
     }
     found = planned(targets, **hostile)
-    assert len(found.looks) in range(1, 4)
-    assert len(found.looks) + len(found.errors) == len(lab.NAMES)
+    assert len(found.switches) in range(1, 4)
+    assert len(found.switches) + len(found.errors) == len(lab.NAMES)
     refused = "read: what it does and what would be changed on it take too much memory"
     assert all(f"{name}: {refused}" in str(error) for name, error in found.errors.items())
     assert all("500 statements go and 0 come; delete on it by hand" in str(error) for error in found.errors.values())
@@ -220,8 +220,8 @@ def test_what_is_kept_of_all_switches_is_limited(
 
 def test_nothing_to_do(targets: Mapping[str, Target]) -> None:
     found = planned(targets)
-    assert (found.changed, found.changes, found.errors, found.waves) == ({}, {}, {}, ())
-    assert found.looks.keys() == found.found.keys() == set(lab.NAMES)
+    assert (found.changed, found.changed_switches, found.errors, found.waves) == ({}, {}, {}, ())
+    assert found.switches.keys() == found.devices.keys() == set(lab.NAMES)
     assert len(found.fabric_model.sessions.up) == 16
 
 
@@ -229,8 +229,8 @@ def test_only_what_is_picked_is_changed_and_everything_looked_at(targets: Mappin
     bare = {name.replace("-", "_"): Fake(FACTORY, ()) for name in lab.NAMES}
     found = planned(targets, frozenset({"spine2", LEAF}), **bare)
     assert found.waves == (Wave("canary leaf", (LEAF,)), Wave("spines of blue", ("spine2",)))
-    assert list(found.changes) == list(found.changed) == [LEAF, "spine2"]
-    assert found.looks.keys() == set(lab.NAMES)
+    assert list(found.changed_switches) == list(found.changed) == [LEAF, "spine2"]
+    assert found.switches.keys() == set(lab.NAMES)
 
 
 def test_a_switch_that_cannot_be_looked_at(targets: Mapping[str, Target]) -> None:
@@ -239,14 +239,14 @@ def test_a_switch_that_cannot_be_looked_at(targets: Mapping[str, Target]) -> Non
     assert found.errors.keys() == {"spine1", "spine2"}
     assert found.errors["spine1"] is gone
     assert found.waves == (Wave("canary spine", ("spine3",)),)
-    assert found.looks.keys().isdisjoint({"spine1", "spine2"})
+    assert found.switches.keys().isdisjoint({"spine1", "spine2"})
 
 
 def test_paths_are_those_that_are_up_at_both_ends(targets: Mapping[str, Target]) -> None:
     odd = Fake(running("spine2"), ALL[1:])
     gone = DeviceError("spine4", Phase.CONNECT, "no answer")
     found = planned(targets, spine2=odd, spine4=gone)
-    paths = paths_of(found.fabric_model, found.looks)
+    paths = paths_of(found.fabric_model, found.switches)
     assert paths.spines == {
         LEAF: frozenset({"spine1", "spine3"}),
         **{name: frozenset({"spine1", "spine2", "spine3"}) for name in lab.NAMES if "leaf" in name and name != LEAF},

@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 import asyncssh
 import pytest
 
-from ailb_gen.deploy.fleet import LIBRARIES
+from ailb_gen.deploy.session import LIBRARIES
 from ailb_gen.deploy.transaction import SwitchTransaction
 from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.emulator.host import FleetLogin

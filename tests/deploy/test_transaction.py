@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ailb_gen.deploy import transaction
-from ailb_gen.deploy.memory import ONE_AT_A_TIME
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
-from ailb_gen.deploy.switch import Commit, ForeignError, Phase, RefusedError, once
-from ailb_gen.deploy.transaction import CommitState, SwitchTransaction, history_aim, tree_of, unchanged
-from ailb_gen.deploy.verify import Expected
+from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
+from ailb_gen.deploy.switch_driver import CommitEntry, ForeignError, Phase, RequestRefusedError, once
+from ailb_gen.deploy.switch_state import ExpectedState
+from ailb_gen.deploy.transaction import CommitState, SwitchTransaction, history_source, tree_of, unchanged
 from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_curly
@@ -101,10 +101,10 @@ class _Switch:
         self._request("commit")
         self.database.commit(US, log, CONFIRM_S if confirm_minutes else 0, confirm_minutes or 0)
 
-    def commits(self) -> tuple[Commit, ...]:
+    def commits(self) -> tuple[CommitEntry, ...]:
         self._request("commits")
         return tuple(
-            Commit(at, entry.user, 0, entry.log, 5 if entry.comment.startswith("commit confirmed") else None)
+            CommitEntry(at, entry.user, 0, entry.log, 5 if entry.comment.startswith("commit confirmed") else None)
             for at, entry in enumerate(self.database.commits())
         )
 
@@ -112,7 +112,7 @@ class _Switch:
         raise AssertionError(rpc)
 
 
-TRANSACTION = SwitchTransaction(NAME, unchanged, fingerprint(read(OLD)), MARK, Expected(NAME), digest(""))
+TRANSACTION = SwitchTransaction(NAME, unchanged, fingerprint(read(OLD)), MARK, ExpectedState(NAME), digest(""))
 # More requests than any step has.
 MOMENTS = range(12)
 
@@ -172,7 +172,7 @@ class _Strict(_Switch):
 
     def load(self, commands: str) -> None:
         self._request("load")
-        raise RefusedError(
+        raise RequestRefusedError(
             NAME, Phase.LOAD, f"'hunter2' is too short, '{commands.rsplit(maxsplit=1)[-1]}' as well; not example.net"
         )
 
@@ -183,9 +183,9 @@ def test_a_device_that_repeats_a_value_without_its_statement() -> None:
     switch = _Strict(ConfigDatabase(running), lambda: None)
     approved = digest(commands(running, target))
     transaction = SwitchTransaction(
-        NAME, lambda *_: lambda _: target, fingerprint(running), MARK, Expected(NAME), approved
+        NAME, lambda *_: lambda _: target, fingerprint(running), MARK, ExpectedState(NAME), approved
     )
-    with pytest.raises(RefusedError) as error:
+    with pytest.raises(RequestRefusedError) as error:
         transaction.stage(switch)
     assert "hunter2" not in f"{error.value} {error.value.reason} {once([error.value])}"
     assert "is too short" in str(error.value)
@@ -203,7 +203,7 @@ def test_no_tree_lives_while_a_switch_answers(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(transaction, "tree_of", watched)
     switch = waiting(-1)
     assert TRANSACTION.commit_state(switch) is CommitState.PENDING
-    aim = history_aim(NAME, "run", fingerprint(read(OLD)))(switch, to_curly(read(NEW)))
+    aim = history_source(NAME, "run", fingerprint(read(OLD)))(switch, to_curly(read(NEW)))
     assert to_curly(aim(read(NEW))) == OLD
     TRANSACTION.revert(switch)
     assert TRANSACTION.stage(switch) == fingerprint(read(OLD))

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from ailb_gen.deploy.fabric_model import switch_of
+from ailb_gen.deploy.switch_state import switch_of
 from ailb_gen.emulator.load_config import load_set
 from ailb_gen.forwarding.management import obstacles, ports_off
 from ailb_gen.junos.reader import read

@@ -8,7 +8,7 @@ import pytest
 
 from ailb_gen.checks.model import RunOptions
 from ailb_gen.checks.run import run as validate
-from ailb_gen.deploy.inputs import read_inputs
+from ailb_gen.deploy.artifacts import read_inputs
 from ailb_gen.errors import UsageError
 from ailb_gen.manifest import read_generated
 from ailb_gen.render.artifacts import RenderOptions

@@ -1,24 +1,177 @@
-"""The pages: of a plan, and of a run that any verb has begun, however it ended."""
+"""The pages of a plan and of a run, however it ended; its section of changes shows equal changes once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
-from ailb_gen.deploy.impact import Impact
+from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff
+from ailb_gen.deploy.impact import PushImpact
 from ailb_gen.deploy.planning import Plan
-from ailb_gen.deploy.report.changes import changes_section, foreign_of
-from ailb_gen.deploy.report.picture import picture_of, touched_links, touched_section
-from ailb_gen.deploy.report.tables import endings, impact_section, notices_section, outcomes_section, record_section
-from ailb_gen.deploy.report.trace import Trace
-from ailb_gen.deploy.report.waves import planned_section, run_section, seconds
-from ailb_gen.deploy.wave import Outcome
+from ailb_gen.deploy.report.trace import RunTrace
+from ailb_gen.deploy.report.waves import (
+    endings,
+    impact_section,
+    notices_section,
+    outcomes_section,
+    picture_of,
+    planned_section,
+    record_section,
+    run_section,
+    seconds,
+    touched_links,
+    touched_section,
+)
+from ailb_gen.deploy.run_history import DeviceOutcome
+from ailb_gen.deploy.side_by_side import CHANGES, HIDDEN, REPLACED, ComparedRow, changes_of, unpacked
 from ailb_gen.intent.models import Fabric
+from ailb_gen.report.html.numbered import Numbered
 from ailb_gen.report.html.page import Page, Section, Status, html
-from ailb_gen.wording import clean, counted
+from ailb_gen.wording import clean, counted, plural, some
 
-# So many lines of a message are in a verdict.
+# The most rows in the page's text; the script draws the others from the data.
+SHOWN = 6_000
+# The most bytes of rows in the data, compressed as the plan has them.
+MOST = 12_000_000
+# A group with no more rows than this is open from the start.
+OPEN = 60
+INDENT = "    "
+CLASSES = {" ": "same", "+": "added", "-": "removed", "~": "replaced", "<": "away", ">": "here", "…": "hidden"}
+SIGNS = {" ": "", "+": "+", "-": "\N{MINUS SIGN}", "~": "~", "<": "↕", ">": "↕", "…": "⋯"}
+# A side of a row: what it has in common with the other side, what differs, what is in common again.
+Parts = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRow:
+    """A row as it is drawn."""
+
+    style: str
+    sign: str
+    left: Parts
+    right: Parts
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """Devices with the same change; `lines` are None where the script draws them, or nobody (`left_out`)."""
+
+    number: int
+    devices: tuple[str, ...]
+    title: str
+    added: int
+    removed: int
+    count: int
+    lines: tuple[DrawnRow, ...] | None
+    left_out: bool
+    server: bool
+
+    @property
+    def open(self) -> bool:
+        """Whether it is open from the start."""
+        return self.lines is not None and self.count <= OPEN
+
+
+def changes_section(plan: Plan, mask: Callable[[str], str]) -> Section:
+    """Return the section of all changes; `mask` replaces the secrets that the run knows."""
+    alike = _alike(plan)
+    kept = _kept([look for _, look in alike])
+    texts, groups, data = Numbered([""]), [], []
+    left = SHOWN
+    for number, (names, look) in enumerate(alike):
+        rows = tuple(_masked(unpacked(look.compared), mask)) if number in kept else ()
+        shown = bool(rows) and len(rows) <= left
+        left -= len(rows) if shown else 0
+        added, removed = _counts(look, rows)
+        lines = tuple(map(drawn, rows)) if shown else None
+        out, server = number not in kept, isinstance(look, ServerDiff)
+        groups.append(ChangeGroup(number, names, some(names), added, removed, len(rows), lines, out, server))
+        data.append([_flat(rows, texts), list(names)])
+    values = {"groups": groups, "devices": len(plan.changed)}
+    return Section("changes", "Changes", values, {"texts": list(texts.values), "groups": data}, ("push",))
+
+
+def _alike(plan: Plan) -> list[tuple[tuple[str, ...], SwitchDiff | ServerDiff]]:
+    """Return the devices with the same change, with one of them, in the order of the waves."""
+    looks, found = plan.changed, dict[bytes, list[str]]()
+    for name, look in looks.items():
+        changed = sha256(
+            repr((type(look), list(changes_of(unpacked(look.compared))))).encode("utf-8", "backslashreplace")
+        )
+        found.setdefault(changed.digest(), []).append(name)
+    return [(tuple(names), looks[names[0]]) for names in found.values()]
+
+
+def _kept(looks: Sequence[SwitchDiff | ServerDiff]) -> frozenset[int]:
+    """Return the groups whose rows are in the page: the small ones first, as many as fit."""
+    left, found = MOST, set()
+    for number in sorted(range(len(looks)), key=lambda number: len(looks[number].compared)):
+        left -= len(looks[number].compared)
+        if left < 0:
+            break
+        found.add(number)
+    return frozenset(found)
+
+
+def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[ComparedRow]) -> tuple[int, int]:
+    """Return how many statements of a switch, or lines of a server's files, come and go."""
+    if isinstance(look, SwitchDiff):
+        return look.counts
+    kinds = [row.kind for row in rows]
+    replaced = kinds.count(REPLACED)
+    return kinds.count("+") + replaced, kinds.count("-") + replaced
+
+
+def _masked(rows: Sequence[ComparedRow], mask: Callable[[str], str]) -> Iterator[ComparedRow]:
+    """Give the rows with known secrets replaced, and every character visible."""
+    for row in rows:
+        yield ComparedRow(row.kind, row.depth, clean(mask(row.left)), clean(mask(row.right)))
+
+
+def drawn(row: ComparedRow) -> DrawnRow:
+    """Return a row as it is drawn."""
+    if row.kind == HIDDEN:
+        more = f"{row.left} {plural('statement', int(row.left))} without a change"
+        return DrawnRow(CLASSES[HIDDEN], SIGNS[HIDDEN], ("", "", ""), ("", "", ""), more)
+    indent = INDENT * row.depth
+    left, right = (indent + text if text else "" for text in (row.left, row.right))
+    if row.kind == REPLACED:
+        return DrawnRow(CLASSES[row.kind], SIGNS[row.kind], *_marked(left, right))
+    whole = row.kind in CHANGES
+    ours, theirs = (("", text, "") if whole and text else (text, "", "") for text in (left, right))
+    return DrawnRow(CLASSES[row.kind], SIGNS[row.kind], ours, theirs)
+
+
+def _marked(left: str, right: str) -> tuple[Parts, Parts]:
+    """Return both sides of a replaced statement in parts: the words in the middle differ, unless they are secrets."""
+    if left == right:
+        return (left, "", ""), (right, "", "")
+    ours, theirs = left.split(" "), right.split(" ")
+    front = _common(ours, theirs)
+    back = _common(ours[front:][::-1], theirs[front:][::-1])
+    return _cut(ours, front, back), _cut(theirs, front, back)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    same = (here == there for here, there in zip(one, other, strict=False))
+    return next((at for at, alike in enumerate(same) if not alike), min(len(one), len(other)))
+
+
+def _cut(words: Sequence[str], front: int, back: int) -> Parts:
+    end = len(words) - back
+    before, middle, after = " ".join(words[:front]), " ".join(words[front:end]), " ".join(words[end:])
+    return f"{before} " if front else "", middle, f" {after}" if back else after
+
+
+def _flat(rows: Iterable[ComparedRow], texts: Numbered[str]) -> list[int | str]:
+    """Return rows as a flat list: kind, depth, and the numbers of left and right of each."""
+    return [value for row in rows for value in (row.kind, row.depth, texts(row.left), texts(row.right))]
+
+
+# The most lines of a message in a verdict.
 LINES = 4
 
 
@@ -41,7 +194,7 @@ class Ending:
     error: str = ""
 
 
-def plan_page(subject: Subject, plan: Plan, impact: Impact) -> str:
+def plan_page(subject: Subject, plan: Plan, impact: PushImpact) -> str:
     """Return the report of a plan."""
     status, verdict = _plan_verdict(plan, impact)
     sections = [notices_section(plan, subject.mask, bool(plan.changed))]
@@ -54,7 +207,7 @@ def plan_page(subject: Subject, plan: Plan, impact: Impact) -> str:
 
 
 def run_page(
-    subject: Subject, trace: Trace | None, file: str, ending: Ending, plan: Plan | None, impact: Impact | None
+    subject: Subject, trace: RunTrace | None, file: str, ending: Ending, plan: Plan | None, impact: PushImpact | None
 ) -> str:
     """Return the report of a run.
 
@@ -92,23 +245,23 @@ def _html(
     return html(Page(title, status, clean(subject.mask(verdict)), tuple(rows), kept))
 
 
-def _plan_verdict(plan: Plan, impact: Impact) -> tuple[Status, str]:
+def _plan_verdict(plan: Plan, impact: PushImpact) -> tuple[Status, str]:
     unread = f"{counted(len(plan.errors), 'device')} could not be read" if plan.errors else ""
     if not plan.changed:
-        same = f"{counted(len(plan.found), 'device')} match their files"
+        same = f"{counted(len(plan.devices), 'device')} match their files"
         if plan.affected and not unread:
             return (
                 "warn",
-                f"Nothing to push: {same}; besides their files, {len(plan.affected)} have what changes the fabric",
+                f"Nothing to push: {same}; {len(plan.affected)} also have unmanaged statements that affect the fabric",
             )
         return ("fail", f"{unread}; {same}") if unread else ("pass", f"Nothing to do: {same}")
-    counts = [look.counts for look in plan.changes.values()]
+    counts = [look.counts for look in plan.changed_switches.values()]
     added, removed = (sum(row[at] for row in counts) for at in (0, 1))
     parts = [
-        f"{counted(len(plan.changed), 'device')} of {len(plan.found)} change in {counted(len(plan.waves), 'wave')}",
+        f"{counted(len(plan.changed), 'device')} of {len(plan.devices)} change in {counted(len(plan.waves), 'wave')}",
         f"{added:,} statements come and {removed:,} go" if counts else "",
         unread,
-        f"{counted(len(foreign_of(plan)), 'device')} would lose what others configured" if foreign_of(plan) else "",
+        f"{counted(len(plan.foreign), 'device')} would lose statements that others configured" if plan.foreign else "",
     ]
     traffic = impact.traffic
     less = traffic.arriving[0] - traffic.arriving[1]
@@ -116,11 +269,11 @@ def _plan_verdict(plan: Plan, impact: Impact) -> tuple[Status, str]:
     worse = f"{less:,} pairs that arrive now do not arrive after" if less > 0 else ""
     worse = worse or (f"up to {lost:,} pairs are lost while spines are away" if lost else "")
     parts.append(worse or "no pair of leaf and prefix loses its path")
-    status: Status = "fail" if unread else "warn" if worse or foreign_of(plan) else "info"
+    status: Status = "fail" if unread else "warn" if worse or plan.foreign else "info"
     return status, "; ".join(filter(None, parts))
 
 
-def _run_verdict(trace: Trace | None, ending: Ending, plan: Plan | None) -> tuple[Status, str]:
+def _run_verdict(trace: RunTrace | None, ending: Ending, plan: Plan | None) -> tuple[Status, str]:
     why = _why(trace, ending)
     if trace is None:
         if why:
@@ -132,8 +285,8 @@ def _run_verdict(trace: Trace | None, ending: Ending, plan: Plan | None) -> tupl
     left = trace.past.left.devices
     if outcomes or left:
         # Waves that did not begin have no outcomes.
-        outcomes[Outcome.UNTOUCHED] += len(set(trace.devices) - trace.outcomes.keys() - set(left))
-    parts = [f"{outcomes[one]} {one}" for one in Outcome if outcomes[one]]
+        outcomes[DeviceOutcome.UNTOUCHED] += len(set(trace.devices) - trace.outcomes.keys() - set(left))
+    parts = [f"{outcomes[one]} {one}" for one in DeviceOutcome if outcomes[one]]
     all_alike = f"{counted(outcomes.total(), 'device')} {parts[0].partition(' ')[2]}" if len(parts) == 1 else ""
     summary = all_alike or ", ".join(parts)
     if left:
@@ -141,11 +294,11 @@ def _run_verdict(trace: Trace | None, ending: Ending, plan: Plan | None) -> tupl
         return "fail", "; ".join(filter(None, parts))
     if not outcomes:
         return ("fail", f"Nothing was changed: {why}") if why else ("pass", "Nothing was left to do")
-    bad = bool(why) or bool(outcomes[Outcome.ROLLED_BACK] and not trace.past.is_rollback)
+    bad = bool(why) or bool(outcomes[DeviceOutcome.ROLLED_BACK] and not trace.past.is_rollback)
     return ("fail" if bad else "pass"), "; ".join(filter(None, [f"{summary} in {seconds(trace.total)}", why]))
 
 
-def _why(trace: Trace | None, ending: Ending) -> str:
+def _why(trace: RunTrace | None, ending: Ending) -> str:
     """Return why a run did not end well; nothing if it did."""
     ended = {name: reason for name, (_, reason) in trace.outcomes.items() if reason} if trace is not None else {}
     reason = _first(ending.refused) or _first(ended)
@@ -159,7 +312,7 @@ def _one_line(error: str) -> str:
     return "; ".join([*lines[:LINES], *more])
 
 
-def _dry_verdict(trace: Trace, ending: Ending) -> tuple[Status, str]:
+def _dry_verdict(trace: RunTrace, ending: Ending) -> tuple[Status, str]:
     refused = len(ending.refused)
     if refused:
         some = f"{counted(refused, 'device')} of {len(trace.devices)}"
@@ -180,8 +333,8 @@ def _short(names: tuple[str, ...]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _run_facts(trace: Trace) -> tuple[tuple[str, str], ...]:
-    """Return what the record says of how a run was begun."""
+def _run_facts(trace: RunTrace) -> tuple[tuple[str, str], ...]:
+    """Return the facts of a record about how its run began."""
     begin = next((event for event in trace.past.events if event["event"] == "begin"), {})
     approved, options = begin.get("approved", {}), begin.get("options", {})
     names = ("min_paths", "max_failures", "confirm_minutes", "verify_timeout", "on_failure", "driver")

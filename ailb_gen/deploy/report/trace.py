@@ -1,32 +1,93 @@
-"""A run as its record has it: what was planned, which wave and which device did what when, and how each ended.
-
-Any record will do: of a run that is over, one that was interrupted or resumed, and of one that a crash cut off.
-"""
+"""The waves of a run in time, as SVG: which step of which wave, or of which device, lasted from when to when."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
-from ailb_gen.deploy.past import Past
-from ailb_gen.deploy.runlog import Event
-from ailb_gen.deploy.switch import Phase
+from markupsafe import Markup
 
-# The steps of a device that a timeline shows, in order; connecting, reading and locking belong to them.
-STEPS = (Phase.CHECK, Phase.COMMIT, Phase.VERIFY, Phase.CONFIRM, Phase.ROLLBACK)
+from ailb_gen.deploy.run_history import Event, RecordedRun
+from ailb_gen.deploy.switch_driver import STEPS, Phase
+from ailb_gen.report.html.scales import Axis, Scale, scale_of
+from ailb_gen.report.html.svg import tag
+from ailb_gen.wording import clean
+
+WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 240.0, 26.0, 18.0, 34.0
+# Pixels of a letter, to know what fits into a bar; the narrowest bar that can be seen.
+LETTER, NARROWEST = 6.6, 2.0
+# The most letters of a label that fit in front of the bars.
+LABEL = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A row: its name, its steps, and what is written where it has none."""
+
+    name: str
+    spans: tuple[Span, ...]
+    note: str = ""
+
+
+def timeline(title: str, tracks: Sequence[Track], start: float, end: float) -> Markup:
+    """Return the rows as an SVG element between two moments, in seconds since the run began."""
+    scale = scale_of((start, max(end, start + 0.001)), Axis("seconds"), LABELS, WIDTH - 24, zero=start == 0)
+    bottom = ROW * len(tracks)
+    parts = [*_axis(scale, bottom), *(part for at, track in enumerate(tracks) for part in _track(track, at, scale))]
+    return tag(
+        "svg",
+        tag("title", clean(title)),
+        *parts,
+        class_="timeline",
+        role="img",
+        aria_label=clean(title),
+        viewBox=f"0 0 {WIDTH:.0f} {bottom + AXIS:.0f}",
+        width=WIDTH,
+        height=bottom + AXIS,
+    )
+
+
+def _axis(scale: Scale, bottom: float) -> Iterator[Markup]:
+    for value in scale.ticks():
+        x = scale.place(value)
+        yield tag("line", class_="grid", x1=x, x2=x, y1=0.0, y2=bottom)
+        yield tag("text", f"{value:g} s", x=x, y=bottom + 16, text_anchor="middle", class_="tick")
+
+
+def _track(track: Track, at: int, scale: Scale) -> Iterator[Markup]:
+    y = at * ROW
+    name = clean(track.name)
+    label = name if len(name) <= LABEL else f"{name[: LABEL - 1]}…"
+    yield tag("text", tag("title", name), label, x=0.0, y=y + ROW - 9)
+    if not track.spans:
+        yield tag("text", track.note, x=LABELS + 4, y=y + ROW - 9, class_="note")
+    for span in track.spans:
+        x = scale.place(span.start)
+        width = max(NARROWEST, scale.place(span.end) - x)
+        inner = _fitting(span.step, width)
+        words = tag("text", inner, x=x + width / 2, y=y + ROW - 9, text_anchor="middle") if inner else ""
+        about = tag("title", f"{name}: {span.step} from {span.start:.2f} s to {span.end:.2f} s")
+        bar = tag("rect", x=x, y=y + (ROW - BAR) / 2, width=width, height=BAR)
+        yield tag("g", about, bar, words, class_=f"step step-{step_class(span.step)}")
+
+
+def _fitting(step: str, width: float) -> str:
+    """Return the name of a step if it fits."""
+    return step if len(step) * LETTER + 4 <= width else ""
+
+
+def step_class(step: str) -> str:
+    """Return by which name the style sheet knows a step."""
+    return step if step in PHASES else "other"
+
+
 # A line of the record names no more devices than this.
 NAMED = 8
-# What is being done from an event on, where a record has no steps: in older ones, and where a crash cut one off.
-FROM_EVENT = {
-    "wave": Phase.CHECK,
-    "committing": Phase.COMMIT,
-    "asked again": Phase.VERIFY,
-    "verified": None,
-    "confirming": Phase.CONFIRM,
-    "reverting": Phase.ROLLBACK,
-}
+PHASES = tuple(step.phase for step in STEPS)
+# The step from an event on, where a record has no steps: in older ones, and where a crash cut one off.
+FROM_EVENT = {**{step.event: step.phase for step in STEPS}, "verified": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +130,7 @@ class WaveTrace:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordLine:
     """A line of the record for people: seconds since the beginning, the time, the wave, what happened."""
 
     at: float
@@ -80,21 +141,21 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class RunTrace:
     """A run: `planned` are its waves, after a resume those that were left; `checks` are the first ones, everywhere.
 
     `differences` are what verification found on each device, `reasons` the last error of each; `total` is the time from
     the first to the last line.
     """
 
-    past: Past
+    past: RecordedRun
     planned: tuple[tuple[str, tuple[str, ...]], ...]
     checks: tuple[Span, ...]
     waves: tuple[WaveTrace, ...]
     outcomes: Mapping[str, tuple[str, str]]
     differences: Mapping[str, tuple[str, ...]]
     reasons: Mapping[str, str]
-    lines: tuple[Line, ...]
+    lines: tuple[RecordLine, ...]
     total: float
     leg: int
 
@@ -110,7 +171,7 @@ class Trace:
         return tuple((name, devices) for name, devices in self.planned if name not in begun)
 
 
-def trace_of(past: Past) -> Trace:
+def trace_of(past: RecordedRun) -> RunTrace:
     """Read the record of a run."""
     events = past.events
     times = _times(events)
@@ -135,7 +196,7 @@ def trace_of(past: Past) -> Trace:
             case "results":
                 outcomes |= {name: (row[0], _reason(row)) for name, row in event["devices"].items()}
                 reasons |= {name: row[1] for name, row in event["devices"].items() if _reason(row)}
-    return Trace(
+    return RunTrace(
         past,
         tuple(planned.items()),
         tuple(checks),
@@ -202,7 +263,7 @@ def _end(wave: WaveTrace, event: Event, at: float, marks: Sequence[tuple[float, 
         start = max(0.0, at - event["seconds"])
         wave.start = min(wave.start, start)
         wave.steps = {
-            name: tuple(Span(row[0], start + row[1], start + row[2]) for row in rows if row[0] in STEPS)
+            name: tuple(Span(row[0], start + row[1], start + row[2]) for row in rows if row[0] in PHASES)
             for name, rows in event["steps"].items()
         }
         wave.spans = tuple(_together(wave.steps.values()))
@@ -220,21 +281,21 @@ def _together(steps: Iterable[Sequence[Span]]) -> list[Span]:
     for span in (span for row in steps for span in row):
         known = found.get(span.step, span)
         found[span.step] = Span(span.step, min(known.start, span.start), max(known.end, span.end))
-    return [found[step] for step in STEPS if step in found]
+    return [found[phase] for phase in PHASES if phase in found]
 
 
-def _lines(events: Sequence[Event], times: Sequence[float]) -> list[Line]:
+def _lines(events: Sequence[Event], times: Sequence[float]) -> list[RecordLine]:
     """Return the record in words."""
     found = []
     for at, event in zip(times, events, strict=True):
         text, wrong = _words(event)
         if text:
-            found.append(Line(at, str(event.get("time", "")), str(event.get("wave", "")), text, wrong))
+            found.append(RecordLine(at, str(event.get("time", "")), str(event.get("wave", "")), text, wrong))
     return found
 
 
 def _words(event: Event) -> tuple[str, bool]:
-    """Return what an event says, and whether something went wrong."""
+    """Return the text of an event, and whether something went wrong."""
     kind = event["event"]
     says = TEXTS.get(kind)
     wrong = kind in ("reverting", "error", "warning") or bool(event.get("differences"))
@@ -272,13 +333,9 @@ def _about(words: str) -> Callable[[Event], str]:
 TEXTS: Mapping[str, Callable[[Event], str]] = {
     "begin": _begins,
     "run": _planned,
-    "wave": _about("wave begins"),
+    **{step.event: _about(step.event_text) for step in STEPS},
     "checked": _about("change accepted"),
-    "committing": _about("commit confirmed"),
-    "asked again": _about("asked again, and found with the new configuration"),
     "verified": _verified,
-    "confirming": _about("confirm"),
-    "reverting": _about("roll back"),
     "results": _ended,
     "error": lambda event: str(event["error"]),
     "warning": lambda event: f"{event['device']}: warning: {event['text']}",

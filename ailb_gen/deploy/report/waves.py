@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ailb_gen.deploy.impact import Impact
+from ailb_gen.checks.expected_switches import outline
+from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff
+from ailb_gen.deploy.impact import PushImpact
 from ailb_gen.deploy.planning import Plan
-from ailb_gen.deploy.report.timeline import Track, timeline
-from ailb_gen.deploy.report.trace import STEPS, Span, Trace, WaveTrace
-from ailb_gen.deploy.switch import Phase
-from ailb_gen.deploy.wave import Outcome
+from ailb_gen.deploy.report.trace import PHASES, RunTrace, Span, Track, WaveTrace, timeline
+from ailb_gen.deploy.run_history import DeviceOutcome
+from ailb_gen.deploy.switch_driver import STEPS, Phase
+from ailb_gen.deploy.switch_state import FabricModel
+from ailb_gen.intent.models import Fabric
+from ailb_gen.network.fabric import Cable, End
+from ailb_gen.network.topology import Topology
+from ailb_gen.picture.build import picture_from
+from ailb_gen.picture.model import Overlay, Picture
+from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.page import Section
 from ailb_gen.wording import clean, some
 
 NO_CHART = Markup()
 # Devices of larger waves have a table of times, no chart of their own.
 DRAWN = 64
-STEP_TEXTS = {
-    Phase.CHECK: "load, read back, commit check",
-    Phase.COMMIT: "commit with a timer",
-    Phase.VERIFY: "sessions, colors, AIGP, alarms",
-    Phase.CONFIRM: "keep it",
-    Phase.ROLLBACK: "bring the old configuration back",
-}
 
 
 class TouchedLink(NamedTuple):
@@ -44,7 +45,7 @@ Links = Mapping[str, Sequence[TouchedLink]]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """A device of a wave: how it ended, and the seconds of its steps in the order of STEPS."""
+    """A device of a wave: how it ended, and the seconds of its steps in the order of PHASES."""
 
     name: str
     outcome: str = ""
@@ -74,15 +75,15 @@ class WaveRow:
 
 # By outcome: first what is good, last what is worst.
 STYLES: Mapping[str, str] = {
-    Outcome.CONFIRMED: "pass",
-    Outcome.AS_IS: "warn",
-    Outcome.UNTOUCHED: "soft",
-    Outcome.ROLLED_BACK: "fail",
-    Outcome.ATTENTION: "fail",
+    DeviceOutcome.CONFIRMED: "pass",
+    DeviceOutcome.AS_IS: "warn",
+    DeviceOutcome.UNTOUCHED: "soft",
+    DeviceOutcome.ROLLED_BACK: "fail",
+    DeviceOutcome.ATTENTION: "fail",
 }
 
 
-def planned_section(plan: Plan, impact: Impact | None, links: Links) -> Section:
+def planned_section(plan: Plan, impact: PushImpact | None, links: Links) -> Section:
     """Return the section of the waves of a plan; `links` are those that the change of each switch touches."""
     rows = [
         WaveRow(
@@ -97,8 +98,8 @@ def planned_section(plan: Plan, impact: Impact | None, links: Links) -> Section:
     return _section(rows, NO_CHART, links)
 
 
-def facts_of(plan: Plan, impact: Impact | None, name: str, devices: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return what a wave touches, in words."""
+def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the facts about what a wave affects."""
     changed = plan.changed
     names = [name for name in devices if name in changed]
     facts = [("commands", f"{sum(len(changed[name].commands) for name in names):,}")] if names else []
@@ -118,7 +119,7 @@ def facts_of(plan: Plan, impact: Impact | None, name: str, devices: Iterable[str
     return tuple(facts)
 
 
-def run_section(trace: Trace, plan: Plan | None, impact: Impact | None, links: Links) -> Section:
+def run_section(trace: RunTrace, plan: Plan | None, impact: PushImpact | None, links: Links) -> Section:
     """Return the section of the waves of a run: as they went, and those that it did not come to.
 
     `links` are those that the change of each switch touches.
@@ -140,14 +141,14 @@ def run_section(trace: Trace, plan: Plan | None, impact: Impact | None, links: L
 
 
 def _section(rows: Sequence[WaveRow], chart: Markup, links: Links) -> Section:
-    steps = [(str(step), STEP_TEXTS[step]) for step in STEPS]
+    steps = [(str(step.phase), step.text) for step in STEPS]
     touching = {row.number for row in rows if any(device.name in links for device in row.devices)}
     values = {"waves": rows, "chart": chart, "steps": steps, "touching": touching}
     return Section("waves", "Waves", values, _data(rows, links), uses=("push",))
 
 
 def _data(rows: Sequence[WaveRow], links: Links) -> Mapping[str, object]:
-    """Return what the script shows of a device: what it did in every wave, and the links that its change touches."""
+    """Return the data that the script shows of a device: its steps in every wave, the links that its change affects."""
     devices: dict[str, list[tuple[object, ...]]] = {}
     for row in rows:
         for device in row.devices:
@@ -155,7 +156,7 @@ def _data(rows: Sequence[WaveRow], links: Links) -> Mapping[str, object]:
     return {
         "waves": [(row.number, row.name) for row in rows],
         "devices": devices,
-        "steps": list(map(str, STEPS)),
+        "steps": list(map(str, PHASES)),
         "links": {name: links[name] for name in devices if name in links},
     }
 
@@ -181,7 +182,7 @@ def _wave_row(number: int, wave: WaveTrace, facts: tuple[tuple[str, str], ...], 
 def _device(name: str, wave: WaveTrace) -> DeviceRow:
     outcome, reason = wave.results.get(name, ("broken off", ""))
     steps = wave.steps.get(name, ())
-    times = tuple(_took(step, steps) for step in STEPS) if steps else ()
+    times = tuple(_took(step, steps) for step in PHASES) if steps else ()
     return DeviceRow(name, outcome, STYLES.get(outcome, "fail"), clean(reason), times)
 
 
@@ -196,9 +197,170 @@ def seconds(value: float) -> str:
     return f"{value:.0f} s" if value >= 100 else f"{value:.1f} s" if value >= 10 else f"{value:.2f} s"
 
 
-def _chart(trace: Trace) -> Markup:
+def _chart(trace: RunTrace) -> Markup:
     tracks = [Track("check everywhere", trace.checks)] if trace.checks else []
     tracks += [Track(f"{number}. {wave.title}", wave.spans, "no step") for number, wave in enumerate(trace.waves, 1)]
     note = "checked only" if trace.past.dry else "not begun"
     tracks += [Track(f"{len(trace.waves) + at}. {name}", (), note) for at, (name, _) in enumerate(trace.ahead, 1)]
     return timeline("The run in time: steps of every wave", tracks, 0.0, trace.total) if tracks else NO_CHART
+
+
+# The most lines of a record that are shown, the first and the last ones.
+LINES = 2_000
+REFUSED, UNSETTLED = "refused", "unsettled"
+ENDED = {**STYLES, REFUSED: "fail", UNSETTLED: "fail"}
+# What comes first in the table of outcomes.
+ORDER = (
+    DeviceOutcome.ATTENTION,
+    DeviceOutcome.ROLLED_BACK,
+    REFUSED,
+    DeviceOutcome.AS_IS,
+    DeviceOutcome.CONFIRMED,
+    DeviceOutcome.UNTOUCHED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What needs a look before the rest: a title, and lines by device."""
+
+    title: str
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    style: str = "warn"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a device ended, why, and what verification found on it."""
+
+    device: str
+    outcome: str
+    style: str
+    reason: str
+    differences: tuple[str, ...]
+
+
+def notices_section(plan: Plan, mask: Callable[[str], str], drawn: bool) -> Section | None:
+    """Return the section of what needs a look first; None if nothing does. `drawn` is whether the page has devices."""
+    errors = {name: (str(error).removeprefix(f"{name}: "),) for name, error in plan.errors.items()}
+    besides = {name: look.unmanaged for name, look in plan.switches.items() if look.unmanaged}
+    warned = {name: look.warnings for name, look in plan.switches.items() if look.warnings}
+    notices = [
+        Notice("These devices could not be read", _rows(errors, mask), "fail"),
+        Notice("These switches have no commit of this program, and would lose statements that others configured",
+               _rows(plan.foreign, mask)),
+        Notice("These switches have unmanaged statements that affect the fabric; a push leaves them alone",
+               _rows(besides, mask)),
+        Notice("The next push may not reach these switches", _rows(warned, mask)),
+    ]  # fmt: skip
+    found = [notice for notice in notices if notice.rows]
+    return (
+        Section("notices", "Look at this first", {"notices": found, "drawn": drawn}, uses=("push",)) if found else None
+    )
+
+
+def _rows(texts: Mapping[str, Iterable[str]], mask: Callable[[str], str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((name, tuple(clean(mask(text)) for text in lines)) for name, lines in texts.items())
+
+
+def impact_section(plan: Plan, impact: PushImpact) -> Section:
+    """Return the section of figures: what is up and arrives, and the effect on each switch."""
+    traffic = impact.traffic
+    pairs = (f"{some:,} of {every:,}" for some, every in zip(traffic.arriving, traffic.pairs, strict=True))
+    figures = [
+        ("BGP sessions up", *(f"{count:,}" for count in traffic.up)),
+        ("leaf-to-prefix pairs that arrive", *pairs),
+    ]
+    touched = [
+        (name, len(one.sessions), ", ".join(one.colors), len(one.servers))
+        for name, one in impact.devices.items()
+        if one.sessions or one.colors or one.servers
+    ]
+    waves = [
+        (wave.name, len(wave.devices), lost, f"{load:.2f}")
+        for wave in plan.waves
+        if wave.name in traffic.waves
+        for lost, load in (traffic.waves[wave.name],)
+    ]
+    values = {"figures": figures, "touched": touched, "waves": waves}
+    return Section("impact", "Impact", values, uses=("push",))
+
+
+def outcomes_section(ended: Iterable[Ended]) -> Section:
+    """Return the section of how every device ended."""
+    rows = sorted(ended, key=lambda row: _rank(row.outcome))
+    counts = Counter(row.outcome for row in rows)
+    values = {"rows": rows, "counts": list(counts.items())}
+    return Section("outcomes", "Devices", values, uses=("push",))
+
+
+def _rank(outcome: str) -> int:
+    return ORDER.index(outcome) if outcome in ORDER else len(ORDER)
+
+
+def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], str]) -> Iterator[Ended]:
+    """Give how every device ended; `refused` are those that the first check found."""
+    left = set(trace.past.left.devices)
+    for name in dict.fromkeys((*trace.devices, *refused)):
+        outcome, reason = trace.outcomes.get(name, ("", ""))
+        if name in refused:
+            outcome, reason = REFUSED, refused[name]
+        if name in left and outcome != DeviceOutcome.ATTENTION:
+            # The record breaks off in the middle of its change.
+            outcome, reason = UNSETTLED, trace.reasons.get(name, "")
+        outcome = outcome or ("accepts the change" if trace.past.dry and trace.checks else DeviceOutcome.UNTOUCHED)
+        differences = tuple(clean(mask(text)) for text in trace.differences.get(name, ()))
+        yield Ended(
+            name, outcome, ENDED.get(outcome, "pass"), clean(mask(reason.removeprefix(f"{name}: "))), differences
+        )
+
+
+def record_section(trace: RunTrace, file: str, mask: Callable[[str], str]) -> Section:
+    """Return the section of the record: what happened when."""
+    lines = trace.lines
+    left_out = max(0, len(lines) - LINES)
+    kept = lines if not left_out else (*lines[: LINES // 2], *lines[-LINES // 2 :])
+    # A date and a time may stand below each other.
+    rows = [
+        (seconds(line.at), line.time.replace("T", " "), clean(line.wave), clean(mask(line.text)), line.wrong)
+        for line in kept
+    ]
+    return Section("record", "Record", {"rows": rows, "left_out": left_out, "file": clean(file)}, uses=("push",))
+
+
+def picture_of(fabric: Fabric, model: FabricModel) -> Picture:
+    """Return the picture of the fabric that is pushed to, with its cables."""
+    attachments = tuple(Cable(leaf, End(*seat), "") for seat, leaf in model.attachments.items())
+    return picture_from(outline(fabric), Topology(model.roles, model.links, attachments))
+
+
+def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, Ended]) -> Section:
+    """Return the section of the picture: devices that change, and of a run how they ended."""
+    touched = {name: _change(look) for name, look in plan.changed.items()} | {
+        name: row.outcome for name, row in ended.items()
+    }
+    marks = {name: {"error": 1} for name, row in ended.items() if row.style == "fail"}
+    marks |= {name: {"error": 1} for name in plan.errors}
+    marks |= {name: {"warning": 1} for name, look in plan.switches.items() if look.foreign and name not in marks}
+    return fabric_section(picture, Overlay(findings=marks, touched=touched), title="Blast radius")
+
+
+def _change(look: SwitchDiff | ServerDiff) -> str:
+    """Return the label of a device: a word or two."""
+    if isinstance(look, ServerDiff):
+        return "files"
+    added, removed = look.counts
+    return f"+{added} \N{MINUS SIGN}{removed}"
+
+
+def touched_links(picture: Picture, impact: PushImpact) -> dict[str, tuple[TouchedLink, ...]]:
+    """Return, by switch, the links whose sessions its change touches."""
+    stripes = {device.name: device.stripe for device in picture.devices}
+    at = {(end.device, end.port): link for link in picture.links for end in (link.a, link.b)}
+    found = {}
+    for name, one in impact.devices.items():
+        links = (at.get((name, session.rpartition(".")[0])) for session in one.sessions)
+        found[name] = tuple(
+            TouchedLink(link.name, link.color, stripes.get(link.a.device, 0)) for link in links if link is not None
+        )
+    return {name: links for name, links in found.items() if links}

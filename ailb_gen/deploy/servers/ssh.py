@@ -9,16 +9,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 import paramiko
 from paramiko.ssh_exception import SSHException
 
-from ailb_gen.deploy.bounded import WINDOW_BYTES, BoundedSocket
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import KEEPALIVE_S, SshReach, log_in
-from ailb_gen.deploy.memory import SHARED_BYTES, TOO_SLOW, Share, TooMuchError
-from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.deploy.resource_limits import SHARED_BYTES, TOO_SLOW, WINDOW_BYTES, BoundedSocket, Share, TooMuchError
+from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, UnknownOutcomeError
 
 # What may come, in bytes, before the shell is there: greetings, and what start-up files print.
 BEFORE_READY = 64 << 10
@@ -32,7 +30,7 @@ START = f"sh -c 'echo {READY.decode().strip()}; exec sh -s'"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptAnswer:
     """The output of a script, and its exit code."""
 
     code: int
@@ -40,31 +38,11 @@ class Answer:
     err: str
 
 
-class Server(Protocol):
-    """A server over one connection; every method raises DeviceError.
+class ServerConnection:
+    """A server over one connection, on paramiko.
 
     After an UnknownOutcomeError the connection is of no use any more and is to be closed.
     """
-
-    @property
-    def name(self) -> str:
-        """The server's name in the inventory."""
-
-    def open(self) -> None:
-        """Connect and log in; the host key is checked before a credential is sent."""
-
-    def close(self) -> None:
-        """End the connection; never raises."""
-
-    def rest(self) -> None:
-        """Let go of the memory of the last answer; never raises."""
-
-    def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
-        """Run a shell script as root, given on the standard input of the shell; `most` bytes are an answer's."""
-
-
-class SshServer:
-    """A Server on paramiko."""
 
     def __init__(self, reach: SshReach) -> None:
         self.reach = reach
@@ -98,7 +76,7 @@ class SshServer:
         """Let go of the memory of the last answer."""
         self.share.rest()
 
-    def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> Answer:
+    def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> ScriptAnswer:
         """Run a shell script as root. Raises DeviceError, before the script or without knowing what it did."""
         transport = self._client.get_transport() if self._client is not None else None
         if transport is None or self._connection is None:
@@ -141,7 +119,7 @@ class _Talk:
         self.out, self.err = bytearray(), bytearray()
         self.poll = select.poll()
 
-    def run(self, script: str, login: Credentials) -> Answer:
+    def run(self, script: str, login: Credentials) -> ScriptAnswer:
         """Become root, send the script, listen to the end."""
         try:
             self._start(login)
@@ -156,7 +134,7 @@ class _Talk:
         if code < 0:
             raise self._unknown("the session was lost before the end of the answer")
         del self.out[: self.out.index(READY) + len(READY)]
-        return Answer(code, bytes(self.out), self.err.decode("utf-8", "replace"))
+        return ScriptAnswer(code, bytes(self.out), self.err.decode("utf-8", "replace"))
 
     def _start(self, login: Credentials) -> None:
         self.poll.register(self.channel.fileno(), select.POLLIN)
@@ -168,13 +146,15 @@ class _Talk:
             self.channel.sendall(f"{login.sudo_password.reveal()}\n".encode())
             self._listen(lambda: READY in self.out or self.err.count(PROMPT) > 1, BEFORE_READY)
             if READY not in self.out and self.err.count(PROMPT) > 1:
-                raise RefusedError(self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password")
+                raise RequestRefusedError(
+                    self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password"
+                )
         if READY not in self.out:
             output = (
                 " ".join(self.err.replace(PROMPT, b"").decode("utf-8", "replace").split())[:300] or "it ends at once"
             )
             hint = "log in as root, allow sudo without a password, or give sudo_password"
-            raise RefusedError(self.name, Phase.CONNECT, f"no root shell: {output}", hint)
+            raise RequestRefusedError(self.name, Phase.CONNECT, f"no root shell: {output}", hint)
 
     def _listen(self, enough: Callable[[], bool], most: int) -> None:
         """Collect output until it is enough, or the end; `most` bytes are kept."""
@@ -213,7 +193,7 @@ class _Talk:
     def _refused(self, reason: str) -> DeviceError:
         # Where something was to be done, it may have been done all the same.
         if self.phase in (Phase.READ, Phase.VERIFY):
-            return RefusedError(self.name, self.phase, reason)
+            return RequestRefusedError(self.name, self.phase, reason)
         return self._unknown(reason)
 
     def _unknown(self, reason: str) -> UnknownOutcomeError:

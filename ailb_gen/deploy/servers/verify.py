@@ -1,6 +1,6 @@
 """Verify a server after its files are applied, in one round trip.
 
-NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are judged here.
+NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are compared here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,11 +9,10 @@ from itertools import islice
 from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
-from ailb_gen.deploy.servers.answers import lines_of, objects, sections, unpack, whole
-from ailb_gen.deploy.servers.calls import FILE_BYTES, ask
-from ailb_gen.deploy.servers.model import Finding, HostFile, Tree
-from ailb_gen.deploy.servers.ssh import Answer, Server
-from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.servers.files import HostFile, ServerDeviation, Tree, lines_of, objects, sections, unpack, whole
+from ailb_gen.deploy.servers.script import FILE_BYTES, ask
+from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
+from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.model import Profile
 
 PROBE_S = 120.0
@@ -58,12 +57,12 @@ class ExpectedGateway:
 
     @property
     def words(self) -> str:
-        """The words in which the host is asked, and which it repeats."""
+        """The words of the query to the host, which it repeats."""
         return f"{self.nic} {self.prefix} {address_text(self.gateway)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedServer:
     """All of a server; `mtus` in bytes by NIC, `sysctls` by key."""
 
     tree: Mapping[str, HostFile]
@@ -74,14 +73,14 @@ class Expected:
     sysctls: Mapping[str, str]
 
 
-def expected_of(files: Tree, profile: Profile) -> Expected:
-    """Return what the files of a server ask for; what they say wrongly is the business of `ailb-gen validate`."""
+def expected_of(files: Tree, profile: Profile) -> ExpectedServer:
+    """Return the expected state of a server by its files; their errors are reported by `ailb-gen validate`."""
     rules = tuple(
         ExpectedRule(rule.priority, rule.source, rule.table)
         for rule in profile.rules
         if rule.source is not None and rule.table is not None and rule.priority is not None
     )
-    return Expected(
+    return ExpectedServer(
         tree=files,
         mtus={name: mtu if isinstance(mtu := nic.value("mtu"), int) else None for name, nic in profile.nics.items()},
         rules=rules,
@@ -97,7 +96,7 @@ def _expected_routes(profile: Profile) -> Iterator[ExpectedRoute]:
 
 
 def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Iterator[ExpectedGateway]:
-    """Yield the gateways of every table, each to be asked from the prefix that uses the table."""
+    """Yield the gateways of every table, each to be queried from the prefix that uses the table."""
     for rule in rules:
         for route in profile.routes.get(rule.table, ()):
             if route.via is not None:
@@ -105,10 +104,10 @@ def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Ite
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedServer:
     """The state of a server: MTU and link state by NIC, rules, routes of tables, sysctls, answers of gateways.
 
-    An answer is the address that asked, empty when there is none, and whether the gateway replied; answers are found
+    An answer is the querying address, empty when there is none, and whether the gateway replied; answers are found
     by the words of the question. Rules and routes are tuples: numbers that a host chooses can all have one hash.
     """
 
@@ -121,20 +120,20 @@ class Seen:
     answers: Mapping[str, tuple[str, bool]]
 
 
-def verify(server: Server, expected: Expected) -> tuple[Finding, ...]:
+def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[ServerDeviation, ...]:
     """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
     lines = [f"file {path}" for path in expected.tree]
     lines += [f"sysctl {key}" for key in expected.sysctls]
     lines += [f"ping {one.words}" for one in expected.gateways]
     answer = ask(server, Phase.VERIFY, PROBE_S, "probe", FILE_BYTES, data="\n".join(lines))
-    return judge(expected, seen_of(server.name, answer))
+    return compare(expected, observed_of(server.name, answer))
 
 
-def seen_of(name: str, answer: Answer) -> Seen:
+def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
     """Read the answer of a server. Raises DeviceError when it is not understood."""
     parts = sections(name, answer, PARTS)
     try:
-        return Seen(
+        return ObservedServer(
             way=parts["way"].strip(),
             tree=unpack(name, parts["files"]),
             nics={
@@ -169,7 +168,7 @@ def _routes(rows: list[dict[str, Any]]) -> Iterator[ExpectedRoute]:
 
 
 def _prefix(text: str) -> Prefix | None:
-    # What is too long is none, and is not kept in the cache of prefixes.
+    # Text that is too long is no prefix, and is not kept in the cache of prefixes.
     return prefix_value(text) if len(text) <= LONGEST else None
 
 
@@ -190,68 +189,72 @@ def _answer(line: str) -> tuple[str, tuple[str, bool]]:
     return " ".join(asked), (source.strip("-"), answer == "yes")
 
 
-def judge(expected: Expected, seen: Seen) -> tuple[Finding, ...]:
+def compare(expected: ExpectedServer, seen: ObservedServer) -> tuple[ServerDeviation, ...]:
     """Compare what a server has with what it must have."""
     checks = (_files, _nics, _missing_rules, _strange_rules, _tables, _sysctls, _gateways)
     return tuple(finding for check in checks for finding in _first(check(expected, seen)))
 
 
-def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
+def _first(findings: Iterator[ServerDeviation]) -> Iterator[ServerDeviation]:
     """Yield findings of one check, and of very many only how many there are: a host can have any number of routes."""
     yield from islice(findings, MOST_FINDINGS)
     last = next(findings, None)
     if last is not None:
-        yield Finding(last.kind, last.item, f"{last.reason}; {sum(1 for _ in findings)} findings more")
+        yield ServerDeviation(last.kind, last.item, f"{last.reason}; {sum(1 for _ in findings)} findings more")
 
 
-def _files(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _files(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for path, file in expected.tree.items():
         found = seen.tree.get(path)
         if found is None:
-            yield Finding("file", f"/{path}", "is not there")
+            yield ServerDeviation("file", f"/{path}", "is not there")
         elif found != file:
             what = "another content" if found.content != file.content else "another kind, owner or mode"
-            yield Finding("file", f"/{path}", f"has {what} than the file that was pushed")
+            yield ServerDeviation("file", f"/{path}", f"has {what} than the file that was pushed")
 
 
-def _nics(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _nics(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for nic, mtu in expected.mtus.items():
         if nic not in seen.nics:
-            yield Finding("nic", nic, "there is no such interface")
+            yield ServerDeviation("nic", nic, "there is no such interface")
             continue
         found, up = seen.nics[nic]
         if not up:
-            yield Finding("nic", nic, "the link is down")
+            yield ServerDeviation("nic", nic, "the link is down")
         # Without netplan the MTU is set by the host's own network configuration; it must be right all the same.
         if mtu is not None and found != mtu:
-            yield Finding("nic", nic, f"the MTU is {found}, it must be {mtu}")
+            yield ServerDeviation("nic", nic, f"the MTU is {found}, it must be {mtu}")
 
 
-def _missing_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _missing_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     missing = set(expected.rules).difference(seen.rules)
     for rule in expected.rules:
         if rule in missing:
-            yield Finding("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there")
+            yield ServerDeviation(
+                "rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there"
+            )
 
 
-def _strange_rules(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _strange_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     """Yield the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
     priorities = {rule.priority for rule in expected.rules}
     tables = {rule.table for rule in expected.rules}
     own = set(expected.rules)
     for rule in sorted(rule for rule in seen.rules if rule not in own):
         if rule.priority in priorities or rule.table in tables:
-            yield Finding("rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' does not belong")
+            yield ServerDeviation(
+                "rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' does not belong"
+            )
 
 
-def _tables(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _tables(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     tables = {route.table for route in expected.routes}
     own = set(expected.routes)
     for route in sorted(own.difference(seen.routes), key=repr):
-        yield Finding("route", f"table {route.table}", f"'{_text(route)}' is not there")
+        yield ServerDeviation("route", f"table {route.table}", f"'{_text(route)}' is not there")
     strange = {repr(route): route for route in seen.routes if route.table in tables and route not in own}
     for _, route in sorted(strange.items()):
-        yield Finding("route", f"table {route.table}", f"'{_text(route)}' does not belong")
+        yield ServerDeviation("route", f"table {route.table}", f"'{_text(route)}' does not belong")
 
 
 def _text(route: ExpectedRoute) -> str:
@@ -259,23 +262,23 @@ def _text(route: ExpectedRoute) -> str:
     return f"{'default' if route.to == EVERYWHERE else route.to}{via} dev {route.nic}"
 
 
-def _sysctls(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _sysctls(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for key, value in expected.sysctls.items():
         if seen.way == "netplan" and key.rpartition(".")[2] in NETWORKD:
             continue
         found = seen.sysctls.get(key)
         if found is None:
-            yield Finding("sysctl", key, "there is no such setting; is the NIC there?")
+            yield ServerDeviation("sysctl", key, "there is no such setting; is the NIC there?")
         elif found != value:
-            yield Finding("sysctl", key, f"is {found}, it must be {value}")
+            yield ServerDeviation("sysctl", key, f"is {found}, it must be {value}")
 
 
-def _gateways(expected: Expected, seen: Seen) -> Iterator[Finding]:
+def _gateways(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
     for one in expected.gateways:
         source, answered = seen.answers.get(one.words, ("", False))
         gateway = address_text(one.gateway)
         if not source:
             reason = f"no usable address in {one.prefix}; does the leaf advertise it?"
-            yield Finding("address", one.nic, reason)
+            yield ServerDeviation("address", one.nic, reason)
         elif not answered:
-            yield Finding("gateway", one.nic, f"{gateway} does not answer {source}")
+            yield ServerDeviation("gateway", one.nic, f"{gateway} does not answer {source}")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.servers.files import files_of
-from ailb_gen.deploy.servers.model import Tree
-from ailb_gen.deploy.servers.verify import Expected, expected_of
+from ailb_gen.deploy.servers.files import Tree, files_of
+from ailb_gen.deploy.servers.verify import ExpectedServer, expected_of
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ailb_gen.deploy.servers.ssh import SshServer
+    from ailb_gen.deploy.servers.ssh import ServerConnection
     from ailb_gen.design.model import HostConfig
 
 NAME = "gpu-s1-1"
@@ -40,7 +39,7 @@ def files(artifacts: Path) -> Tree:
 
 
 @pytest.fixture(scope="session")
-def expected(artifacts: Path, files: Tree) -> Expected:
+def expected(artifacts: Path, files: Tree) -> ExpectedServer:
     """What must be seen on that server."""
     return expected_of(files, read_hosts(artifacts)[0][NAME].profile)
 
@@ -58,7 +57,7 @@ def host(tmp_path: Path, config: HostConfig) -> Iterator[Host]:
 
 
 @pytest.fixture
-def server(host: Host) -> Iterator[SshServer]:
+def server(host: Host) -> Iterator[ServerConnection]:
     """A connection to that host, as root."""
     connection = host.server()
     connection.open()

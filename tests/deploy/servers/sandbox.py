@@ -20,7 +20,7 @@ import paramiko
 
 from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.login import SshReach
-from ailb_gen.deploy.servers.ssh import SshServer
+from ailb_gen.deploy.servers.ssh import ServerConnection
 from tests.conftest import need_root, need_tool
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Host:
         password: str | None = None,
         sudo_password: str | None = None,
         known_hosts: Path | None = None,
-    ) -> SshServer:
+    ) -> ServerConnection:
         """Return a connection, not yet open; the key logs in where no password is given."""
         credentials = Credentials(
             username=user,
@@ -244,7 +244,7 @@ class Host:
             key_file=None if password else self.key,
             agent=False,
         )
-        return SshServer(
+        return ServerConnection(
             SshReach("gpu-1", self._address(2), 22, credentials, keys_in(known_hosts or self.known_hosts), 10)
         )
 

@@ -6,12 +6,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ailb_gen.deploy.servers.calls import status
-from ailb_gen.deploy.servers.model import RunState, Tree
+from ailb_gen.deploy.servers.files import RunState, Tree
+from ailb_gen.deploy.servers.script import status
 from tests.deploy.servers.sandbox import Host
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.ssh import SshServer
+    from ailb_gen.deploy.servers.ssh import ServerConnection
 
 SCRIPT = "usr/local/sbin/ailb-net"
 NETPLAN = "etc/netplan/60-ailb-gpu.yaml"
@@ -37,7 +37,7 @@ def slow(files: Tree, seconds: int) -> Tree:
     return edited(files, SCRIPT, b"set -eu\n", f"set -eu\nsleep {seconds}\n".encode())
 
 
-def wait_for(server: SshServer, run_name: str, *states: RunState) -> None:
+def wait_for(server: ServerConnection, run_name: str, *states: RunState) -> None:
     """Ask until a run has one of the states; that it never has is told after a long time."""
     for _ in range(600):
         now = status(server, run_name, wait_s=5)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.servers.files import PATH, files_of, permissions
-from ailb_gen.deploy.servers.model import Tree
+from ailb_gen.deploy.servers.files import PATH, Tree, files_of, permissions
 from ailb_gen.deploy.servers.verify import expected_of
-from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.render.artifacts import HOST_FILES, QOS_FILES, RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering

@@ -7,7 +7,7 @@ import json
 import random
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from ipaddress import IPv6Address
 from stat import S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK
@@ -18,12 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.deploy.collect import collect_host
-from ailb_gen.deploy.servers.answers import MAX_FILES, MAX_WIDE
-from ailb_gen.deploy.servers.calls import status
-from ailb_gen.deploy.servers.ssh import Answer
-from ailb_gen.deploy.servers.verify import Expected, ExpectedRoute, verify
-from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.artifacts import collect_host
+from ailb_gen.deploy.servers.files import MAX_FILES, MAX_WIDE
+from ailb_gen.deploy.servers.script import status
+from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, ScriptAnswer, ServerConnection
+from ailb_gen.deploy.servers.verify import ExpectedRoute, ExpectedServer, verify
+from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -31,35 +31,27 @@ if TYPE_CHECKING:
 
 NAME = "gpu-1"
 GOOD = "etc/netplan/60-ailb-gpu.yaml"
-NOTHING = Expected({}, {}, (), (), (), {})
+NOTHING = ExpectedServer({}, {}, (), (), (), {})
 STATUS = {
     "run": "applied", "pending": "r1", "pending_state": "applied", "remaining": 7, "current": None, "busy": False,
     "way": "netplan",
 }  # fmt: skip
 
 
-@dataclass
-class Liar:
+class Liar(ServerConnection):
     """A server that answers everything with the same words."""
 
-    out: bytes
-    name: str = NAME
+    name = NAME
 
-    def open(self) -> None:
-        """Do nothing."""
+    def __init__(self, out: bytes) -> None:
+        self.out = out
 
-    def close(self) -> None:
-        """Do nothing."""
-
-    def rest(self) -> None:
-        """Do nothing."""
-
-    def run(self, script: str, phase: Phase, timeout_s: float, most: int = 0) -> Answer:
+    def run(self, script: str, phase: Phase, timeout_s: float, most: int = SHORT_ANSWER) -> ScriptAnswer:
         """Answer."""
         assert script
         assert timeout_s > 0
         assert most > len(self.out)
-        return Answer(0, self.out, "")
+        return ScriptAnswer(0, self.out, "")
 
 
 def contents(names: Iterable[str], content: bytes = b"x", mode: int = 0o100644) -> str:

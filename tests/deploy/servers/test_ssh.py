@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy import memory
+from ailb_gen.deploy import resource_limits
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import SshReach
-from ailb_gen.deploy.memory import Share, Shared
-from ailb_gen.deploy.servers.ssh import SshServer
-from ailb_gen.deploy.switch import DeviceError, Phase, RefusedError, UnknownOutcomeError
+from ailb_gen.deploy.resource_limits import Share, Shared
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, host_at, run
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iter
     yield from host_at(tmp_path_factory.mktemp("shared") / "host", config)
 
 
-def who(server: SshServer) -> str:
+def who(server: ServerConnection) -> str:
     """Return who the scripts of a connection are run by."""
     server.open()
     try:
@@ -67,7 +67,7 @@ def test_root_by_key_password_and_sudo(
     ],
 )
 def test_no_root(shared: Host, user: str, sudo_password: str | None, reason: str) -> None:
-    with pytest.raises(RefusedError, match=reason) as caught:
+    with pytest.raises(RequestRefusedError, match=reason) as caught:
         who(shared.server(user, None, sudo_password))
     assert caught.value.phase is Phase.CONNECT
     assert "wrong-password" not in str(caught.value)
@@ -78,7 +78,7 @@ def test_sudo_that_is_not_installed(shared: Host) -> None:
     hidden.write_text("", encoding="utf-8")
     shared.inside("mount", "--bind", str(hidden), "/usr/bin/sudo")
     try:
-        with pytest.raises(RefusedError, match=f"{NO_ROOT}.*sudo: Permission denied"):
+        with pytest.raises(RequestRefusedError, match=f"{NO_ROOT}.*sudo: Permission denied"):
             who(shared.server("free"))
     finally:
         shared.inside("umount", "/usr/bin/sudo")
@@ -108,10 +108,10 @@ def test_a_host_key_that_is_another_or_unknown(shared: Host, tmp_path: Path) -> 
 def test_nobody_there(shared: Host) -> None:
     reach = shared.server().reach
     login = Credentials("root", None, None, None, shared.key, False)
-    closed = SshServer(SshReach("gpu-1", reach.hostname, 23, login, reach.known_hosts, 5))
+    closed = ServerConnection(SshReach("gpu-1", reach.hostname, 23, login, reach.known_hosts, 5))
     with pytest.raises(DeviceError, match="connection is refused; is sshd running there"):
         closed.open()
-    unnamed = SshServer(SshReach("gpu-1", "no-such-host.invalid", 22, login, reach.known_hosts, 5))
+    unnamed = ServerConnection(SshReach("gpu-1", "no-such-host.invalid", 22, login, reach.known_hosts, 5))
     with pytest.raises(DeviceError, match=r"no-such-host\.invalid:22: no connection"):
         unnamed.open()
     with pytest.raises(DeviceError, match="there is no session"):
@@ -141,7 +141,7 @@ def test_what_the_login_says_before_is_not_the_answer(shared: Host) -> None:
         passwd.write_text(text.replace("free:x:4001:65534::/tmp:/bin/sh", "free:x:4001:65534::/tmp:/etc/greeting"))
         assert who(shared.server("free")) == "root"
         passwd.write_text(text.replace("free:x:4001:65534::/tmp:/bin/sh", "free:x:4001:65534::/tmp:/usr/sbin/nologin"))
-        with pytest.raises(RefusedError, match=f"{NO_ROOT}it ends at once"):
+        with pytest.raises(RequestRefusedError, match=f"{NO_ROOT}it ends at once"):
             who(shared.server("free"))
     finally:
         passwd.write_text(text)
@@ -165,7 +165,7 @@ def test_a_shell_that_is_killed(shared: Host) -> None:
 
 
 def test_an_answer_without_end(shared: Host) -> None:
-    for phase, kind in ((Phase.READ, RefusedError), (Phase.COMMIT, UnknownOutcomeError)):
+    for phase, kind in ((Phase.READ, RequestRefusedError), (Phase.COMMIT, UnknownOutcomeError)):
         server = shared.server()
         server.open()
         with pytest.raises(kind, match="its answer is longer than 2048 KiB"):
@@ -175,12 +175,12 @@ def test_an_answer_without_end(shared: Host) -> None:
 
 def test_servers_share_memory(shared: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """A short answer always fits; a long one is refused where others have what it needs, and gives back what it had."""
-    monkeypatch.setattr(memory, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(resource_limits, "PATIENCE_S", 0.01)
     server = shared.server()
     server.share = Share(Shared(8 << 20))
     server.open()
     assert len(server.run("head -c 100000 /dev/zero\n", Phase.READ, 30, 2 << 20).out) == 100_000
-    with pytest.raises(RefusedError, match="use fewer at once"):
+    with pytest.raises(RequestRefusedError, match="use fewer at once"):
         server.run("head -c 1000000 /dev/zero\n", Phase.READ, 30, 2 << 20)
     assert server.share.shared.left == 8 << 20
     assert len(server.run("head -c 400000 /dev/zero\n", Phase.READ, 30, 2 << 20).out) == 400_000

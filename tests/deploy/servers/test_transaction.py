@@ -7,37 +7,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.servers.calls import look
-from ailb_gen.deploy.servers.model import fingerprint
-from ailb_gen.deploy.servers.transaction import ServerTransaction
-from ailb_gen.deploy.switch import Phase, RefusedError
-from ailb_gen.deploy.transaction import CommitState
+from ailb_gen.deploy.servers.files import fingerprint
+from ailb_gen.deploy.servers.script import observe
+from ailb_gen.deploy.switch_driver import Phase, RequestRefusedError
+from ailb_gen.deploy.transaction import CommitState, ServerTransaction
 
 if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.model import Tree
-    from ailb_gen.deploy.servers.ssh import Server, SshServer
-    from ailb_gen.deploy.servers.verify import Expected
+    from ailb_gen.deploy.servers.files import Tree
+    from ailb_gen.deploy.servers.ssh import ServerConnection
+    from ailb_gen.deploy.servers.verify import ExpectedServer
     from ailb_gen.deploy.transaction import Transaction
     from tests.deploy.servers.sandbox import Host
 
 
-def transaction_of(server: SshServer, files: Tree, expected: Expected, run: str = "r1") -> ServerTransaction:
+def transaction_of(
+    server: ServerConnection, files: Tree, expected: ExpectedServer, run: str = "r1"
+) -> ServerTransaction:
     approved = fingerprint(files)
-    return ServerTransaction("gpu-1", files, look(server, files).fingerprint, run, expected, approved)
+    return ServerTransaction("gpu-1", files, observe(server, files).fingerprint, run, expected, approved)
 
 
-def test_all_steps(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
+def test_all_steps(host: Host, server: ServerConnection, files: Tree, expected: ExpectedServer) -> None:
     transaction = transaction_of(server, files, expected)
-    as_transaction: Transaction[Server] = transaction
+    as_transaction: Transaction[ServerConnection] = transaction
     assert as_transaction.commit_state(server) is CommitState.OLD
-    with pytest.raises(RefusedError, match="the change is not the one that was approved"):
+    with pytest.raises(RequestRefusedError, match="the change is not the one that was approved"):
         replace(transaction, approved="other").stage(server)
     assert transaction.stage(server) == fingerprint(files)
     transaction.apply(server, 10)
     assert transaction.commit_state(server) is CommitState.PENDING
     assert transaction.verify(server) == ()
     other = replace(transaction, run="r2")
-    with pytest.raises(RefusedError, match="the run r1 waits for its confirmation") as caught:
+    with pytest.raises(RequestRefusedError, match="the run r1 waits for its confirmation") as caught:
         other.stage(server)
     assert caught.value.phase is Phase.LOCK
     transaction.release(server)
@@ -45,15 +46,15 @@ def test_all_steps(host: Host, server: SshServer, files: Tree, expected: Expecte
     assert transaction.commit_state(server) is CommitState.NEW
     transaction.revert(server)
     assert transaction.commit_state(server) is CommitState.OLD
-    with pytest.raises(RefusedError, match="was restored before it arrived"):
+    with pytest.raises(RequestRefusedError, match="was restored before it arrived"):
         transaction.apply(server, 10)
 
 
-def test_somebody_else_was_there(host: Host, server: SshServer, files: Tree, expected: Expected) -> None:
+def test_somebody_else_was_there(host: Host, server: ServerConnection, files: Tree, expected: ExpectedServer) -> None:
     transaction = transaction_of(server, files, expected)
     (host.root / "etc/ailb").mkdir()
     (host.root / "etc/ailb/nccl.env").write_text("MINE=1\n", encoding="utf-8")
     assert transaction.commit_state(server) is CommitState.FOREIGN
-    with pytest.raises(RefusedError, match="its files are not the planned ones") as caught:
+    with pytest.raises(RequestRefusedError, match="its files are not the planned ones") as caught:
         transaction.stage(server)
     assert caught.value.phase is Phase.LOAD

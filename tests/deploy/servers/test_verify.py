@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.servers.calls import apply, confirm
-from ailb_gen.deploy.servers.ssh import Answer
-from ailb_gen.deploy.servers.verify import judge, seen_of, verify
-from ailb_gen.deploy.switch import DeviceError, Phase
+from ailb_gen.deploy.servers.script import apply, confirm
+from ailb_gen.deploy.servers.ssh import ScriptAnswer
+from ailb_gen.deploy.servers.verify import compare, observed_of, verify
+from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from tests.deploy.servers.sandbox import Host, host_at, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ailb_gen.deploy.servers.model import Tree
-    from ailb_gen.deploy.servers.ssh import SshServer
-    from ailb_gen.deploy.servers.verify import Expected
+    from ailb_gen.deploy.servers.files import Tree
+    from ailb_gen.deploy.servers.ssh import ServerConnection
+    from ailb_gen.deploy.servers.verify import ExpectedServer
     from ailb_gen.design.model import HostConfig
 
 RULE = "from fc00:1:1:2::/64 lookup 10001"
@@ -75,7 +75,7 @@ DAMAGES = (
 @pytest.fixture(scope="module")
 def shared(
     tmp_path_factory: pytest.TempPathFactory, config: HostConfig, files: Tree
-) -> Iterator[tuple[Host, SshServer]]:
+) -> Iterator[tuple[Host, ServerConnection]]:
     """A host that has its files, for all tests here."""
     for host in host_at(tmp_path_factory.mktemp("shared") / "host", config):
         server = host.server()
@@ -91,14 +91,14 @@ def do(host: Host, what: str) -> None:
     run("ip", "netns", "exec", {"h": host.netns, "g": host.outside}[where], *words)
 
 
-def told(server: SshServer, expected: Expected) -> list[str]:
+def told(server: ServerConnection, expected: ExpectedServer) -> list[str]:
     return list(map(str, verify(server, expected)))
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("damage", "repair", "findings"), DAMAGES, ids=[damage for damage, *_ in DAMAGES])
 def test_a_damage_is_found(
-    shared: tuple[Host, SshServer], expected: Expected, damage: str, repair: str, findings: list[str]
+    shared: tuple[Host, ServerConnection], expected: ExpectedServer, damage: str, repair: str, findings: list[str]
 ) -> None:
     host, server = shared
     assert told(server, expected) == []
@@ -109,7 +109,7 @@ def test_a_damage_is_found(
         do(host, repair)
 
 
-def test_edited_and_missing_files_are_found(shared: tuple[Host, SshServer], expected: Expected) -> None:
+def test_edited_and_missing_files_are_found(shared: tuple[Host, ServerConnection], expected: ExpectedServer) -> None:
     host, server = shared
     env, unit = host.root / "etc/ailb/nccl.env", host.root / "etc/systemd/system/ailb-net.service"
     text, mode = env.read_bytes(), unit.stat().st_mode
@@ -124,7 +124,9 @@ def test_edited_and_missing_files_are_found(shared: tuple[Host, SshServer], expe
     assert told(server, expected) == []
 
 
-def test_a_link_that_is_down_and_a_nic_that_is_missing(shared: tuple[Host, SshServer], expected: Expected) -> None:
+def test_a_link_that_is_down_and_a_nic_that_is_missing(
+    shared: tuple[Host, ServerConnection], expected: ExpectedServer
+) -> None:
     host, server = shared
     do(host, "h ip link set gpu1_eth down")
     found = told(server, expected)
@@ -150,14 +152,14 @@ EMPTY = {
 }
 
 
-def answer(**parts: str) -> Answer:
+def answer(**parts: str) -> ScriptAnswer:
     """Return what a host says: nothing is there, unless it is given."""
     text = "".join(f"== {title}\n{body}\n" for title, body in {**EMPTY, **parts}.items())
-    return Answer(0, f"{text}== end\n".encode(), "")
+    return ScriptAnswer(0, f"{text}== end\n".encode(), "")
 
 
-def test_a_host_that_has_nothing(expected: Expected) -> None:
-    found = judge(expected, seen_of("h", answer()))
+def test_a_host_that_has_nothing(expected: ExpectedServer) -> None:
+    found = compare(expected, observed_of("h", answer()))
     kinds = [finding.kind for finding in found]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "file": len(expected.tree),
@@ -169,14 +171,14 @@ def test_a_host_that_has_nothing(expected: Expected) -> None:
     }
 
 
-def test_networkd_keeps_the_kernel_from_listening_itself(expected: Expected) -> None:
+def test_networkd_keeps_the_kernel_from_listening_itself(expected: ExpectedServer) -> None:
     """With netplan accept_ra is 0 on purpose; the other settings hold."""
     keys = dict(expected.sysctls) | {key: "0" for key in expected.sysctls if key.endswith(".accept_ra")}
     lines = "\n".join(f"{key} = {value}" for key, value in keys.items())
     for way, count in (("netplan", 0), ("ailb-net", 2)):
-        seen = seen_of("h", answer(way=way, sysctl=lines))
+        seen = observed_of("h", answer(way=way, sysctl=lines))
         only = replace(expected, tree={}, mtus={}, rules=(), routes=(), gateways=())
-        assert len(judge(only, seen)) == count
+        assert len(compare(only, seen)) == count
 
 
 @pytest.mark.parametrize(
@@ -195,12 +197,12 @@ def test_answers_that_make_no_sense(parts: dict[str, str]) -> None:
     with pytest.raises(
         DeviceError, match=r"the host's answer cannot be read|files of the host cannot be read"
     ) as caught:
-        seen_of("h", answer(**parts))
+        observed_of("h", answer(**parts))
     assert caught.value.phase in (Phase.VERIFY, Phase.READ)
 
 
-def test_answers_that_are_cut_off(expected: Expected) -> None:
+def test_answers_that_are_cut_off(expected: ExpectedServer) -> None:
     with pytest.raises(DeviceError, match="not complete"):
-        seen_of("h", Answer(0, b"== way\nailb-net\n", ""))
+        observed_of("h", ScriptAnswer(0, b"== way\nailb-net\n", ""))
     with pytest.raises(DeviceError, match="not text"):
-        seen_of("h", Answer(0, b"== way\n\xff", ""))
+        observed_of("h", ScriptAnswer(0, b"== way\n\xff", ""))

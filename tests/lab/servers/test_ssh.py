@@ -13,10 +13,9 @@ import pytest
 
 from ailb_gen.deploy.credentials import Credentials
 from ailb_gen.deploy.login import SshReach
-from ailb_gen.deploy.servers.calls import apply, confirm, look, status
-from ailb_gen.deploy.servers.files import files_of
-from ailb_gen.deploy.servers.model import Change, RunState
-from ailb_gen.deploy.servers.ssh import SshServer
+from ailb_gen.deploy.servers.files import FileChange, RunState, files_of
+from ailb_gen.deploy.servers.script import apply, confirm, observe, status
+from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.servers.verify import expected_of, verify
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.lab.namespaces import batch, output
@@ -35,16 +34,18 @@ TOOLS = ("ip", "unshare", "nsenter", "sshd", "ping")
 PATIENCE_S = 60.0
 
 
-def connected(keys: Keys, port: int) -> SshServer:
+def connected(keys: Keys, port: int) -> ServerConnection:
     credentials = Credentials("root", None, None, None, keys.client, False)
     file = keys.client.parent / "known_hosts"
     file.write_text(known_hosts(keys, "127.0.0.1", {NAME: port}))
-    found = SshServer(SshReach(NAME, "127.0.0.1", port, credentials, paramiko.HostKeys(str(file)), 30))
+    found = ServerConnection(SshReach(NAME, "127.0.0.1", port, credentials, paramiko.HostKeys(str(file)), 30))
     found.open()
     return found
 
 
-def on_lab(root: Path, way: str, folder: Path, work: Callable[[SshServer], dict[str, object]]) -> dict[str, object]:
+def on_lab(
+    root: Path, way: str, folder: Path, work: Callable[[ServerConnection], dict[str, object]]
+) -> dict[str, object]:
     """Boot the servers, and do something on one of them."""
     batch(["link set lo up"])
     network = network_of(root)
@@ -61,15 +62,15 @@ def on_lab(root: Path, way: str, folder: Path, work: Callable[[SshServer], dict[
             server.close()
 
 
-def seen_of(server: SshServer, root: Path) -> tuple[list[str], list[str]]:
+def seen_of(server: ServerConnection, root: Path) -> tuple[list[str], list[str]]:
     """What a push would change, and what verification finds."""
     host = read_hosts(root)[0][NAME]
     files = files_of(root, host)
-    changed = [path for path, change in look(server, files).changes.items() if change is not Change.SAME]
+    changed = [path for path, change in observe(server, files).changes.items() if change is not FileChange.SAME]
     return changed, list(map(str, verify(server, expected_of(files, host.profile))))
 
 
-def settled(server: SshServer, root: Path) -> tuple[list[str], list[str]]:
+def settled(server: ServerConnection, root: Path) -> tuple[list[str], list[str]]:
     """The same, as soon as there are no findings, or when there was time enough."""
     until = time.monotonic() + PATIENCE_S
     while (found := seen_of(server, root))[1] and time.monotonic() < until:
@@ -78,7 +79,7 @@ def settled(server: SshServer, root: Path) -> tuple[list[str], list[str]]:
 
 
 def pushed(root: Path, new: Path, way: str, folder: Path) -> dict[str, object]:
-    def work(server: SshServer) -> dict[str, object]:
+    def work(server: ServerConnection) -> dict[str, object]:
         found: dict[str, object] = {"before": settled(server, root)}
         wanted = files_of(new, read_hosts(new)[0][NAME])
         found["warnings"] = apply(server, wanted, "first", 10)
@@ -126,7 +127,7 @@ def test_a_push_to_a_server(tmp_path: Path, way: str) -> None:
 
 
 def refused(root: Path, folder: Path) -> str:
-    def work(server: SshServer) -> dict[str, object]:
+    def work(server: ServerConnection) -> dict[str, object]:
         other = make_keys(folder / "other")
         client = paramiko.SSHClient()
         client.set_missing_host_key_policy(paramiko.AutoAddPolicy())
