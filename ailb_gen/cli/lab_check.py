@@ -98,14 +98,14 @@ def check(
     from ailb_gen.checks.run import examine
     from ailb_gen.checks.steps import STEPS
     from ailb_gen.lab.check.changes import alone
-    from ailb_gen.lab.check.measure import RunningLab
-    from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged
+    from ailb_gen.lab.check.live import RunningLab
+    from ailb_gen.lab.check.run import LabCheckOptions, check_lab, skipped_checks, steps
     from ailb_gen.report.judge import judge
 
     with progress("reading", STEPS) as advance:
         options = RunOptions(frozenset(), seed=seed, jobs=len(os.sched_getaffinity(0)))
         done, context = examine(intent, artifacts, options, advance, advance.step)
-    wanted = Options(chosen, *_broken(len(context.network.switches), rounds, doubles, faults), traces, seed)
+    wanted = LabCheckOptions(chosen, *_broken(len(context.network.switches), rounds, doubles, faults), traces, seed)
     results: list[Result] = []
     failed: tuple[str, ...] = ()
     trouble: AilbError | None = None
@@ -118,10 +118,10 @@ def check(
         try:
             running = RunningLab(plan, context)
             failed = tuple(f"failed on purpose: {one}" for one in running.faults)
-            results += judge_lab(running, context, wanted, step)
+            results += check_lab(running, context, wanted, step)
         except AilbError as error:
             trouble = error
-            results += unjudged(wanted, str(error))
+            results += skipped_checks(wanted, str(error))
     notes = (*done.notes, *failed)
     done = replace(done, results=tuple(results), notes=notes, trouble=str(trouble or ""))
     verdict = judge(done, accepted, chosen, limit or [], fail_on)

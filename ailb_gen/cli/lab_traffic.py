@@ -16,8 +16,8 @@ from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.paths import real
 
 if TYPE_CHECKING:
-    from ailb_gen.lab.plan import Plan
-    from ailb_gen.lab.traffic.model import Load, Result
+    from ailb_gen.lab.plan import LabPlan
+    from ailb_gen.lab.traffic.model import TrafficLoad, TrafficResult
     from ailb_gen.network.fabric import Network
 
 PINNED, ECMP = "pinned", "ECMP"
@@ -62,7 +62,7 @@ def traffic(
     show(json_text(results) if as_json else report(results, painter()))
 
 
-def _measured(plan: Plan, network: Network, load: Load, qps: int, seed: int, hashed: bool) -> Result:
+def _measured(plan: LabPlan, network: Network, load: TrafficLoad, qps: int, seed: int, hashed: bool) -> TrafficResult:
     from ailb_gen.lab.traffic.ecmp import by_ecmp, ecmp
     from ailb_gen.lab.traffic.flows import flows
     from ailb_gen.lab.traffic.run import measure

@@ -116,7 +116,7 @@ def _prefix(option: bytes) -> AnnouncedPrefix | None:
     return AnnouncedPrefix(Prefix(first, length), bool(flags & ON_LINK), bool(flags & AUTONOMOUS), valid, preferred)
 
 
-class Ears:
+class RaSocket:
     """A raw socket in every namespace of some devices; what arrives is kept from the moment it is made.
 
     `readdressed` are devices whose addresses have changed meanwhile, if they are to be watched. Raises LabError when a
@@ -237,7 +237,7 @@ def capture(wanted: Iterable[tuple[str, str]], timeout_s: float) -> tuple[Advert
     Returns everything that was heard in these devices, in order. Raises LabError.
     """
     silent = set(wanted)
-    ears = Ears(sorted({device for device, _ in silent}))
+    ears = RaSocket(sorted({device for device, _ in silent}))
     found: list[Advertisement] = []
     end = time.monotonic() + timeout_s
     asked = -ASK_S

@@ -11,7 +11,7 @@ T = TypeVar("T")
 VALID_S, TIMES = 0.2, 5.0
 
 
-class Answers:
+class AnswerCache:
     """The latest answers of one switch by question; a commit forgets them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.plan import Plan, unit_link
+from ailb_gen.lab.plan import LabPlan, unit_link
 from ailb_gen.wording import did_you_mean
 
 # Magic number of times in nanoseconds, version, time zone, accuracy, bytes kept of a packet, link type Ethernet.
@@ -42,7 +42,7 @@ class Captured:
     dropped: int
 
 
-def link_of(plan: Plan, device: str, port: str) -> str:
+def link_of(plan: LabPlan, device: str, port: str) -> str:
     """Return the link of a port of a switch, such as `et-0/0/0` or `irb.2`, or of a NIC. Raises UsageError."""
     if device in plan.switches:
         switch = plan.switches[device]

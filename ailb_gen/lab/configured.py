@@ -9,10 +9,10 @@ from functools import cache
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
-from ailb_gen.lab.bird.model import Peer
+from ailb_gen.lab.bird.model import BirdPeer
 from ailb_gen.lab.ceasing import cease
-from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
-from ailb_gen.lab.plan import Plan, PortPlan, link_local, unit_link
+from ailb_gen.lab.links import Interface, LinkSettings, apply, powered_off, settings
+from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, unit_link
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
@@ -30,7 +30,7 @@ class ConfiguredFabric:
     not answer.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         self.plan = plan
         self.lock = threading.RLock()
         self.switches = {name: LabSwitch(found) for name, found in plan.switches.items()}
@@ -129,7 +129,7 @@ class ConfiguredFabric:
             self._take(own, None, powered_off(self.plan, name))
             self._configure(self._neighbors(name))
 
-    def _take(self, own: LabSwitch, found: Switch | None, wanted: Settings) -> None:
+    def _take(self, own: LabSwitch, found: Switch | None, wanted: LinkSettings) -> None:
         apply(own.name, own.settings, wanted)
         own.take(found, wanted)
 
@@ -155,14 +155,14 @@ class ConfiguredFabric:
             if own.switch is not None:
                 own.configure(self.peers(name), held=not self.forwarding)
 
-    def peers(self, name: str) -> dict[str, Peer]:
+    def peers(self, name: str) -> dict[str, BirdPeer]:
         """Return the neighbors that a switch has heard, and that have an AS number there, by logical interface."""
         found = {}
         for port in self.switches[name].ports.values():
             address = self._heard.get(name, {}).get(port.link)
             asn = self._asn(port.far) if address is not None else None
             if address is not None and asn is not None:
-                found[f"{port.port}.0"] = Peer(address, asn)
+                found[f"{port.port}.0"] = BirdPeer(address, asn)
         return found
 
     def _asn(self, end: End) -> int | None:

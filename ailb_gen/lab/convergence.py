@@ -11,7 +11,7 @@ from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.links import LOSING
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.routers import control_socket
 from ailb_gen.lab.watched import Kernels
 
@@ -25,7 +25,7 @@ States = Mapping[str, Mapping[str, SessionState]]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LabStatus:
     """One look at all switches: what is under way, what is down and might come up, and all numbers."""
 
     busy: tuple[str, ...]
@@ -33,7 +33,7 @@ class Look:
     numbers: tuple[object, ...]
 
 
-def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QUIET_S) -> tuple[str, ...]:
+def wait(plan: LabPlan, timeout_s: float, kernels: bool = True, quiet_s: float = QUIET_S) -> tuple[str, ...]:
     """Wait until every daemon has what its neighbors send, and every kernel what its daemon has.
 
     Returns what is missing in the end, as text: sessions that are down although both ends have one and a link, and
@@ -44,7 +44,7 @@ def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QU
         return _wait(plan, watched, timeout_s, kernels, quiet_s)
 
 
-def _wait(plan: Plan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s: float) -> tuple[str, ...]:
+def _wait(plan: LabPlan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s: float) -> tuple[str, ...]:
     latest = time.monotonic() + timeout_s
     before, since = look(plan, watched, kernels), time.monotonic()
     while True:
@@ -60,7 +60,7 @@ def _wait(plan: Plan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s
         before = now
 
 
-def look(plan: Plan, watched: Kernels, kernels: bool = True) -> Look:
+def look(plan: LabPlan, watched: Kernels, kernels: bool = True) -> LabStatus:
     """Look at all switches whose daemon runs. Raises LabError."""
     states = {}
     for name in plan.switches:
@@ -75,14 +75,14 @@ def look(plan: Plan, watched: Kernels, kernels: bool = True) -> Look:
         for name, rows in states.items()
         for link, one in rows.items()
     )
-    return Look(tuple(busy), tuple(down), numbers)
+    return LabStatus(tuple(busy), tuple(down), numbers)
 
 
 def _states(name: str) -> dict[str, SessionState]:
     return {one.link: one for one in parse.sessions(Bird(control_socket(name))).values()}
 
 
-def _carriers(plan: Plan, watched: Kernels, states: States) -> dict[str, set[str]]:
+def _carriers(plan: LabPlan, watched: Kernels, states: States) -> dict[str, set[str]]:
     """Return the links with carrier of every switch, but for those that were made to lose all packets."""
     known = {name: watched.links(name) for name in states}
     found = {name: {link.name for link in rows.values() if link.carrier} for name, rows in known.items()}
@@ -95,7 +95,7 @@ def _carriers(plan: Plan, watched: Kernels, states: States) -> dict[str, set[str
     return found
 
 
-def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
+def _pairs(plan: LabPlan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
     """Yield name, link and both ends of every session that two daemons are configured for, from each end."""
     for name, rows in states.items():
         for port in plan.switches[name].ports.values():
@@ -105,7 +105,7 @@ def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState,
                 yield name, port.link, rows[port.link], far[there]
 
 
-def _unequal(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
+def _unequal(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, there in _pairs(plan, states):
         if here.established and link not in carriers[name]:
             yield f"{name}: the session on {link} is still up, over a link that has failed"
@@ -114,7 +114,7 @@ def _unequal(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> It
             yield f"{name}: {here.exported} routes go out on {link}, {received} have arrived"
 
 
-def _down(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
+def _down(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, _ in _pairs(plan, states):
         if not here.established and link in carriers[name]:
             yield f"{name}: the session on {link} is {here.state}{f': {here.last_error}' if here.last_error else ''}"

@@ -15,7 +15,7 @@ from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
 from ailb_gen.lab import links, neighbor_table, registry, starting
 from ailb_gen.lab.namespaces import end_by_signals, isolate
-from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.ports import Forwarder, listeners
 from ailb_gen.lab.registry import Lab
 from ailb_gen.lab.router_discovery import RaListener
@@ -95,7 +95,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
 
 
 def _reachable(
-    stack: ExitStack, made: Plan, inventory: Path, outside: Mapping[str, socket], address: str
+    stack: ExitStack, made: LabPlan, inventory: Path, outside: Mapping[str, socket], address: str
 ) -> tuple[dict[str, object], str]:
     """Let servers be reached over SSH where that is possible; return their inventory entries and host keys."""
     if ssh.why_not():
@@ -106,7 +106,7 @@ def _reachable(
     return ssh.entries(keys, address, ports), ssh.known_hosts(keys, address, ports)
 
 
-def _lacking(booted: boot.Servers, made: Plan, network: Network, fresh: bool) -> Iterator[str]:
+def _lacking(booted: boot.Servers, made: LabPlan, network: Network, fresh: bool) -> Iterator[str]:
     """Wait for the addresses of servers; give what is missing. Leaves without configuration advertise none."""
     lost = {} if fresh else boot.wait(made, network.hosts)
     yield from (f"{server} {nic}: no address in {prefix}" for (server, nic), row in lost.items() for prefix in row)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from ailb_gen.errors import UsageError
 from ailb_gen.lab.namespaces import environment, inside, see_files
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.registry import Lab
 from ailb_gen.lab.servers.boot import command
 from ailb_gen.wording import did_you_mean
 
 
-def known_device(plan: Plan, name: str) -> str:
+def known_device(plan: LabPlan, name: str) -> str:
     """Return the name of a device that there is. Raises UsageError for another."""
     if name not in plan.devices:
         raise UsageError(
@@ -22,7 +22,7 @@ def known_device(plan: Plan, name: str) -> str:
     return name
 
 
-def execute_in(lab: Lab, plan: Plan, device: str, words: Sequence[str]) -> int:
+def execute_in(lab: Lab, plan: LabPlan, device: str, words: Sequence[str]) -> int:
     """Run a program in a device of a lab that was joined, with this process's terminal; return its exit code.
 
     From then on this process sees the files of the lab. Raises UsageError, LabError.

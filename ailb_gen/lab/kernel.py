@@ -26,7 +26,7 @@ RULE_KEYS = frozenset({"priority", "src", "srclen", "table", "protocol"})
 KINDS = frozenset({"unreachable", "blackhole", "prohibit", "throw", "local", "anycast", "multicast", "broadcast"})
 
 
-class NextHop(NamedTuple):
+class KernelNextHop(NamedTuple):
     """A next hop: the link, and the address of the gateway; None on the link itself."""
 
     link: str
@@ -34,7 +34,7 @@ class NextHop(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class KernelLink:
     """A link: whether it is enabled and has carrier, the MTU without Ethernet header, the MAC address, the group.
 
     `bridge` is the bridge that it is a port of, empty for none.
@@ -50,7 +50,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class KernelAddress:
     """An IPv6 address of a link; `dynamic` comes from router advertisements, `duplicate` lost its detection."""
 
     link: str
@@ -63,7 +63,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class KernelRule:
     """A routing rule: packets from a prefix, None for all, use a table; `others` are conditions besides."""
 
     priority: int
@@ -73,7 +73,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbor:
+class KernelNeighbor:
     """An entry of the neighbor table; `mac` is empty while it is unknown, `states` are NUD states such as REACHABLE."""
 
     link: str
@@ -83,10 +83,10 @@ class Neighbor:
     states: frozenset[str]
 
 
-def links(name: str) -> dict[str, Link]:
+def links(name: str) -> dict[str, KernelLink]:
     """Return the links of a device by name. Raises LabError."""
     return {
-        entry["ifname"]: Link(
+        entry["ifname"]: KernelLink(
             name=entry["ifname"],
             enabled="UP" in entry["flags"],
             carrier="LOWER_UP" in entry["flags"],
@@ -104,7 +104,7 @@ def carrier(name: str) -> frozenset[str]:
     return frozenset(link.name for link in links(name).values() if link.carrier)
 
 
-def addresses(name: str) -> tuple[Address, ...]:
+def addresses(name: str) -> tuple[KernelAddress, ...]:
     """Return the IPv6 addresses of a device. Raises LabError."""
     found = []
     # See proc(5), /proc/net/if_inet6.
@@ -112,7 +112,7 @@ def addresses(name: str) -> tuple[Address, ...]:
         value, _, length, _, flags, link = line.split()
         bits = int(flags, 16)
         found.append(
-            Address(
+            KernelAddress(
                 link=link,
                 value=int(value, 16),
                 length=int(length, 16),
@@ -136,7 +136,7 @@ def counters(name: str) -> dict[str, Counters]:
     return found
 
 
-def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Prefix, frozenset[NextHop]]:
+def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Prefix, frozenset[KernelNextHop]]:
     """Return the next hops that a device uses for every prefix of a table, or for those of a protocol.
 
     Next hops without carrier are not used; a prefix without any that is, or to be rejected, has none. A table without
@@ -153,17 +153,17 @@ def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Pr
     return read_routes(text)
 
 
-def read_routes(text: str) -> dict[Prefix, frozenset[NextHop]]:
+def read_routes(text: str) -> dict[Prefix, frozenset[KernelNextHop]]:
     """Read what `ip -6 -o route` writes: of routes to one prefix those with the lowest metric count."""
-    found: dict[Prefix, frozenset[NextHop]] = {}
+    found: dict[Prefix, frozenset[KernelNextHop]] = {}
     metrics: dict[Prefix, int] = {}
-    known: dict[str, frozenset[NextHop]] = {}
+    known: dict[str, frozenset[KernelNextHop]] = {}
     for line in text.splitlines():
         head, *others = line.split("\\\tnexthop ")
         first, _, rest = head.partition(" ")
         rejected = first in KINDS
         destination = rest.partition(" ")[0] if rejected else first
-        usable: frozenset[NextHop] = frozenset()
+        usable: frozenset[KernelNextHop] = frozenset()
         for part in () if rejected else others or (rest,):
             if part not in known:
                 known[part] = _hops(part)
@@ -176,12 +176,12 @@ def read_routes(text: str) -> dict[Prefix, frozenset[NextHop]]:
     return found
 
 
-def _hops(text: str) -> frozenset[NextHop]:
+def _hops(text: str) -> frozenset[KernelNextHop]:
     """Read one next hop; none if the kernel does not use it."""
     words = HOP.search(text)
     if words is None or "dead" in words[3].split():
         return frozenset()
-    return frozenset({NextHop(words[2], address_value(words[1]) if words[1] else None)})
+    return frozenset({KernelNextHop(words[2], address_value(words[1]) if words[1] else None)})
 
 
 def _metric(text: str) -> int:
@@ -198,20 +198,20 @@ def _prefix(text: str) -> Prefix:
     return found[1]
 
 
-def rules(name: str) -> tuple[Rule, ...]:
+def rules(name: str) -> tuple[KernelRule, ...]:
     """Return the IPv6 routing rules of a device, in order. Raises LabError."""
     found = []
     for entry in _json(name, "rule", "show"):
         source = None if entry["src"] == "all" else _prefix(f"{entry['src']}/{entry.get('srclen', 128)}")
         others = tuple(f"{key} {value}" for key, value in entry.items() if key not in RULE_KEYS)
-        found.append(Rule(entry["priority"], source, int(entry.get("table", 0)), others))
+        found.append(KernelRule(entry["priority"], source, int(entry.get("table", 0)), others))
     return tuple(found)
 
 
-def neighbors(name: str) -> tuple[Neighbor, ...]:
+def neighbors(name: str) -> tuple[KernelNeighbor, ...]:
     """Return the IPv6 neighbor table of a device. Raises LabError."""
     return tuple(
-        Neighbor(
+        KernelNeighbor(
             link=entry["dev"],
             address=address_value(entry["dst"]) or 0,
             mac=entry.get("lladdr", ""),

@@ -84,7 +84,7 @@ class ServerPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LabPlan:
     """The devices of a lab and its cables between switches; the number of a cable is its index here, plus one.
 
     `neighbors_needed` is the number of entries that the neighbor table of the kernel, one for all namespaces, must
@@ -102,7 +102,7 @@ class Plan:
         return (*self.switches, *self.servers)
 
 
-def plan(network: Network) -> Plan:
+def plan(network: Network) -> LabPlan:
     """Plan the lab of a fabric.
 
     Raises UsageError for cables that cannot be laid: two in one port, between two servers, with names that Linux does
@@ -119,7 +119,7 @@ def plan(network: Network) -> Plan:
         far[cable.b.device][cable.b.port] = Cabled(cable.a, number, cable.speed_bps)
     switches = {name: _switch(name, numbers[name], network.roles.get(name, "leaf"), far[name]) for name in names}
     cabled = len(network.links) + len(attached)
-    return Plan(
+    return LabPlan(
         switches=switches,
         servers={name: _server(network, name, numbers[name], far[name], cabled) for name in servers},
         links=network.links,

@@ -14,7 +14,7 @@ from ailb_gen.background import Service, running
 from ailb_gen.errors import UsageError
 from ailb_gen.lab import places
 from ailb_gen.lab.namespaces import join
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.user_directories import state_home
 from ailb_gen.wording import did_you_mean
 
@@ -86,14 +86,14 @@ def find(name: str | None) -> Lab:
     return lab
 
 
-def keep_plan(plan: Plan) -> None:
+def keep_plan(plan: LabPlan) -> None:
     """Keep the plan of a lab for the processes that enter it."""
     file = places.here(PLAN)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(pickle.dumps(plan))
 
 
-def enter(name: str | None) -> tuple[Lab, Plan]:
+def enter(name: str | None) -> tuple[Lab, LabPlan]:
     """Continue as a process of a lab; return what is known of it. Raises UsageError, LabError.
 
     Must be called before there are threads.
@@ -101,7 +101,7 @@ def enter(name: str | None) -> tuple[Lab, Plan]:
     lab = find(name)
     join(lab.process)
     data = places.here(PLAN).read_bytes()
-    plan: Plan = pickle.loads(data)  # noqa: S301 - written by the lab itself, in a directory of its own
+    plan: LabPlan = pickle.loads(data)  # noqa: S301 - written by the lab itself, in a directory of its own
     return lab, plan
 
 

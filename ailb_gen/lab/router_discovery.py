@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab.advertisements import Advertisement, Ears
-from ailb_gen.lab.plan import Plan, link_local
+from ailb_gen.lab.advertisements import Advertisement, RaSocket
+from ailb_gen.lab.plan import LabPlan, link_local
 
 # Changes are reported after a quiet time, and at the latest after a longest delay. Seconds.
 QUIET_S, LATEST_S = 0.05, 0.5
@@ -54,7 +54,7 @@ class RaListener:
     they get an address, and periodically. Raises LabError.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         # With its own address, to recognize its own advertisements.
         self._ports = {
             name: {
@@ -62,7 +62,7 @@ class RaListener:
             }
             for name, switch in plan.switches.items()
         }
-        self._ears = Ears(plan.switches, addresses=True)
+        self._ears = RaSocket(plan.switches, addresses=True)
         self._lock = threading.Lock()
         self._devices = {name: _Device() for name in plan.switches}
         self._wake_read, self._wake_write = os.pipe()

@@ -12,7 +12,7 @@ from ailb_gen.emulator.fabric_state import BgpSession, Counters, PrefixCounts, R
 from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.configured import ConfiguredFabric, port_of
-from ailb_gen.lab.plan import Plan, mac_address, unit_link
+from ailb_gen.lab.plan import LabPlan, mac_address, unit_link
 from ailb_gen.lab.ribs import Ends, paths, route_of, totals
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.network.fabric import End
@@ -28,7 +28,7 @@ class LabFabric(ConfiguredFabric):
     Everything raises LabError when a daemon or a kernel does not answer.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         super().__init__(plan)
         # Of every session: whether it was up, since when, how often it has gone down.
         self._changes: dict[End, tuple[bool, str, int]] = {}

@@ -9,11 +9,11 @@ from functools import partial
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.lab import kernel
-from ailb_gen.lab.answers import Answers
+from ailb_gen.lab.answers import AnswerCache
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.model import BFD, KERNEL, Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.links import Settings
+from ailb_gen.lab.bird.model import BFD, KERNEL, BirdPeer, RibRoute, SessionState, Translation
+from ailb_gen.lab.links import LinkSettings
 from ailb_gen.lab.plan import LINK_LOCAL, SwitchPlan
 from ailb_gen.lab.ribs import by_prefix
 from ailb_gen.lab.routers import Router
@@ -37,9 +37,9 @@ class LabSwitch:
     def __init__(self, plan: SwitchPlan) -> None:
         self.plan, self.name = plan, plan.name
         self.router = Router(plan.name)
-        self.answers = Answers()
+        self.answers = AnswerCache()
         self.switch: Switch | None = None
-        self.settings: Settings | None = None
+        self.settings: LinkSettings | None = None
         self.translation: Translation | None = None
         self.kept_down: set[str] = set()
         # In the order of cables.
@@ -51,7 +51,7 @@ class LabSwitch:
         # When the daemon got another configuration, until it has done what that asks.
         self._changed: float | None = None
 
-    def take(self, found: Switch | None, wanted: Settings) -> None:
+    def take(self, found: Switch | None, wanted: LinkSettings) -> None:
         """Note another configuration; None while the switch is off."""
         self.switch, self.settings, self._sides = found, wanted, None
         self.answers.forget()
@@ -65,7 +65,7 @@ class LabSwitch:
             self._sides = {side.interface: side for side in own}
         return self._sides
 
-    def configure(self, peers: Mapping[str, Peer], held: bool) -> None:
+    def configure(self, peers: Mapping[str, BirdPeer], held: bool) -> None:
         """Let the daemon run what follows from the active configuration, with some peers by logical interface.
 
         `held`: its routes do not reach the kernel.
@@ -76,7 +76,7 @@ class LabSwitch:
         for interface in self.kept_down:
             self._switch_session(interface, on=False)
 
-    def forward(self, peers: Mapping[str, Peer]) -> None:
+    def forward(self, peers: Mapping[str, BirdPeer]) -> None:
         """Let the daemon bring its routes into the kernel and begin BFD: what it is configured for from now on.
 
         A new configuration says the same, and takes as long as reading all routes again.
@@ -87,7 +87,7 @@ class LabSwitch:
                 self.router.switch_on(protocol, on=True)
         self.router.note(text)
 
-    def render(self, peers: Mapping[str, Peer], held: bool) -> str:
+    def render(self, peers: Mapping[str, BirdPeer], held: bool) -> str:
         """Return what the daemon has to run with some peers; nothing while the switch is off."""
         if self.switch is None:
             return ""
@@ -156,7 +156,7 @@ class LabSwitch:
             found[prefix] = tuple(unit for link, unit in self.units.items() if link in used)
         return found
 
-    def links(self) -> Mapping[str, kernel.Link]:
+    def links(self) -> Mapping[str, kernel.KernelLink]:
         """Return the links of its kernel by name."""
         return self.answers.get("links", partial(kernel.links, self.name))
 

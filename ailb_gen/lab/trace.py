@@ -58,7 +58,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class PacketTrace:
     """The path of a probe: the hop that answered at hop limit 1, 2, …, None without an answer.
 
     `hops` are addresses, without the target. `end` is "" if the target answered, else why the trace ended.
@@ -70,7 +70,7 @@ class Trace:
 
 
 @dataclass(slots=True)
-class _Way:
+class _Tracing:
     """A probe, with the answers by hop limit."""
 
     probe: Probe
@@ -78,18 +78,18 @@ class _Way:
     last: int = 0
     end: str = ""
 
-    def trace(self, first: int, limit: int) -> Trace:
+    def trace(self, first: int, limit: int) -> PacketTrace:
         """Return the result of all hop limits from the first to the last."""
         if self.last:
-            return Trace(self.probe, tuple(map(self.answers.get, range(first, self.last))), self.end)
+            return PacketTrace(self.probe, tuple(map(self.answers.get, range(first, self.last))), self.end)
         heard = max(self.answers, default=0)
         if not heard:
-            return Trace(self.probe, (), "no answer")
+            return PacketTrace(self.probe, (), "no answer")
         text = f"no answer beyond hop {heard}" if heard < limit else f"not there within {limit} hops"
-        return Trace(self.probe, tuple(map(self.answers.get, range(first, heard + 1))), text)
+        return PacketTrace(self.probe, tuple(map(self.answers.get, range(first, heard + 1))), text)
 
 
-class Heard(NamedTuple):
+class IcmpError(NamedTuple):
     """An ICMPv6 error about a probe: hop limit and number of the probe, type, and the code, or the MTU if too big."""
 
     limit: int
@@ -98,7 +98,7 @@ class Heard(NamedTuple):
     value: int
 
 
-def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[Trace]:
+def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[PacketTrace]:
     """Send all probes to their targets and trace none; returns them in the same order. Raises LabError.
 
     The only hop of one that did not arrive is the router that said so.
@@ -108,13 +108,13 @@ def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[Trace]:
 
 def trace(
     probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5, tries: int = 2
-) -> list[Trace]:
+) -> list[PacketTrace]:
     """Trace all probes at once, one hop limit after the other; returns them in the same order.
 
     A probe that is not answered for `timeout_s` is sent again, `tries` times in all; a trace ends after two silent hops
     in a row. Raises LabError when a server's namespace is not there.
     """
-    ways = [_Way(probe) for probe in probes]
+    ways = [_Tracing(probe) for probe in probes]
     with ExitStack() as stack:
         servers = list(dict.fromkeys(probe.server for probe in probes))
         sockets = {name: _sockets(name, stack) for name in servers}
@@ -179,7 +179,7 @@ def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
 def _round(
     waiting: set[int],
     limit: int,
-    ways: list[_Way],
+    ways: list[_Tracing],
     udp: Mapping[tuple[str, int], socket.socket],
     selector: selectors.BaseSelector,
     timeout_s: float,
@@ -211,7 +211,9 @@ def _send(udp: socket.socket, probe: Probe, number: int, limit: int) -> None:
         return
 
 
-def _hear(selector: selectors.BaseSelector, timeout_s: float, waiting: set[int], limit: int, ways: list[_Way]) -> bool:
+def _hear(
+    selector: selectors.BaseSelector, timeout_s: float, waiting: set[int], limit: int, ways: list[_Tracing]
+) -> bool:
     """Take in the answers that are there; returns whether one of them was waited for."""
     progress = False
     for key, _ in selector.select(timeout_s):
@@ -231,7 +233,7 @@ def _hear(selector: selectors.BaseSelector, timeout_s: float, waiting: set[int],
     return progress
 
 
-def _end(way: _Way, found: Heard, address: int) -> tuple[int, str]:
+def _end(way: _Tracing, found: IcmpError, address: int) -> tuple[int, str]:
     if (found.kind, found.value) == (UNREACHABLE, PORT_UNREACHABLE) and address == way.probe.target:
         return found.limit, ""
     way.answers[found.limit] = address
@@ -262,7 +264,7 @@ def _packets(icmp: socket.socket) -> Iterator[tuple[bytes, int]]:
         yield data, int.from_bytes(socket.inet_pton(socket.AF_INET6, text), "big")
 
 
-def answer(data: bytes) -> Heard | None:
+def answer(data: bytes) -> IcmpError | None:
     """Read an ICMPv6 message; returns None for what is no answer to a probe."""
     if len(data) < QUOTED + PAYLOAD.size or data[0] not in (TIME_EXCEEDED, UNREACHABLE, TOO_BIG):
         return None
@@ -273,10 +275,10 @@ def answer(data: bytes) -> Heard | None:
         return None
     # RFC 4443, 3.2.
     value = int.from_bytes(data[4:8], "big") if data[0] == TOO_BIG else data[1]
-    return Heard(limit, number, data[0], value)
+    return IcmpError(limit, number, data[0], value)
 
 
-def named(found: Iterable[Trace], owners: Mapping[int, str]) -> Iterator[tuple[Trace, tuple[str, ...]]]:
+def named(found: Iterable[PacketTrace], owners: Mapping[int, str]) -> Iterator[tuple[PacketTrace, tuple[str, ...]]]:
     """Yield every trace with the names of its hops: an unknown address as text, `*` for no answer."""
     for one in found:
         names = ("*" if hop is None else owners.get(hop) or address_text(hop) for hop in one.hops)

@@ -54,17 +54,17 @@ class Kernels:
     def __init__(self) -> None:
         self._changes: dict[str, socket.socket] = {}
         self._changing: set[str] = set()
-        self._links: dict[str, Mapping[str, kernel.Link]] = {}
-        self._routes: dict[str, Mapping[Prefix, frozenset[kernel.NextHop]]] = {}
+        self._links: dict[str, Mapping[str, kernel.KernelLink]] = {}
+        self._routes: dict[str, Mapping[Prefix, frozenset[kernel.KernelNextHop]]] = {}
 
-    def links(self, name: str) -> Mapping[str, kernel.Link]:
+    def links(self, name: str) -> Mapping[str, kernel.KernelLink]:
         """Return the links of a device by name."""
         self._forget_changed(name)
         if name not in self._links:
             self._links[name] = kernel.links(name)
         return self._links[name]
 
-    def routes(self, name: str) -> Mapping[Prefix, frozenset[kernel.NextHop]]:
+    def routes(self, name: str) -> Mapping[Prefix, frozenset[kernel.KernelNextHop]]:
         """Return the next hops that a device uses for BIRD's prefixes, as `kernel.routes` does."""
         self._forget_changed(name)
         if name not in self._routes:

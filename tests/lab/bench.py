@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ailb_gen.junos.reader import read_file
 from ailb_gen.lab.links import create
-from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.servers.boot import boot, wait
 from ailb_gen.lab.starting import start
@@ -21,7 +21,7 @@ PATIENCE_S = 60.0
 KEPT: list[object] = []
 
 
-def brought_up(root: Path, hosts: str = "script") -> tuple[Plan, LabFabric]:
+def brought_up(root: Path, hosts: str = "script") -> tuple[LabPlan, LabFabric]:
     """Bring all devices of an artifact directory up, as far as its files allow."""
     network = read_network(root, lambda written, tree: None).network
     made = plan(network)

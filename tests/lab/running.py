@@ -13,7 +13,7 @@ from ailb_gen.junos.reader import read_file
 from ailb_gen.junos.tree import Node
 from ailb_gen.lab.links import create
 from ailb_gen.lab.namespaces import batch
-from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.starting import start
 from ailb_gen.lab.state import LabFabric
@@ -27,7 +27,7 @@ def trees(root: Path) -> dict[str, Node]:
     return {file.stem: read_file(file) for file in sorted((root / "switches").glob("*.conf"))}
 
 
-def planned(root: Path) -> Plan:
+def planned(root: Path) -> LabPlan:
     """Plan the lab of an artifact directory."""
     return plan(read_network(root, lambda written, tree: None).network)
 

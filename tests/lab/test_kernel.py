@@ -11,11 +11,11 @@ from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import LabError
 from ailb_gen.lab.kernel import (
     BIRD,
-    Address,
-    Link,
-    Neighbor,
-    NextHop,
-    Rule,
+    KernelAddress,
+    KernelLink,
+    KernelNeighbor,
+    KernelNextHop,
+    KernelRule,
     addresses,
     carrier,
     counters,
@@ -35,8 +35,8 @@ def prefix(text: str) -> Prefix:
     return found
 
 
-def hop(link: str, gateway: str = "") -> NextHop:
-    return NextHop(link, address_value(gateway) if gateway else None)
+def hop(link: str, gateway: str = "") -> KernelNextHop:
+    return KernelNextHop(link, address_value(gateway) if gateway else None)
 
 
 ONE, TWO = hop("u1", "fe80::1"), hop("u2", "fe80::2")
@@ -76,7 +76,7 @@ ONE, TWO = hop("u1", "fe80::1"), hop("u2", "fe80::2")
         ("", {}),
     ],
 )
-def test_routes_as_text(text: str, expected: dict[str, set[NextHop]]) -> None:
+def test_routes_as_text(text: str, expected: dict[str, set[KernelNextHop]]) -> None:
     assert read_routes(text) == {prefix(key): hops for key, hops in expected.items()}
 
 
@@ -123,24 +123,24 @@ def test_a_kernel() -> None:
     found = isolated(measured)
 
     assert found[0] == {
-        "lo": Link("lo", True, True, 65536, "00:00:00:00:00:00", 0),
-        "u1": Link("u1", True, True, 9000, "02:00:00:01:00:01", 5),
-        "irb.2": Link("irb.2", False, False, 1500, "02:01:00:01:00:02", 0),
+        "lo": KernelLink("lo", True, True, 65536, "00:00:00:00:00:00", 0),
+        "u1": KernelLink("u1", True, True, 9000, "02:00:00:01:00:01", 5),
+        "irb.2": KernelLink("irb.2", False, False, 1500, "02:01:00:01:00:02", 0),
     }
     assert found[1] == {"lo", "u1"}
-    values = {(one.link, one.value, one.length): one for one in found[2] if isinstance(one, Address)}
+    values = {(one.link, one.value, one.length): one for one in found[2] if isinstance(one, KernelAddress)}
     assert values.keys() >= {("lo", 1, 128), ("u1", 0xFD00 << 112 | 1, 64)}
     assert not any(one.dynamic or one.duplicate for one in values.values())
     assert found[3] == {prefix("fc00:1::/64"): {hop("u1", "fe80::2")}, prefix("fc00:2::/64"): set()}
     assert found[4] == {prefix("::/0"): {hop("u1", "fd00::2")}}
     assert found[5] == {}
     assert found[6] == (
-        Rule(0, None, 255),
-        Rule(9, None, 4791, ("tos 0x20",)),
-        Rule(10000, prefix("fc00::/64"), 10000),
-        Rule(32766, None, 254),
+        KernelRule(0, None, 255),
+        KernelRule(9, None, 4791, ("tos 0x20",)),
+        KernelRule(10000, prefix("fc00::/64"), 10000),
+        KernelRule(32766, None, 254),
     )
-    assert found[7] == [Neighbor("u1", 0xFD00 << 112 | 9, "02:00:00:00:00:09", True, frozenset({"PERMANENT"}))]
+    assert found[7] == [KernelNeighbor("u1", 0xFD00 << 112 | 9, "02:00:00:00:00:09", True, frozenset({"PERMANENT"}))]
     packets, size = found[8]
     assert packets >= 1
     # Ethernet, IPv6 and UDP headers.

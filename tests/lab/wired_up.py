@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from ailb_gen.lab.kernel import addresses, carrier
-from ailb_gen.lab.links import Settings, apply, create, settings
-from ailb_gen.lab.plan import Plan, SwitchPlan, plan
+from ailb_gen.lab.links import LinkSettings, apply, create, settings
+from ailb_gen.lab.plan import LabPlan, SwitchPlan, plan
 from ailb_gen.network.fabric import Network
 from tests.checks.trees import GOLDEN, network_of
 
@@ -16,7 +16,7 @@ LINK_LOCAL = 0xFE80 >> 6
 SECONDS = 30
 
 
-def wired_up(name: str = "lab") -> tuple[Network, Plan, dict[str, Settings]]:
+def wired_up(name: str = "lab") -> tuple[Network, LabPlan, dict[str, LinkSettings]]:
     """Make the namespaces and links of an example; returns what its switches ask of them, and that is done."""
     network = network_of(GOLDEN / name)
     made = plan(network)

@@ -12,9 +12,9 @@ from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Value, value
 from ailb_gen.lab.bird.filters import (
     NEXT,
     REJECT,
-    Names,
     Policies,
     Reasons,
+    Symbols,
     chain,
     prefix_set,
     rejects_all,
@@ -27,9 +27,9 @@ from ailb_gen.lab.bird.model import (
     ECMP_PIPE,
     ECMP_TABLE,
     KERNEL,
-    Peer,
+    BirdPeer,
     Translation,
-    Unmodelled,
+    Untranslated,
 )
 from ailb_gen.lab.bird.multipath import Merging, merging, metrics
 from ailb_gen.lab.bird.radv import router_advertisements
@@ -57,7 +57,7 @@ class _Neighbor:
     group: Group
     own_as: int
     expected: int
-    peer: Peer
+    peer: BirdPeer
     passive: bool
 
 
@@ -65,20 +65,20 @@ class _Neighbor:
 class _Context:
     switch: Switch
     plan: SwitchPlan
-    names: Names
+    names: Symbols
     reasons: Reasons
     neighbors: tuple[_Neighbor, ...]
     refused: Mapping[str, str]
 
 
-def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bool = False) -> Translation:
+def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held: bool = False) -> Translation:
     """Translate a switch for BIRD; `peers` are the neighbors whose router advertisements were heard.
 
     `held`: the kernel gets no routes, and neighbors no BFD, until the protocols `kernel6` and `bfd1` are enabled.
     """
     refusals: dict[str, str] = {}
     neighbors = tuple(_neighbors(switch, plan, peers, refusals))
-    context = _Context(switch, plan, Names(), Reasons(), neighbors, refusals)
+    context = _Context(switch, plan, Symbols(), Reasons(), neighbors, refusals)
     unmodelled = [*_outside(switch)]
     # The numbers of these two are fixed.
     loop, mismatch = context.reasons.number(LOOP), context.reasons.number(MISMATCH)
@@ -105,17 +105,17 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
     )
 
 
-def _outside(switch: Switch) -> Iterator[Unmodelled]:
+def _outside(switch: Switch) -> Iterator[Untranslated]:
     """Yield the statements that are not about routing, and that the lab does not have."""
     for entry in switch.unmodelled:
-        yield Unmodelled(entry.whole, "nothing in this program computes it", entry.line)
+        yield Untranslated(entry.whole, "nothing in this program computes it", entry.line)
     for attached in switch.filters.attached:
         statement = f"filter {attached.direction} [ {' '.join(attached.filters)} ] of {attached.kind} {attached.name}"
-        yield Unmodelled(statement.strip(), "the lab's switches filter no packets", attached.line)
+        yield Untranslated(statement.strip(), "the lab's switches filter no packets", attached.line)
 
 
 def _neighbors(
-    switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], refusals: dict[str, str]
+    switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], refusals: dict[str, str]
 ) -> Iterator[_Neighbor]:
     """Yield the sessions that this switch tries; of the others say why not."""
     table = discovered(switch)
@@ -218,7 +218,7 @@ def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
     )
 
 
-def _bfd(context: _Context, unmodelled: list[Unmodelled], held: bool) -> str:
+def _bfd(context: _Context, unmodelled: list[Untranslated], held: bool) -> str:
     blocks = []
     for neighbor in context.neighbors:
         bfd = neighbor.group.bfd
@@ -227,7 +227,7 @@ def _bfd(context: _Context, unmodelled: list[Unmodelled], held: bool) -> str:
         if not bfd.interval_ms:
             reason = "no minimum-interval: no BFD"
             statement = f"protocols bgp group {neighbor.group.name} bfd-liveness-detection"
-            unmodelled.append(Unmodelled(statement, reason, bfd.line))
+            unmodelled.append(Untranslated(statement, reason, bfd.line))
             continue
         settings = f"interval {bfd.interval_ms} ms; multiplier {bfd.multiplier or DEFAULT_MULTIPLIER};"
         blocks.append(f'  interface "{neighbor.link}" {{ {settings} }};')

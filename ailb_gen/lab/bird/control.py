@@ -37,7 +37,7 @@ class NoDaemonError(LabError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BirdAnswer:
     """An answer as BIRD writes it, codes included, and the code of its last line."""
 
     code: int
@@ -61,7 +61,7 @@ class Bird:
             raise LabError(f"{self}: BIRD refuses {text!r}: {' '.join(without_codes(answer.text).split())}")
         return answer.text
 
-    def ask(self, text: str) -> Answer:
+    def ask(self, text: str) -> BirdAnswer:
         """Return the answer to a command, which may be a refusal.
 
         Raises NoDaemonError when no daemon runs, LabError for anything that is no answer, and when none comes in time.
@@ -91,7 +91,7 @@ class Bird:
         """Let BIRD read its configuration again; sessions that stay the same are not touched. Raises LabError."""
         self.command("configure")
 
-    def _receive(self, connection: socket.socket, until: float) -> Answer:
+    def _receive(self, connection: socket.socket, until: float) -> BirdAnswer:
         received = bytearray()
         while True:
             left = until - time.monotonic()
@@ -114,7 +114,7 @@ class Bird:
             if received.endswith(b"\n"):
                 last = LAST.match(received, received.rfind(b"\n", 0, -1) + 1)
                 if last is not None:
-                    return Answer(int(last[1]), received.decode("utf-8", "replace"))
+                    return BirdAnswer(int(last[1]), received.decode("utf-8", "replace"))
 
     def _refuse_stopped(self, connection: socket.socket) -> None:
         """Raise LabError where the process that listens is stopped: it answers nothing until it is continued."""

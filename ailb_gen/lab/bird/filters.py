@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.junos.regex import is_pattern
 from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, value
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.wildcards import Pattern, patterns
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, RouteFilter, Term
@@ -29,7 +29,7 @@ LONGEST = 48
 
 
 @dataclass(slots=True)
-class Names:
+class Symbols:
     """Names of BIRD's symbols, each different, as close to those of Junos as BIRD's letters allow."""
 
     taken: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -78,9 +78,9 @@ class Policies:
     """The policies of a switch as functions; what is not translated is collected."""
 
     switch: Switch
-    names: Names
+    names: Symbols
     reasons: Reasons
-    unmodelled: list[Unmodelled] = field(default_factory=list)
+    unmodelled: list[Untranslated] = field(default_factory=list)
 
     def function(self, policy: Policy) -> str:
         """Return the function of a policy."""
@@ -204,7 +204,7 @@ class Policies:
                 yield f"{known.attribute}.add({known.literal});"
 
     def _miss(self, statement: str, reason: str, line: int) -> None:
-        self.unmodelled.append(Unmodelled(statement, reason, line))
+        self.unmodelled.append(Untranslated(statement, reason, line))
 
 
 def set_preference(preference: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ ECMP_TABLE = 4791
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class BirdPeer:
     """A neighbor whose router advertisement was heard: its link-local address, and its AS number on that session."""
 
     link_local: int
@@ -25,7 +25,7 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmodelled:
+class Untranslated:
     """A statement that BIRD does not do as Junos would, and what happens instead; line 0 where it has none."""
 
     statement: str
@@ -45,7 +45,7 @@ class Translation:
     sessions: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
-    unmodelled: tuple[Unmodelled, ...] = ()
+    unmodelled: tuple[Untranslated, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

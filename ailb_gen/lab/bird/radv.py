@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.plan import SwitchPlan, unit_link
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch
 
@@ -18,7 +18,7 @@ MOST_PREFIXES = 31
 INFINITE = 0xFFFFFFFF
 
 
-def router_advertisements(switch: Switch, plan: SwitchPlan, unmodelled: list[Unmodelled]) -> str:
+def router_advertisements(switch: Switch, plan: SwitchPlan, unmodelled: list[Untranslated]) -> str:
     """Return the protocol; empty if no interface of the lab sends advertisements. Adds what BIRD cannot do."""
     blocks: list[str] = []
     for advertisement in switch.advertisements.values():
@@ -62,14 +62,14 @@ def _seconds(text: str, default: int) -> int:
     return min(int(text), INFINITE) if text.isascii() and text.isdigit() and len(text) <= 10 else default
 
 
-def _miss(advertisement: RouterAdvertisement, addressed: set[Prefix], unmodelled: list[Unmodelled]) -> None:
+def _miss(advertisement: RouterAdvertisement, addressed: set[Prefix], unmodelled: list[Untranslated]) -> None:
     where = f"protocols router-advertisement interface {advertisement.interface}"
     for word, line in advertisement.others:
-        unmodelled.append(Unmodelled(f"{where} {word}", "the lab's advertisements do not have it", line))
+        unmodelled.append(Untranslated(f"{where} {word}", "the lab's advertisements do not have it", line))
     for entry in advertisement.prefixes:
         if entry.prefix not in addressed:
             reason = "no address of the interface is in it: BIRD does not announce it"
-            unmodelled.append(Unmodelled(f"{where} prefix {entry.prefix}", reason, entry.line))
+            unmodelled.append(Untranslated(f"{where} prefix {entry.prefix}", reason, entry.line))
     if len(advertisement.prefixes) > MOST_PREFIXES:
         reason = f"BIRD announces {MOST_PREFIXES} of {len(advertisement.prefixes)} prefixes"
-        unmodelled.append(Unmodelled(f"{where} prefix", reason, advertisement.line))
+        unmodelled.append(Untranslated(f"{where} prefix", reason, advertisement.line))

@@ -16,9 +16,9 @@ from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab import places
 from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.convergence import wait
-from ailb_gen.lab.faults import Kind, cables_at, fail_cables, repair_cables
+from ailb_gen.lab.faults import FaultKind, cables_at, fail_cables, repair_cables
 from ailb_gen.lab.namespaces import batch, end_by_signals
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.routers import FOLDER, control_socket
 from ailb_gen.network.fabric import End
 
@@ -30,16 +30,16 @@ EXPIRES_S = 60
 SETTLED_S = 60.0
 
 
-class Changes:
+class LabChanges:
     """What a check has changed and not undone yet. Every method raises LabError."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         self.plan = plan
         self.failed: list[End] = []
         # What was added to a leaf, as ip(8) writes it.
         self.addresses: dict[str, str] = {}
 
-    def fail(self, ends: Iterable[End], kind: Kind) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind) -> None:
         """Let the links with some ends fail."""
         new = list(ends)
         self.failed += new
@@ -96,7 +96,7 @@ def _file(leaf: str) -> Path:
 
 
 @contextmanager
-def alone(plan: Plan) -> Iterator[None]:
+def alone(plan: LabPlan) -> Iterator[None]:
     """Keep other checks of the lab from running, and undo first what a killed one has left.
 
     Signals that end this process let it undo what it has changed. Raises UsageError if another check runs, LabError.
@@ -111,12 +111,12 @@ def alone(plan: Plan) -> Iterator[None]:
         yield
 
 
-def _undo_left(plan: Plan) -> None:
+def _undo_left(plan: LabPlan) -> None:
     try:
         record = json.loads(places.here(RECORD).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
-    left = Changes(plan)
+    left = LabChanges(plan)
     left.failed = [End(*row) for row in record["failed"]]
     left.addresses = record["addresses"]
     if left.failed or left.addresses:

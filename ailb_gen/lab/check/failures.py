@@ -15,12 +15,12 @@ from typing import Protocol
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.lab.check.agree import computed_hops, disagreements
-from ailb_gen.lab.check.asked import AskedRoutes, Gone
+from ailb_gen.lab.check.agreement import computed_hops, disagreements
+from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes
 from ailb_gen.lab.check.liveness import wanted
-from ailb_gen.lab.check.measured import Hops
+from ailb_gen.lab.check.observed import Hops
 from ailb_gen.lab.check.routes import compare_next_hops, told
-from ailb_gen.lab.faults import Kind
+from ailb_gen.lab.faults import FaultKind
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.graph import Graph
 
@@ -40,7 +40,7 @@ class Breakable(Protocol):
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Let the links with some ends fail."""
 
     def repair(self) -> None:
@@ -48,7 +48,7 @@ class Breakable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class LinkFailure:
     """Links that fail at once, each given by its leaf's end; `words` say which, as a message begins.
 
     With `flaps` they go down and up so often, and nothing is compared meanwhile. `check` compares with the intent.
@@ -58,31 +58,31 @@ class Failure:
     name: str
     words: str
     ends: tuple[End, ...]
-    kind: Kind = Kind.CARRIER
+    kind: FaultKind = FaultKind.CARRIER
     flaps: int = 0
     check: Check = FAILED
     noticed_s: float = 0.0
 
 
-def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: int) -> Iterator[Failure]:
+def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: int) -> Iterator[LinkFailure]:
     """Yield what is to fail: rounds, so many double failures, and, if asked for, one direction and flaps."""
     for number in range(rounds):
         ends = uplinks_of(context, number)
-        yield Failure(f"round {number + 1}", f"with {_more(ends)} down", ends)
+        yield LinkFailure(f"round {number + 1}", f"with {_more(ends)} down", ends)
     for words, ends in double(context, seed)[:doubles]:
-        yield Failure(words, f"with {words} down", ends)
+        yield LinkFailure(words, f"with {words} down", ends)
     if faults:
         ends = mute_uplinks(context, rounds)
         if ends:
             words, noticed_s = f"with {_more(ends)} losing what leaves send", _noticed_s(context, ends)
-            yield Failure("one direction", words, ends, Kind.MUTE, 0, ONE_WAY, noticed_s)
+            yield LinkFailure("one direction", words, ends, FaultKind.MUTE, 0, ONE_WAY, noticed_s)
         ends = uplinks_of(context, rounds + 1)
-        yield Failure("flaps", f"after {_more(ends)} went down {FLAPS} times", ends, flaps=FLAPS)
+        yield LinkFailure("flaps", f"after {_more(ends)} went down {FLAPS} times", ends, flaps=FLAPS)
 
 
 def _noticed_s(context: Context, ends: tuple[End, ...]) -> float:
     """Return how long BFD takes by the intent: one end hears nothing, then the other one hears that, or nothing."""
-    links, slowest = AskedRoutes(context).links, 0
+    links, slowest = ExpectedLabRoutes(context).links, 0
     for end in ends:
         peer = links[end.device][end.port][0].device
         found = (wanted(context, end.device, peer), wanted(context, peer, end.device))
@@ -97,14 +97,14 @@ def _more(ends: tuple[End, ...]) -> str:
 def uplinks_of(context: Context, number: int) -> tuple[End, ...]:
     """Return one uplink of every leaf, as the leaf's end: that of a round, another one at the next leaf."""
     rows: dict[str, list[End]] = {}
-    for cable in AskedRoutes(context).cables:
+    for cable in ExpectedLabRoutes(context).cables:
         rows.setdefault(cable.a_device, []).append(End(cable.a_device, cable.a_port))
     return tuple(ends[(index + number) % len(ends)] for index, ends in enumerate(rows.values()))
 
 
 def mute_uplinks(context: Context, number: int) -> tuple[End, ...]:
     """Return the uplinks of a round that have BFD by the intent: nothing else notices that packets are lost."""
-    links = AskedRoutes(context).links
+    links = ExpectedLabRoutes(context).links
     return tuple(
         end for end in uplinks_of(context, number) if wanted(context, end.device, links[end.device][end.port][0].device)
     )
@@ -116,7 +116,7 @@ def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
     At least one spine stays.
     """
     by_spine: dict[str, list[End]] = {}
-    for cable in AskedRoutes(context).cables:
+    for cable in ExpectedLabRoutes(context).cables:
         by_spine.setdefault(cable.b_device, []).append(End(cable.a_device, cable.a_port))
     names = sorted(by_spine)
     spines = [
@@ -160,12 +160,12 @@ def _same(found: Hops, want: Hops) -> bool:
     return all(found[name] == want.get(name, {}) for name in found)
 
 
-def judge_failure(
+def check_failure(
     lab: Breakable,
     context: Context,
-    failure: Failure,
+    failure: LinkFailure,
     before: Hops,
-    gone: Gone,
+    gone: DownLinks,
     findings: Findings,
     step: Callable[[str], None],
 ) -> None:
@@ -190,7 +190,7 @@ def judge_failure(
                 settle(lab.hops, before)
                 lab.fail(failure.ends, failure.kind)
                 found = settle(lab.hops, ours, failure.noticed_s)
-            judge_failed(context, without.failed, ours, found, f"{failure.words}: ", findings, failure.check)
+            check_failed(context, without.failed, ours, found, f"{failure.words}: ", findings, failure.check)
     finally:
         lab.repair()
     step(f"{failure.name}: repaired")
@@ -208,11 +208,11 @@ def judge_failure(
 def _as_intended(context: Context, failed: frozenset[End], found: Hops) -> bool:
     """Return whether next hops are those of the intent while the links of some ends fail."""
     findings = Findings()
-    compare_next_hops(context, AskedRoutes(context, failed), found, ONE_WAY, "", findings)
+    compare_next_hops(context, ExpectedLabRoutes(context, failed), found, ONE_WAY, "", findings)
     return not any(findings.found.values())
 
 
-def _tries_more(failure: Failure, findings: Findings) -> int:
+def _tries_more(failure: LinkFailure, findings: Findings) -> int:
     """Return how often more a failure is tried that nobody noticed: never if the look has found what BFD lacks."""
     lacking = {scope for one in findings.found[BFD.id] for scope in (one.scope, *one.involves)}
     ends = (f"{end.device} {end.port}" for end in failure.ends)
@@ -230,7 +230,7 @@ def sessions_at(graph: Graph, down: frozenset[End]) -> frozenset[int]:
     return frozenset(at for at, one in enumerate(graph.sessions.up) if not down.isdisjoint((one.cable.a, one.cable.b)))
 
 
-def judge_failed(
+def check_failed(
     context: Context,
     failed: frozenset[End],
     ours: Hops,
@@ -240,7 +240,7 @@ def judge_failed(
     check: Check = FAILED,
 ) -> None:
     """Compare next hops while the links of some ends fail on purpose; `ours` is what this program computes."""
-    compare_next_hops(context, AskedRoutes(context, failed), found, check, failure, findings)
+    compare_next_hops(context, ExpectedLabRoutes(context, failed), found, check, failure, findings)
     # When a link is out of service is not computed: only what follows.
     if check is FAILED:
         disagreements(ours, found, AGREE_FAILED, failure, findings)

@@ -6,8 +6,8 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import BFD, MULTIPATH
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import AskedRoutes
-from ailb_gen.lab.check.measured import Measured, SeenBfd
+from ailb_gen.lab.check.expected import ExpectedLabRoutes
+from ailb_gen.lab.check.observed import Observed, ObservedBfd
 from ailb_gen.lab.check.routes import bgp_place
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Group
@@ -17,12 +17,12 @@ from ailb_gen.network.sessions import discovered
 JUNOS_MULTIPLIER = 3
 
 
-def judge_bfd(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_bfd(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Every established session has BFD as the intent asks: up, with its interval and timeout; or none.
 
     Where both ends differ, it is the end whose file says something else.
     """
-    wrong: dict[End, tuple[End, SeenBfd | None]] = {}
+    wrong: dict[End, tuple[End, ObservedBfd | None]] = {}
     for device, ports in asked.links.items():
         for port, (peer, _) in ports.items():
             end = End(device, port)
@@ -60,16 +60,16 @@ def _group(context: Context, end: End) -> Group | None:
     return switch.groups[number] if switch is not None and number is not None else None
 
 
-def wanted(context: Context, device: str, peer: str) -> SeenBfd | None:
+def wanted(context: Context, device: str, peer: str) -> ObservedBfd | None:
     """Return the BFD session of a link; RFC 5880, 6.8.2 to 6.8.4: the slower end decides, and the far end's number."""
     own, far = (context.expected.switches[name].settings.bfd for name in (device, peer))
     if not (own.enabled and far.enabled):
         return None
     interval = max(own.interval_ms, far.interval_ms)
-    return SeenBfd(True, interval, interval * far.multiplier)
+    return ObservedBfd(True, interval, interval * far.multiplier)
 
 
-def _text(found: SeenBfd | None) -> str:
+def _text(found: ObservedBfd | None) -> str:
     if found is None:
         return "none"
     times = f"every {found.interval_ms} ms, lost after {found.timeout_ms} ms"
@@ -83,7 +83,7 @@ def _bfd_place(context: Context, end: End) -> Place | None:
     return Place(context.network.switches[end.device].file, group.bfd.line)
 
 
-def judge_multipath(context: Context, asked: AskedRoutes, findings: Findings) -> None:
+def check_multipath(context: Context, asked: ExpectedLabRoutes, findings: Findings) -> None:
     """Every group with links of the fabric has multipath."""
     for device, ports in asked.links.items():
         switch = context.network.switches.get(device)

@@ -12,8 +12,8 @@ from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.families.lab import NO_VALLEY, TRACED
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import AskedRoutes
-from ailb_gen.lab.check.measured import Measured, SeenTrace
+from ailb_gen.lab.check.expected import ExpectedLabRoutes
+from ailb_gen.lab.check.observed import Observed, ObservedTrace
 from ailb_gen.lab.check.routes import bgp_place
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
@@ -64,11 +64,11 @@ def _pair(rails: list[list[End]], colors: int, number: int) -> Pair:
     raise IndexError(number)
 
 
-def judge_traces(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_traces(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Judge the traces: up to a spine of the prefix's color and down again; within a leaf none is passed."""
     leaves, switches = leaf_of(context), context.expected.switches
     findings.look(TRACED, len(seen.traces))
-    wrong: dict[tuple[str, str], list[SeenTrace]] = defaultdict(list)
+    wrong: dict[tuple[str, str], list[ObservedTrace]] = defaultdict(list)
     spines: dict[tuple[str, int, str], frozenset[str]] = {}
     for trace in seen.traces:
         near, far = leaves[trace.source], leaves[trace.target]
@@ -102,7 +102,7 @@ def _text(right: list[tuple[str, ...]]) -> str:
     return " or ".join(" - ".join(one) or "no switch" for one in right[:4])
 
 
-def judge_probes(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_probes(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Judge probes: a prefix without color comes to spines from the leaf that announces it, and from no other."""
     if seen.unprobed:
         findings.skip(NO_VALLEY, seen.unprobed)
@@ -118,7 +118,7 @@ def judge_probes(context: Context, asked: AskedRoutes, seen: Measured, findings:
             findings.add(NO_VALLEY, sender, message, bgp_place(context, sender), involves=involves)
 
 
-def _senders(asked: AskedRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
+def _senders(asked: ExpectedLabRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
     """Yield the ends of spines where the probe prefix came in, with the leaf at the other end."""
     spines = {spine.name for spine in asked.ways.expected.spines}
     for spine, ports in places.items():

@@ -12,7 +12,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import RECOLORED
 from ailb_gen.checks.model import Findings
-from ailb_gen.lab.check.measured import SeenRecoloring
+from ailb_gen.lab.check.observed import ObservedRecoloring
 from ailb_gen.lab.check.paths import leaf_of
 from ailb_gen.lab.check.routes import bgp_place
 from ailb_gen.network.fabric import End
@@ -46,8 +46,8 @@ def recoloring(context: Context) -> Recoloring | None:
     return None
 
 
-def judge_recoloring(
-    change: Callable[[Recoloring], SeenRecoloring], context: Context, down: frozenset[End], findings: Findings
+def check_recoloring(
+    change: Callable[[Recoloring], ObservedRecoloring], context: Context, down: frozenset[End], findings: Findings
 ) -> None:
     """Let colors change, and judge what that costs the packets."""
     planned = recoloring(context)

@@ -10,8 +10,8 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import COPIES, NEXT_HOPS, SESSIONS
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import Asked, AskedRoutes
-from ailb_gen.lab.check.measured import HIDDEN, Hops, Measured, SeenPath, SeenSession
+from ailb_gen.lab.check.expected import ExpectedLabRoutes, ExpectedNextHops
+from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedPath, ObservedSession
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
 
@@ -39,7 +39,7 @@ def told(messages: list[str]) -> str:
     return f"{messages[0]} (and {len(messages) - 1} more)" if len(messages) > 1 else messages[0]
 
 
-def judge_sessions(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_sessions(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Every link in service has an established session, seen from both ends, with the AS numbers of the intent."""
     switches = context.expected.switches
     for device, ports in asked.links.items():
@@ -57,7 +57,7 @@ def judge_sessions(context: Context, asked: AskedRoutes, seen: Measured, finding
             findings.add(SESSIONS, end.device, message, bgp_place(context, end.device, end.port), part=end.port)
 
 
-def _session(session: SeenSession | None, peer: End, numbers: tuple[int, int]) -> Iterator[str]:
+def _session(session: ObservedSession | None, peer: End, numbers: tuple[int, int]) -> Iterator[str]:
     if session is None:
         yield f"has no session with {peer}: neighbor discovery or the configuration lacks it"
     elif not session.established:
@@ -67,7 +67,7 @@ def _session(session: SeenSession | None, peer: End, numbers: tuple[int, int]) -
         yield f"the session with {peer} is between {found}; the intent asks for AS {numbers[0]} and {numbers[1]}"
 
 
-def judge_copies(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_copies(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Compare the paths of every switch with the copies that it must have, prefix by prefix."""
     backed_up = {color.value: bool(color.backup) for color in context.expected.colors}
     aigp = context.fabric.aigp
@@ -94,12 +94,12 @@ def judge_copies(context: Context, asked: AskedRoutes, seen: Measured, findings:
 class _Copies:
     """The expected copies of one prefix on a switch; messages of one kind are counted together."""
 
-    def __init__(self, context: Context, asked: AskedRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
+    def __init__(self, context: Context, asked: ExpectedLabRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
         self.switches, self.asked, self.device, self.aigp = context.expected.switches, asked, device, aigp
         self.owner, self.color = asked.owners[prefix]
         self.links = asked.links.get(device, {})
 
-    def of_leaf(self, paths: tuple[SeenPath, ...]) -> Iterator[tuple[str, str]]:
+    def of_leaf(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy from every spine that passes it on in a color of which the leaf has a link."""
         received: dict[str, set[str]] = defaultdict(set)
         for path in paths:
@@ -114,7 +114,7 @@ class _Copies:
             if heard <= offered[spine] and not received[spine] & heard:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 
-    def of_spine(self, paths: tuple[SeenPath, ...]) -> Iterator[tuple[str, str]]:
+    def of_spine(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
         allowed = {self.color, *self.asked.ways.backups[self.color]}
         missing = {port for port, (peer, color) in self.links.items() if peer.device == self.owner and color in allowed}
@@ -128,7 +128,7 @@ class _Copies:
         for port in sorted(missing):
             yield f"missing@{self.owner}", f"did not come from {self.links[port][0]} as {self.links[port][1]}"
 
-    def _wrong(self, path: SeenPath, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+    def _wrong(self, path: ObservedPath, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with a single copy."""
         colors = sorted(value for value in path.communities if value.startswith(COLOR))
         if path.status == HIDDEN:
@@ -144,13 +144,13 @@ class _Copies:
             yield f"aigp@{peer.device}", f"came from {peer} {state} AIGP as {session}"
 
 
-def judge_next_hops(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_next_hops(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Compare the kernels' next hops with the intent, in the steady state."""
     compare_next_hops(context, asked, seen.hops, NEXT_HOPS, "", findings)
 
 
 def compare_next_hops(
-    context: Context, asked: AskedRoutes, hops: Hops, check: Check, failure: str, findings: Findings
+    context: Context, asked: ExpectedLabRoutes, hops: Hops, check: Check, failure: str, findings: Findings
 ) -> None:
     """Add, by switch, where next hops are not what the intent asks; `failure` begins the message, empty for none."""
     leaves = {leaf.name for leaf in context.expected.leaves}
@@ -172,12 +172,12 @@ def compare_next_hops(
             findings.add(check, device, f"{failure}{told(wrong)}", bgp_place(context, device), involves=involves)
 
 
-def _peers(asked: AskedRoutes, device: str, found: frozenset[str], want: Asked) -> Iterator[End]:
+def _peers(asked: ExpectedLabRoutes, device: str, found: frozenset[str], want: ExpectedNextHops) -> Iterator[End]:
     links = asked.links.get(device, {})
     return (links[port][0] for port in sorted(found ^ want.allowed) if port in links)
 
 
-def asked_text(want: Asked) -> str:
+def asked_text(want: ExpectedNextHops) -> str:
     """Write what is asked for: all of the ports, or at least some of them."""
     if not want.allowed:
         return "nothing: no way is left"

@@ -12,26 +12,26 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import lab as checks
 from ailb_gen.checks.model import Check, Findings, Result
-from ailb_gen.lab.check.agree import computed_hops, judge_agreement, sessions_missing
-from ailb_gen.lab.check.asked import NOTHING_GONE, AskedRoutes, Gone
+from ailb_gen.lab.check.agreement import check_agreement, computed_hops, sessions_missing
+from ailb_gen.lab.check.expected import NO_LINKS_DOWN, DownLinks, ExpectedLabRoutes
 from ailb_gen.lab.check.failures import (
     OF_FAILURES,
     Breakable,
-    Failure,
+    LinkFailure,
+    check_failure,
     double,
     failures,
-    judge_failure,
     sessions_at,
     settle,
 )
-from ailb_gen.lab.check.liveness import judge_bfd, judge_multipath
-from ailb_gen.lab.check.measured import Hops, Measured, SeenRecoloring
-from ailb_gen.lab.check.paths import Pair, judge_probes, judge_traces, pairs
+from ailb_gen.lab.check.liveness import check_bfd, check_multipath
+from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring
+from ailb_gen.lab.check.paths import Pair, check_probes, check_traces, pairs
 from ailb_gen.lab.check.probe import probes
-from ailb_gen.lab.check.recolor import Recoloring, judge_recoloring
-from ailb_gen.lab.check.routes import judge_copies, judge_next_hops, judge_sessions
-from ailb_gen.lab.check.servers import judge_servers
-from ailb_gen.lab.check.sizes import judge_mtus, judge_sizes
+from ailb_gen.lab.check.recolor import Recoloring, check_recoloring
+from ailb_gen.lab.check.routes import check_copies, check_next_hops, check_sessions
+from ailb_gen.lab.check.servers import check_servers
+from ailb_gen.lab.check.sizes import check_mtus, check_sizes
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import some
@@ -41,7 +41,7 @@ MOST_PATHS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Samples:
     """Samples of what is too large to check completely.
 
     `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
@@ -53,10 +53,10 @@ class Look:
     probes: Mapping[str, Prefix]
 
 
-class Lab(Breakable, Protocol):
+class LiveLab(Breakable, Protocol):
     """A running lab, as far as it is looked at and changed here. Every method raises LabError."""
 
-    def measure(self, look: Look) -> Measured:
+    def measure(self, look: Samples) -> Observed:
         """Look once at everything but next hops."""
 
     def down(self) -> frozenset[End]:
@@ -66,12 +66,12 @@ class Lab(Breakable, Protocol):
     def dark(self) -> frozenset[End]:
         """Both ends of the links that carry nothing: without carrier, or with a daemon that does not run."""
 
-    def recolor(self, change: Recoloring) -> SeenRecoloring:
+    def recolor(self, change: Recoloring) -> ObservedRecoloring:
         """Let a leaf exchange two colors for a moment, and back, while packets flow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LabCheckOptions:
     """Options of a check of a lab: IDs of the checks, rounds of failures, most traces, the seed of samples.
 
     `doubles` are double failures, `faults` lets links lose packets in one direction and flap, and colors change.
@@ -89,20 +89,20 @@ class Options:
         return any(entry.id in self.chosen for entry in entries)
 
 
-def steps(context: Context, options: Options) -> int:
+def steps(context: Context, options: LabCheckOptions) -> int:
     """Return how many pieces of work there are: what a progress bar counts."""
     recolored = options.faults and options.wants([checks.RECOLORED])
     return 3 + 2 * len(_failures(context, options)) + recolored
 
 
-def _failures(context: Context, options: Options) -> list[Failure]:
+def _failures(context: Context, options: LabCheckOptions) -> list[LinkFailure]:
     if not options.wants(OF_FAILURES):
         return []
     return list(failures(context, options.rounds, options.doubles, options.faults, options.seed))
 
 
-def judge_lab(
-    lab: Lab, context: Context, options: Options, step: Callable[[str], None] = lambda name: None
+def check_lab(
+    lab: LiveLab, context: Context, options: LabCheckOptions, step: Callable[[str], None] = lambda name: None
 ) -> Iterator[Result]:
     """Yield the results of the checks that were asked for; `step` is called with what begins.
 
@@ -110,16 +110,16 @@ def judge_lab(
     """
     findings = Findings()
     step("computing")
-    gone = Gone(lab.down(), lab.dark)
+    gone = DownLinks(lab.down(), lab.dark)
     routing = routing_without(context, gone.all)
     ours = computed_hops(routing.graph, routing.states)
     chosen, total = pairs(context, options.traces, options.seed)
-    look = Look(sampled(context, options.seed), tuple(chosen), probes(context))
+    look = Samples(sampled(context, options.seed), tuple(chosen), probes(context))
     step("looking")
     hops = settle(lab.hops, ours)
     seen = replace(lab.measure(look), hops=hops)
     step("comparing")
-    judge(context, seen, findings, gone)
+    check_state(context, seen, findings, gone)
     all_prefixes = len(context.routing.prefixes)
     findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(look.prefixes)} of {all_prefixes}")
     findings.figure(checks.TRACED, "queue pairs traced", f"{len(chosen)} of {total}")
@@ -136,28 +136,28 @@ def judge_lab(
 
 
 def _judge_changes(
-    lab: Lab,
+    lab: LiveLab,
     context: Context,
-    options: Options,
+    options: LabCheckOptions,
     before: Hops,
-    gone: Gone,
+    gone: DownLinks,
     findings: Findings,
     step: Callable[[str], None],
 ) -> None:
     """Let links fail and colors change, as far as that was asked for; `before` are the next hops until then."""
     planned = _failures(context, options)
     for failure in planned:
-        judge_failure(lab, context, failure, before, gone, findings, step)
+        check_failure(lab, context, failure, before, gone, findings, step)
     if options.wants(OF_FAILURES):
         tried = len(planned) and min(options.doubles, len(double(context, options.seed)))
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
         findings.figure(checks.FAILED, "double failures", f"{tried} of {len(double(context, options.seed))}")
     if options.faults and options.wants([checks.RECOLORED]):
         step("colors change")
-        judge_recoloring(lab.recolor, context, gone.failed, findings)
+        check_recoloring(lab.recolor, context, gone.failed, findings)
 
 
-def unjudged(options: Options, reason: str) -> Iterator[Result]:
+def skipped_checks(options: LabCheckOptions, reason: str) -> Iterator[Result]:
     """Yield a skipped result for every check that was asked for."""
     return (Result(check, skipped=reason) for check in checks_of(OF_LAB) if check.id in options.chosen)
 
@@ -168,24 +168,24 @@ def routing_without(context: Context, down: frozenset[End]) -> Routing:
     return Routing(context.network, sessions_at(graph, down), graph) if down else context.routing
 
 
-def judge(context: Context, seen: Measured, findings: Findings, gone: Gone = NOTHING_GONE) -> None:
+def check_state(context: Context, seen: Observed, findings: Findings, gone: DownLinks = NO_LINKS_DOWN) -> None:
     """Judge what one pass over a lab has shown, with some links gone."""
-    asked = AskedRoutes(context, gone.failed)
+    asked = ExpectedLabRoutes(context, gone.failed)
     _judge_running(context, seen, findings)
-    judge_servers(context, seen, gone, findings)
-    judge_sessions(context, asked, seen, findings)
-    judge_copies(context, asked, seen, findings)
-    judge_next_hops(context, asked, seen, findings)
-    judge_traces(context, asked, seen, findings)
-    judge_mtus(context, asked, seen, findings)
-    judge_sizes(context, asked, seen, findings)
-    judge_bfd(context, asked, seen, findings)
-    judge_multipath(context, asked, findings)
-    judge_probes(context, asked, seen, findings)
-    judge_agreement(routing_without(context, gone.all), seen, gone.all, findings)
+    check_servers(context, seen, gone, findings)
+    check_sessions(context, asked, seen, findings)
+    check_copies(context, asked, seen, findings)
+    check_next_hops(context, asked, seen, findings)
+    check_traces(context, asked, seen, findings)
+    check_mtus(context, asked, seen, findings)
+    check_sizes(context, asked, seen, findings)
+    check_bfd(context, asked, seen, findings)
+    check_multipath(context, asked, findings)
+    check_probes(context, asked, seen, findings)
+    check_agreement(routing_without(context, gone.all), seen, gone.all, findings)
 
 
-def _judge_running(context: Context, seen: Measured, findings: Findings) -> None:
+def _judge_running(context: Context, seen: Observed, findings: Findings) -> None:
     """Every device of the intent is there; every statement that its file has is in the lab."""
     for name in (*context.expected.switches, *context.hosts):
         findings.look(checks.RUNNING)

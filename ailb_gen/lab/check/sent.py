@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ailb_gen.addresses import eui64
 from ailb_gen.checks.context import Context
-from ailb_gen.lab.check.measured import SeenSize, SeenTrace
+from ailb_gen.lab.check.observed import ObservedSize, ObservedTrace
 from ailb_gen.lab.check.paths import Pair
-from ailb_gen.lab.trace import Probe, Trace, arrive, named, trace
+from ailb_gen.lab.trace import PacketTrace, Probe, arrive, named, trace
 from ailb_gen.network.fabric import End
 
 # How long an answer to a packet that was not answered at first may take. Seconds.
@@ -22,7 +22,7 @@ def send(
     owners: Mapping[int, str],
     macs: Mapping[End, str],
     mtus: Mapping[str, Mapping[str, int]],
-) -> tuple[tuple[SeenTrace, ...], tuple[SeenSize, ...]]:
+) -> tuple[tuple[ObservedTrace, ...], tuple[ObservedSize, ...]]:
     """Trace pairs of servers that run; where packets arrive, send one as large as the MTUs of both NICs allow.
 
     `owners` are switches by their addresses, `macs` those of NICs, `mtus` by device and port. Raises LabError.
@@ -41,15 +41,15 @@ def send(
     arriving = [number for number, (found, _) in enumerate(traced) if not found.end]
     sent = named(_traced([probes[number] for number in arriving], arrive), owners)
     return (
-        tuple(SeenTrace(*pair, hops, found.end) for pair, (found, hops) in zip(pairs, traced, strict=True)),
+        tuple(ObservedTrace(*pair, hops, found.end) for pair, (found, hops) in zip(pairs, traced, strict=True)),
         tuple(
-            SeenSize(*pairs[number], found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
+            ObservedSize(*pairs[number], found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
             for number, (found, hops) in zip(arriving, sent, strict=True)
         ),
     )
 
 
-def _traced(probes: list[Probe], send: Callable[..., list[Trace]]) -> list[Trace]:
+def _traced(probes: list[Probe], send: Callable[..., list[PacketTrace]]) -> list[PacketTrace]:
     """Trace pairs; those without an answer once more, with patience: neighbors were still to be resolved."""
     found = send(probes)
     silent = [number for number, one in enumerate(found) if one.end or None in one.hops]

@@ -13,8 +13,8 @@ from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.families.lab import ADDRESSES, ADVERTISED, TABLES
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import Gone
-from ailb_gen.lab.check.measured import Measured, SeenAdvertisement, SeenRoute, SeenRule
+from ailb_gen.lab.check.expected import DownLinks
+from ailb_gen.lab.check.observed import Observed, ObservedAdvertisement, ObservedRoute, ObservedRule
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
@@ -22,10 +22,10 @@ from ailb_gen.wording import some
 DEFAULT_ROUTE = Prefix(0, 0)
 
 
-def judge_servers(context: Context, seen: Measured, gone: Gone, findings: Findings) -> None:
+def check_servers(context: Context, seen: Observed, gone: DownLinks, findings: Findings) -> None:
     """Judge advertisements on links and at NICs, addresses of NICs and IRBs, rules and tables."""
-    judge_links(context, seen, gone, findings)
-    judge_gateways(context, seen, findings)
+    check_link_advertisements(context, seen, gone, findings)
+    check_gateways(context, seen, findings)
     nics: dict[str, list[tuple[ExpectedCable, ExpectedSwitch, ExpectedNic]]] = {}
     for cable in context.cabling.hosts:
         host = context.hosts[cable.b_device]
@@ -35,11 +35,11 @@ def judge_servers(context: Context, seen: Measured, gone: Gone, findings: Findin
             nics.setdefault(cable.b_device, []).append((cable, context.expected.switches[cable.a_device], nic))
     for server, rows in nics.items():
         for cable, leaf, _ in rows:
-            judge_nic(context, seen, cable, leaf, findings)
-        judge_tables(context, seen, server, [(leaf, nic) for _, leaf, nic in rows], findings)
+            check_nic(context, seen, cable, leaf, findings)
+        check_tables(context, seen, server, [(leaf, nic) for _, leaf, nic in rows], findings)
 
 
-def judge_links(context: Context, seen: Measured, gone: Gone, findings: Findings) -> None:
+def check_link_advertisements(context: Context, seen: Observed, gone: DownLinks, findings: Findings) -> None:
     """Every end of a link in service has heard the other one."""
     for cable in context.cabling.links:
         ends = (End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port))
@@ -60,7 +60,7 @@ def judge_links(context: Context, seen: Measured, gone: Gone, findings: Findings
                 _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (), findings)
 
 
-def judge_gateways(context: Context, seen: Measured, findings: Findings) -> None:
+def check_gateways(context: Context, seen: Observed, findings: Findings) -> None:
     """Every IRB has the gateways of the leaf's prefixes, and no other global address."""
     for leaf in context.expected.leaves:
         if leaf.name not in seen.devices:
@@ -72,7 +72,7 @@ def judge_gateways(context: Context, seen: Measured, findings: Findings) -> None
             _at_interface(context, ADDRESSES, irb, irb.port, f"{irb.port} {message}", (), findings)
 
 
-def judge_nic(context: Context, seen: Measured, cable: ExpectedCable, leaf: ExpectedSwitch, findings: Findings) -> None:
+def check_nic(context: Context, seen: Observed, cable: ExpectedCable, leaf: ExpectedSwitch, findings: Findings) -> None:
     """Judge what a NIC heard of its leaf, and the addresses that it formed."""
     end = End(cable.b_device, cable.b_port)
     findings.look(ADVERTISED)
@@ -90,7 +90,7 @@ def judge_nic(context: Context, seen: Measured, cable: ExpectedCable, leaf: Expe
         findings.add(ADDRESSES, end.device, message, None, involves=(leaf.name,), part=end.port)
 
 
-def _wrong(leaf: ExpectedSwitch, heard: SeenAdvertisement, end: End) -> Iterator[str]:
+def _wrong(leaf: ExpectedSwitch, heard: ObservedAdvertisement, end: End) -> Iterator[str]:
     """Yield what an advertisement at a NIC says otherwise than the intent."""
     ra = leaf.settings.ra
     if heard.lifetime_s != ra.router_lifetime_s:
@@ -117,20 +117,20 @@ def _differences(asked: frozenset[int], found: frozenset[int]) -> Iterator[str]:
         yield f"has the address {some([address_text(value) for value in extra])}, which the intent does not ask for"
 
 
-def judge_tables(
+def check_tables(
     context: Context,
-    seen: Measured,
+    seen: Observed,
     server: str,
     nics: list[tuple[ExpectedSwitch, ExpectedNic]],
     findings: Findings,
 ) -> None:
     """Compare a server's rules and tables with those that the intent asks for."""
-    rules: set[SeenRule] = set()
-    tables: dict[int, frozenset[SeenRoute]] = {}
+    rules: set[ObservedRule] = set()
+    tables: dict[int, frozenset[ObservedRoute]] = {}
     for leaf, nic in nics:
         for table, prefix, gateway in zip(nic.tables, leaf.prefixes, leaf.gateways, strict=True):
-            rules.add(SeenRule(table.priority, prefix, table.id))
-            here, onward = SeenRoute(prefix, nic.name), SeenRoute(DEFAULT_ROUTE, nic.name, gateway)
+            rules.add(ObservedRule(table.priority, prefix, table.id))
+            here, onward = ObservedRoute(prefix, nic.name), ObservedRoute(DEFAULT_ROUTE, nic.name, gateway)
             tables[table.id] = frozenset({here, onward})
     found = seen.rules.get(server, frozenset())
     findings.look(TABLES, len(rules) + len(tables))
@@ -166,11 +166,11 @@ def _table_place(context: Context, server: str, table: int) -> Place | None:
     return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
-def _rule(rule: SeenRule) -> str:
+def _rule(rule: ObservedRule) -> str:
     return f"{rule.priority}: from {rule.source} lookup {rule.table}"
 
 
-def _route(route: SeenRoute) -> str:
+def _route(route: ObservedRoute) -> str:
     via = f" via {address_text(route.gateway)}" if route.gateway is not None else ""
     return f"{'default' if route.prefix == DEFAULT_ROUTE else route.prefix}{via} dev {route.nic}"
 

@@ -9,8 +9,8 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import LARGE, MTUS
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import AskedRoutes
-from ailb_gen.lab.check.measured import Measured, SeenSize
+from ailb_gen.lab.check.expected import ExpectedLabRoutes
+from ailb_gen.lab.check.observed import Observed, ObservedSize
 from ailb_gen.lab.check.paths import leaf_of
 from ailb_gen.lab.links import ETHERNET_HEADER
 from ailb_gen.layout import NETPLAN
@@ -18,7 +18,7 @@ from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
 
-def judge_mtus(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_mtus(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Compare the MTU of every port, IRB and NIC with the intent; where it differs, with the other end of the link.
 
     Where both ends are to have the same and have not, one of them has not what the intent asks for.
@@ -37,7 +37,7 @@ def judge_mtus(context: Context, asked: AskedRoutes, seen: Measured, findings: F
             _add(context, end, message, want, found, findings)
 
 
-def _wanted(context: Context, asked: AskedRoutes) -> Iterator[tuple[End, int]]:
+def _wanted(context: Context, asked: ExpectedLabRoutes) -> Iterator[tuple[End, int]]:
     """Yield the MTUs that the intent asks for, without Ethernet headers."""
     switches = context.expected.switches
     for device, links in asked.links.items():
@@ -86,11 +86,11 @@ def _host_place(context: Context, name: str) -> Place | None:
     return Place(f"{host.profile.folder}/{NETPLAN}") if host is not None else None
 
 
-def judge_sizes(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_sizes(context: Context, asked: ExpectedLabRoutes, seen: Observed, findings: Findings) -> None:
     """Judge packets of the senders' own MTU; where no way is left, and where small ones are lost, others say so."""
     lost_anyway = {(one.source, one.target, one.pair) for one in seen.traces if one.end}
     leaves = leaf_of(context)
-    wrong: dict[tuple[str, int, str], list[SeenSize]] = defaultdict(list)
+    wrong: dict[tuple[str, int, str], list[ObservedSize]] = defaultdict(list)
     for one in seen.sizes:
         if (one.source, one.target, one.pair) in lost_anyway:
             continue
@@ -107,7 +107,7 @@ def judge_sizes(context: Context, asked: AskedRoutes, seen: Measured, findings: 
         findings.add(LARGE, server, message, _host_place(context, server), involves=involves, part=first.source.port)
 
 
-def _way(asked: AskedRoutes, leaves: Mapping[End, str], one: SeenSize, context: Context) -> Iterator[str]:
+def _way(asked: ExpectedLabRoutes, leaves: Mapping[End, str], one: ObservedSize, context: Context) -> Iterator[str]:
     """Yield the switches that a packet passes by the intent."""
     near, far = leaves[one.source], leaves[one.target]
     yield near

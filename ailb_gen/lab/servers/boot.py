@@ -21,7 +21,7 @@ from ailb_gen.errors import LabError, UsageError
 from ailb_gen.hosts.model import Host
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
-from ailb_gen.lab.plan import Plan, ServerPlan
+from ailb_gen.lab.plan import LabPlan, ServerPlan
 from ailb_gen.lab.servers import stand_ins
 from ailb_gen.lab.servers.files import BASE, NETPLAN, SSH, generate, share_etc, stage
 from ailb_gen.lab.servers.stand_ins import NETWORKD, START_NETWORKD
@@ -99,7 +99,7 @@ def other_users() -> bool:
 
 
 @contextmanager
-def boot(plan: Plan, network: Network, artifacts: Path, hosts: str = "auto") -> Iterator[Servers]:
+def boot(plan: LabPlan, network: Network, artifacts: Path, hosts: str = "auto") -> Iterator[Servers]:
     """Boot all servers at once; in the end, end what runs on them. Addresses come later: see `missing`.
 
     The links must be there. Raises LabError, UsageError.
@@ -229,7 +229,7 @@ def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
             servers.warn(name, said or f"ailb-net ended with {code}")
 
 
-def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:
+def missing(plan: LabPlan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:
     """Return the prefixes in which a NIC, by (server, NIC), should have a usable address by its rules, and has none."""
     found: dict[tuple[str, str], tuple[Prefix, ...]] = {}
     for name, server in plan.servers.items():
@@ -247,7 +247,7 @@ def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tupl
 
 
 def wait(
-    plan: Plan, hosts: Mapping[str, Host], timeout_s: float = 30.0, quiet_s: float = 10.0
+    plan: LabPlan, hosts: Mapping[str, Host], timeout_s: float = 30.0, quiet_s: float = 10.0
 ) -> dict[tuple[str, str], tuple[Prefix, ...]]:
     """Wait until every NIC has its addresses; returns the prefixes without one when none has come for `quiet_s`."""
     until = time.monotonic() + timeout_s

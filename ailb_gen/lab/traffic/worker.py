@@ -24,7 +24,7 @@ from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
 from ailb_gen.lab import places
 from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, Load, Received
+from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, ReceivedPackets, TrafficLoad
 
 # The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number
 # (InfiniBand Architecture, 9.2). Then numbers of the flow and of the packet.
@@ -48,7 +48,7 @@ class Task:
     """The task of a worker."""
 
     flows: tuple[Flow, ...]
-    load: Load
+    load: TrafficLoad
 
 
 def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[int]:
@@ -100,7 +100,7 @@ def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
     return made
 
 
-def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
+def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[ReceivedPackets]:
     """Receive all flows until `stop` comes and nothing more arrives."""
     count = len(task.flows)
     packets, late, run, expected = ([0] * count for _ in range(4))
@@ -131,7 +131,7 @@ def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
                     expected[at] = sequence + 1
                     if until:
                         until = time.monotonic() + DRAIN_S
-    return [Received(*row) for row in zip(packets, late, run, expected, strict=True)]
+    return [ReceivedPackets(*row) for row in zip(packets, late, run, expected, strict=True)]
 
 
 def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:

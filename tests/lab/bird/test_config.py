@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.model import Peer, Translation
+from ailb_gen.lab.bird.model import BirdPeer, Translation
 from ailb_gen.lab.plan import SwitchPlan, plan
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.filters import Attachment, Filters
@@ -233,7 +233,9 @@ def test_fabric_advertise(network: Network, leaf: Switch, route: FabricRoute, ow
 
 def test_a_peer_in_another_device(network: Network, leaf: Switch) -> None:
     """The side with the lower address connects, the other one waits."""
-    low, high = (render(leaf, leaf_of(network), {FIRST: Peer(address, 65001)}).text for address in (1, (1 << 128) - 1))
+    low, high = (
+        render(leaf, leaf_of(network), {FIRST: BirdPeer(address, 65001)}).text for address in (1, (1 << 128) - 1)
+    )
     assert "as 65001; passive on;" in low
     assert "as 65001;\n" in high
 
@@ -249,7 +251,7 @@ def test_a_med_matters_among_paths_of_one_as_beside_others(
     changed = first_group(
         replace(leaf, policies=policies, as_lists=lists), lambda group: replace(group, imports=("IN",))
     )
-    heard = {f"et-0/0/{number}.0": Peer(number + 1, asn) for number, asn in enumerate(asns)}
+    heard = {f"et-0/0/{number}.0": BirdPeer(number + 1, asn) for number, asn in enumerate(asns)}
     found = render(changed, leaf_of(network), heard)
     statement = "policy-options policy-statement IN term t then metric"
     assert [entry.statement for entry in found.unmodelled] == [statement] * listed

@@ -16,8 +16,8 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird.communities import value
 from ailb_gen.lab.bird.control import Bird
-from ailb_gen.lab.bird.filters import Names, Policies, Reasons, chain, prefix_pattern, set_preference
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.filters import Policies, Reasons, Symbols, chain, prefix_pattern, set_preference
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.parse import read_routes
 from ailb_gen.lab.bird.wildcards import patterns
 from ailb_gen.network.model import Switch
@@ -146,10 +146,10 @@ def switches(draw: st.DrawFn, base: Switch) -> Switch:
     return replace(base, communities=communities, prefix_lists=lists, policies={one.name: one for one in found})
 
 
-def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, list[Unmodelled]]:
+def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, list[Untranslated]]:
     """Write a daemon whose static routes pass the policies as if they came in over a session."""
-    names = Names()
-    unmodelled: list[Unmodelled] = []
+    names = Symbols()
+    unmodelled: list[Untranslated] = []
     translated = Policies(switch, names, Reasons(), unmodelled)
     functions = [translated.function(one) for one in switch.policies.values()]
     called = [names.symbol("policy", one) for one in switch.policies]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird import communities, parse
 from ailb_gen.lab.bird.communities import value
-from ailb_gen.lab.bird.control import Answer, Bird
+from ailb_gen.lab.bird.control import Bird, BirdAnswer
 from ailb_gen.lab.bird.model import Attributes, BfdState, RibRoute, SessionState
 from tests.lab.bird.test_filters import VALUES
 from tests.routing.fabrics import prefix
@@ -136,15 +136,15 @@ def test_bfd(monkeypatch: pytest.MonkeyPatch) -> None:
         "1020-bfd1:\n IP address                Interface  State      Since         Interval  Timeout\n"
         " fe80::b0:1ff:fe01:1       up1        Up         2026-11-22 22:53:33.314    0.300    0.900\n0000 \n"
     )
-    monkeypatch.setattr(Bird, "ask", lambda bird, command: Answer(0, text))
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(0, text))
     found = BfdState("fe80::b0:1ff:fe01:1", "up1", "Up", "2026-11-22 22:53:33.314", 0.3, 0.9)
     assert parse.bfd(Bird(Path())) == (found,)
 
 
 def test_a_session_that_is_down_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Bird, "ask", lambda bird, command: Answer(8001, "8001 No valid tables\n"))
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(8001, "8001 No valid tables\n"))
     assert parse.exported(Bird(Path()), "et-0-0-0") == ()
-    monkeypatch.setattr(Bird, "ask", lambda bird, command: Answer(9001, "9001 syntax error\n"))
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(9001, "9001 syntax error\n"))
     with pytest.raises(LabError, match="et-0-0-0: syntax error"):
         parse.exported(Bird(Path()), "et-0-0-0")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import plan
 from ailb_gen.network.fabric import Network
@@ -92,7 +92,7 @@ def test_interfaces_that_send_none(network: Network, leaf: Switch) -> None:
     others = {
         name: RouterAdvertisement(name, (), (), None, None, None) for name in ("lo0.0", "et-9/9/9.0", "et-0/0/3.7")
     }
-    unmodelled: list[Unmodelled] = []
+    unmodelled: list[Untranslated] = []
     changed = replace(leaf, ports=ports, advertisements={**leaf.advertisements, **others})
     text = router_advertisements(changed, known, unmodelled)
     assert re.findall(r'interface "(.*)"', text) == ["irb.2", "et-0-0-3"]

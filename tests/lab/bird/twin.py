@@ -21,8 +21,8 @@ from ailb_gen.lab import kernel, namespaces
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.control import Bird
-from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE, Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.plan import Plan, link_local, plan
+from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE, BirdPeer, RibRoute, SessionState, Translation
+from ailb_gen.lab.plan import LabPlan, link_local, plan
 from ailb_gen.network.fabric import Cable, Network
 from ailb_gen.network.sessions import discovered, local_as
 from tests.conftest import missing, need_tool
@@ -42,7 +42,7 @@ class Measured:
 
     routes: tuple[RibRoute, ...]
     sessions: Mapping[str, SessionState]
-    kernel: Mapping[Prefix, frozenset[kernel.NextHop]]
+    kernel: Mapping[Prefix, frozenset[kernel.KernelNextHop]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Running:
 
     tag: str
     network: Network
-    plan: Plan
+    plan: LabPlan
     translations: dict[str, Translation] = field(default_factory=dict)
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Running:
         return Bird(RUN / f"{self.space(device)}.ctl")
 
 
-def peers(network: Network, planned: Plan, name: str) -> dict[str, Peer]:
+def peers(network: Network, planned: LabPlan, name: str) -> dict[str, BirdPeer]:
     """Give the neighbors of a switch whose router advertisements it would hear."""
     found = {}
     for port, entry in planned.switches[name].ports.items():
@@ -80,7 +80,7 @@ def peers(network: Network, planned: Plan, name: str) -> dict[str, Peer]:
         table = discovered(other)
         asn = local_as(other, other.groups[table[unit]]) if unit in table else other.asn
         far = planned.switches[entry.far.device].ports[entry.far.port]
-        found[f"{port}.0"] = Peer(link_local(far.mac), asn or 0)
+        found[f"{port}.0"] = BirdPeer(link_local(far.mac), asn or 0)
     return found
 
 

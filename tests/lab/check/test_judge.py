@@ -18,22 +18,22 @@ from ailb_gen.checks.model import Finding, Findings
 from ailb_gen.errors import IntentError
 from ailb_gen.lab.check import failures
 from ailb_gen.lab.check.failures import double
-from ailb_gen.lab.check.measured import (
+from ailb_gen.lab.check.observed import (
     HIDDEN,
     Hops,
-    Measured,
-    SeenAdvertisement,
-    SeenBfd,
-    SeenRecoloring,
-    SeenRoute,
-    SeenRule,
-    SeenSession,
+    Observed,
+    ObservedAdvertisement,
+    ObservedBfd,
+    ObservedRecoloring,
+    ObservedRoute,
+    ObservedRule,
+    ObservedSession,
 )
 from ailb_gen.lab.check.paths import pairs
 from ailb_gen.lab.check.probe import probes
-from ailb_gen.lab.check.recolor import Recoloring, judge_recoloring
-from ailb_gen.lab.check.run import Look, Options, judge, judge_lab
-from ailb_gen.lab.faults import Kind
+from ailb_gen.lab.check.recolor import Recoloring, check_recoloring
+from ailb_gen.lab.check.run import LabCheckOptions, Samples, check_lab, check_state
+from ailb_gen.lab.faults import FaultKind
 from ailb_gen.network.fabric import End, Network
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
 from tests.conftest import examples
@@ -61,17 +61,17 @@ def context_of(example: str) -> Context:
 
 
 @cache
-def lab() -> tuple[Context, Measured]:
+def lab() -> tuple[Context, Observed]:
     """The lab and all that is to be seen of it."""
     context = context_of("lab")
-    look = Look(context.routing.prefixes, tuple(pairs(context, 10**6, 1)[0]), probes(context))
+    look = Samples(context.routing.prefixes, tuple(pairs(context, 10**6, 1)[0]), probes(context))
     return context, ComputedLab(context.network).measure(look)
 
 
-def found(seen: Measured) -> list[Finding]:
+def found(seen: Observed) -> list[Finding]:
     """The findings about the lab when it shows something else."""
     all_of = Findings()
-    judge(lab()[0], seen, all_of)
+    check_state(lab()[0], seen, all_of)
     return findings(all_of.results(checks_of(OF_LAB)))
 
 
@@ -79,7 +79,7 @@ def found(seen: Measured) -> list[Finding]:
 def test_sound_files_give_no_findings(example: str) -> None:
     context = context_of(example)
     results = list(
-        judge_lab(ComputedLab(context.network), context, Options(ALL, 1, doubles=4, faults=True, traces=200))
+        check_lab(ComputedLab(context.network), context, LabCheckOptions(ALL, 1, doubles=4, faults=True, traces=200))
     )
     assert shown(results) == []
     assert [result.check.id for result in results] == sorted(ALL)
@@ -89,7 +89,7 @@ def test_sound_files_give_no_findings(example: str) -> None:
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
 def test_every_damage_to_files_is_found(damage: Damage, tmp_path: Path) -> None:
     context = Context(fabric_of("lab"), network_of(damaged(damage, tmp_path)))
-    results = list(judge_lab(ComputedLab(context.network), context, Options(ALL, rounds=1)))
+    results = list(check_lab(ComputedLab(context.network), context, LabCheckOptions(ALL, rounds=1)))
     assert damage.found_by <= {finding.check for finding in findings(results)}, shown(results)
     explained = causes(results)
     roots = [row for row in findings(results) if row not in explained]
@@ -103,7 +103,7 @@ def test_every_damage_to_files_is_found(damage: Damage, tmp_path: Path) -> None:
 def test_every_uplink_is_down_once_in_as_many_rounds_as_a_leaf_has() -> None:
     context, _ = lab()
     running = ComputedLab(context.network)
-    assert shown(judge_lab(running, context, Options(ALL, rounds=4, traces=0))) == []
+    assert shown(check_lab(running, context, LabCheckOptions(ALL, rounds=4, traces=0))) == []
     rounds = [set(ends) for ends in running.failed]
     assert [len(ends) for ends in rounds] == [4] * 4
     assert set.union(*rounds) == {cable.a for cable in context.network.links}
@@ -115,7 +115,7 @@ def test_links_that_failed_before_are_no_finding_and_stay_down() -> None:
     first, *_, last = context.network.links
     before = frozenset({first.a, first.b, last.a, last.b})
     running = ComputedLab(context.network, before)
-    assert shown(judge_lab(running, context, Options(ALL, rounds=1))) == []
+    assert shown(check_lab(running, context, LabCheckOptions(ALL, rounds=1))) == []
     assert running.broken == before
 
 
@@ -126,14 +126,14 @@ def test_double_failures_are_spines_and_links_by_turns_and_leave_a_spine() -> No
     assert [len(ends) for _, ends in found[:4]] == [8, 5, 8, 5]
     assert found == double(context, 1) != double(context, 2)
     running = ComputedLab(context.network)
-    assert shown(judge_lab(running, context, Options(ALL, rounds=0, doubles=3, traces=0))) == []
+    assert shown(check_lab(running, context, LabCheckOptions(ALL, rounds=0, doubles=3, traces=0))) == []
     assert [set(ends) for ends in running.failed] == [set(ends) for _, ends in found[:3]]
 
 
 def test_links_flap_and_lose_packets_one_way() -> None:
     context, _ = lab()
     running = ComputedLab(context.network)
-    assert shown(judge_lab(running, context, Options(ALL, rounds=0, faults=True, traces=0))) == []
+    assert shown(check_lab(running, context, LabCheckOptions(ALL, rounds=0, faults=True, traces=0))) == []
     assert [len(ends) for ends in running.failed] == [4] * (1 + failures.FLAPS)
     assert [change.leaf for change in running.recolored] == [LEAF]
 
@@ -157,7 +157,7 @@ class Partial(ComputedLab):
     def hops(self) -> Hops:
         return {name: rows for name, rows in super().hops().items() if name != self.device}
 
-    def measure(self, look: Look) -> Measured:
+    def measure(self, look: Samples) -> Observed:
         seen = super().measure(look)
         gone = {nic for nic, leaf in self.network.attachments.items() if self.device in (nic[0], leaf.device)}
         return replace(
@@ -176,7 +176,7 @@ class Partial(ComputedLab):
 )
 def test_what_is_down_is_one_cause(device: str, link: End | None, root: str) -> None:
     context, _ = lab()
-    results = list(judge_lab(Partial(context, device, link), context, Options(ALL, 1, doubles=1, faults=True)))
+    results = list(check_lab(Partial(context, device, link), context, LabCheckOptions(ALL, 1, doubles=1, faults=True)))
     explained = causes(results)
     roots = [row for row in findings(results) if row not in explained]
     assert [row.check for row in roots] == [root], [f"{row.check} {row.scope}: {row.message}" for row in roots]
@@ -199,7 +199,7 @@ class Silent(Partial):
 
 def test_a_session_that_is_missing_is_missing_in_failures_too() -> None:
     context, _ = lab()
-    rows = findings(judge_lab(Silent(context, "", UPLINK), context, Options(ALL, 1, doubles=1, faults=True)))
+    rows = findings(check_lab(Silent(context, "", UPLINK), context, LabCheckOptions(ALL, 1, doubles=1, faults=True)))
     checks = {row.check for row in rows}
     assert {"AILBL06", "AILBL21", "AILBL23", "AILBL31"} <= checks
     assert not {"AILBL32", "AILBL33"} & checks
@@ -222,8 +222,8 @@ def test_a_nic_that_is_down_is_one_cause() -> None:
         },
     )
     all_of = Findings()
-    judge(context, down, all_of)
-    judge_recoloring(lambda change: SeenRecoloring(9, 9, 900.0, "a flow"), context, frozenset(), all_of)
+    check_state(context, down, all_of)
+    check_recoloring(lambda change: ObservedRecoloring(9, 9, 900.0, "a flow"), context, frozenset(), all_of)
     results = list(all_of.results(checks_of(OF_LAB)))
     explained = causes(results)
     roots = [row for row in findings(results) if row not in explained]
@@ -234,21 +234,23 @@ def test_a_nic_that_is_down_is_one_cause() -> None:
 class Stubborn(ComputedLab):
     """A lab that does not notice what has no carrier loss, keeps what flapped away, and drops packets."""
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
-        if kind is Kind.CARRIER:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
+        if kind is FaultKind.CARRIER:
             super().fail(ends)
 
     def repair(self) -> None:
         if len(self.failed) < failures.FLAPS:
             super().repair()
 
-    def recolor(self, change: Recoloring) -> SeenRecoloring:
-        return SeenRecoloring(1000, 200, 800.0, "gpu-s2-1:gpu0_eth to gpu-s1-1:gpu0_eth, QP 1", moved=False)
+    def recolor(self, change: Recoloring) -> ObservedRecoloring:
+        return ObservedRecoloring(1000, 200, 800.0, "gpu-s2-1:gpu0_eth to gpu-s1-1:gpu0_eth, QP 1", moved=False)
 
 
 def test_what_goes_wrong_in_faults_is_found() -> None:
     context, _ = lab()
-    rows = findings(judge_lab(Stubborn(context.network), context, Options(ALL, rounds=0, faults=True, traces=0)))
+    rows = findings(
+        check_lab(Stubborn(context.network), context, LabCheckOptions(ALL, rounds=0, faults=True, traces=0))
+    )
     assert {row.check for row in rows} == {"AILBL33", "AILBL34", "AILBL35"}
     messages = [row.message for row in rows]
     assert any("losing what leaves send: " in message for message in messages)
@@ -265,12 +267,12 @@ class WithoutBfd(Stubborn):
         self.without = without
         self.losing: list[tuple[End, ...]] = []
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         super().fail(ends, kind)
-        if kind is Kind.MUTE:
+        if kind is FaultKind.MUTE:
             self.losing.append(tuple(ends))
 
-    def measure(self, look: Look) -> Measured:
+    def measure(self, look: Samples) -> Observed:
         seen = super().measure(look)
         return replace(seen, bfd={end: one for end, one in seen.bfd.items() if end != self.without})
 
@@ -278,7 +280,7 @@ class WithoutBfd(Stubborn):
 def test_a_loss_that_nobody_can_notice_is_not_tried_again() -> None:
     context, _ = lab()
     running = WithoutBfd(context.network, failures.mute_uplinks(context, 0)[1])
-    rows = findings(judge_lab(running, context, Options(ALL, rounds=0, faults=True, traces=0)))
+    rows = findings(check_lab(running, context, LabCheckOptions(ALL, rounds=0, faults=True, traces=0)))
     assert {"AILBL13", "AILBL34"} <= {row.check for row in rows}
     assert [running.without in ends for ends in running.losing] == [True]
 
@@ -288,7 +290,7 @@ def test_a_loss_that_goes_as_the_intent_asks_is_not_tried_again(tmp_path: Path) 
     context = Context(fabric_of("lab"), network_of(damaged(damage, tmp_path)))
     # BIRD merges the paths of this group, too.
     running = ComputedLab(lab()[0].network)
-    rows = findings(judge_lab(running, context, Options(ALL, rounds=1, faults=True, traces=0)))
+    rows = findings(check_lab(running, context, LabCheckOptions(ALL, rounds=1, faults=True, traces=0)))
     assert "AILBL34" not in {row.check for row in rows}
     assert len(running.failed) == 1 + 1 + failures.FLAPS
 
@@ -296,13 +298,15 @@ def test_a_loss_that_goes_as_the_intent_asks_is_not_tried_again(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("seen", "before", "reason"),
     [
-        (SeenRecoloring(unseen="leaf1 does not run"), frozenset(), "leaf1 does not run"),
-        (SeenRecoloring(1), frozenset({UPLINK}), "links have failed"),
+        (ObservedRecoloring(unseen="leaf1 does not run"), frozenset(), "leaf1 does not run"),
+        (ObservedRecoloring(1), frozenset({UPLINK}), "links have failed"),
     ],
 )
-def test_colors_that_cannot_be_changed_are_skipped(seen: SeenRecoloring, before: frozenset[End], reason: str) -> None:
+def test_colors_that_cannot_be_changed_are_skipped(
+    seen: ObservedRecoloring, before: frozenset[End], reason: str
+) -> None:
     all_of = Findings()
-    judge_recoloring(lambda change: seen, lab()[0], before, all_of)
+    check_recoloring(lambda change: seen, lab()[0], before, all_of)
     (result,) = (one for one in all_of.results(checks_of(OF_LAB)) if one.check.id == "AILBL35")
     assert result.skipped == reason
 
@@ -311,22 +315,22 @@ def _prefix(leaf: str, color: int) -> Prefix:
     return lab()[0].expected.switches[leaf].prefixes[color - 1]
 
 
-Change = Callable[[Measured], Measured]
+Change = Callable[[Observed], Observed]
 
 
-def _hops(seen: Measured, ports: frozenset[str]) -> Measured:
+def _hops(seen: Observed, ports: frozenset[str]) -> Observed:
     rows = {**seen.hops[LEAF], _prefix(PEER, 1): ports}
     return replace(seen, hops={**seen.hops, LEAF: rows})
 
 
-def _path(seen: Measured, device: str, **new: Any) -> Measured:
+def _path(seen: Observed, device: str, **new: Any) -> Observed:
     prefix = _prefix(PEER, 2)
     first, *others = seen.ribs[device][prefix]
     rows = {**seen.ribs[device], prefix: (first._replace(**new), *others)}
     return replace(seen, ribs={**seen.ribs, device: rows})
 
 
-def _first_trace(seen: Measured, **new: Any) -> Measured:
+def _first_trace(seen: Observed, **new: Any) -> Observed:
     number = next(at for at, one in enumerate(seen.traces) if len(one.hops) == 3)
     traces = list(seen.traces)
     traces[number] = traces[number]._replace(**new)
@@ -350,7 +354,7 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
         f"no router advertisement of {SPINE} arrives over",
     ),
     "an advertisement without prefixes": (
-        lambda seen: replace(seen, advertisements={**seen.advertisements, NIC: SeenAdvertisement(1800)}),
+        lambda seen: replace(seen, advertisements={**seen.advertisements, NIC: ObservedAdvertisement(1800)}),
         {"AILBL03"},
         "is not announced to gpu-s1-1:gpu0_eth",
     ),
@@ -379,7 +383,7 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
     "no rules": (lambda seen: replace(seen, rules={**seen.rules, NIC.device: frozenset()}), {"AILBL05"}, "has no rule"),
     "a rule too many": (
         lambda seen: replace(
-            seen, rules={**seen.rules, NIC.device: seen.rules[NIC.device] | {SeenRule(1, Prefix(0, 0), 7)}}
+            seen, rules={**seen.rules, NIC.device: seen.rules[NIC.device] | {ObservedRule(1, Prefix(0, 0), 7)}}
         ),
         {"AILBL05"},
         "has the rule 1: from ::/0 lookup 7",
@@ -389,14 +393,14 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
             seen,
             tables={
                 **seen.tables,
-                NIC.device: {**seen.tables[NIC.device], 10000: frozenset({SeenRoute(Prefix(0, 0), NIC.port, 9)})},
+                NIC.device: {**seen.tables[NIC.device], 10000: frozenset({ObservedRoute(Prefix(0, 0), NIC.port, 9)})},
             },
         ),
         {"AILBL05"},
         "table 10000 has the route default via ::9 dev gpu0_eth",
     ),
     "a session that is down": (
-        lambda seen: replace(seen, sessions={**seen.sessions, UPLINK: SeenSession(False, 65101, 65002, "Idle")}),
+        lambda seen: replace(seen, sessions={**seen.sessions, UPLINK: ObservedSession(False, 65101, 65002, "Idle")}),
         {"AILBL06", "AILBL21"},
         "is not established: Idle",
     ),
@@ -406,12 +410,14 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
         "has no session with spine2:et-0/0/0",
     ),
     "a session with another AS": (
-        lambda seen: replace(seen, sessions={**seen.sessions, UPLINK: SeenSession(True, 65101, 65009)}),
+        lambda seen: replace(seen, sessions={**seen.sessions, UPLINK: ObservedSession(True, 65101, 65009)}),
         {"AILBL06", "AILBL21"},
         "is between AS 65101 and 65009",
     ),
     "a session too many": (
-        lambda seen: replace(seen, sessions={**seen.sessions, End(LEAF, "et-0/0/9"): SeenSession(True, 65101, 65009)}),
+        lambda seen: replace(
+            seen, sessions={**seen.sessions, End(LEAF, "et-0/0/9"): ObservedSession(True, 65101, 65009)}
+        ),
         {"AILBL06", "AILBL21"},
         "no link in service",
     ),
@@ -481,7 +487,7 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
         f"BFD with {SPINE}:et-0/0/0 is none; the intent asks for every 300 ms, lost after 900 ms",
     ),
     "BFD that is down": (
-        lambda seen: replace(seen, bfd={**seen.bfd, UPLINK: SeenBfd(False, 1000, 0)}),
+        lambda seen: replace(seen, bfd={**seen.bfd, UPLINK: ObservedBfd(False, 1000, 0)}),
         {"AILBL13"},
         "is down (every 1000 ms, lost after 0 ms)",
     ),
@@ -515,4 +521,4 @@ def test_random_fabrics_give_no_findings(seed: int, tmp_path: Path) -> None:
         # The random file asks for what cannot be; tests/test_intents.py counts how many do.
         return
     context = Context(intent.fabric, network_of(root))
-    assert shown(judge_lab(ComputedLab(context.network), context, Options(ALL, rounds=2, traces=200))) == []
+    assert shown(check_lab(ComputedLab(context.network), context, LabCheckOptions(ALL, rounds=2, traces=200))) == []

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.lab.check.measured import HIDDEN, INACTIVE, Hops, Measured, SeenPath
+from ailb_gen.lab.check.observed import HIDDEN, INACTIVE, Hops, Observed, ObservedPath
 from ailb_gen.lab.check.routes import ports_text, told
 from ailb_gen.network.fabric import End
 from ailb_gen.network.sessions import Side
@@ -42,7 +42,7 @@ def computed_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
     return found
 
 
-def judge_agreement(routing: Routing, seen: Measured, down: frozenset[End], findings: Findings) -> None:
+def check_agreement(routing: Routing, seen: Observed, down: frozenset[End], findings: Findings) -> None:
     """Add where the lab and this program differ, with the links of some ends down."""
     _sessions(routing.graph, seen, down, findings)
     _paths(routing, seen, findings)
@@ -65,7 +65,7 @@ def disagreements(ours: Hops, hops: Hops, check: Check, failure: str, findings: 
         findings.add(check, device, f"{failure}{told(wrong)}")
 
 
-def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Findings) -> None:
+def _sessions(graph: Graph, seen: Observed, down: frozenset[End], findings: Findings) -> None:
     pairs = [
         pair
         for session in graph.sessions.up
@@ -84,7 +84,7 @@ def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Find
             findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
 
 
-def sessions_missing(routing: Routing, seen: Measured) -> frozenset[End]:
+def sessions_missing(routing: Routing, seen: Observed) -> frozenset[End]:
     """Return both ends of the links with a session that this program computes, and that one end lacks in the lab."""
     up = {end for end, one in seen.sessions.items() if one.established}
     pairs = ((one.cable.a, one.cable.b) for one in routing.graph.sessions.up)
@@ -99,7 +99,7 @@ def _numbers(numbers: tuple[int | None, int | None] | None) -> str:
     return f"up between AS {numbers[0]} and {numbers[1]}" if numbers is not None else "down"
 
 
-def _paths(routing: Routing, seen: Measured, findings: Findings) -> None:
+def _paths(routing: Routing, seen: Observed, findings: Findings) -> None:
     index = routing.graph.index
     for device, rib in seen.ribs.items():
         wrong = []
@@ -122,7 +122,7 @@ def _computed(path: Path) -> Compared:
     return (port_of(path.interface), status, route.as_path, route.communities, aigp, preference, route.med)
 
 
-def _seen(path: SeenPath) -> Compared:
+def _seen(path: ObservedPath) -> Compared:
     if path.status == HIDDEN:
         return (path.port, HIDDEN, path.as_path, NOTHING, None, 0, None)
     return (path.port, path.status, path.as_path, path.communities, path.aigp, path.local_preference, path.med)

@@ -17,29 +17,29 @@ from ailb_gen.lab import kernel
 from ailb_gen.lab.advertisements import capture
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.control import REFUSED, Bird
-from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
+from ailb_gen.lab.bird.model import BirdPeer, RibRoute, SessionState, Translation
 from ailb_gen.lab.bird.parse import bfd, read_routes, sessions
-from ailb_gen.lab.check.changes import Changes
-from ailb_gen.lab.check.measured import (
+from ailb_gen.lab.check.changes import LabChanges
+from ailb_gen.lab.check.observed import (
     Hops,
-    Measured,
-    SeenAdvertisement,
-    SeenBfd,
-    SeenPath,
-    SeenRecoloring,
-    SeenSession,
+    Observed,
+    ObservedAdvertisement,
+    ObservedBfd,
+    ObservedPath,
+    ObservedRecoloring,
+    ObservedSession,
 )
 from ailb_gen.lab.check.probe import with_probe
+from ailb_gen.lab.check.readings import global_addresses, path_of, rules_of, state_of, tables_of, told_of
 from ailb_gen.lab.check.recolor import Recoloring
-from ailb_gen.lab.check.run import Look
-from ailb_gen.lab.check.seen import global_addresses, path_of, rules_of, state_of, tables_of, told_of
+from ailb_gen.lab.check.run import Samples
 from ailb_gen.lab.check.sent import send
-from ailb_gen.lab.faults import Fault, Kind, faults_of
+from ailb_gen.lab.faults import CableFault, FaultKind, faults_of
 from ailb_gen.lab.namespaces import namespace
-from ailb_gen.lab.plan import Plan, unit_link
+from ailb_gen.lab.plan import LabPlan, unit_link
 from ailb_gen.lab.routers import config_file, control_socket
 from ailb_gen.lab.traffic.flows import flows
-from ailb_gen.lab.traffic.model import LEAST_BYTES, Load
+from ailb_gen.lab.traffic.model import LEAST_BYTES, TrafficLoad
 from ailb_gen.lab.traffic.run import running as traffic
 from ailb_gen.lab.watched import Kernels
 from ailb_gen.network.fabric import End
@@ -65,9 +65,9 @@ T = TypeVar("T")
 class RunningLab:
     """A lab in whose namespaces this process is. Every method raises LabError."""
 
-    def __init__(self, plan: Plan, context: Context) -> None:
+    def __init__(self, plan: LabPlan, context: Context) -> None:
         self.plan, self.context = plan, context
-        self.changes, self.kernels = Changes(plan), Kernels()
+        self.changes, self.kernels = LabChanges(plan), Kernels()
         # Ends of links on which BFD did not come up in time: that is not waited for again.
         self.without_bfd: set[End] = set()
         self.ports = {
@@ -82,13 +82,13 @@ class RunningLab:
         return frozenset([*(name for name, answers in answering.items() if answers), *servers])
 
     @cached_property
-    def links(self) -> Mapping[str, Mapping[str, kernel.Link]]:
+    def links(self) -> Mapping[str, Mapping[str, kernel.KernelLink]]:
         """The links of every device when they are looked at first."""
         servers = [name for name in self.plan.servers if name in self.running]
         return self._each([*self.plan.switches, *servers], self.kernels.links)
 
     @cached_property
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[CableFault, ...]:
         """What had failed on purpose before."""
         return faults_of(self.plan, self.links)
 
@@ -97,7 +97,7 @@ class RunningLab:
         return self._each([name for name in self.plan.switches if name in self.running], self._hops)
 
     def _hops(self, name: str) -> Mapping[Prefix, frozenset[str]]:
-        ports, known = self.ports[name], dict[frozenset[kernel.NextHop], frozenset[str]]()
+        ports, known = self.ports[name], dict[frozenset[kernel.KernelNextHop], frozenset[str]]()
         found = {}
         for prefix, hops in self.kernels.routes(name).items():
             if hops not in known:
@@ -123,9 +123,9 @@ class RunningLab:
             end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
         )
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
-        if kind is not Kind.CARRIER:
+        if kind is not FaultKind.CARRIER:
             # Before BFD is up it notices nothing.
             self._bfd(time.monotonic())
         already = _ends(faults_of(self.plan, self._each(self.plan.switches, self.kernels.links)))
@@ -135,7 +135,7 @@ class RunningLab:
         """Put up again what was taken down here."""
         self.changes.repair()
 
-    def recolor(self, change: Recoloring) -> SeenRecoloring:
+    def recolor(self, change: Recoloring) -> ObservedRecoloring:
         """Let a leaf exchange two colors while packets flow to its servers, and take them back."""
         leaf, prefixes, hosts = change.leaf, change.prefixes, self.context.network.hosts
         chosen = [
@@ -147,18 +147,18 @@ class RunningLab:
         ]
         reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"
         if reason or not chosen:
-            return SeenRecoloring(unseen=reason or f"no other leaf's servers send to those of {leaf}")
+            return ObservedRecoloring(unseen=reason or f"no other leaf's servers send to those of {leaf}")
         near = self._leaf(chosen[0].source, chosen[0].source_nic)
         before = self._hops_to(near, prefixes)
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
-            return SeenRecoloring(unseen=f"{near} sends packets of both colors the same way")
+            return ObservedRecoloring(unseen=f"{near} sends packets of both colors the same way")
         text = self._translation(change.changed, sessions(_bird(leaf))).text
         with ExitStack() as stack:
-            load = Load(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
+            load = TrafficLoad(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
             try:
                 sending = stack.enter_context(traffic(self.plan, tuple(chosen), load))
             except LabError as error:
-                return SeenRecoloring(unseen=f"no packets can be sent meanwhile: {error}")
+                return ObservedRecoloring(unseen=f"no packets can be sent meanwhile: {error}")
             time.sleep(RECOLOR_S)
             with self.changes.running(leaf, text):
                 moved = self._until(lambda: self._hops_to(near, prefixes) == before[::-1])
@@ -167,7 +167,7 @@ class RunningLab:
             found = sending.stop().flows
         worst = max(found, key=lambda one: one.outage_ms)
         sent, lost = sum(one.sent for one in found), sum(one.lost for one in found)
-        return SeenRecoloring(sent, lost, worst.outage_ms, str(worst.flow), moved)
+        return ObservedRecoloring(sent, lost, worst.outage_ms, str(worst.flow), moved)
 
     def _leaf(self, server: str, nic: str) -> str:
         seat = self.plan.servers[server].nics[nic].leaf
@@ -190,7 +190,7 @@ class RunningLab:
         same = config_file(leaf).read_text("utf-8") == asked
         return "" if same else f"{leaf} runs another configuration than that of the files"
 
-    def measure(self, look: Look) -> Measured:
+    def measure(self, look: Samples) -> Observed:
         """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
         from concurrent.futures import ThreadPoolExecutor
 
@@ -201,7 +201,7 @@ class RunningLab:
             # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
             return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
-    def _measured(self, look: Look) -> Measured:
+    def _measured(self, look: Samples) -> Observed:
         switches = [name for name in self.plan.switches if name in self.running]
         servers = [name for name in self.plan.servers if name in self.running]
         daemons = self._each(switches, lambda name: sessions(_bird(name)))
@@ -213,7 +213,7 @@ class RunningLab:
         owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
         traces, sizes = send(self.context, there, owners, macs, mtus)
         probed, unprobed = self._probed(look, daemons)
-        return Measured(
+        return Observed(
             devices=self.running,
             unmodelled={name: self._unmodelled(name, daemons[name]) for name in switches},
             addresses=global_addresses(addresses),
@@ -221,7 +221,7 @@ class RunningLab:
             rules=self._each(servers, rules_of),
             tables=self._each(servers, tables_of),
             sessions={
-                End(name, self.ports[name].get(one.link, one.link)): SeenSession(
+                End(name, self.ports[name].get(one.link, one.link)): ObservedSession(
                     one.established, one.local_as, one.neighbor_as, state_of(one)
                 )
                 for name, rows in daemons.items()
@@ -247,13 +247,13 @@ class RunningLab:
         ports = self.ports.get(name, {})
         return {ports.get(link, link): found.mtu for link, found in self.links[name].items()}
 
-    def _bfd(self, began: float) -> dict[End, SeenBfd]:
+    def _bfd(self, began: float) -> dict[End, ObservedBfd]:
         """Return the BFD sessions of all switches, when all are up or some have not come up since they `began`."""
         until = began + BFD_UP_S
         while True:
             rows = self._each([name for name in self.plan.switches if name in self.running], lambda at: bfd(_bird(at)))
             found = {
-                End(name, self.ports[name].get(one.link, one.link)): SeenBfd(
+                End(name, self.ports[name].get(one.link, one.link)): ObservedBfd(
                     one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
                 )
                 for name, states in rows.items()
@@ -275,7 +275,7 @@ class RunningLab:
     def _translation(self, switch: Switch, states: Mapping[str, SessionState]) -> Translation:
         """Translate a switch of the files again, with the neighbors that the lab has found."""
         peers = {
-            f"{self.ports[switch.named].get(one.link, one.link)}.0": Peer(
+            f"{self.ports[switch.named].get(one.link, one.link)}.0": BirdPeer(
                 address_value(one.neighbor) or 0, one.neighbor_as
             )
             for one in states.values()
@@ -283,7 +283,7 @@ class RunningLab:
         return render(switch, self.plan.switches[switch.named], peers)
 
     def _probed(
-        self, look: Look, daemons: Mapping[str, Mapping[str, SessionState]]
+        self, look: Samples, daemons: Mapping[str, Mapping[str, SessionState]]
     ) -> tuple[dict[str, dict[str, frozenset[str]]], str]:
         """Let some leaves announce a prefix for a moment; return where it came in, and why it was not tried."""
         switches = self.context.network.switches
@@ -329,7 +329,7 @@ class RunningLab:
 
     def _rib(
         self, name: str, states: Mapping[str, SessionState], prefixes: tuple[Prefix, ...]
-    ) -> Mapping[Prefix, tuple[SeenPath, ...]]:
+    ) -> Mapping[Prefix, tuple[ObservedPath, ...]]:
         """Return the paths of some prefixes; all at once where those are all that there are."""
         bird = _bird(name)
         whole = len(prefixes) == len(self.context.routing.prefixes)
@@ -337,13 +337,13 @@ class RunningLab:
         for what in ("",) if whole else map(str, prefixes):
             rows += [*_routes(bird, what), *_routes(bird, f"{what} filtered".strip())]
         ports = {protocol: self.ports[name].get(one.link, one.link) for protocol, one in states.items()}
-        found: dict[Prefix, list[SeenPath]] = defaultdict(list)
+        found: dict[Prefix, list[ObservedPath]] = defaultdict(list)
         for row in rows:
             if row.protocol in ports:
                 found[row.prefix].append(path_of(ports[row.protocol], row))
         return {prefix: tuple(paths) for prefix, paths in found.items()}
 
-    def _advertisements(self) -> dict[End, SeenAdvertisement]:
+    def _advertisements(self) -> dict[End, ObservedAdvertisement]:
         found = {}
         links = [
             (name, port.link)
@@ -358,7 +358,7 @@ class RunningLab:
         return found
 
 
-def _ends(faults: Iterable[Fault]) -> frozenset[End]:
+def _ends(faults: Iterable[CableFault]) -> frozenset[End]:
     return frozenset(end for one in faults for end in (one.a, one.b))
 
 

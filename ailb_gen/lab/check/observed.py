@@ -14,7 +14,7 @@ Hops = Mapping[str, Mapping[Prefix, frozenset[str]]]
 ACTIVE, INACTIVE, HIDDEN = "active", "inactive", "hidden"
 
 
-class SeenPrefix(NamedTuple):
+class ObservedPrefix(NamedTuple):
     """A prefix of a router advertisement (RFC 4861, section 4.6.2); lifetimes in seconds."""
 
     prefix: Prefix
@@ -24,14 +24,14 @@ class SeenPrefix(NamedTuple):
     preferred_s: int
 
 
-class SeenAdvertisement(NamedTuple):
+class ObservedAdvertisement(NamedTuple):
     """A router advertisement as it arrived; the router's lifetime in seconds."""
 
     lifetime_s: int
-    prefixes: tuple[SeenPrefix, ...] = ()
+    prefixes: tuple[ObservedPrefix, ...] = ()
 
 
-class SeenRule(NamedTuple):
+class ObservedRule(NamedTuple):
     """A rule of a kernel: packets from a prefix use a table."""
 
     priority: int
@@ -39,7 +39,7 @@ class SeenRule(NamedTuple):
     table: int
 
 
-class SeenRoute(NamedTuple):
+class ObservedRoute(NamedTuple):
     """A route of a server's kernel; `gateway` is None on the link itself."""
 
     prefix: Prefix
@@ -47,7 +47,7 @@ class SeenRoute(NamedTuple):
     gateway: int | None = None
 
 
-class SeenSession(NamedTuple):
+class ObservedSession(NamedTuple):
     """A BGP session in its daemon; `state` is in the daemon's words, an AS number is None while unknown."""
 
     established: bool
@@ -56,7 +56,7 @@ class SeenSession(NamedTuple):
     state: str = ""
 
 
-class SeenPath(NamedTuple):
+class ObservedPath(NamedTuple):
     """A path as a switch holds it after import; `port` is the one it came in by, `status` active, inactive or hidden.
 
     `as_path` has the nearest AS first, communities are written as Junos writes them.
@@ -71,7 +71,7 @@ class SeenPath(NamedTuple):
     status: str
 
 
-class SeenTrace(NamedTuple):
+class ObservedTrace(NamedTuple):
     """The names of the devices that answered to rising hop limits; `end` says why the trace ended before its target.
 
     `pair` is the number of the queue pair, counted from 1: the prefix of both ends.
@@ -84,7 +84,7 @@ class SeenTrace(NamedTuple):
     end: str = ""
 
 
-class SeenSize(NamedTuple):
+class ObservedSize(NamedTuple):
     """A packet as large as the MTUs of both NICs allow, in bytes and whole; `end` says why it did not arrive."""
 
     source: End
@@ -94,7 +94,7 @@ class SeenSize(NamedTuple):
     end: str = ""
 
 
-class SeenBfd(NamedTuple):
+class ObservedBfd(NamedTuple):
     """A BFD session in its daemon: whether it is up, the interval of packets and the time until it is down, in ms."""
 
     up: bool
@@ -102,7 +102,7 @@ class SeenBfd(NamedTuple):
     timeout_ms: int
 
 
-class SeenRecoloring(NamedTuple):
+class ObservedRecoloring(NamedTuple):
     """What colors that change cost: packets, the longest interruption of a flow, `worst`, in ms.
 
     `moved` tells whether other leaves sent packets over the other color; `unseen` says why nothing was tried.
@@ -117,7 +117,7 @@ class SeenRecoloring(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Observed:
     """Everything that one pass over a lab found.
 
     `devices` are those that run, `unmodelled` the statements (text, line) that the lab leaves out by switch.
@@ -130,18 +130,18 @@ class Measured:
 
     devices: frozenset[str] = frozenset()
     unmodelled: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    advertisements: Mapping[End, SeenAdvertisement] = field(default_factory=dict)
+    advertisements: Mapping[End, ObservedAdvertisement] = field(default_factory=dict)
     addresses: Mapping[End, frozenset[int]] = field(default_factory=dict)
     macs: Mapping[End, str] = field(default_factory=dict)
-    rules: Mapping[str, frozenset[SeenRule]] = field(default_factory=dict)
-    tables: Mapping[str, Mapping[int, frozenset[SeenRoute]]] = field(default_factory=dict)
-    sessions: Mapping[End, SeenSession] = field(default_factory=dict)
+    rules: Mapping[str, frozenset[ObservedRule]] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[int, frozenset[ObservedRoute]]] = field(default_factory=dict)
+    sessions: Mapping[End, ObservedSession] = field(default_factory=dict)
     examined: tuple[Prefix, ...] = ()
-    ribs: Mapping[str, Mapping[Prefix, tuple[SeenPath, ...]]] = field(default_factory=dict)
+    ribs: Mapping[str, Mapping[Prefix, tuple[ObservedPath, ...]]] = field(default_factory=dict)
     hops: Hops = field(default_factory=dict)
-    traces: tuple[SeenTrace, ...] = ()
-    sizes: tuple[SeenSize, ...] = ()
+    traces: tuple[ObservedTrace, ...] = ()
+    sizes: tuple[ObservedSize, ...] = ()
     mtus: Mapping[End, int] = field(default_factory=dict)
-    bfd: Mapping[End, SeenBfd] = field(default_factory=dict)
+    bfd: Mapping[End, ObservedBfd] = field(default_factory=dict)
     probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     unprobed: str = ""

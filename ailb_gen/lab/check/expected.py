@@ -18,7 +18,7 @@ NONE: Ports = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExpectedNextHops:
     """The ports that packets to a prefix may leave by, and sets of ports of each of which they must use one."""
 
     allowed: Ports
@@ -30,7 +30,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class DownLinks:
     """Both ends of the links that carry nothing: those that have failed on purpose, and others, which are `dark`.
 
     The intent knows of the first alone; waiting for what only the others could carry would be in vain.
@@ -44,15 +44,15 @@ class Gone:
         """All of them."""
         return self.failed | self.dark
 
-    def with_failed(self, ends: Iterable[End]) -> Gone:
+    def with_failed(self, ends: Iterable[End]) -> DownLinks:
         """Return these and more that fail on purpose."""
-        return Gone(self.failed.union(ends), self.dark)
+        return DownLinks(self.failed.union(ends), self.dark)
 
 
-NOTHING_GONE = Gone()
+NO_LINKS_DOWN = DownLinks()
 
 
-class AskedRoutes:
+class ExpectedLabRoutes:
     """Which links are in service, and what follows for every switch and prefix.
 
     `gone` are ends of links that are down besides what the intent takes out of service. `cables` are those in
@@ -85,9 +85,9 @@ class AskedRoutes:
             for leaf in expected.leaves
             for prefix, color in zip(leaf.prefixes, expected.colors, strict=True)
         }
-        self.found: dict[tuple[str, int, str], Asked] = {}
+        self.found: dict[tuple[str, int, str], ExpectedNextHops] = {}
 
-    def at_leaf(self, leaf: str, prefix: Prefix) -> Asked:
+    def at_leaf(self, leaf: str, prefix: Prefix) -> ExpectedNextHops:
         """Return where a leaf must send packets to another's prefix."""
         owner, color = self.owners[prefix]
         key = (leaf, self.ways.kind_of[owner], color)
@@ -95,23 +95,23 @@ class AskedRoutes:
             self.found[key] = self._at_leaf(leaf, owner, color)
         return self.found[key]
 
-    def _at_leaf(self, leaf: str, owner: str, color: str) -> Asked:
+    def _at_leaf(self, leaf: str, owner: str, color: str) -> ExpectedNextHops:
         own = self.ports[leaf]
         pinned = frozenset(port for way in self.ways.pinned(leaf, owner, color) for port in own[way])
         if pinned:
-            return Asked(pinned, tuple(frozenset([port]) for port in pinned))
+            return ExpectedNextHops(pinned, tuple(frozenset([port]) for port in pinned))
         possible, sure = self.ways.backed_up(leaf, owner, color)
         by_spine: dict[str, set[str]] = defaultdict(set)
         for way in possible:
             by_spine[way[0]].update(own[way])
         allowed = frozenset(port for ports in by_spine.values() for port in ports)
-        return Asked(allowed, tuple(frozenset(by_spine[spine]) for spine in sure))
+        return ExpectedNextHops(allowed, tuple(frozenset(by_spine[spine]) for spine in sure))
 
-    def at_spine(self, spine: str, prefix: Prefix) -> Asked:
+    def at_spine(self, spine: str, prefix: Prefix) -> ExpectedNextHops:
         """Return where a spine must send packets to a leaf's prefix: in its own color, else in any of the backups."""
         owner, color = self.owners[prefix]
         own = self.ports[spine]
         heard = self.ways.heard(owner, color).get(spine, NONE)
         ports = frozenset(port for name in heard for port in own[owner, name])
         needed = tuple(frozenset([port]) for port in ports) if len(heard) == 1 else (ports,) if ports else ()
-        return Asked(ports, needed)
+        return ExpectedNextHops(ports, needed)
