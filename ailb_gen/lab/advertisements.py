@@ -56,10 +56,10 @@ class Advertisement:
     """
 
     lifetime_s: int
-    hop_limit: int
-    managed: bool
-    other: bool
-    prefixes: tuple[AnnouncedPrefix, ...]
+    prefixes: tuple[AnnouncedPrefix, ...] = ()
+    hop_limit: int = 0
+    managed: bool = False
+    other: bool = False
     mtu: int = 0
     mac: str = ""
     device: str = ""

@@ -13,7 +13,7 @@ from socket import socket
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import Login
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
-from ailb_gen.lab import links, neighbor_table, registry, starting
+from ailb_gen.lab import convergence, links, neighbor_table, registry
 from ailb_gen.lab.namespaces import end_by_signals, isolate
 from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.ports import Forwarder, listeners
@@ -78,7 +78,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         booted = stack.enter_context(boot.boot(made, network, artifacts, lab.hosts))
         step("BGP")
         fabric.listen(listener)
-        missing = starting.start(fabric, start.patience_s)
+        missing = convergence.start(fabric, start.patience_s)
         step("addresses of servers")
         missing += tuple(_lacking(booted, made, network, lab.fresh))
         stack.enter_context(fleet)

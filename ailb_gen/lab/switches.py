@@ -9,12 +9,12 @@ from functools import partial
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.lab import kernel
-from ailb_gen.lab.answers import AnswerCache
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.model import BFD, KERNEL, BirdPeer, RibRoute, SessionState, Translation
 from ailb_gen.lab.links import LinkSettings
 from ailb_gen.lab.plan import LINK_LOCAL, SwitchPlan
+from ailb_gen.lab.polling import AnswerCache
 from ailb_gen.lab.ribs import by_prefix
 from ailb_gen.lab.routers import Router
 from ailb_gen.network.fabric import Cable, End, Network

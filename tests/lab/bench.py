@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ailb_gen.junos.reader import read_file
+from ailb_gen.lab.convergence import start
 from ailb_gen.lab.links import create
 from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.servers.boot import boot, wait
-from ailb_gen.lab.starting import start
 from ailb_gen.lab.state import LabFabric
 from ailb_gen.network.read import read_network
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.junos.reader import read_file
 from ailb_gen.junos.tree import Node
+from ailb_gen.lab.convergence import start
 from ailb_gen.lab.links import create
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.router_discovery import RaListener
-from ailb_gen.lab.starting import start
 from ailb_gen.lab.state import LabFabric
 from ailb_gen.network.read import read_network
 

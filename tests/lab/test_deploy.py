@@ -16,9 +16,9 @@ import pytest
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
+from ailb_gen.lab.convergence import start
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.servers.boot import boot, wait
-from ailb_gen.lab.starting import start
 from ailb_gen.lab.state import LabFabric
 from ailb_gen.lab.traffic.flows import flows
 from ailb_gen.lab.traffic.model import FlowResult, TrafficLoad

@@ -79,19 +79,19 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
     refusals: dict[str, str] = {}
     neighbors = tuple(_neighbors(switch, plan, peers, refusals))
     context = _Context(switch, plan, Symbols(), Reasons(), neighbors, refusals)
-    unmodelled = [*_outside(switch)]
+    untranslated = [*_outside(switch)]
     # The numbers of these two are fixed.
     loop, mismatch = context.reasons.number(LOOP), context.reasons.number(MISMATCH)
     groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
-    policies = Policies(switch, context.names, context.reasons, unmodelled)
+    policies = Policies(switch, context.names, context.reasons, untranslated)
     used = dict.fromkeys(name for group in groups for name in (*group.imports, *group.exports))
-    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], unmodelled)
-    merge = merging(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], unmodelled)
+    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
+    merge = merging(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], untranslated)
     parts = [
         _head(context),
         *_base(switch, merge, held),
-        _bfd(context, unmodelled, held),
-        router_advertisements(switch, plan, unmodelled),
+        _bfd(context, untranslated, held),
+        router_advertisements(switch, plan, untranslated),
         *(policies.function(switch.policies[name]) for name in used if name in switch.policies),
         *(text for group in groups for text in _group(context, group, loop, mismatch)),
         *(_session(context, neighbor) for neighbor in neighbors),
@@ -101,7 +101,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
         sessions={neighbor.interface: _protocol(neighbor.link) for neighbor in neighbors},
         refused=refusals,
         reasons=dict(context.reasons.texts),
-        unmodelled=tuple(dict.fromkeys(unmodelled)),
+        untranslated=tuple(dict.fromkeys(untranslated)),
     )
 
 
@@ -218,7 +218,7 @@ def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
     )
 
 
-def _bfd(context: _Context, unmodelled: list[Untranslated], held: bool) -> str:
+def _bfd(context: _Context, untranslated: list[Untranslated], held: bool) -> str:
     blocks = []
     for neighbor in context.neighbors:
         bfd = neighbor.group.bfd
@@ -227,7 +227,7 @@ def _bfd(context: _Context, unmodelled: list[Untranslated], held: bool) -> str:
         if not bfd.interval_ms:
             reason = "no minimum-interval: no BFD"
             statement = f"protocols bgp group {neighbor.group.name} bfd-liveness-detection"
-            unmodelled.append(Untranslated(statement, reason, bfd.line))
+            untranslated.append(Untranslated(statement, reason, bfd.line))
             continue
         settings = f"interval {bfd.interval_ms} ms; multiplier {bfd.multiplier or DEFAULT_MULTIPLIER};"
         blocks.append(f'  interface "{neighbor.link}" {{ {settings} }};')

@@ -80,7 +80,7 @@ class Policies:
     switch: Switch
     names: Symbols
     reasons: Reasons
-    unmodelled: list[Untranslated] = field(default_factory=list)
+    untranslated: list[Untranslated] = field(default_factory=list)
 
     def function(self, policy: Policy) -> str:
         """Return the function of a policy."""
@@ -204,7 +204,7 @@ class Policies:
                 yield f"{known.attribute}.add({known.literal});"
 
     def _miss(self, statement: str, reason: str, line: int) -> None:
-        self.unmodelled.append(Untranslated(statement, reason, line))
+        self.untranslated.append(Untranslated(statement, reason, line))
 
 
 def set_preference(preference: int) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Translation:
     sessions: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
-    unmodelled: tuple[Untranslated, ...] = ()
+    untranslated: tuple[Untranslated, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

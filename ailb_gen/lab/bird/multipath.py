@@ -25,7 +25,7 @@ class Merging:
         return f" merge paths on limit {self.limit};" if self.on else ""
 
 
-def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], unmodelled: list[Untranslated]) -> None:
+def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untranslated: list[Untranslated]) -> None:
     """Add the terms that set a MED, if sessions to several ASes, given by session, let it matter.
 
     Junos drops a path that another one of its neighboring AS beats by MED; BIRD compares MED with the active path only.
@@ -38,10 +38,10 @@ def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], unmod
             if term.metric is not None:
                 where = f"policy-options policy-statement {name}" + (f" term {term.name}" if term.name else "")
                 reason = "BIRD compares MED with the active path only: a path of another neighboring AS may stay"
-                unmodelled.append(Untranslated(f"{where} then metric", reason, term.line))
+                untranslated.append(Untranslated(f"{where} then metric", reason, term.line))
 
 
-def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: list[Untranslated]) -> Merging:
+def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> Merging:
     """Decide for the sessions of a switch, given by group and the peer's AS number; adds what comes out otherwise.
 
     Junos keeps, of the paths that are equal to the active one, those of groups with multipath if the active one's has
@@ -58,7 +58,7 @@ def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: l
         for group in groups:
             if not group.multipath:
                 reason = "other groups have multipath: BIRD merges the paths of this one, too"
-                unmodelled.append(
+                untranslated.append(
                     Untranslated(f"protocols bgp group {group.name} without multipath", reason, group.line)
                 )
     if all(group.multiple_as for group in several) or len(peers) == 1:
@@ -71,5 +71,5 @@ def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: l
     done = "merges paths of different neighboring ASes, too" if on else "merges no paths"
     for group in narrow:
         statement = f"protocols bgp group {group.name} multipath without multiple-as"
-        unmodelled.append(Untranslated(statement, f"BIRD {done}", group.line))
+        untranslated.append(Untranslated(statement, f"BIRD {done}", group.line))
     return Merging(on, limit)

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks.compare import Deviation, deviations, summary
 from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.lab.check.expected import ports_text
 from ailb_gen.lab.check.observed import HIDDEN, INACTIVE, Hops, Observed, ObservedPath
-from ailb_gen.lab.check.routes import ports_text, told
 from ailb_gen.network.fabric import End
 from ailb_gen.network.sessions import Side
 from ailb_gen.routing.fib import fib_entry, members_of
@@ -19,7 +20,7 @@ from ailb_gen.routing.solve import State
 
 # What is compared of a path that is hidden: policies may have changed the rest before one rejected it.
 Compared = tuple[str, str, tuple[int, ...], frozenset[str], int | None, int, int | None]
-NOTHING: frozenset[str] = frozenset()
+NO_COMMUNITIES: frozenset[str] = frozenset()
 
 
 def port_of(interface: str) -> str:
@@ -29,64 +30,62 @@ def port_of(interface: str) -> str:
 
 def computed_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
     """Return the next hops that this program computes, of every switch that has a BGP route to the prefix."""
-    found: dict[str, dict[Prefix, frozenset[str]]] = {name: {} for name in graph.names}
+    hops: dict[str, dict[Prefix, frozenset[str]]] = {name: {} for name in graph.names}
     ports: dict[tuple[int, tuple[int, ...]], frozenset[str]] = {}
     for prefix, state in states.items():
         for node in state.nodes:
-            ways = fib_entry(graph, state, node)
-            for device in members_of(graph, state, node) if ways else ():
-                if (device, ways) not in ports:
-                    row = graph.adjacencies[device]
-                    ports[device, ways] = frozenset(port_of(row[at].interface) for at in ways)
-                found[graph.names[device]][prefix] = ports[device, ways]
-    return found
+            entry = fib_entry(graph, state, node)
+            for device in members_of(graph, state, node) if entry else ():
+                if (device, entry) not in ports:
+                    adjacencies = graph.adjacencies[device]
+                    ports[device, entry] = frozenset(port_of(adjacencies[at].interface) for at in entry)
+                hops[graph.names[device]][prefix] = ports[device, entry]
+    return hops
 
 
-def check_agreement(routing: Routing, seen: Observed, down: frozenset[End], findings: Findings) -> None:
+def check_agreement(routing: Routing, observed: Observed, down: frozenset[End], findings: Findings) -> None:
     """Add where the lab and this program differ, with the links of some ends down."""
-    _sessions(routing.graph, seen, down, findings)
-    _paths(routing, seen, findings)
-    disagreements(computed_hops(routing.graph, routing.states), seen.hops, AGREE_HOPS, "", findings)
+    _sessions(routing.graph, observed, down, findings)
+    _paths(routing, observed, findings)
+    check_same_hops(computed_hops(routing.graph, routing.states), observed.hops, AGREE_HOPS, "", findings)
 
 
-def disagreements(ours: Hops, hops: Hops, check: Check, failure: str, findings: Findings) -> None:
+def check_same_hops(computed: Hops, observed: Hops, check: Check, failure: str, findings: Findings) -> None:
     """Add, by switch, where next hops differ; `failure` begins the message, empty for none."""
-    for device in hops:
-        mine, theirs = ours.get(device, {}), hops[device]
-        findings.look(check, len(mine))
-        if mine == theirs:
-            continue
+    for device, hops in observed.items():
+        own = computed.get(device, {})
+        findings.look(check, len(own))
         wrong = [
-            f"{prefix} goes over {ports_text(theirs.get(prefix, NOTHING))} in the lab, "
-            f"over {ports_text(mine.get(prefix, NOTHING))} in this program"
-            for prefix in sorted(mine.keys() | theirs.keys())
-            if mine.get(prefix, NOTHING) != theirs.get(prefix, NOTHING)
+            f"the next hops of {one.subject} are {ports_text(one.observed or frozenset())} in the lab, "
+            f"{ports_text(one.expected or frozenset())} in this program"
+            for one in (deviations(own, hops) if own != hops else ())
         ]
-        findings.add(check, device, f"{failure}{told(wrong)}")
+        if wrong:
+            findings.add(check, device, f"{failure}{summary(wrong)}")
 
 
-def _sessions(graph: Graph, seen: Observed, down: frozenset[End], findings: Findings) -> None:
+def _sessions(graph: Graph, observed: Observed, down: frozenset[End], findings: Findings) -> None:
     pairs = [
         pair
         for session in graph.sessions.up
         if down.isdisjoint((session.cable.a, session.cable.b))
         for pair in ((session.a, session.b), (session.b, session.a))
     ]
-    sides = {_end(side): (side.asn, peer.asn) for side, peer in pairs}
-    peers = {_end(side): _end(peer) for side, peer in pairs}
-    up = {end: (one.own_asn, one.peer_asn) for end, one in seen.sessions.items() if one.established}
-    findings.look(AGREE_SESSIONS, len(sides))
-    for end in sorted(sides.keys() | up.keys()):
-        if end.device in seen.devices and sides.get(end) != up.get(end):
-            message = f"the session is {_numbers(up.get(end))} in the lab, {_numbers(sides.get(end))} in this program"
-            peer = peers.get(end)
+    computed = {_end(own): (own.asn, peer.asn) for own, peer in pairs}
+    peers = {_end(own): _end(peer) for own, peer in pairs}
+    up = {end: (one.own_asn, one.peer_asn) for end, one in observed.sessions.items() if one.established}
+    findings.look(AGREE_SESSIONS, len(computed))
+    for one in deviations(computed, up):
+        end, peer = one.subject, peers.get(one.subject)
+        if end.device in observed.devices:
+            message = f"the session is {_numbers(one.observed)} in the lab, {_numbers(one.expected)} in this program"
             involves = (peer.device, f"{peer.device} {peer.port}") if peer is not None else ()
             findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
 
 
-def sessions_missing(routing: Routing, seen: Observed) -> frozenset[End]:
+def sessions_missing(routing: Routing, observed: Observed) -> frozenset[End]:
     """Return both ends of the links with a session that this program computes, and that one end lacks in the lab."""
-    up = {end for end, one in seen.sessions.items() if one.established}
+    up = {end for end, one in observed.sessions.items() if one.established}
     pairs = ((one.cable.a, one.cable.b) for one in routing.graph.sessions.up)
     return frozenset(end for pair in pairs if any(one not in up for one in pair) for end in pair)
 
@@ -99,43 +98,44 @@ def _numbers(numbers: tuple[int | None, int | None] | None) -> str:
     return f"up between AS {numbers[0]} and {numbers[1]}" if numbers is not None else "down"
 
 
-def _paths(routing: Routing, seen: Observed, findings: Findings) -> None:
+def _paths(routing: Routing, observed: Observed, findings: Findings) -> None:
     index = routing.graph.index
-    for device, rib in seen.ribs.items():
-        wrong = []
-        for prefix in seen.examined if device in index else ():
-            mine = Counter(_computed(path) for path in routing.paths(index[device], prefix) if path.interface)
-            theirs = Counter(_seen(path) for path in rib.get(prefix, ()))
-            findings.look(AGREE_RIB, mine.total())
-            if mine != theirs:
-                wrong.append(f"{prefix}: {_difference(mine, theirs)}")
-        if wrong:
-            findings.add(AGREE_RIB, device, told(wrong))
+    for device, rib in observed.ribs.items():
+        prefixes = observed.examined if device in index else ()
+        computed = {
+            prefix: Counter(_computed(path) for path in routing.paths(index[device], prefix) if path.interface)
+            for prefix in prefixes
+        }
+        have = {prefix: Counter(map(_observed, rib.get(prefix, ()))) for prefix in prefixes}
+        findings.look(AGREE_RIB, sum(paths.total() for paths in computed.values()))
+        if wrong := [_difference(one) for one in deviations(computed, have)]:
+            findings.add(AGREE_RIB, device, summary(wrong))
 
 
 def _computed(path: Path) -> Compared:
     status = INACTIVE if path.status == "multipath" else path.status
     route = path.route
     if status == HIDDEN:
-        return (port_of(path.interface), status, route.as_path, NOTHING, None, 0, None)
+        return (port_of(path.interface), status, route.as_path, NO_COMMUNITIES, None, 0, None)
     aigp, preference = route.aigp, route.local_preference
     return (port_of(path.interface), status, route.as_path, route.communities, aigp, preference, route.med)
 
 
-def _seen(path: ObservedPath) -> Compared:
+def _observed(path: ObservedPath) -> Compared:
     if path.status == HIDDEN:
-        return (path.port, HIDDEN, path.as_path, NOTHING, None, 0, None)
+        return (path.port, HIDDEN, path.as_path, NO_COMMUNITIES, None, 0, None)
     return (path.port, path.status, path.as_path, path.communities, path.aigp, path.local_preference, path.med)
 
 
-def _difference(mine: Counter[Compared], theirs: Counter[Compared]) -> str:
+def _difference(one: Deviation[Prefix, Counter[Compared], Counter[Compared]]) -> str:
     """Write the first path that only one of the two has, each beside the other's of the same port if there is one."""
+    mine, theirs = one.expected or Counter(), one.observed or Counter()
     lab, own = sorted((theirs - mine).elements(), key=str), sorted((mine - theirs).elements(), key=str)
-    first = (lab or own)[0]
-    beside = next((path for path in own if path[0] == first[0]), None) if lab else None
     if not lab:
-        return f"the lab has no path {_text(first)}"
-    return f"the lab has {_text(first)}, this program " + (_text(beside) if beside is not None else "no such path")
+        return f"{one.subject}: the lab has no path {_text(own[0])}"
+    counterpart = next((path for path in own if path[0] == lab[0][0]), None)
+    text = _text(counterpart) if counterpart is not None else "no such path"
+    return f"{one.subject}: the lab has {_text(lab[0])}, this program {text}"
 
 
 def _text(path: Compared) -> str:

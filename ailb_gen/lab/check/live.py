@@ -7,14 +7,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 from ailb_gen.addresses import Prefix, address_value
 from ailb_gen.checks.context import Context
 from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
-from ailb_gen.lab.advertisements import capture
+from ailb_gen.lab.advertisements import Advertisement, capture
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.control import REFUSED, Bird
 from ailb_gen.lab.bird.model import BirdPeer, RibRoute, SessionState, Translation
@@ -23,20 +23,19 @@ from ailb_gen.lab.check.changes import LabChanges
 from ailb_gen.lab.check.observed import (
     Hops,
     Observed,
-    ObservedAdvertisement,
     ObservedBfd,
     ObservedPath,
     ObservedRecoloring,
     ObservedSession,
+    Samples,
 )
-from ailb_gen.lab.check.probe import with_probe
-from ailb_gen.lab.check.readings import global_addresses, path_of, rules_of, state_of, tables_of, told_of
+from ailb_gen.lab.check.probes import with_probe
+from ailb_gen.lab.check.readings import global_addresses, path_of, rules_of, send, state_of, tables_of
 from ailb_gen.lab.check.recolor import Recoloring
-from ailb_gen.lab.check.run import Samples
-from ailb_gen.lab.check.sent import send
 from ailb_gen.lab.faults import CableFault, FaultKind, faults_of
 from ailb_gen.lab.namespaces import namespace
 from ailb_gen.lab.plan import LabPlan, unit_link
+from ailb_gen.lab.polling import settled
 from ailb_gen.lab.routers import config_file, control_socket
 from ailb_gen.lab.traffic.flows import flows
 from ailb_gen.lab.traffic.model import LEAST_BYTES, TrafficLoad
@@ -147,22 +146,22 @@ class RunningLab:
         ]
         reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"
         if reason or not chosen:
-            return ObservedRecoloring(unseen=reason or f"no other leaf's servers send to those of {leaf}")
+            return ObservedRecoloring(skipped=reason or f"no other leaf's servers send to those of {leaf}")
         near = self._leaf(chosen[0].source, chosen[0].source_nic)
         before = self._hops_to(near, prefixes)
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
-            return ObservedRecoloring(unseen=f"{near} sends packets of both colors the same way")
+            return ObservedRecoloring(skipped=f"{near} sends packets of both colors the same way")
         text = self._translation(change.changed, sessions(_bird(leaf))).text
         with ExitStack() as stack:
             load = TrafficLoad(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
             try:
                 sending = stack.enter_context(traffic(self.plan, tuple(chosen), load))
             except LabError as error:
-                return ObservedRecoloring(unseen=f"no packets can be sent meanwhile: {error}")
+                return ObservedRecoloring(skipped=f"no packets can be sent meanwhile: {error}")
             time.sleep(RECOLOR_S)
             with self.changes.running(leaf, text):
-                moved = self._until(lambda: self._hops_to(near, prefixes) == before[::-1])
-            moved &= self._until(lambda: self._hops_to(near, prefixes) == before)
+                moved = self._reaches(near, prefixes, before[::-1])
+            moved &= self._reaches(near, prefixes, before)
             time.sleep(RECOLOR_S)
             found = sending.stop().flows
         worst = max(found, key=lambda one: one.outage_ms)
@@ -174,15 +173,13 @@ class RunningLab:
         return seat.device if seat is not None else ""
 
     def _hops_to(self, switch: str, prefixes: Iterable[Prefix]) -> list[frozenset[str]]:
-        found = self._hops(switch)
-        return [found.get(prefix, frozenset()) for prefix in prefixes]
+        hops = self._hops(switch)
+        return [hops.get(prefix, frozenset()) for prefix in prefixes]
 
-    def _until(self, holds: Callable[[], bool]) -> bool:
-        """Wait until something holds; returns whether it does in the end."""
-        until = time.monotonic() + PROBED_WITHIN_S
-        while not (there := holds()) and time.monotonic() < until:
-            time.sleep(RECOLOR_PAUSE_S)
-        return there
+    def _reaches(self, switch: str, prefixes: Iterable[Prefix], expected: list[frozenset[str]]) -> bool:
+        """Wait until a switch has some next hops; returns whether it has in the end."""
+        hops = partial(self._hops_to, switch, prefixes)
+        return settled(hops, expected.__eq__, PROBED_WITHIN_S, pause_s=RECOLOR_PAUSE_S) == expected
 
     def _differs(self, leaf: str, states: Mapping[str, SessionState]) -> str:
         """Return that a leaf runs something else than its file says, if it does."""
@@ -190,50 +187,53 @@ class RunningLab:
         same = config_file(leaf).read_text("utf-8") == asked
         return "" if same else f"{leaf} runs another configuration than that of the files"
 
-    def measure(self, look: Samples) -> Observed:
+    def measure(self, samples: Samples) -> Observed:
         """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
         from concurrent.futures import ThreadPoolExecutor
 
         began = time.monotonic()
         with ThreadPoolExecutor(1) as pool:
             heard = pool.submit(self._advertisements)
-            found = self._measured(look)
+            found = self._measured(samples)
             # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
             return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
-    def _measured(self, look: Samples) -> Observed:
+    def _measured(self, samples: Samples) -> Observed:
         switches = [name for name in self.plan.switches if name in self.running]
         servers = [name for name in self.plan.servers if name in self.running]
         daemons = self._each(switches, lambda name: sessions(_bird(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
-        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
-        mtus = {name: self._mtus(name) for name in (*switches, *servers)}
-        there = [pair for pair in look.pairs if {pair.source.device, pair.target.device} <= self.running]
+        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes))
+        mtus = {
+            name: {self._end(name, link).port: one.mtu for link, one in self.links[name].items()}
+            for name in (*switches, *servers)
+        }
+        there = [pair for pair in samples.pairs if {pair.source.device, pair.target.device} <= self.running]
         owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
         traces, sizes = send(self.context, there, owners, macs, mtus)
-        probed, unprobed = self._probed(look, daemons)
+        probed, not_probed = self._probed(samples, daemons)
         return Observed(
             devices=self.running,
-            unmodelled={name: self._unmodelled(name, daemons[name]) for name in switches},
+            untranslated={name: self._untranslated(name, daemons[name]) for name in switches},
             addresses=global_addresses(addresses),
             macs=macs,
             rules=self._each(servers, rules_of),
             tables=self._each(servers, tables_of),
             sessions={
-                End(name, self.ports[name].get(one.link, one.link)): ObservedSession(
+                self._end(name, one.link): ObservedSession(
                     one.established, one.local_as, one.neighbor_as, state_of(one)
                 )
                 for name, rows in daemons.items()
                 for one in rows.values()
             },
-            examined=look.prefixes,
+            examined=samples.prefixes,
             ribs=ribs,
             traces=traces,
             sizes=sizes,
             mtus={End(name, port): mtu for name, rows in mtus.items() for port, mtu in rows.items()},
             probed=probed,
-            unprobed=unprobed,
+            not_probed=not_probed,
         )
 
     def _each(self, names: Iterable[str], function: Callable[[str], T]) -> dict[str, T]:
@@ -243,52 +243,51 @@ class RunningLab:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(listed, pool.map(function, listed), strict=True))
 
-    def _mtus(self, name: str) -> dict[str, int]:
-        ports = self.ports.get(name, {})
-        return {ports.get(link, link): found.mtu for link, found in self.links[name].items()}
-
     def _bfd(self, began: float) -> dict[End, ObservedBfd]:
         """Return the BFD sessions of all switches, when all are up or some have not come up since they `began`."""
-        until = began + BFD_UP_S
-        while True:
-            rows = self._each([name for name in self.plan.switches if name in self.running], lambda at: bfd(_bird(at)))
-            found = {
-                End(name, self.ports[name].get(one.link, one.link)): ObservedBfd(
-                    one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
-                )
-                for name, states in rows.items()
-                for one in states
-            }
-            down = {end for end, one in found.items() if not one.up} - self.dark - self.without_bfd
-            if not down:
-                return found
-            if time.monotonic() > until:
-                self.without_bfd |= down
-                return found
-            time.sleep(BFD_PAUSE_S)
 
-    def _unmodelled(self, name: str, states: Mapping[str, SessionState]) -> tuple[tuple[str, int], ...]:
+        def down(sessions: Mapping[End, ObservedBfd]) -> set[End]:
+            return {end for end, one in sessions.items() if not one.up} - self.dark - self.without_bfd
+
+        patience_s = began + BFD_UP_S - time.monotonic()
+        sessions = settled(self._bfd_sessions, lambda now: not down(now), patience_s, pause_s=BFD_PAUSE_S)
+        self.without_bfd |= down(sessions)
+        return sessions
+
+    def _bfd_sessions(self) -> dict[End, ObservedBfd]:
+        switches = [name for name in self.plan.switches if name in self.running]
+        return {
+            self._end(name, one.link): ObservedBfd(
+                one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
+            )
+            for name, states in self._each(switches, lambda name: bfd(_bird(name))).items()
+            for one in states
+        }
+
+    def _end(self, name: str, link: str) -> End:
+        """Return a link by its port, or its own name where it is none of a cable."""
+        return End(name, self.ports.get(name, {}).get(link, link))
+
+    def _untranslated(self, name: str, states: Mapping[str, SessionState]) -> tuple[tuple[str, int], ...]:
         switch = self.context.network.switches.get(name)
-        found = self._translation(switch, states).unmodelled if switch is not None else ()
-        return tuple((f"{one.statement}: {one.reason}", one.line) for one in found)
+        statements = self._translation(switch, states).untranslated if switch is not None else ()
+        return tuple((f"{one.statement}: {one.reason}", one.line) for one in statements)
 
     def _translation(self, switch: Switch, states: Mapping[str, SessionState]) -> Translation:
         """Translate a switch of the files again, with the neighbors that the lab has found."""
         peers = {
-            f"{self.ports[switch.named].get(one.link, one.link)}.0": BirdPeer(
-                address_value(one.neighbor) or 0, one.neighbor_as
-            )
+            f"{self._end(switch.named, one.link).port}.0": BirdPeer(address_value(one.neighbor) or 0, one.neighbor_as)
             for one in states.values()
         }
         return render(switch, self.plan.switches[switch.named], peers)
 
     def _probed(
-        self, look: Samples, daemons: Mapping[str, Mapping[str, SessionState]]
+        self, samples: Samples, daemons: Mapping[str, Mapping[str, SessionState]]
     ) -> tuple[dict[str, dict[str, frozenset[str]]], str]:
         """Let some leaves announce a prefix for a moment; return where it came in, and why it was not tried."""
         switches = self.context.network.switches
         with ExitStack() as stack:
-            for leaf, prefix in look.probes.items():
+            for leaf, prefix in samples.probes.items():
                 if leaf not in daemons:
                     return {}, f"{leaf} does not run"
                 if reason := self._differs(leaf, daemons[leaf]):
@@ -297,7 +296,7 @@ class RunningLab:
                 text = self._translation(changed, daemons[leaf]).text
                 link = unit_link(self.plan.switches[leaf], changed.ports["irb"].units[0].name) or ""
                 stack.enter_context(self.changes.running(leaf, text, link, prefix))
-            return self._came_in(look.probes, daemons), ""
+            return self._came_in(samples.probes, daemons), ""
 
     def _came_in(
         self, announced_by: Mapping[str, Prefix], daemons: Mapping[str, Mapping[str, SessionState]]
@@ -336,15 +335,14 @@ class RunningLab:
         rows: list[RibRoute] = []
         for what in ("",) if whole else map(str, prefixes):
             rows += [*_routes(bird, what), *_routes(bird, f"{what} filtered".strip())]
-        ports = {protocol: self.ports[name].get(one.link, one.link) for protocol, one in states.items()}
+        ports = {protocol: self._end(name, one.link).port for protocol, one in states.items()}
         found: dict[Prefix, list[ObservedPath]] = defaultdict(list)
         for row in rows:
             if row.protocol in ports:
                 found[row.prefix].append(path_of(ports[row.protocol], row))
         return {prefix: tuple(paths) for prefix, paths in found.items()}
 
-    def _advertisements(self) -> dict[End, ObservedAdvertisement]:
-        found = {}
+    def _advertisements(self) -> dict[End, Advertisement]:
         links = [
             (name, port.link)
             for name, switch in self.plan.switches.items()
@@ -353,9 +351,7 @@ class RunningLab:
         ]
         servers = (server for name, server in self.plan.servers.items() if name in self.running)
         nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
-        for one in capture([*links, *nics], HEARD_WITHIN_S):
-            found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = told_of(one)
-        return found
+        return {self._end(one.device, one.link): one for one in capture([*links, *nics], HEARD_WITHIN_S)}
 
 
 def _ends(faults: Iterable[CableFault]) -> frozenset[End]:

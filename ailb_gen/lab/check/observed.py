@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.network.fabric import End
 
 # A switch's own ports that packets to a prefix leave by, by switch and prefix; direct routes are not in here.
@@ -14,21 +15,25 @@ Hops = Mapping[str, Mapping[Prefix, frozenset[str]]]
 ACTIVE, INACTIVE, HIDDEN = "active", "inactive", "hidden"
 
 
-class ObservedPrefix(NamedTuple):
-    """A prefix of a router advertisement (RFC 4861, section 4.6.2); lifetimes in seconds."""
+class Pair(NamedTuple):
+    """A queue pair between two NICs of one rail; `number` counts the prefixes from 1."""
 
-    prefix: Prefix
-    on_link: bool
-    autonomous: bool
-    valid_s: int
-    preferred_s: int
+    source: End
+    target: End
+    number: int
 
 
-class ObservedAdvertisement(NamedTuple):
-    """A router advertisement as it arrived; the router's lifetime in seconds."""
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples of what is too large to check completely.
 
-    lifetime_s: int
-    prefixes: tuple[ObservedPrefix, ...] = ()
+    `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
+    announce for a moment.
+    """
+
+    prefixes: tuple[Prefix, ...]
+    pairs: tuple[Pair, ...]
+    probes: Mapping[str, Prefix]
 
 
 class ObservedRule(NamedTuple):
@@ -105,7 +110,7 @@ class ObservedBfd(NamedTuple):
 class ObservedRecoloring(NamedTuple):
     """What colors that change cost: packets, the longest interruption of a flow, `worst`, in ms.
 
-    `moved` tells whether other leaves sent packets over the other color; `unseen` says why nothing was tried.
+    `moved` says whether other leaves sent packets over the other color; `skipped` says why nothing was tried.
     """
 
     sent: int = 0
@@ -113,24 +118,24 @@ class ObservedRecoloring(NamedTuple):
     outage_ms: float = 0.0
     worst: str = ""
     moved: bool = True
-    unseen: str = ""
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Everything that one pass over a lab found.
+    """The result of one pass over a lab.
 
-    `devices` are those that run, `unmodelled` the statements (text, line) that the lab leaves out by switch.
+    `devices` are those that run, `untranslated` the statements (text, line) that the lab leaves out by switch.
     `advertisements` are by the port or NIC where they arrived, `addresses` are global ones by NIC and by IRB
     (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `mtus` are those of ports,
     IRBs and NICs, in bytes without Ethernet headers. `sessions` and `bfd` are by the switch's own port, `ribs` those of
     the prefixes in `examined`. `probed` are the switches that a probe prefix came to, with the ports by which it did,
-    by the leaf that announced it; `unprobed` says why none was sent.
+    by the leaf that announced it; `not_probed` says why none was sent.
     """
 
     devices: frozenset[str] = frozenset()
-    unmodelled: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    advertisements: Mapping[End, ObservedAdvertisement] = field(default_factory=dict)
+    untranslated: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    advertisements: Mapping[End, Advertisement] = field(default_factory=dict)
     addresses: Mapping[End, frozenset[int]] = field(default_factory=dict)
     macs: Mapping[End, str] = field(default_factory=dict)
     rules: Mapping[str, frozenset[ObservedRule]] = field(default_factory=dict)
@@ -144,4 +149,4 @@ class Observed:
     mtus: Mapping[End, int] = field(default_factory=dict)
     bfd: Mapping[End, ObservedBfd] = field(default_factory=dict)
     probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    unprobed: str = ""
+    not_probed: str = ""

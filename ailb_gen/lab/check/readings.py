@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from ailb_gen.addresses import Prefix
+from ailb_gen.addresses import Prefix, eui64
+from ailb_gen.checks.context import Context
 from ailb_gen.lab import kernel
-from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import RibRoute, SessionState
 from ailb_gen.lab.check.observed import (
     ACTIVE,
     HIDDEN,
     INACTIVE,
-    ObservedAdvertisement,
     ObservedPath,
-    ObservedPrefix,
     ObservedRoute,
     ObservedRule,
+    ObservedSize,
+    ObservedTrace,
+    Pair,
 )
 from ailb_gen.lab.namespaces import output
+from ailb_gen.lab.trace import PacketTrace, Probe, arrive, named, trace
 from ailb_gen.network.fabric import End
 
 # The kernel's own tables, `local` and `main`.
 OWN_TABLES = frozenset({255, 254, 0})
 TABLE = re.compile(r" table (\d+)")
 LINK_LOCAL = Prefix(0xFE80 << 112, 10)
+# How long an answer to a packet that was not answered at first may take. Seconds.
+PATIENT_S = 1.5
 
 
 def state_of(session: SessionState) -> str:
-    """Return what a session says of itself."""
+    """Return the state of a session, with its last error."""
     return f"{session.state}{f', {session.last_error}' if session.last_error else ''}"
 
 
@@ -39,14 +44,6 @@ def path_of(port: str, row: RibRoute) -> ObservedPath:
     found = row.attributes
     status = HIDDEN if found.hidden else ACTIVE if row.active else INACTIVE
     return ObservedPath(port, found.as_path, found.communities, found.aigp, found.local_preference, found.med, status)
-
-
-def told_of(found: Advertisement) -> ObservedAdvertisement:
-    """Return what a router advertisement says."""
-    prefixes = (
-        ObservedPrefix(one.prefix, one.on_link, one.autonomous, one.valid_s, one.preferred_s) for one in found.prefixes
-    )
-    return ObservedAdvertisement(found.lifetime_s, tuple(prefixes))
 
 
 def global_addresses(addresses: Mapping[str, tuple[kernel.KernelAddress, ...]]) -> dict[End, frozenset[int]]:
@@ -83,3 +80,46 @@ def tables_of(name: str) -> dict[int, frozenset[ObservedRoute]]:
         )
         for table, rows in lines.items()
     }
+
+
+def send(
+    context: Context,
+    pairs: Sequence[Pair],
+    owners: Mapping[int, str],
+    macs: Mapping[End, str],
+    mtus: Mapping[str, Mapping[str, int]],
+) -> tuple[tuple[ObservedTrace, ...], tuple[ObservedSize, ...]]:
+    """Trace pairs of servers that run; where packets arrive, send one as large as the MTUs of both NICs allow.
+
+    `owners` are switches by their addresses, `macs` those of NICs, `mtus` by device and port. Raises LabError.
+    """
+    seats = {End(cable.b_device, cable.b_port): cable.a_device for cable in context.cabling.hosts}
+    probes = []
+    for pair in pairs:
+        source, target = (
+            context.expected.switches[seats[nic]].prefixes[pair.number - 1].value + eui64(macs[nic])
+            for nic in (pair.source, pair.target)
+        )
+        size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
+        probes.append(Probe(pair.source.device, source, target, size=size))
+    traced = list(named(_traced([replace(probe, size=0) for probe in probes], trace), owners))
+    # Where small packets are lost, large ones say nothing more, and would be waited for.
+    arriving = [number for number, (found, _) in enumerate(traced) if not found.end]
+    sent = named(_traced([probes[number] for number in arriving], arrive), owners)
+    return (
+        tuple(ObservedTrace(*pair, hops, found.end) for pair, (found, hops) in zip(pairs, traced, strict=True)),
+        tuple(
+            ObservedSize(*pairs[number], found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
+            for number, (found, hops) in zip(arriving, sent, strict=True)
+        ),
+    )
+
+
+def _traced(probes: list[Probe], send: Callable[..., list[PacketTrace]]) -> list[PacketTrace]:
+    """Trace pairs; those without an answer once more, with patience: neighbors were still to be resolved."""
+    found = send(probes)
+    silent = [number for number, one in enumerate(found) if one.end or None in one.hops]
+    again = send([probes[number] for number in silent], timeout_s=PATIENT_S) if silent else []
+    for number, one in zip(silent, again, strict=True):
+        found[number] = one
+    return found

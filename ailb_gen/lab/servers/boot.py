@@ -7,6 +7,7 @@ where /sys cannot be written.
 
 from __future__ import annotations
 
+import operator
 import re
 import subprocess
 import time
@@ -22,6 +23,7 @@ from ailb_gen.hosts.model import Host
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
 from ailb_gen.lab.plan import LabPlan, ServerPlan
+from ailb_gen.lab.polling import settled
 from ailb_gen.lab.servers import stand_ins
 from ailb_gen.lab.servers.files import BASE, NETPLAN, SSH, generate, share_etc, stage
 from ailb_gen.lab.servers.stand_ins import NETWORKD, START_NETWORKD
@@ -250,11 +252,4 @@ def wait(
     plan: LabPlan, hosts: Mapping[str, Host], timeout_s: float = 30.0, quiet_s: float = 10.0
 ) -> dict[tuple[str, str], tuple[Prefix, ...]]:
     """Wait until every NIC has its addresses; returns the prefixes without one when none has come for `quiet_s`."""
-    until = time.monotonic() + timeout_s
-    lost, changed = missing(plan, hosts), time.monotonic()
-    while lost and time.monotonic() < min(until, changed + quiet_s):
-        time.sleep(0.1)
-        now = missing(plan, hosts)
-        if now != lost:
-            lost, changed = now, time.monotonic()
-    return lost
+    return settled(lambda: missing(plan, hosts), operator.not_, timeout_s, quiet_s, pause_s=0.1)

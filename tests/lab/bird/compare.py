@@ -34,7 +34,7 @@ def _of_device(
     switch = planned.switches[name]
     by_protocol = {protocol: interface for interface, protocol in translation.sessions.items()}
     # BIRD merges all groups or none, and says so.
-    approximate = any("multipath" in entry.statement for entry in translation.unmodelled)
+    approximate = any("multipath" in entry.statement for entry in translation.untranslated)
     found: dict[Prefix, dict[str, Seen]] = {}
     for route in measured.routes:
         seen = found.setdefault(route.prefix, {})

@@ -51,7 +51,7 @@ def test_golden(network: Network, name: str, tmp_path: Path) -> None:
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(found.text)
     assert found.text == golden.read_text()
-    assert not found.unmodelled
+    assert not found.untranslated
     assert not found.refused
     checked(found.text, tmp_path)
 
@@ -63,7 +63,7 @@ def test_every_statement_of_the_examples_is_translated(example: str, tmp_path: P
     for name, switch in found.switches.items():
         heard = peers(found, planned, name)
         one = render(switch, planned.switches[name], heard)
-        assert (one.unmodelled, one.refused, set(one.sessions)) == ((), {}, set(heard)), name
+        assert (one.untranslated, one.refused, set(one.sessions)) == ((), {}, set(heard)), name
     # One of each role is enough for BIRD.
     for role in ("leaf", "spine"):
         name = next(name for name in found.switches if found.roles[name] == role)
@@ -170,7 +170,7 @@ def test_what_bird_does_otherwise_is_listed(
 ) -> None:
     found = translated(network, "stripe1-leaf1", change(leaf))
     assert sorted(
-        entry.statement.replace("prefix fc00:9::/64", "prefix fc00:9:0::/64") for entry in found.unmodelled
+        entry.statement.replace("prefix fc00:9::/64", "prefix fc00:9:0::/64") for entry in found.untranslated
     ) == (sorted(statements))
     checked(found.text, tmp_path)
 
@@ -192,7 +192,7 @@ def test_equal_paths_are_merged_as_configured(
     found = translated(network, "stripe1-leaf1", changed)
     kernel = found.text[found.text.index("protocol kernel kernel6") :].partition("}\n\n")[0]
     assert (f"merge paths on limit {changed.balancing.maximum_ecmp}" in kernel) == merges
-    assert not found.unmodelled
+    assert not found.untranslated
 
 
 def test_names_that_bird_does_not_take(network: Network, leaf: Switch, tmp_path: Path) -> None:
@@ -254,4 +254,4 @@ def test_a_med_matters_among_paths_of_one_as_beside_others(
     heard = {f"et-0/0/{number}.0": BirdPeer(number + 1, asn) for number, asn in enumerate(asns)}
     found = render(changed, leaf_of(network), heard)
     statement = "policy-options policy-statement IN term t then metric"
-    assert [entry.statement for entry in found.unmodelled] == [statement] * listed
+    assert [entry.statement for entry in found.untranslated] == [statement] * listed

@@ -149,8 +149,8 @@ def switches(draw: st.DrawFn, base: Switch) -> Switch:
 def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, list[Untranslated]]:
     """Write a daemon whose static routes pass the policies as if they came in over a session."""
     names = Symbols()
-    unmodelled: list[Untranslated] = []
-    translated = Policies(switch, names, Reasons(), unmodelled)
+    untranslated: list[Untranslated] = []
+    translated = Policies(switch, names, Reasons(), untranslated)
     functions = [translated.function(one) for one in switch.policies.values()]
     called = [names.symbol("policy", one) for one in switch.policies]
     routes = [
@@ -168,7 +168,7 @@ def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, 
         "ailb_verdict = verdict; ailb_hidden = 0; accept; }",
         f"protocol static {{ ipv6 {{ import filter all_of_them; }}; {' '.join(routes)} }}",
     ))  # fmt: skip
-    return text, unmodelled
+    return text, untranslated
 
 
 def _add(text: str) -> str:
@@ -300,5 +300,5 @@ def test_a_wildcard_without_a_type_stands_for_colors_too() -> None:
 def test_what_is_not_translated_is_listed(leaf: Switch, term: Term, statement: str) -> None:
     odd = {"odd": Community("odd", ("bandwidth:1:2",)), "wild": Community("wild", ("target:.*:1",))}
     switch = replace(leaf, communities=odd, policies={"P": Policy("P", (term,))})
-    _, unmodelled = config(switch, {})
-    assert [entry.statement for entry in unmodelled] == [f"policy-options policy-statement P term t {statement}"]
+    _, untranslated = config(switch, {})
+    assert [entry.statement for entry in untranslated] == [f"policy-options policy-statement P term t {statement}"]

@@ -9,6 +9,7 @@ from itertools import pairwise
 from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.forwarding.endpoints import Endpoint
 from ailb_gen.forwarding.trace import View, trace_pair
+from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
 from ailb_gen.lab.check.agreement import computed_hops, port_of
 from ailb_gen.lab.check.failures import sessions_at
 from ailb_gen.lab.check.observed import (
@@ -16,21 +17,19 @@ from ailb_gen.lab.check.observed import (
     INACTIVE,
     Hops,
     Observed,
-    ObservedAdvertisement,
     ObservedBfd,
     ObservedPath,
-    ObservedPrefix,
     ObservedRecoloring,
     ObservedRoute,
     ObservedRule,
     ObservedSession,
     ObservedSize,
     ObservedTrace,
+    Pair,
+    Samples,
 )
-from ailb_gen.lab.check.paths import Pair
-from ailb_gen.lab.check.probe import with_probe
+from ailb_gen.lab.check.probes import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
-from ailb_gen.lab.check.run import Samples
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.links import settings
 from ailb_gen.lab.plan import plan
@@ -181,11 +180,11 @@ def _path(path: Path) -> ObservedPath:
     return ObservedPath(port_of(path.interface), *attributes, status)
 
 
-def _told(told: RouterAdvertisement) -> ObservedAdvertisement:
-    return ObservedAdvertisement(
+def _told(told: RouterAdvertisement) -> Advertisement:
+    return Advertisement(
         told.lifetime if told.lifetime is not None else 1800,
         tuple(
-            ObservedPrefix(
+            AnnouncedPrefix(
                 one.prefix, one.on_link, one.autonomous, int(one.valid or 2592000), int(one.preferred or 604800)
             )
             for one in told.prefixes
@@ -193,7 +192,7 @@ def _told(told: RouterAdvertisement) -> ObservedAdvertisement:
     )
 
 
-def _on_links(network: Network) -> dict[End, ObservedAdvertisement]:
+def _on_links(network: Network) -> dict[End, Advertisement]:
     found = {}
     for cable in network.links:
         for end, sender in ((cable.a, cable.b), (cable.b, cable.a)):
@@ -207,7 +206,7 @@ def _irb(switch: Switch) -> str:
     return next(vlan.irb for vlan in switch.vlans if vlan.irb)
 
 
-def _at_nics(network: Network) -> dict[End, ObservedAdvertisement]:
+def _at_nics(network: Network) -> dict[End, Advertisement]:
     switches = ((End(*nic), network.switches[leaf.device]) for nic, leaf in network.attachments.items())
     return {nic: _told(one.advertisements[_irb(one)]) for nic, one in switches}
 

@@ -9,7 +9,7 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
 from ailb_gen.checks.model import Findings
-from ailb_gen.lab.check.agreement import computed_hops, disagreements
+from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
 from ailb_gen.lab.check.failures import check_failed, hops_without, settle
 from ailb_gen.lab.check.live import RunningLab
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab
@@ -51,7 +51,7 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
         cables = cables[part * count : (part + 1) * count]
     computed = computed_hops(context.routing.graph, context.routing.states)
     before = settle(lab.hops, computed)
-    disagreements(computed, before, AGREE_HOPS, "", found)
+    check_same_hops(computed, before, AGREE_HOPS, "", found)
     unlike = []
     for cable in cables:
         ends = frozenset({cable.a})

@@ -16,23 +16,24 @@ from ailb_gen.checks.causes import causes
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Findings
 from ailb_gen.errors import IntentError
+from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.check import failures
 from ailb_gen.lab.check.failures import double
 from ailb_gen.lab.check.observed import (
     HIDDEN,
     Hops,
     Observed,
-    ObservedAdvertisement,
     ObservedBfd,
     ObservedRecoloring,
     ObservedRoute,
     ObservedRule,
     ObservedSession,
+    Samples,
 )
 from ailb_gen.lab.check.paths import pairs
-from ailb_gen.lab.check.probe import probes
+from ailb_gen.lab.check.probes import probes
 from ailb_gen.lab.check.recolor import Recoloring, check_recoloring
-from ailb_gen.lab.check.run import LabCheckOptions, Samples, check_lab, check_state
+from ailb_gen.lab.check.run import LabCheckOptions, check_lab, check_state
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.network.fabric import End, Network
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
@@ -298,7 +299,7 @@ def test_a_loss_that_goes_as_the_intent_asks_is_not_tried_again(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("seen", "before", "reason"),
     [
-        (ObservedRecoloring(unseen="leaf1 does not run"), frozenset(), "leaf1 does not run"),
+        (ObservedRecoloring(skipped="leaf1 does not run"), frozenset(), "leaf1 does not run"),
         (ObservedRecoloring(1), frozenset({UPLINK}), "links have failed"),
     ],
 )
@@ -339,7 +340,7 @@ def _first_trace(seen: Observed, **new: Any) -> Observed:
 
 DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
     "a statement that is left out": (
-        lambda seen: replace(seen, unmodelled={LEAF: (("then metric 5", 7),)}),
+        lambda seen: replace(seen, untranslated={LEAF: (("then metric 5", 7),)}),
         {"AILBL01"},
         "then metric 5",
     ),
@@ -354,13 +355,13 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
         f"no router advertisement of {SPINE} arrives over",
     ),
     "an advertisement without prefixes": (
-        lambda seen: replace(seen, advertisements={**seen.advertisements, NIC: ObservedAdvertisement(1800)}),
+        lambda seen: replace(seen, advertisements={**seen.advertisements, NIC: Advertisement(1800)}),
         {"AILBL03"},
         "is not announced to gpu-s1-1:gpu0_eth",
     ),
     "another router lifetime": (
         lambda seen: replace(
-            seen, advertisements={**seen.advertisements, NIC: seen.advertisements[NIC]._replace(lifetime_s=0)}
+            seen, advertisements={**seen.advertisements, NIC: replace(seen.advertisements[NIC], lifetime_s=0)}
         ),
         {"AILBL03"},
         "router lifetime",
@@ -440,16 +441,16 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
         "which must not pass it on",
     ),
     "a copy with another preference": (lambda seen: _path(seen, LEAF, local_preference=7), {"AILBL22"}, "preference 7"),
-    "no route in a kernel": (lambda seen: _hops(seen, frozenset()), {"AILBL08", "AILBL23"}, "goes over nothing"),
+    "no route in a kernel": (lambda seen: _hops(seen, frozenset()), {"AILBL08", "AILBL23"}, "next hops are none"),
     "another color's uplink": (
         lambda seen: _hops(seen, frozenset({"et-0/0/2"})),
         {"AILBL08", "AILBL23"},
-        "goes over et-0/0/2, not et-0/0/0",
+        "next hops are et-0/0/2, expected et-0/0/0",
     ),
     "an uplink too many": (
         lambda seen: _hops(seen, frozenset({"et-0/0/0", "et-0/0/1"})),
         {"AILBL08", "AILBL23"},
-        "goes over et-0/0/0, et-0/0/1",
+        "next hops are et-0/0/0, et-0/0/1",
     ),
     "a trace over another spine": (
         lambda seen: _first_trace(seen, hops=(LEAF, "spine4", "stripe1-leaf2")),
@@ -484,7 +485,7 @@ DEVIATIONS: dict[str, tuple[Change, set[str], str]] = {
     "a session without BFD": (
         lambda seen: replace(seen, bfd={end: one for end, one in seen.bfd.items() if end != UPLINK}),
         {"AILBL13"},
-        f"BFD with {SPINE}:et-0/0/0 is none; the intent asks for every 300 ms, lost after 900 ms",
+        f"BFD with {SPINE}:et-0/0/0 is none, expected every 300 ms, lost after 900 ms",
     ),
     "BFD that is down": (
         lambda seen: replace(seen, bfd={**seen.bfd, UPLINK: ObservedBfd(False, 1000, 0)}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.lab.answers import TIMES, VALID_S, AnswerCache
+from ailb_gen.lab.polling import TIMES, VALID_S, AnswerCache
 
 
 class Clock:

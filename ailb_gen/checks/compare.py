@@ -1,0 +1,42 @@
+"""Compare expected with observed: one rule for every observer, such as files, kernels, daemons and services."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Subject = TypeVar("Subject")
+Expected = TypeVar("Expected")
+Observed = TypeVar("Observed")
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation(Generic[Subject, Expected, Observed]):
+    """A subject, such as a port or a prefix, with its expected and its observed value, None where there is none."""
+
+    subject: Subject
+    expected: Expected | None
+    observed: Observed | None
+
+
+def deviations(
+    expected: Mapping[Subject, Expected],
+    observed: Mapping[Subject, Observed],
+    holds: Callable[[Expected, Observed], bool] = operator.eq,
+) -> Iterator[Deviation[Subject, Expected, Observed]]:
+    """Yield every subject, in order, whose observed value does not satisfy the expected one.
+
+    A subject that only one of the two has always deviates. `holds` compares values that are not plainly equal.
+    """
+    subjects: Any = expected.keys() | observed.keys()
+    for subject in sorted(subjects):
+        want, have = expected.get(subject), observed.get(subject)
+        if want is None or have is None or not holds(want, have):
+            yield Deviation(subject, want, have)
+
+
+def summary(messages: Sequence[str]) -> str:
+    """Return the first of some messages, and the number of the others."""
+    return f"{messages[0]} (and {len(messages) - 1} more)" if len(messages) > 1 else messages[0]
