@@ -84,6 +84,7 @@ def capture(
 ) -> None:
     """Write the packets of a port to a pcap file, until Ctrl-C."""
     from ailb_gen.lab import capture as packets
+    from ailb_gen.lab.devices import link_of
     from ailb_gen.lab.registry import enter
     from ailb_gen.wording import counted
 
@@ -92,7 +93,7 @@ def capture(
         raise UsageError(f"{output}: this is a directory; name a file")
     lab, plan = enter(name)
     check_place("-o", output, [Path(lab.fabric), Path(lab.artifacts)])
-    link = packets.link_of(plan, device, port)
+    link = link_of(plan, device, port)
 
     def started() -> None:
         typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)

@@ -9,10 +9,10 @@ from functools import cache
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
+from ailb_gen.lab.advertisements import cease
 from ailb_gen.lab.bird.model import BirdPeer
-from ailb_gen.lab.ceasing import cease
 from ailb_gen.lab.links import Interface, LinkSettings, apply, powered_off, settings
-from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, unit_link
+from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of, unit_link
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
@@ -73,12 +73,12 @@ class ConfiguredFabric:
 
     def _linked(self, own: LabSwitch) -> set[str]:
         """Return the links of a switch with `family inet6` whose both ends are enabled."""
-        wanted = {port.link: self._asked(End(own.name, port.port)) for port in own.ports.values()}
-        others = {port.link: self._asked(port.far) for port in own.ports.values()}
-        return {link for link, here in wanted.items() if here.inet6 and here.enabled and others[link].enabled}
+        own_ends = {port.link: self._settings(End(own.name, port.port)) for port in own.ports.values()}
+        far_ends = {port.link: self._settings(port.far) for port in own.ports.values()}
+        return {link for link, here in own_ends.items() if here.inet6 and here.enabled and far_ends[link].enabled}
 
-    def _asked(self, end: End) -> Interface:
-        """Return what the configuration of a switch asks of a port."""
+    def _settings(self, end: End) -> Interface:
+        """Return the settings of a port by the configuration of its switch."""
         other = self.switches.get(end.device)
         if other is None or other.settings is None:
             return Interface()
@@ -96,7 +96,7 @@ class ConfiguredFabric:
 
     def _advertises(self, end: End) -> bool:
         other = self.switches[end.device].switch if end.device in self.switches else None
-        return other is not None and f"{end.port}.0" in other.advertisements and self._asked(end).inet6
+        return other is not None and f"{end.port}.0" in other.advertisements and self._settings(end).inet6
 
     def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
         """Return whether a switch hears the router that its cable leads to."""
@@ -108,7 +108,7 @@ class ConfiguredFabric:
     def commit(self, name: str, tree: Node) -> None:
         """Take over the active configuration of a device, as written; a device that was off is on again.
 
-        Sessions of which both configurations say the same stay up. Raises UsageError when groups apply each other in a
+        Sessions that both configurations define equally stay up. Raises UsageError when groups apply each other in a
         circle; then nothing has changed. Raises LabError.
         """
         found = switch(name, switch_file(name), effective(tree))
@@ -149,7 +149,7 @@ class ConfiguredFabric:
         return list(dict.fromkeys(one for one in far if one in self.switches))
 
     def _configure(self, names: Sequence[str]) -> None:
-        """Let the daemons of switches run what follows from configurations and heard routers."""
+        """Let the daemons of switches run the translation of configurations and heard routers."""
         for name in names if self.started else ():
             own = self.switches[name]
             if own.switch is not None:
@@ -220,11 +220,6 @@ def _speaks(found: Switch, name: str) -> bool:
 def _cease(name: str, links: Sequence[str]) -> None:
     for link in links:
         cease(name, link)
-
-
-def port_of(interface: str) -> str:
-    """Return the port of a logical interface; a port itself."""
-    return interface.rpartition(".")[0] or interface
 
 
 @cache

@@ -23,12 +23,13 @@ from ailb_gen.lab.routers import control_socket
 from ailb_gen.lab.state import LabFabric
 from ailb_gen.lab.watched import Kernels
 
-# Between two looks at all switches, at least; what both find counts. Seconds.
+# The least pause between two readings of all switches. Seconds.
 PAUSE_S = 0.05
-# What cannot come up is waited for so long after the last change. Seconds.
+# The time since the last change after which sessions that are down are no longer waited for. Seconds.
 QUIET_S = 3.0
-# What has not come so long after the last may never come. The kernel gives links carrier once a second. BIRD advertises
-# at once, which is lost at a link without an address, and then 3 s later (RFC 4861, 10, MIN_DELAY_BETWEEN_RAS).
+# The time without progress after which the rest may never come. The kernel gives links carrier once a second. BIRD
+# advertises at once, which is lost at a link without an address, and then 3 s later (RFC 4861, 10,
+# MIN_DELAY_BETWEEN_RAS).
 SILENCE_S, START_PAUSE_S = 4.0, 0.02
 
 # The sessions of all switches by name and link.
@@ -37,7 +38,7 @@ States = Mapping[str, Mapping[str, SessionState]]
 
 @dataclass(frozen=True, slots=True)
 class LabStatus:
-    """The state of all switches: what is under way, what is down and might come up, and all numbers."""
+    """The state of all switches: pending updates, sessions that are down and might come up, and all counters."""
 
     busy: tuple[str, ...]
     down: tuple[str, ...]
@@ -68,8 +69,8 @@ def start(fabric: LabFabric, timeout_s: float) -> tuple[str, ...]:
 def wait(plan: LabPlan, timeout_s: float, kernels: bool = True, quiet_s: float = QUIET_S) -> tuple[str, ...]:
     """Wait until every daemon has what its neighbors send, and every kernel what its daemon has.
 
-    Returns what is missing in the end, as text: sessions that are down although both ends have one and a link, and
-    after `timeout_s` what is still under way. For sessions that are down it waits until nothing has changed for
+    Returns the rest that is missing, as text: sessions that are down although both ends have one and a link, and
+    after `timeout_s` pending updates. For sessions that are down it waits until nothing has changed for
     `quiet_s`. Without `kernels` only the daemons count. Raises LabError.
     """
     with closing(Kernels()) as watched:
@@ -123,7 +124,7 @@ def _carriers(plan: LabPlan, watched: Kernels, states: States) -> dict[str, set[
             if rows[port.link].group & LOSING:
                 found[name].discard(port.link)
                 if port.far.device in found:
-                    found[port.far.device].discard(plan.switches[port.far.device].ports[port.far.port].link)
+                    found[port.far.device].discard(plan.link(port.far))
     return found
 
 
@@ -132,7 +133,7 @@ def _pairs(plan: LabPlan, states: States) -> Iterator[tuple[str, str, SessionSta
     for name, rows in states.items():
         for port in plan.switches[name].ports.values():
             far = states.get(port.far.device, {})
-            there = plan.switches[port.far.device].ports[port.far.port].link if far else ""
+            there = plan.link(port.far) if far else ""
             if port.link in rows and there in far:
                 yield name, port.link, rows[port.link], far[there]
 

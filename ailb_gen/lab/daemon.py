@@ -1,4 +1,4 @@
-"""A lab while it runs: everything that is started for it, in order, and what ends with it."""
+"""A lab while it runs: everything that is started for it, in order, and ends with it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A lab that has started, what is missing in it, and what it has changed or cannot change outside, as text."""
+    """A lab that has started; as text its missing parts, and a note about changes outside of it, made or impossible."""
 
     lab: Lab
     missing: tuple[str, ...]
@@ -52,7 +52,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
     """Start a lab, announce it, and keep it until a signal ends it.
 
     Must be called before there are threads. `announce` is called once when everything has come that comes, `step` with
-    what is being done. Raises UsageError for cables or ports that cannot be used, OutputError, LabError.
+    the name of every step. Raises UsageError for cables or ports that cannot be used, OutputError, LabError.
     """
     lab, made = start.lab, plan(network)
     inventory, artifacts = Path(lab.inventory), Path(lab.artifacts)
@@ -89,7 +89,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
             inventory, entered, fleet.known_hosts(switches) + known, start.user, PASSWORD, password if new else ""
         )
         step("")
-        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.way), missing, note))
+        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.method), missing, note))
         while True:
             signal.pause()
 
@@ -107,7 +107,7 @@ def _reachable(
 
 
 def _lacking(booted: boot.Servers, made: LabPlan, network: Network, fresh: bool) -> Iterator[str]:
-    """Wait for the addresses of servers; give what is missing. Leaves without configuration advertise none."""
+    """Wait for the addresses of servers; yield the missing ones. Leaves without configuration advertise none."""
     lost = {} if fresh else boot.wait(made, network.hosts)
     yield from (f"{server} {nic}: no address in {prefix}" for (server, nic), row in lost.items() for prefix in row)
     yield from (f"{server}: {text}" for server, texts in booted.warnings.items() for text in texts)

@@ -70,7 +70,7 @@ def fail(plan: LabPlan, word: str, kind: FaultKind) -> tuple[CableFault, ...]:
 
 
 def fail_one_way(plan: LabPlan, word: str) -> tuple[CableFault, ...]:
-    """Let cables lose what the device sends that `word` begins with; returns them. Raises UsageError, LabError."""
+    """Let cables lose the packets of the device that `word` begins with; returns them. Raises UsageError, LabError."""
     sender = re.split("[: ]", word, maxsplit=1)[0]
     cables = cables_named(_cables(plan), word)
     return tuple(
@@ -88,7 +88,7 @@ def fail_cables(plan: LabPlan, cables: Iterable[tuple[End, End]], kind: FaultKin
 
 
 def repair(plan: LabPlan, word: str | None = None) -> tuple[CableFault, ...]:
-    """Repair cables, without a word all that have failed; returns what had. Raises UsageError, LabError."""
+    """Repair cables, without a word all that have failed; returns the faults. Raises UsageError, LabError."""
     faults = repair_cables(plan, None if word is None else cables_named(_cables(plan), word))
     if word is not None and not faults:
         raise UsageError(f"{word!r}: it has no failure to repair; see: ailb-gen lab status")
@@ -96,7 +96,7 @@ def repair(plan: LabPlan, word: str | None = None) -> tuple[CableFault, ...]:
 
 
 def repair_cables(plan: LabPlan, cables: Iterable[tuple[End, End]] | None = None) -> tuple[CableFault, ...]:
-    """Repair cables, without any all that have failed; returns what had. Raises LabError."""
+    """Repair cables, without any all that have failed; returns the faults. Raises LabError."""
     meant = None if cables is None else set(cables)
     faults = tuple(fault for fault in faults_of(plan) if meant is None or (fault.a, fault.b) in meant)
     _set(plan, faults, broken=False)
@@ -109,19 +109,19 @@ def cables_at(plan: LabPlan, ends: Iterable[End]) -> tuple[tuple[End, End], ...]
     return tuple(cable for cable in _cables(plan) if not chosen.isdisjoint(cable))
 
 
-def faults_of(plan: LabPlan, seen: Mapping[str, Mapping[str, KernelLink]] | None = None) -> tuple[CableFault, ...]:
-    """Return what has failed, in the order of the cables; `seen` are the links of all switches, if known already.
+def faults_of(plan: LabPlan, observed: Mapping[str, Mapping[str, KernelLink]] | None = None) -> tuple[CableFault, ...]:
+    """Return the faults, in the order of the cables; `observed` are the links of all switches, if known already.
 
     Raises LabError.
     """
     cables = list(_cables(plan))
-    if seen is None:
-        seen = {name: links(name) for name in {a.device for a, _ in cables}}
+    if observed is None:
+        observed = {name: links(name) for name in {a.device for a, _ in cables}}
     return tuple(
         CableFault(kind, a, b)
         for a, b in cables
         for kind in FaultKind
-        if seen[a.device][_link(plan, a)].group & kind.value
+        if observed[a.device][plan.link(a)].group & kind.value
     )
 
 
@@ -129,11 +129,6 @@ def _cables(plan: LabPlan) -> Iterator[tuple[End, End]]:
     yield from ((cable.a, cable.b) for cable in plan.links)
     for server in plan.servers.values():
         yield from ((nic.leaf, End(server.name, nic.nic)) for nic in server.nics.values() if nic.leaf is not None)
-
-
-def _link(plan: LabPlan, end: End) -> str:
-    switch = plan.switches.get(end.device)
-    return switch.ports[end.port].link if switch is not None else end.port
 
 
 def _set(plan: LabPlan, faults: Iterable[CableFault], broken: bool) -> None:
@@ -150,7 +145,7 @@ def _set(plan: LabPlan, faults: Iterable[CableFault], broken: bool) -> None:
             groups = {link: one.group for link, one in links(name).items()}
             changed: dict[str, int] = {}
             for fault in found:
-                link = _link(plan, fault.a)
+                link = plan.link(fault.a)
                 before = changed.get(link, groups[link])
                 changed[link] = before | fault.kind.value if broken else before & ~fault.kind.value
             batch([state_line(link, group) for link, group in changed.items()], name)
@@ -162,7 +157,7 @@ def _filter(plan: LabPlan, fault: CableFault, end: End, broken: bool) -> Iterato
     chain = f"{TABLE} {fault.kind.name.lower()}{number}"
     if broken:
         yield f"add table {TABLE}"
-        hook = f'type filter hook ingress device "{_link(plan, end)}" priority 0; policy drop;'
+        hook = f'type filter hook ingress device "{plan.link(end)}" priority 0; policy drop;'
         yield f"add chain {chain} {{ {hook} }}"
     else:
         yield f"delete chain {chain}"

@@ -1,4 +1,4 @@
-"""Read the kernel state of a device: links, addresses, routes, rules, neighbors and counters of its namespace."""
+"""Read the kernel state of a device: links, addresses, routes, rules and counters of its namespace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BIRD = 12
 # The files of the namespace that the thread is in, not of that which the process started in.
 FILES = Path("/proc/thread-self/net")
 # IFA_F_… of linux/if_addr.h.
-PERMANENT, TENTATIVE, DEPRECATED, DUPLICATE = 0x80, 0x40, 0x20, 0x08
+TENTATIVE, DUPLICATE = 0x40, 0x08
 HOP = re.compile(r"(?:via (\S+) )?dev (\S+)(.*)")
 RULE_KEYS = frozenset({"priority", "src", "srclen", "table", "protocol"})
 # Kinds of routes that ip(8) writes in front of a destination, and that forward nothing.
@@ -51,36 +51,23 @@ class KernelLink:
 
 @dataclass(frozen=True, slots=True)
 class KernelAddress:
-    """An IPv6 address of a link; `dynamic` comes from router advertisements, `duplicate` lost its detection."""
+    """An IPv6 address of a link; a `duplicate` one lost its detection."""
 
     link: str
     value: int
     length: int
-    dynamic: bool
     tentative: bool
-    deprecated: bool
     duplicate: bool
 
 
 @dataclass(frozen=True, slots=True)
 class KernelRule:
-    """A routing rule: packets from a prefix, None for all, use a table; `others` are conditions besides."""
+    """A routing rule: packets from a prefix, None for all, use a table; `others` are further conditions."""
 
     priority: int
     source: Prefix | None
     table: int
     others: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class KernelNeighbor:
-    """An entry of the neighbor table; `mac` is empty while it is unknown, `states` are NUD states such as REACHABLE."""
-
-    link: str
-    address: int
-    mac: str
-    router: bool
-    states: frozenset[str]
 
 
 def links(name: str) -> dict[str, KernelLink]:
@@ -99,11 +86,6 @@ def links(name: str) -> dict[str, KernelLink]:
     }
 
 
-def carrier(name: str) -> frozenset[str]:
-    """Return the links of a device that have carrier. Raises LabError."""
-    return frozenset(link.name for link in links(name).values() if link.carrier)
-
-
 def addresses(name: str) -> tuple[KernelAddress, ...]:
     """Return the IPv6 addresses of a device. Raises LabError."""
     found = []
@@ -116,9 +98,7 @@ def addresses(name: str) -> tuple[KernelAddress, ...]:
                 link=link,
                 value=int(value, 16),
                 length=int(length, 16),
-                dynamic=not bits & PERMANENT,
                 tentative=bool(bits & TENTATIVE),
-                deprecated=bool(bits & DEPRECATED),
                 duplicate=bool(bits & DUPLICATE),
             )
         )
@@ -154,7 +134,7 @@ def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Pr
 
 
 def read_routes(text: str) -> dict[Prefix, frozenset[KernelNextHop]]:
-    """Read what `ip -6 -o route` writes: of routes to one prefix those with the lowest metric count."""
+    """Read the output of `ip -6 -o route`: of routes to one prefix those with the lowest metric count."""
     found: dict[Prefix, frozenset[KernelNextHop]] = {}
     metrics: dict[Prefix, int] = {}
     known: dict[str, frozenset[KernelNextHop]] = {}
@@ -206,20 +186,6 @@ def rules(name: str) -> tuple[KernelRule, ...]:
         others = tuple(f"{key} {value}" for key, value in entry.items() if key not in RULE_KEYS)
         found.append(KernelRule(entry["priority"], source, int(entry.get("table", 0)), others))
     return tuple(found)
-
-
-def neighbors(name: str) -> tuple[KernelNeighbor, ...]:
-    """Return the IPv6 neighbor table of a device. Raises LabError."""
-    return tuple(
-        KernelNeighbor(
-            link=entry["dev"],
-            address=address_value(entry["dst"]) or 0,
-            mac=entry.get("lladdr", ""),
-            router="router" in entry,
-            states=frozenset(entry["state"]),
-        )
-        for entry in _json(name, "neigh", "show")
-    )
 
 
 def _json(name: str, *words: str) -> list[Any]:

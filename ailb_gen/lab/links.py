@@ -1,4 +1,4 @@
-"""Links of a lab: veth pairs for cables, and what the configuration of a switch asks of the kernel.
+"""Links of a lab: veth pairs for cables, and the settings of the kernel by the configuration of a switch.
 
 A port with `family inet6` has a link-local address, made of its MAC address (RFC 4291, appendix A). An IRB is a bridge
 of the ports on which its VLAN goes untagged; a server's NIC sends nothing else.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.kernel import links
 from ailb_gen.lab.namespaces import add, batch, write_sysctl
 from ailb_gen.lab.plan import LONGEST, LabPlan, PortPlan, SwitchPlan, irb_mac, mac_address
@@ -32,7 +32,7 @@ LEAST_MTU, MOST_MTU, LINUX_MTU, LOOPBACK_MTU = 1280, 65535, 1500, 65536
 FIRST_INDEX, MOST_CABLES = 10_000, 1 << 16
 # Traceroutes of thousands of pairs need an answer to every packet.
 EVERYWHERE = {"net.ipv6.icmp.ratelimit": 0, "net.ipv6.icmp.ratemask": ""}
-# `default` is what links begin with, so that it must be set before they are made.
+# Links begin with the values of `default`, which must be set before they are made.
 ON_SWITCHES = {
     "net.ipv6.conf.all.forwarding": 1,
     "net.ipv6.conf.default.accept_ra": 0,
@@ -132,9 +132,10 @@ def _veth(cable: int, device: str, link: str, mac: str, far_device: str, far_lin
 
 
 def settings(plan: LabPlan, switch: Switch) -> LinkSettings:
-    """Return what a configuration asks of the links of a switch; ports that it does not name are enabled, as in Junos.
+    """Return the settings of the links of a switch by its configuration.
 
-    Addresses that no interface can have, such as multicast, are left out.
+    Ports that it does not name are enabled, as in Junos. Addresses that no interface can have, such as multicast, are
+    left out.
     """
     device = plan.switches[switch.named]
     bridges = _bridges(device, switch)
@@ -149,7 +150,7 @@ def settings(plan: LabPlan, switch: Switch) -> LinkSettings:
 
 
 def powered_off(plan: LabPlan, name: str) -> LinkSettings:
-    """Return what is left of a switch without power: all ports are down."""
+    """Return the settings of a switch without power: all ports are down."""
     device = plan.switches[name]
     ports = {port.link: BLANK for port in device.ports.values()}
     return LinkSettings({"lo": _own_loopback(device), **ports})
@@ -210,8 +211,8 @@ def _untagged(device: SwitchPlan, switch: Switch, name: str, vlan: int) -> bool:
 
 def _mtu(port: Port, unit: Unit | None) -> int:
     media = (port.mtu or JUNOS_MTU) - ETHERNET_HEADER
-    asked = min(media, unit.inet6_mtu) if unit is not None and unit.inet6_mtu else media
-    return max(LEAST_MTU, min(asked, MOST_MTU))
+    mtu = min(media, unit.inet6_mtu) if unit is not None and unit.inet6_mtu else media
+    return max(LEAST_MTU, min(mtu, MOST_MTU))
 
 
 def _addresses(unit: Unit) -> frozenset[tuple[int, int]]:
@@ -310,7 +311,7 @@ def _address_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
 @contextmanager
 def links_locked() -> Iterator[None]:
     """Keep other processes of the lab from enabling and disabling links. Raises LabError."""
-    lock = places.here(LOCK)
+    lock = run_directory.here(LOCK)
     try:
         lock.parent.mkdir(exist_ok=True)
         file = lock.open("w")

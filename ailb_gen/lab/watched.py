@@ -1,4 +1,4 @@
-"""What kernels of a lab do, read again only when they have told of a change since (rtnetlink(7)).
+"""Links and routes of kernels, read again only after they have reported a change (rtnetlink(7)).
 
 Whoever waits for them looks ten times a second, and a program that prints all routes takes milliseconds.
 """
@@ -20,7 +20,7 @@ LARGEST = 65535
 
 
 def subscribe(name: str, groups: int) -> socket.socket:
-    """Return a socket by which the kernel of a device tells of changes. Raises LabError."""
+    """Return a socket by which the kernel of a device reports changes. Raises LabError."""
     with inside(name):
         try:
             made = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
@@ -78,9 +78,9 @@ class Kernels:
         changed = drain(self._changes[name])
         if changed or name in self._changing:
             self._links.pop(name, None)
-            # The kernel does not use routes over a link without carrier, and tells of the link alone.
+            # The kernel does not use routes over a link without carrier, and reports the link alone.
             self._routes.pop(name, None)
-        # It may tell before it does that: what was read right after a change is read once more.
+        # It may report before it has done that: values read right after a change are read once more.
         (self._changing.add if changed else self._changing.discard)(name)
 
     def close(self) -> None:

@@ -21,9 +21,9 @@ from tests.cli.test_study import LAB
 from tests.conftest import EXAMPLES
 from tests.deploy.fabric import SPINES, generated, run, site
 from tests.deploy.test_way_back import killed
-from tests.lab.bench import brought_up
 from tests.lab.check.damages import DAMAGES, damaged
 from tests.lab.isolated import isolated
+from tests.lab.labs import with_servers
 from tests.sim import double
 
 # What somebody has changed by hand.
@@ -57,7 +57,7 @@ def page_of_a_lab(folder: Path) -> Path:
 def _lab_checked(root: Path) -> str:
     chosen = frozenset(check.id for check in checks_of(OF_LAB))
     done, context = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), jobs=1))
-    plan, _ = brought_up(root)
+    plan = with_servers(root)
     results = tuple(check_lab(RunningLab(plan, context), context, LabCheckOptions(chosen, 1)))
     verdict = judge(replace(done, results=results), (), chosen, (), "error")
     return judged(verdict, context, "lab check")

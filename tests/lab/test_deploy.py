@@ -38,7 +38,7 @@ from tests.deploy.fabric import (
     statements,
 )
 from tests.lab.isolated import isolated
-from tests.lab.running import PATIENCE_S, wired
+from tests.lab.labs import PATIENCE_S, wired
 
 TOOLS = ("ip", "bird")
 # Two stripes of one leaf and one server each: every path between leaves goes through a spine of its color.

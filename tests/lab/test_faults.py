@@ -10,12 +10,12 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.lab.faults import FaultKind, fail, fail_one_way, faults_of, repair
-from ailb_gen.lab.kernel import carrier, links
+from ailb_gen.lab.kernel import links
 from ailb_gen.lab.links import LinkSettings, apply
 from ailb_gen.lab.namespaces import batch, inside
 from ailb_gen.lab.plan import LabPlan, link_local
 from tests.lab.isolated import isolated
-from tests.lab.wired_up import until, wired_up, with_link_local
+from tests.lab.labs import carrier, until, wired_up, with_link_local
 
 LEAF, SPINE, SERVER = "stripe1-leaf1", "spine1", "gpu-s1-1"
 CABLE = "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0"

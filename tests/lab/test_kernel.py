@@ -13,14 +13,11 @@ from ailb_gen.lab.kernel import (
     BIRD,
     KernelAddress,
     KernelLink,
-    KernelNeighbor,
     KernelNextHop,
     KernelRule,
     addresses,
-    carrier,
     counters,
     links,
-    neighbors,
     read_routes,
     routes,
     rules,
@@ -100,7 +97,6 @@ def measured() -> list[Any]:
     ]
     lines += ["route add default via fd00::2 dev u1 table 10000", "route add unreachable fc00:2::/64 proto bird"]
     lines += ["rule add from fc00::/64 lookup 10000 priority 10000", "rule add dsfield 0x20 lookup 4791 priority 9"]
-    lines += ["neigh add fd00::9 lladdr 02:00:00:00:00:09 dev u1 nud permanent router"]
     batch(lines, "one", "-6")
     before = counters("one")["u1"]
     with inside("one"), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as there:
@@ -108,13 +104,11 @@ def measured() -> list[Any]:
     after = counters("one")["u1"]
     return [
         links("one"),
-        carrier("one"),
         addresses("one"),
         routes("one", protocol=BIRD),
         routes("one", 10000),
         routes("one", 4791),
         rules("one"),
-        [one for one in neighbors("one") if "PERMANENT" in one.states],
         (after.output_packets - before.output_packets, after.output_bytes - before.output_bytes),
     ]
 
@@ -127,21 +121,19 @@ def test_a_kernel() -> None:
         "u1": KernelLink("u1", True, True, 9000, "02:00:00:01:00:01", 5),
         "irb.2": KernelLink("irb.2", False, False, 1500, "02:01:00:01:00:02", 0),
     }
-    assert found[1] == {"lo", "u1"}
-    values = {(one.link, one.value, one.length): one for one in found[2] if isinstance(one, KernelAddress)}
+    values = {(one.link, one.value, one.length): one for one in found[1] if isinstance(one, KernelAddress)}
     assert values.keys() >= {("lo", 1, 128), ("u1", 0xFD00 << 112 | 1, 64)}
-    assert not any(one.dynamic or one.duplicate for one in values.values())
-    assert found[3] == {prefix("fc00:1::/64"): {hop("u1", "fe80::2")}, prefix("fc00:2::/64"): set()}
-    assert found[4] == {prefix("::/0"): {hop("u1", "fd00::2")}}
-    assert found[5] == {}
-    assert found[6] == (
+    assert not any(one.duplicate for one in values.values())
+    assert found[2] == {prefix("fc00:1::/64"): {hop("u1", "fe80::2")}, prefix("fc00:2::/64"): set()}
+    assert found[3] == {prefix("::/0"): {hop("u1", "fd00::2")}}
+    assert found[4] == {}
+    assert found[5] == (
         KernelRule(0, None, 255),
         KernelRule(9, None, 4791, ("tos 0x20",)),
         KernelRule(10000, prefix("fc00::/64"), 10000),
         KernelRule(32766, None, 254),
     )
-    assert found[7] == [KernelNeighbor("u1", 0xFD00 << 112 | 9, "02:00:00:00:00:09", True, frozenset({"PERMANENT"}))]
-    packets, size = found[8]
+    packets, size = found[6]
     assert packets >= 1
     # Ethernet, IPv6 and UDP headers.
     assert size >= 100 + 14 + 40 + 8

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ailb_gen.errors import LabError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
-from ailb_gen.lab.kernel import KernelLink, addresses, carrier, links, routes
+from ailb_gen.lab.kernel import KernelLink, addresses, links, routes
 from ailb_gen.lab.links import ON_SWITCHES, Interface, LinkSettings, apply, create, powered_off, settings
 from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
 from ailb_gen.lab.plan import LabPlan, plan
@@ -23,7 +23,7 @@ from ailb_gen.network.switch import switch
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import examples
 from tests.lab.isolated import isolated
-from tests.lab.wired_up import until, wired_up, with_link_local
+from tests.lab.labs import carrier, until, wired_up, with_link_local
 
 LEAF = "stripe1-leaf1"
 OWN = (0xFD6C6162 << 96 | 5, 128)

@@ -11,7 +11,7 @@ from ailb_gen.lab import kernel
 from ailb_gen.lab.namespaces import add, batch, write_sysctl
 from ailb_gen.lab.watched import Kernels
 from tests.lab.isolated import isolated
-from tests.lab.wired_up import until
+from tests.lab.labs import carrier, until
 
 LEAF = "leaf1"
 ROUTE = f"route add fc00::/64 proto {kernel.BIRD} nexthop via fe80::1 dev u1 nexthop via fe80::2 dev u2"
@@ -26,7 +26,7 @@ def watched() -> list[tuple[int, list[str], bool, int]]:
         batch(
             [f"link add {link} type veth peer name far-{link}", f"link set {link} up", f"link set far-{link} up"], LEAF
         )
-    until(lambda: len(kernel.carrier(LEAF)) == 5)
+    until(lambda: len(carrier(LEAF)) == 5)
     seen, kernels = [], Kernels()
     routes = mock.Mock(wraps=kernel.routes)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 
 # How the last line of an answer starts, from which code on it is a refusal, and how every line with a code starts.
 LAST = re.compile(rb"([0-9]{4}) ")
@@ -52,7 +52,7 @@ class Bird:
     patience_s: float = PATIENCE_S
 
     def __str__(self) -> str:
-        return places.told(self.path)
+        return run_directory.name_inside(self.path)
 
     def command(self, text: str) -> str:
         """Return the answer to a command, codes included. Raises LabError for a refusal, and as `ask` does."""
@@ -81,7 +81,7 @@ class Bird:
         except (FileNotFoundError, ConnectionRefusedError) as error:
             raise NoDaemonError(f"{self}: BIRD does not run: {error.strerror}") from error
         except OSError as error:
-            raise LabError(f"{self}: BIRD cannot be asked: {error.strerror or error}; does it run?") from error
+            raise LabError(f"{self}: BIRD cannot be reached: {error.strerror or error}; does it run?") from error
 
     def lines(self, text: str) -> list[str]:
         """Return the lines of the answer to a command, without codes. Raises LabError as `command` does."""
@@ -122,7 +122,9 @@ class Bird:
         # Of a process in another PID namespace the kernel tells no number.
         with suppress(OSError):
             state = (
-                (places.processes() / f"{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+                (run_directory.processes() / f"{pid}/stat")
+                .read_text(encoding="utf-8", errors="replace")
+                .rpartition(")")[2]
             )
             if state.split()[0] in STOPPED:
                 raise LabError(

@@ -75,7 +75,7 @@ def rejects_all(policies: Iterable[Policy]) -> bool:
 
 @dataclass(slots=True)
 class Policies:
-    """The policies of a switch as functions; what is not translated is collected."""
+    """The policies of a switch as functions; statements that are not translated are collected."""
 
     switch: Switch
     names: Symbols
@@ -111,7 +111,7 @@ class Policies:
             yield "  }"
 
     def _conditions(self, where: str, term: Term) -> list[str] | None:
-        """Return what must hold; None if it never does."""
+        """Return the conditions of a term; None if they never hold."""
         if any(text.startswith(("from", "to")) for text, _ in term.unknown):
             return None
         if term.families and "inet6" not in term.families:
@@ -241,7 +241,7 @@ def prefix_pattern(entry: RouteFilter) -> str:
 
 
 def route_filtered(filters: Sequence[RouteFilter]) -> Iterator[str]:
-    """Yield the test of route filters: of those that hold a prefix only the longest are looked at."""
+    """Yield the test of route filters: of those that hold a prefix only the longest count."""
     by_length: dict[int, list[RouteFilter]] = defaultdict(list)
     for entry in filters:
         by_length[entry.prefix.length].append(entry)
@@ -264,7 +264,7 @@ def _shorter(filters: Iterable[RouteFilter], length: int) -> Iterator[Prefix]:
 
 
 def any_of(tests: Iterable[str]) -> str:
-    """Join tests of which one must hold; empty ones never do."""
+    """Join tests into one that any of them satisfies; empty ones never hold."""
     found = [test for test in tests if test]
     return found[0] if len(found) == 1 else f"({' || '.join(found)})" if found else ""
 

@@ -1,4 +1,4 @@
-"""The number of paths of a prefix for the kernel: BIRD merges all equal paths or none, for all sessions alike."""
+"""The number of paths of a prefix for the kernel: BIRD merges all equal paths or none, for all sessions together."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untra
 
 
 def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> Merging:
-    """Decide for the sessions of a switch, given by group and the peer's AS number; adds what comes out otherwise.
+    """Decide for the sessions of a switch, given by group and the peer's AS number; adds what BIRD does otherwise.
 
     Junos keeps, of the paths that are equal to the active one, those of groups with multipath if the active one's has
     it; without multiple-as only those of the same neighboring AS. The forwarding table takes them if a load-balancing

@@ -19,7 +19,7 @@ INFINITE = 0xFFFFFFFF
 
 
 def router_advertisements(switch: Switch, plan: SwitchPlan, untranslated: list[Untranslated]) -> str:
-    """Return the protocol; empty if no interface of the lab sends advertisements. Adds what BIRD cannot do."""
+    """Return the protocol, empty if no interface of the lab advertises; adds statements that BIRD cannot do."""
     blocks: list[str] = []
     for advertisement in switch.advertisements.values():
         unit = switch.unit(advertisement.interface)

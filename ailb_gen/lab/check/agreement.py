@@ -11,6 +11,7 @@ from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.expected import ports_text
 from ailb_gen.lab.check.observed import HIDDEN, INACTIVE, Hops, Observed, ObservedPath
+from ailb_gen.lab.plan import port_of
 from ailb_gen.network.fabric import End
 from ailb_gen.network.sessions import Side
 from ailb_gen.routing.fib import fib_entry, members_of
@@ -21,11 +22,6 @@ from ailb_gen.routing.solve import State
 # What is compared of a path that is hidden: policies may have changed the rest before one rejected it.
 Compared = tuple[str, str, tuple[int, ...], frozenset[str], int | None, int, int | None]
 NO_COMMUNITIES: frozenset[str] = frozenset()
-
-
-def port_of(interface: str) -> str:
-    """Return the port of a logical interface."""
-    return interface.rpartition(".")[0]
 
 
 def computed_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:

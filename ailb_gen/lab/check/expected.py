@@ -21,7 +21,7 @@ Ports = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class ExpectedNextHops:
-    """The ports that packets to a prefix may leave by, and sets of ports of each of which they must use one."""
+    """The ports that packets to a prefix may leave by, and sets of ports: they must use one of each set."""
 
     allowed: Ports
     needed: tuple[Ports, ...]
@@ -66,7 +66,7 @@ NO_LINKS_DOWN = DownLinks()
 
 
 class ExpectedLabRoutes:
-    """Which links are in service, and what follows for every switch and prefix.
+    """The links in service, and the expected next hops of every switch and prefix.
 
     `down` are ends of links that are down in addition to those that the intent takes out of service. `cables` are those
     in service, `links` their other ends with the color, by every switch and its port.

@@ -1,4 +1,4 @@
-"""Let links of a lab fail, and judge next hops meanwhile and after the repair.
+"""Let links of a lab fail, and compare next hops meanwhile and after the repair.
 
 Rounds in which every leaf loses one uplink, two failures at once, links that lose what leaves send, links that flap.
 """
@@ -30,7 +30,7 @@ from ailb_gen.routing.graph import Graph
 # How long next hops must be unchanged to count as final, and how long that may take: a session that was refused is
 # tried again within 5 s. Seconds.
 QUIET_S, PATIENCE_S, PAUSE_S = 9.0, 45.0, 0.1
-# How often more a loss in one direction is tried that nobody noticed.
+# How many more times a loss in one direction is tried that nobody noticed.
 TRIES_MORE = 3
 # How often a link that flaps goes down, and how long it stays down and up. Seconds.
 FLAPS, FLAP_S = 4, 0.4
@@ -50,7 +50,7 @@ class LiveLab(Protocol):
         """Let the links with some ends fail."""
 
     def repair(self) -> None:
-        """Repair what `fail` let fail."""
+        """Repair the links that `fail` let fail."""
 
     def down(self) -> frozenset[End]:
         """Return both ends of the links that were made to fail."""
@@ -81,7 +81,7 @@ class LinkFailure:
 
 
 def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: int) -> Iterator[LinkFailure]:
-    """Yield what is to fail: rounds, double failures and, with `faults`, one direction and flaps."""
+    """Yield the failures: rounds, double failures and, with `faults`, one direction and flaps."""
     for number in range(rounds):
         ends = uplinks_of(context, number)
         yield LinkFailure(f"round {number + 1}", f"with {_more(ends)} down", ends)
@@ -216,7 +216,7 @@ def _as_intended(context: Context, failed: frozenset[End], hops: Hops) -> bool:
 
 
 def _tries_more(failure: LinkFailure, findings: Findings) -> int:
-    """Return how often more a failure is tried that nobody noticed: never if BFD was seen to lack something."""
+    """Return how many more times a failure is tried that nobody noticed: never if BFD was seen to lack something."""
     lacking = {scope for one in findings.found[BFD.id] for scope in (one.scope, *one.involves)}
     ends = (f"{end.device} {end.port}" for end in failure.ends)
     return TRIES_MORE if failure.check is ONE_WAY and lacking.isdisjoint(ends) else 0
@@ -242,8 +242,8 @@ def check_failed(
     findings: Findings,
     check: Check = FAILED,
 ) -> None:
-    """Compare next hops while the links of some ends fail on purpose; `computed` is what this program computes."""
+    """Compare next hops while the links of some ends fail on purpose; `computed` are those of this program."""
     check_next_hops(context, ExpectedLabRoutes(context, failed), hops, check, failure, findings)
-    # When a link is out of service is not computed: only what follows.
+    # The time of a loss is not computed, only its consequence.
     if check is FAILED:
         check_same_hops(computed, hops, AGREE_FAILED, failure, findings)

@@ -16,9 +16,9 @@ from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
 from ailb_gen.lab.advertisements import Advertisement, capture
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.control import REFUSED, Bird
-from ailb_gen.lab.bird.model import BirdPeer, RibRoute, SessionState, Translation
-from ailb_gen.lab.bird.parse import bfd, read_routes, sessions
+from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.model import BirdPeer, SessionState, Translation
+from ailb_gen.lab.bird.parse import bfd, rib, sessions
 from ailb_gen.lab.check.changes import LabChanges
 from ailb_gen.lab.check.observed import (
     Hops,
@@ -47,13 +47,11 @@ from ailb_gen.network.model import Switch
 # Advertisements are sent on request (RFC 4861, section 6.2.6): within 0.5 s,
 # but no sooner than 3 s after the last one.
 HEARD_WITHIN_S = 12.0
-# Most of a look is waiting for ip(8) and BIRD.
+# Most of a reading is waiting for ip(8) and BIRD.
 AT_ONCE = 8
-# BIRD's answer about a prefix that it has no route to.
-NOT_FOUND = 8001
-# A probe prefix is seen when it is nowhere else for so long; seconds.
+# A probe prefix has arrived when it comes in nowhere else for a while; that, and the timeout, in seconds.
 PROBE_S, PROBED_WITHIN_S = 0.4, 5.0
-# How long BFD sessions may take to come up, and how often that is looked at. Seconds.
+# How long BFD sessions may take to come up, and the pause between two readings. Seconds.
 BFD_UP_S, BFD_PAUSE_S = 10.0, 0.2
 UP = "Up"
 # Packets per second of all flows while colors change; how long they flow before and after; between two looks. Seconds.
@@ -82,7 +80,7 @@ class RunningLab:
 
     @cached_property
     def links(self) -> Mapping[str, Mapping[str, kernel.KernelLink]]:
-        """The links of every device when they are looked at first."""
+        """The links of every device at the first reading."""
         servers = [name for name in self.plan.servers if name in self.running]
         return self._each([*self.plan.switches, *servers], self.kernels.links)
 
@@ -131,7 +129,7 @@ class RunningLab:
         self.changes.fail([end for end in ends if end not in already], kind)
 
     def repair(self) -> None:
-        """Put up again what was taken down here."""
+        """Repair the links that were taken down here."""
         self.changes.repair()
 
     def recolor(self, change: Recoloring) -> ObservedRecoloring:
@@ -183,19 +181,19 @@ class RunningLab:
 
     def _differs(self, leaf: str, states: Mapping[str, SessionState]) -> str:
         """Return that a leaf runs something else than its file says, if it does."""
-        asked = self._translation(self.context.network.switches[leaf], states).text
-        same = config_file(leaf).read_text("utf-8") == asked
+        expected = self._translation(self.context.network.switches[leaf], states).text
+        same = config_file(leaf).read_text("utf-8") == expected
         return "" if same else f"{leaf} runs another configuration than that of the files"
 
     def measure(self, samples: Samples) -> Observed:
-        """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
+        """Observe everything once but next hops. Advertisements come slowly, and are awaited meanwhile."""
         from concurrent.futures import ThreadPoolExecutor
 
         began = time.monotonic()
         with ThreadPoolExecutor(1) as pool:
             heard = pool.submit(self._advertisements)
             found = self._measured(samples)
-            # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
+            # BFD begins slowly (RFC 5880, 6.8.3): it is read last.
             return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
     def _measured(self, samples: Samples) -> Observed:
@@ -332,9 +330,7 @@ class RunningLab:
         """Return the paths of some prefixes; all at once where those are all that there are."""
         bird = _bird(name)
         whole = len(prefixes) == len(self.context.routing.prefixes)
-        rows: list[RibRoute] = []
-        for what in ("",) if whole else map(str, prefixes):
-            rows += [*_routes(bird, what), *_routes(bird, f"{what} filtered".strip())]
+        rows = [route for prefix in (("",) if whole else map(str, prefixes)) for route in rib(bird, prefix)]
         ports = {protocol: self._end(name, one.link).port for protocol, one in states.items()}
         found: dict[Prefix, list[ObservedPath]] = defaultdict(list)
         for row in rows:
@@ -368,10 +364,3 @@ def _answers(name: str) -> bool:
     except LabError:
         return False
     return True
-
-
-def _routes(bird: Bird, what: str) -> tuple[RibRoute, ...]:
-    answer = bird.ask(f"show route all {what}".strip())
-    if answer.code >= REFUSED and answer.code != NOT_FOUND:
-        raise LabError(f"{bird}: BIRD refuses to show routes: {' '.join(answer.text.split())}")
-    return read_routes(answer.text) if answer.code < REFUSED else ()

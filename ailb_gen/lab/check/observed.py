@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Samples of what is too large to check completely.
+    """Samples of sets that are too large to check completely.
 
     `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
     announce for a moment.

@@ -1,6 +1,6 @@
 """Probe prefixes: two leaves announce one each without a color, so that only policies keep others from sending it on.
 
-Routes with a color stay with their color: what leaves would do to others is seen only when links fail, or not at all.
+Routes with a color stay with their color: a leaf's policy for others shows only when links fail, or not at all.
 """
 
 from __future__ import annotations

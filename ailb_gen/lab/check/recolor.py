@@ -1,6 +1,6 @@
 """Colors that change under traffic: a leaf exchanges those of two of its prefixes for a moment, and takes them back.
 
-Remote leaves move packets to another spine, which must not interrupt them: the backups carry what is on its way.
+Remote leaves move packets to another spine, which must not interrupt them: the backups carry packets in flight.
 """
 
 from __future__ import annotations

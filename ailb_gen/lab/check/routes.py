@@ -80,7 +80,7 @@ class _Copies:
         self.links = routes.links.get(device, {})
 
     def of_leaf(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
-        """Expect a copy from every spine that passes it on in a color of which the leaf has a link."""
+        """Expect a copy from every spine that passes it on in a color that the leaf has a link of."""
         received: dict[str, set[str]] = defaultdict(set)
         for path in paths:
             peer, session = self.links.get(path.port, (End("", ""), ""))
@@ -109,7 +109,7 @@ class _Copies:
             yield f"missing@{self.owner}", f"did not come from {self.links[port][0]} as {self.links[port][1]}"
 
     def _wrong(self, path: ObservedPath, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with a single copy."""
+        """Yield the deviation of a single copy."""
         colors = sorted(value for value in path.communities if value.startswith(COLOR))
         if path.status == HIDDEN:
             yield f"hidden@{peer.device}", f"came from {peer} with {some(colors) or 'no color'} and is hidden"

@@ -58,7 +58,7 @@ class LabCheckOptions:
 
 
 def steps(context: Context, options: LabCheckOptions) -> int:
-    """Return how many pieces of work there are: what a progress bar counts."""
+    """Return the number of steps, which a progress bar counts."""
     recolored = options.faults and options.wants([checks.RECOLORED])
     return 3 + 2 * len(_failures(context, options)) + recolored
 
@@ -72,9 +72,9 @@ def _failures(context: Context, options: LabCheckOptions) -> list[LinkFailure]:
 def check_lab(
     lab: LiveLab, context: Context, options: LabCheckOptions, step: Callable[[str], None] = lambda name: None
 ) -> Iterator[Result]:
-    """Yield the results of the checks that are chosen; `step` is called with what begins.
+    """Yield the results of the checks that are chosen; `step` is called with the name of every step.
 
-    Raises LabError, when the lab ends or cannot be asked; it is repaired then as far as possible.
+    Raises LabError, when the lab ends or does not answer; it is repaired then as far as possible.
     """
     findings = Findings()
     step("computing")
@@ -131,7 +131,7 @@ def skipped_checks(options: LabCheckOptions, reason: str) -> Iterator[Result]:
 
 
 def routing_without(context: Context, down: frozenset[End]) -> Routing:
-    """Return what this program computes with the links of some ends down."""
+    """Return the routing that this program computes with the links of some ends down."""
     graph = context.routing.graph
     return Routing(context.network, sessions_at(graph, down), graph) if down else context.routing
 

@@ -1,6 +1,6 @@
 """Plain ECMP beside the colors: the leaves keep a second routing table in which AIGP does not count, by DSCP.
 
-BIRD fills the table while it is asked to; packets of one DSCP use it. All other traffic stays where it was.
+BIRD fills the table while the protocols are enabled; packets of one DSCP use it. All other traffic stays where it was.
 """
 
 from __future__ import annotations

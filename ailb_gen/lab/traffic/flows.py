@@ -49,7 +49,7 @@ def flows(
     """Return the flows of all servers: QP k goes from address k to address k of the other NIC.
 
     `qps` are the QPs of a pair of NICs, 0 for one per address. With `ecmp` all QPs of a pair are between the first
-    addresses, and tell themselves apart by random source ports. Raises UsageError.
+    addresses, and differ by random source ports. Raises UsageError.
     """
     chosen = random.Random(seed)  # noqa: S311 - nothing secret
     found: list[Flow] = []

@@ -1,4 +1,4 @@
-"""Flows between servers, what is sent on them, and what is measured."""
+"""Flows between servers, their load, and their results."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class TrafficLoad:
             raise UsageError(f"packets of {self.size} bytes; choose {LEAST_BYTES} to {MOST_BYTES}")
 
 
-# What two cores carry through a lab, in packets per second, and what a flow has at most and at least.
+# Packets per second that two cores carry through a lab, and a flow has at most, and the least packets of a flow.
 USUAL_TOTAL, USUAL_RATE, LEAST_PACKETS = 40_000, 1000.0, 20
 
 
 def usual_load(flows: int, rate: float | None = None, count: int | None = None, size: int = USUAL_BYTES) -> TrafficLoad:
-    """Return a load that a small machine can send on so many flows, for a second or a little more.
+    """Return a load that a small machine can send on a number of flows, for a second or a little more.
 
     Raises UsageError for values that no flow can have.
     """

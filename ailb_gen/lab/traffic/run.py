@@ -1,4 +1,4 @@
-"""Run traffic: start the workers, count what uplinks carry meanwhile, put the results together."""
+"""Run traffic: start the workers, count the bytes of uplinks meanwhile, join the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.kernel import counters
 from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.traffic.model import Flow, FlowResult, ReceivedPackets, TrafficLoad, TrafficResult, Uplink
@@ -29,8 +29,8 @@ class Worker:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process = subprocess.Popen(
-                (sys.executable, "-m", MODULE, what, places.root()),
-                pass_fds=places.descriptors(),
+                (sys.executable, "-m", MODULE, what, run_directory.root()),
+                pass_fds=run_directory.descriptors(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )
@@ -85,19 +85,19 @@ class Running:
         self._began = time.monotonic()
 
     def stop(self) -> TrafficResult:
-        """Stop sending now, and return what was measured. Raises LabError."""
+        """Stop sending now, and return the results. Raises LabError."""
         self._sender.tell(b"stop")
         return self.wait()
 
     def wait(self) -> TrafficResult:
-        """Wait until everything is sent, and return what was measured. Raises LabError."""
+        """Wait until everything is sent, and return the results. Raises LabError."""
         sent: list[int] = self._sender.result()
         seconds = time.monotonic() - self._began
         self._receiver.tell(b"stop")
         received: list[ReceivedPackets] = self._receiver.result()
         after = uplink_bytes(self._plan)
         uplinks = {uplink: size - self._before.get(uplink, 0) for uplink, size in after.items()}
-        # A machine that is too slow sends fewer packets per second than asked for.
+        # A machine that is too slow sends fewer packets per second than the load says.
         rates = [number / seconds if number else self._load.rate for number in sent]
         found = (flow_result(*row) for row in zip(self._flows, sent, received, rates, strict=True))
         return TrafficResult(tuple(found), uplinks, self._load, seconds)
@@ -119,13 +119,13 @@ def running(plan: LabPlan, flows: tuple[Flow, ...], load: TrafficLoad) -> Iterat
 
 
 def measure(plan: LabPlan, flows: Sequence[Flow], load: TrafficLoad) -> TrafficResult:
-    """Send all packets of a load, and return what was measured. Raises LabError."""
+    """Send all packets of a load, and return the results. Raises LabError."""
     with running(plan, tuple(flows), load) as traffic:
         return traffic.wait()
 
 
 def flow_result(flow: Flow, sent: int, received: ReceivedPackets, rate: float) -> FlowResult:
-    """Put together what was sent and what came; packets that were lost at the end are a row, too."""
+    """Join the numbers of sent and received packets; packets that were lost at the end are a run, too."""
     row = max(received.run, sent - received.expected) if received.packets < sent else 0
     return FlowResult(flow, sent, received.packets, received.late, 1e3 * row / rate)
 

@@ -10,18 +10,18 @@ from ailb_gen.lab.traffic.model import FlowResult, TrafficResult, Uplink
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.wording import aligned, clean
 
-# Columns: of a line, of a bar, of what names an uplink, and of a number with the blanks around it.
+# Columns: of a line, of a bar, of an uplink's name, and of a number with the blanks around it.
 WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
 MOST_LEAVES, MOST_FLOWS = 4, 12
 # Warn if the machine sends less than this share of the packets.
 SLOW = 0.9
 BLOCKS = " ▏▎▍▌▋▊▉█"
-# What is worth a color unless it is 0, by heading.
+# Styles of values other than 0, by heading.
 STYLES = {"lost": Style.FAIL, "reordered": Style.WARN, "outage ms": Style.WARN}
 
 
 def report(results: Mapping[str, TrafficResult], paint: Paint = unpainted) -> str:
-    """Write what was measured, for runs by name: packets, then bytes per uplink of the leaves that differ most."""
+    """Write the results of runs by name: packets, then bytes per uplink of the leaves that differ most."""
     lines = [*_packets(results, paint), "", *_uplinks(results, paint)]
     for name, result in results.items():
         interrupted = [flow for flow in result.flows if flow.lost or flow.late]
@@ -54,8 +54,8 @@ def _packets(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str
     yield from _table([head, *rows], paint)
     for name, result in results.items():
         if result.achieved < result.load.rate * SLOW:
-            asked = f"{result.load.rate:g} packets per second and flow were asked for"
-            yield paint(f"{name}: {asked}, this machine sent {result.achieved:.0f}", Style.WARN)
+            sent = f"this machine sent {result.achieved:.0f} packets per second and flow"
+            yield paint(f"{name}: {sent}, not {result.load.rate:g}", Style.WARN)
 
 
 def _uplinks(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, TrafficRes
 
 
 def as_json(results: Mapping[str, TrafficResult]) -> str:
-    """Write what was measured as JSON, by the name of the run."""
+    """Write results as JSON, by the name of the run."""
     return json.dumps({name: _object(result) for name, result in results.items()}, indent=1) + "\n"
 
 

@@ -10,7 +10,7 @@ from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.forwarding.endpoints import Endpoint
 from ailb_gen.forwarding.trace import View, trace_pair
 from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
-from ailb_gen.lab.check.agreement import computed_hops, port_of
+from ailb_gen.lab.check.agreement import computed_hops
 from ailb_gen.lab.check.failures import sessions_at
 from ailb_gen.lab.check.observed import (
     HIDDEN,
@@ -32,7 +32,7 @@ from ailb_gen.lab.check.probes import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.links import settings
-from ailb_gen.lab.plan import plan
+from ailb_gen.lab.plan import plan, port_of
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.network.sessions import Side

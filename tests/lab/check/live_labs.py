@@ -14,7 +14,7 @@ from ailb_gen.lab.check.failures import check_failed, hops_without, settle
 from ailb_gen.lab.check.live import RunningLab
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab
 from tests.checks.trees import fabric_of, findings, network_of, shown
-from tests.lab.bench import brought_up
+from tests.lab.labs import with_servers
 
 ALL = frozenset(check.id for check in checks_of(OF_LAB))
 
@@ -22,7 +22,7 @@ ALL = frozenset(check.id for check in checks_of(OF_LAB))
 def flow_result(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str, int]]:
     """Bring the files of an example up, and judge them; returns all findings, and how much every check examined."""
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root)
+    plan = with_servers(root)
     results = list(
         check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds=1, doubles=2 * faults, faults=faults))
     )
@@ -32,7 +32,7 @@ def flow_result(root: Path, example: str, faults: bool) -> tuple[list[str], dict
 def found_by(root: Path, example: str, rounds: int, hosts: str) -> tuple[set[str], list[str]]:
     """Bring damaged files up, and judge them; returns the checks that found something, and what."""
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root, hosts)
+    plan = with_servers(root, hosts)
     results = list(check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds)))
     return {finding.check for finding in findings(results)}, shown(results)
 
@@ -43,7 +43,7 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
     Returns all findings, also those about next hops that are others after the repair, and the number of links.
     """
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root)
+    plan = with_servers(root)
     lab, found = RunningLab(plan, context), Findings()
     cables = list(context.network.links)
     if count is not None:

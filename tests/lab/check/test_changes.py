@@ -8,7 +8,7 @@ import pytest
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.errors import LabError, UsageError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.check.changes import RECORD, LabChanges, alone
 from ailb_gen.lab.faults import FaultKind, fail, faults_of
 from ailb_gen.lab.kernel import addresses
@@ -16,8 +16,7 @@ from ailb_gen.lab.routers import control_socket
 from ailb_gen.network.fabric import End
 from tests.checks.trees import GOLDEN
 from tests.lab.isolated import isolated
-from tests.lab.running import running
-from tests.lab.wired_up import wired_up
+from tests.lab.labs import running, wired_up
 
 LEAF = "stripe1-leaf1"
 ENDS = (End(LEAF, "et-0/0/0"), End("spine2", "et-0/0/1"))
@@ -36,7 +35,7 @@ def left_by_links() -> list[str]:
         seen.append(len(faults_of(plan)))
         with pytest.raises(UsageError, match="another 'lab check' of this lab is running"), alone(plan):
             pass
-    return [*map(str, seen), places.here(RECORD).read_text()]
+    return [*map(str, seen), run_directory.here(RECORD).read_text()]
 
 
 def test_links_that_a_killed_check_took_down_are_repaired() -> None:

@@ -15,7 +15,7 @@ from ailb_gen.lab.traffic.run import measure
 from ailb_gen.network.fabric import Network
 from tests.checks.trees import GOLDEN, network_of
 from tests.lab.isolated import isolated
-from tests.lab.running import running
+from tests.lab.labs import running
 
 PATIENCE_S = 60.0
 LOAD = TrafficLoad(rate=500, count=300)
