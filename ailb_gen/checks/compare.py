@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -25,16 +25,22 @@ def deviations(
     expected: Mapping[Subject, Expected],
     observed: Mapping[Subject, Observed],
     holds: Callable[[Expected, Observed], bool] = operator.eq,
-) -> Iterator[Deviation[Subject, Expected, Observed]]:
-    """Yield every subject, in order, whose observed value does not satisfy the expected one.
+) -> list[Deviation[Subject, Expected, Observed]]:
+    """Return every subject, in order, whose observed value does not satisfy the expected one.
 
     A subject that only one of the two has always deviates. `holds` compares values that are not plainly equal.
     """
-    subjects: Any = expected.keys() | observed.keys()
-    for subject in sorted(subjects):
-        want, have = expected.get(subject), observed.get(subject)
-        if want is None or have is None or not holds(want, have):
-            yield Deviation(subject, want, have)
+    wrong = [
+        Deviation(subject, want, have)
+        for subject, want in expected.items()
+        if (have := observed.get(subject)) is None or not holds(want, have)
+    ]
+    wrong += [Deviation(subject, None, have) for subject, have in observed.items() if subject not in expected]
+    return sorted(wrong, key=_subject)
+
+
+def _subject(deviation: Deviation[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the subjects are, they have an order
+    return deviation.subject
 
 
 def summary(messages: Sequence[str]) -> str:

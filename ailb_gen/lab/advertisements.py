@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.errors import LabError
+from ailb_gen.lab.kernel import ADDRESSES, drain, subscribe
 from ailb_gen.lab.namespaces import inside
 from ailb_gen.lab.sockets import icmp6_socket
-from ailb_gen.lab.watched import ADDRESSES, drain, subscribe
 
 SOLICITATION, ADVERTISEMENT = 133, 134
 # The type of prefix options (RFC 4861, 4.6), and the header of an advertisement and of a prefix option.
@@ -199,15 +199,17 @@ def _open(name: str) -> socket.socket:
     return made
 
 
-def cease(name: str, link: str) -> None:
-    """Send a router's last advertisement, with a lifetime of 0 (RFC 4861, 6.2.5), from a link of a device.
+def cease(name: str, links: Iterable[str]) -> None:
+    """Send a router's last advertisement, with a lifetime of 0 (RFC 4861, 6.2.5), from links of a device.
 
     Junos sends it when advertisements are no longer configured. BIRD 2.0 also sends a last one, with the usual
-    lifetime. Nothing is sent where the link is down or without an address. Raises LabError.
+    lifetime. Nothing is sent where a link is down or without an address. Raises LabError.
     """
-    with inside(name), _sending(icmp6_socket(name)) as sending, suppress(OSError):
-        # Without the link there is no receiver either.
-        sending.sendto(LAST_ADVERTISEMENT, (ALL_NODES, 0, 0, socket.if_nametoindex(link)))
+    with inside(name), _sending(icmp6_socket(name)) as sending:
+        for link in links:
+            # Without the link there is no receiver either.
+            with suppress(OSError):
+                sending.sendto(LAST_ADVERTISEMENT, (ALL_NODES, 0, 0, socket.if_nametoindex(link)))
 
 
 def _arrival(extra: list[tuple[int, int, bytes]]) -> tuple[int, int]:

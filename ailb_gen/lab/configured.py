@@ -116,10 +116,10 @@ class ConfiguredFabric:
             own = self.switches[name]
             silent = _falling_silent(own, found) if self.started else ()
             # Links may lose their addresses; and the daemon has a last word.
-            _cease(name, silent)
+            cease(name, silent)
             self._take(own, found, settings(self.plan, found))
             self._configure([name, *self._neighbors(name)])
-            _cease(name, silent)
+            cease(name, silent)
 
     def power_off(self, name: str) -> None:
         """Take a device out of the fabric: its links and sessions are down until it commits again."""
@@ -208,18 +208,9 @@ class ConfiguredFabric:
 def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
     """Return the links on which another configuration sends no more router advertisements."""
     before = own.switch.advertisements if own.switch is not None else {}
-    units = [name for name in before if name not in found.advertisements or not _speaks(found, name)]
-    return tuple(link for name in units if (link := unit_link(own.plan, name)) is not None)
-
-
-def _speaks(found: Switch, name: str) -> bool:
-    unit = found.unit(name)
-    return unit is not None and unit.inet6
-
-
-def _cease(name: str, links: Sequence[str]) -> None:
-    for link in links:
-        cease(name, link)
+    speaking = {name for name in found.advertisements if (unit := found.unit(name)) is not None and unit.inet6}
+    links = (unit_link(own.plan, name) for name in before if name not in speaking)
+    return tuple(link for link in links if link is not None)
 
 
 @cache

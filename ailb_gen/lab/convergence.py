@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.bird.model import SessionState
+from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.links import LOSING
 from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.polling import settled
 from ailb_gen.lab.routers import control_socket
 from ailb_gen.lab.state import LabFabric
-from ailb_gen.lab.watched import Kernels
 
 # The least pause between two readings of all switches. Seconds.
 PAUSE_S = 0.05

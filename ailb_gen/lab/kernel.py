@@ -1,9 +1,16 @@
-"""Read the kernel state of a device: links, addresses, routes, rules and counters of its namespace."""
+"""Read the kernel state of a device: links, addresses, routes, rules and counters of its namespace.
+
+Who waits for links and routes reads them ten times a second, and a program that prints all routes takes milliseconds:
+`Kernels` reads them again only after the kernel has reported a change (rtnetlink(7)).
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import re
+import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,12 +19,16 @@ from ailb_gen.addresses import Prefix, address_value, interface_value
 from ailb_gen.emulator.fabric_state import Counters
 from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside, output
+from ailb_gen.lab.sockets import open_socket
 
 MAIN = 254
 # RTPROT_BIRD of linux/rtnetlink.h.
 BIRD = 12
 # The files of the namespace that the thread is in, not of that which the process started in.
 FILES = Path("/proc/thread-self/net")
+# RTMGRP_… of linux/rtnetlink.h.
+LINKS, ADDRESSES, ROUTES = 0x1, 0x100, 0x400
+MOST_BYTES = 65535
 # IFA_F_… of linux/if_addr.h.
 TENTATIVE, DUPLICATE = 0x40, 0x08
 HOP = re.compile(r"(?:via (\S+) )?dev (\S+)(.*)")
@@ -62,10 +73,10 @@ class KernelAddress:
 
 @dataclass(frozen=True, slots=True)
 class KernelRule:
-    """A routing rule: packets from a prefix, None for all, use a table; `others` are further conditions."""
+    """A routing rule: packets from a prefix, ::/0 for all, use a table; `others` are further conditions."""
 
     priority: int
-    source: Prefix | None
+    source: Prefix
     table: int
     others: tuple[str, ...] = ()
 
@@ -182,7 +193,7 @@ def rules(name: str) -> tuple[KernelRule, ...]:
     """Return the IPv6 routing rules of a device, in order. Raises LabError."""
     found = []
     for entry in _json(name, "rule", "show"):
-        source = None if entry["src"] == "all" else _prefix(f"{entry['src']}/{entry.get('srclen', 128)}")
+        source = _prefix("default" if entry["src"] == "all" else f"{entry['src']}/{entry.get('srclen', 128)}")
         others = tuple(f"{key} {value}" for key, value in entry.items() if key not in RULE_KEYS)
         found.append(KernelRule(entry["priority"], source, int(entry.get("table", 0)), others))
     return tuple(found)
@@ -200,3 +211,69 @@ def _file(name: str, file: str) -> list[str]:
             return (FILES / file).read_text(encoding="ascii").splitlines()
         except OSError as error:
             raise LabError(f"{name}: {FILES / file} cannot be read: {error.strerror}") from error
+
+
+def subscribe(name: str, groups: int) -> socket.socket:
+    """Return a socket by which the kernel of a device reports changes. Raises LabError."""
+    made = open_socket(name, socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+    made.bind((0, groups))
+    return made
+
+
+def drain(changes: socket.socket) -> bool:
+    """Take everything from such a socket; returns whether there was something. Raises LabError."""
+    found = False
+    while True:
+        try:
+            changes.recv(MOST_BYTES, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return found
+        except OSError as error:
+            # More than fits; that there were some is all that counts.
+            if error.errno != errno.ENOBUFS:
+                raise LabError(f"changes in the kernel cannot be received: {error.strerror}") from error
+        found = True
+
+
+class Kernels:
+    """The links of devices, and the routes that BIRD gave them. Methods raise LabError.
+
+    Threads may ask at once, but not about the same device.
+    """
+
+    def __init__(self) -> None:
+        self._changes: dict[str, socket.socket] = {}
+        self._changing: set[str] = set()
+        self._links: dict[str, Mapping[str, KernelLink]] = {}
+        self._routes: dict[str, Mapping[Prefix, frozenset[KernelNextHop]]] = {}
+
+    def links(self, name: str) -> Mapping[str, KernelLink]:
+        """Return the links of a device by name."""
+        self._forget_changed(name)
+        if name not in self._links:
+            self._links[name] = links(name)
+        return self._links[name]
+
+    def routes(self, name: str) -> Mapping[Prefix, frozenset[KernelNextHop]]:
+        """Return the next hops that a device uses for BIRD's prefixes, as `kernel.routes` does."""
+        self._forget_changed(name)
+        if name not in self._routes:
+            self._routes[name] = routes(name, protocol=BIRD)
+        return self._routes[name]
+
+    def _forget_changed(self, name: str) -> None:
+        if name not in self._changes:
+            self._changes[name] = subscribe(name, LINKS | ROUTES)
+            return
+        changed = drain(self._changes[name])
+        if changed or name in self._changing:
+            self._links.pop(name, None)
+            # The kernel does not use routes over a link without carrier, and reports the link alone.
+            self._routes.pop(name, None)
+        # It may report before it has done that: values read right after a change are read once more.
+        (self._changing.add if changed else self._changing.discard)(name)
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for one in self._changes.values():
+            one.close()

@@ -1,20 +1,23 @@
-"""What kernels say, read: from text of ip(8), and from a namespace where everything is known."""
+"""Kernels: read from text of ip(8) and from a namespace where everything is known, and again only after a change."""
 
 from __future__ import annotations
 
 import socket
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import LabError
+from ailb_gen.lab import kernel
 from ailb_gen.lab.kernel import (
     BIRD,
     KernelAddress,
     KernelLink,
     KernelNextHop,
     KernelRule,
+    Kernels,
     addresses,
     counters,
     links,
@@ -24,6 +27,7 @@ from ailb_gen.lab.kernel import (
 )
 from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
 from tests.lab.isolated import isolated
+from tests.lab.labs import carrier, until
 
 
 def prefix(text: str) -> Prefix:
@@ -128,12 +132,73 @@ def test_a_kernel() -> None:
     assert found[3] == {prefix("::/0"): {hop("u1", "fd00::2")}}
     assert found[4] == {}
     assert found[5] == (
-        KernelRule(0, None, 255),
-        KernelRule(9, None, 4791, ("tos 0x20",)),
+        KernelRule(0, prefix("::/0"), 255),
+        KernelRule(9, prefix("::/0"), 4791, ("tos 0x20",)),
         KernelRule(10000, prefix("fc00::/64"), 10000),
-        KernelRule(32766, None, 254),
+        KernelRule(32766, prefix("::/0"), 254),
     )
     packets, size = found[6]
     assert packets >= 1
     # Ethernet, IPv6 and UDP headers.
     assert size >= 100 + 14 + 40 + 8
+
+
+LEAF = "leaf1"
+ROUTE = f"route add fc00::/64 proto {kernel.BIRD} nexthop via fe80::1 dev u1 nexthop via fe80::2 dev u2"
+
+
+def watched() -> list[tuple[int, list[str], bool, int]]:
+    """What is seen after every change: prefixes, links of next hops, carrier of u1; and how often ip(8) was asked."""
+    add([LEAF])
+    # No addresses that come later, and their routes.
+    write_sysctl(LEAF, {"net.ipv6.conf.default.addr_gen_mode": 1})
+    for link in ("u1", "u2"):
+        batch(
+            [f"link add {link} type veth peer name far-{link}", f"link set {link} up", f"link set far-{link} up"], LEAF
+        )
+    until(lambda: len(carrier(LEAF)) == 5)
+    seen, kernels = [], Kernels()
+    asked = mock.Mock(wraps=kernel.routes)
+
+    def look() -> None:
+        # What is read right after a change is read once more.
+        for _ in range(5):
+            found, links_now = kernels.routes(LEAF), kernels.links(LEAF)
+        hops = sorted(hop.link for row in found.values() for hop in row)
+        seen.append((len(found), hops, links_now["u1"].carrier, asked.call_count))
+
+    with mock.patch.object(kernel, "routes", asked):
+        look()
+        batch([ROUTE], LEAF, "-6")
+        look()
+        look()
+        batch(["link set u1 down"], LEAF)
+        look()
+        # More than the socket holds.
+        batch([f"route add fc01:{number:x}::/64 dev u2 proto {kernel.BIRD}" for number in range(3000)], LEAF, "-6")
+        look()
+    kernels.close()
+    return seen
+
+
+def test_a_kernel_is_read_again_only_after_a_change() -> None:
+    found = isolated(watched)
+    assert [row[:3] for row in found] == [
+        (0, [], True),
+        (1, ["u1", "u2"], True),
+        (1, ["u1", "u2"], True),
+        (1, ["u2"], False),
+        (3001, ["u2"] * 3001, False),
+    ]
+    # The kernel tells of the other end of a link when it likes.
+    assert [row[3] for row in found[:3]] == [1, 3, 3]
+
+
+def without_device() -> str:
+    with pytest.raises(LabError) as refused:
+        Kernels().routes("nowhere")
+    return str(refused.value)
+
+
+def test_a_device_that_is_not_there() -> None:
+    assert "there is no namespace of nowhere" in isolated(without_device)

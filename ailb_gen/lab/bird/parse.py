@@ -24,8 +24,8 @@ FIELD = re.compile(r" +([A-Z][A-Za-z ]*): +(.*)")
 BFD = re.compile(r" *\S+ +(\S+) +(\S+) +\S+(?: \d\S*)? +([0-9.]+) +([0-9.]+) *$")
 ROUTES = re.compile(r"(\d+) (imported|filtered|exported|preferred)")
 NO_BFD = "There is no BFD protocol running"
-# The code of an answer about a prefix without routes, or a session that is down.
-NOT_FOUND = 8001
+# The code of an answer about a prefix without routes, and the text of one about a session that is down.
+NOT_FOUND, NO_SESSION = 8001, "No valid tables"
 # RFC 7311 lets BIRD's smallest AIGP be that of a route without one: BIRD originates what igp_metric says.
 NO_METRIC = 1 << 31
 COMMUNITIES = ("BGP.community", "BGP.ext_community", "BGP.large_community")
@@ -37,7 +37,7 @@ def routes(bird: Bird, which: str = "") -> tuple[RibRoute, ...]:
     None of a prefix without routes. Raises LabError.
     """
     answer = bird.ask(f"show route all {which}".rstrip())
-    if answer.code >= REFUSED and answer.code != NOT_FOUND:
+    if answer.code >= REFUSED and answer.code != NOT_FOUND and NO_SESSION not in answer.text:
         raise LabError(f"{bird}: BIRD refuses to show routes {which}: {' '.join(without_codes(answer.text).split())}")
     return read_routes(answer.text) if answer.code < REFUSED else ()
 

@@ -33,6 +33,7 @@ from ailb_gen.lab.check.probes import with_probe
 from ailb_gen.lab.check.readings import global_addresses, path_of, rules_of, send, state_of, tables_of
 from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.faults import CableFault, FaultKind, faults_of
+from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.namespaces import namespace
 from ailb_gen.lab.plan import LabPlan, unit_link
 from ailb_gen.lab.polling import settled
@@ -40,7 +41,6 @@ from ailb_gen.lab.routers import config_file, control_socket
 from ailb_gen.lab.traffic.flows import flows
 from ailb_gen.lab.traffic.model import LEAST_BYTES, TrafficLoad
 from ailb_gen.lab.traffic.run import running as traffic
-from ailb_gen.lab.watched import Kernels
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
@@ -79,10 +79,19 @@ class RunningLab:
         return frozenset([*(name for name, answers in answering.items() if answers), *servers])
 
     @cached_property
+    def switches(self) -> list[str]:
+        """The switches that run."""
+        return [name for name in self.plan.switches if name in self.running]
+
+    @cached_property
+    def servers(self) -> list[str]:
+        """The servers that run."""
+        return [name for name in self.plan.servers if name in self.running]
+
+    @cached_property
     def links(self) -> Mapping[str, Mapping[str, kernel.KernelLink]]:
         """The links of every device at the first reading."""
-        servers = [name for name in self.plan.servers if name in self.running]
-        return self._each([*self.plan.switches, *servers], self.kernels.links)
+        return self._each([*self.plan.switches, *self.servers], self.kernels.links)
 
     @cached_property
     def faults(self) -> tuple[CableFault, ...]:
@@ -91,7 +100,7 @@ class RunningLab:
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
-        return self._each([name for name in self.plan.switches if name in self.running], self._hops)
+        return self._each(self.switches, self._hops)
 
     def _hops(self, name: str) -> Mapping[Prefix, frozenset[str]]:
         ports, known = self.ports[name], dict[frozenset[kernel.KernelNextHop], frozenset[str]]()
@@ -161,10 +170,9 @@ class RunningLab:
                 moved = self._reaches(near, prefixes, before[::-1])
             moved &= self._reaches(near, prefixes, before)
             time.sleep(RECOLOR_S)
-            found = sending.stop().flows
-        worst = max(found, key=lambda one: one.outage_ms)
-        sent, lost = sum(one.sent for one in found), sum(one.lost for one in found)
-        return ObservedRecoloring(sent, lost, worst.outage_ms, str(worst.flow), moved)
+            result = sending.stop()
+        worst = max(result.flows, key=lambda one: one.outage_ms)
+        return ObservedRecoloring(result.sent, result.lost, worst.outage_ms, str(worst.flow), moved)
 
     def _leaf(self, server: str, nic: str) -> str:
         seat = self.plan.servers[server].nics[nic].leaf
@@ -197,8 +205,7 @@ class RunningLab:
             return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
     def _measured(self, samples: Samples) -> Observed:
-        switches = [name for name in self.plan.switches if name in self.running]
-        servers = [name for name in self.plan.servers if name in self.running]
+        switches, servers = self.switches, self.servers
         daemons = self._each(switches, lambda name: sessions(_bird(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
@@ -253,12 +260,11 @@ class RunningLab:
         return sessions
 
     def _bfd_sessions(self) -> dict[End, ObservedBfd]:
-        switches = [name for name in self.plan.switches if name in self.running]
         return {
             self._end(name, one.link): ObservedBfd(
                 one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
             )
-            for name, states in self._each(switches, lambda name: bfd(_bird(name))).items()
+            for name, states in self._each(self.switches, lambda name: bfd(_bird(name))).items()
             for one in states
         }
 
@@ -345,8 +351,7 @@ class RunningLab:
             for port in switch.ports.values()
             if port.far.device in self.plan.switches and End(name, port.port) not in self.dark
         ]
-        servers = (server for name, server in self.plan.servers.items() if name in self.running)
-        nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
+        nics = [(name, nic.nic) for name in self.servers for nic in self.plan.servers[name].nics.values() if nic.leaf]
         return {self._end(one.device, one.link): one for one in capture([*links, *nics], HEARD_WITHIN_S)}
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.lab.advertisements import Advertisement
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.network.fabric import End
 
 # A switch's own ports that packets to a prefix leave by, by switch and prefix; direct routes are not in here.
@@ -34,14 +35,6 @@ class Samples:
     prefixes: tuple[Prefix, ...]
     pairs: tuple[Pair, ...]
     probes: Mapping[str, Prefix]
-
-
-class ObservedRule(NamedTuple):
-    """A rule of a kernel: packets from a prefix use a table."""
-
-    priority: int
-    source: Prefix
-    table: int
 
 
 class ObservedRoute(NamedTuple):
@@ -138,7 +131,7 @@ class Observed:
     advertisements: Mapping[End, Advertisement] = field(default_factory=dict)
     addresses: Mapping[End, frozenset[int]] = field(default_factory=dict)
     macs: Mapping[End, str] = field(default_factory=dict)
-    rules: Mapping[str, frozenset[ObservedRule]] = field(default_factory=dict)
+    rules: Mapping[str, frozenset[KernelRule]] = field(default_factory=dict)
     tables: Mapping[str, Mapping[int, frozenset[ObservedRoute]]] = field(default_factory=dict)
     sessions: Mapping[End, ObservedSession] = field(default_factory=dict)
     examined: tuple[Prefix, ...] = ()

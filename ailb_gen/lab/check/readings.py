@@ -17,7 +17,6 @@ from ailb_gen.lab.check.observed import (
     INACTIVE,
     ObservedPath,
     ObservedRoute,
-    ObservedRule,
     ObservedSize,
     ObservedTrace,
     Pair,
@@ -56,13 +55,9 @@ def global_addresses(addresses: Mapping[str, tuple[kernel.KernelAddress, ...]]) 
     return {end: frozenset(values) for end, values in found.items()}
 
 
-def rules_of(name: str) -> frozenset[ObservedRule]:
+def rules_of(name: str) -> frozenset[kernel.KernelRule]:
     """Return the rules of a server, but for the kernel's own. Raises LabError."""
-    return frozenset(
-        ObservedRule(rule.priority, rule.source or Prefix(0, 0), rule.table)
-        for rule in kernel.rules(name)
-        if rule.table not in OWN_TABLES and not rule.others
-    )
+    return frozenset(rule for rule in kernel.rules(name) if rule.table not in OWN_TABLES and not rule.others)
 
 
 def tables_of(name: str) -> dict[int, frozenset[ObservedRoute]]:

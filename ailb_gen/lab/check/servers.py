@@ -14,7 +14,8 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
 from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes, leaf_ports
-from ailb_gen.lab.check.observed import Observed, ObservedRoute, ObservedRule
+from ailb_gen.lab.check.observed import Observed, ObservedRoute
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
@@ -132,13 +133,13 @@ def _check_tables(
     findings: Findings,
 ) -> None:
     """Compare a server's rules, and the routes of the tables that are expected, with those of the intent."""
-    rules: set[ObservedRule] = set()
+    rules: set[KernelRule] = set()
     routes: set[tuple[int, ObservedRoute]] = set()
     nic_of: dict[int, str] = {}
     for leaf, nic in nics:
         for table, prefix, gateway in zip(nic.tables, leaf.prefixes, leaf.gateways, strict=True):
             nic_of[table.id] = nic.name
-            rules.add(ObservedRule(table.priority, prefix, table.id))
+            rules.add(KernelRule(table.priority, prefix, table.id))
             routes.add((table.id, ObservedRoute(prefix, nic.name)))
             routes.add((table.id, ObservedRoute(DEFAULT_ROUTE, nic.name, gateway)))
     findings.look(TABLES, len(rules) + len(nic_of))
@@ -170,7 +171,7 @@ def _table_place(context: Context, server: str, table: int) -> Place | None:
     return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
-def _rule(rule: ObservedRule) -> str:
+def _rule(rule: KernelRule) -> str:
     return f"{rule.priority}: from {rule.source} lookup {rule.table}"
 
 

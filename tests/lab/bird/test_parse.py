@@ -130,7 +130,7 @@ def test_bfd(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_session_that_is_down_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(8001, "8001 No valid tables\n"))
+    monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(8003, "8003 No valid tables\n"))
     assert parse.exported(Bird(Path()), "et-0-0-0") == ()
     monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(9001, "9001 syntax error\n"))
     with pytest.raises(LabError, match="export 'et-0-0-0': syntax error"):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ailb_gen.addresses import Prefix
+from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.lab import kernel, namespaces
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
@@ -102,15 +102,19 @@ def build(tag: str, network: Network) -> Running:
     for name in running.plan.switches:
         namespaces.batch([f"link set {link} up" for link in links(running, name)], running.space(name))
     for name, switch in network.switches.items():
-        lines = []
         routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
-        for port in switch.ports.values():
-            for unit in port.units:
-                # Every address on lo: the tests look at routes, not at bridges.
-                if not port.disabled and not unit.disabled and (port.name != "irb" or unit.name in routed):
-                    lines += [
-                        f"address add {_text(one.value, one.prefix.length)} dev lo nodad" for one in unit.addresses
-                    ]
+        units = (
+            unit
+            for port in switch.ports.values()
+            for unit in port.units
+            if not port.disabled and not unit.disabled and (port.name != "irb" or unit.name in routed)
+        )
+        # Every address on lo: the tests look at routes, not at bridges.
+        lines = [
+            f"address add {address_text(one.value)}/{one.prefix.length} dev lo nodad"
+            for unit in units
+            for one in unit.addresses
+        ]
         namespaces.batch(lines, running.space(name))
     return running
 
@@ -119,10 +123,6 @@ def links(running: Running, name: str) -> list[str]:
     """Give the links of a switch to other switches."""
     ports = running.plan.switches[name].ports.values()
     return [port.link for port in ports if port.far.device in running.plan.switches]
-
-
-def _text(value: int, length: int) -> str:
-    return f"{Prefix(value, 128)}".replace("/128", f"/{length}")
 
 
 def start(running: Running) -> None:
@@ -158,19 +158,10 @@ def configure(running: Running, name: str, first: bool = False) -> None:
     if not first:
         running.bird(name).configure()
         return
-    words = (
-        "bird",
-        "-f",
-        "-c",
-        path,
-        "-s",
-        RUN / f"{running.space(name)}.ctl",
-        "-P",
-        RUN / f"{running.space(name)}.pid",
-    )
-    log = (RUN / f"{running.space(name)}.log").open("wb")
-    running.daemons[name] = namespaces.spawn(running.space(name), [str(word) for word in words], stderr=log)
-    _wait_for((RUN / f"{running.space(name)}.ctl").exists)
+    control, pid, log = (path.with_suffix(suffix) for suffix in (".ctl", ".pid", ".log"))
+    words = ("bird", "-f", "-c", str(path), "-s", str(control), "-P", str(pid))
+    running.daemons[name] = namespaces.spawn(running.space(name), words, stderr=log.open("wb"))
+    _wait_for(control.exists)
 
 
 def set_cable(running: Running, cable: Cable, up: bool) -> None:

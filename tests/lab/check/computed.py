@@ -21,7 +21,6 @@ from ailb_gen.lab.check.observed import (
     ObservedPath,
     ObservedRecoloring,
     ObservedRoute,
-    ObservedRule,
     ObservedSession,
     ObservedSize,
     ObservedTrace,
@@ -31,6 +30,7 @@ from ailb_gen.lab.check.observed import (
 from ailb_gen.lab.check.probes import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.faults import FaultKind
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.lab.links import settings
 from ailb_gen.lab.plan import plan, port_of
 from ailb_gen.network.fabric import End, Network
@@ -97,7 +97,7 @@ class ComputedLab:
             macs=macs,
             rules={
                 name: frozenset(
-                    ObservedRule(rule.priority or 0, rule.source, rule.table or 0)
+                    KernelRule(rule.priority or 0, rule.source, rule.table or 0)
                     for rule in host.profile.rules
                     if rule.source is not None
                 )

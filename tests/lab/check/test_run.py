@@ -26,7 +26,6 @@ from ailb_gen.lab.check.observed import (
     ObservedBfd,
     ObservedRecoloring,
     ObservedRoute,
-    ObservedRule,
     ObservedSession,
     Samples,
 )
@@ -35,6 +34,7 @@ from ailb_gen.lab.check.probes import probes
 from ailb_gen.lab.check.recolor import Recoloring, check_recoloring
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab, check_state
 from ailb_gen.lab.faults import FaultKind
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.network.fabric import End, Network
 from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, rendered, shown
 from tests.conftest import examples
@@ -393,7 +393,7 @@ DEVIATIONS: dict[str, tuple[Change, str, str]] = {
     "an IRB without gateways": (put("addresses", IRB, frozenset()), "04", "irb.2 has no address"),
     "no rules": (put("rules", SERVER, frozenset()), "05", "has no rule"),
     "a rule too many": (
-        put("rules", SERVER, lambda own: own | {ObservedRule(1, Prefix(0, 0), 7)}),
+        put("rules", SERVER, lambda own: own | {KernelRule(1, Prefix(0, 0), 7)}),
         "05",
         "has the rule 1: from ::/0 lookup 7",
     ),
