@@ -19,11 +19,11 @@ from pathlib import Path
 from ailb_gen.lab import faults, links
 from ailb_gen.lab.kernel import BIRD, routes
 from ailb_gen.lab.namespaces import isolate
-from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.registry import enter, find
 from ailb_gen.lab.traffic.ecmp import by_ecmp, ecmp
 from ailb_gen.lab.traffic.flows import flows
-from ailb_gen.lab.traffic.model import Flow, Load
+from ailb_gen.lab.traffic.model import Flow, TrafficLoad
 from ailb_gen.lab.traffic.run import measure, running
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.read import read_network
@@ -155,22 +155,22 @@ def failures(folder: Path) -> None:
 def _failures_inside(network: Network) -> None:
     _, made = enter("bench-failures")
     chosen = flows(made, network.hosts)
-    load = Load(1000.0, 2000)
+    load = TrafficLoad(1000.0, 2000)
     spread = {"pinned": measure(made, chosen, load)}
     with ecmp(made):
         spread["ECMP"] = measure(made, flows(made, network.hosts, ecmp=True), by_ecmp(load))
     for name, result in spread.items():
         print(f"{name}: bytes of the busiest uplink over the mean {max(result.spread().values()):.3f}")
-    _outages(made, chosen, faults.Kind.CARRIER, CARRIER_MS)
-    _outages(made, chosen, faults.Kind.SILENT, SILENT * BFD_S * 1000)
+    _outages(made, chosen, faults.FaultKind.CARRIER, CARRIER_MS)
+    _outages(made, chosen, faults.FaultKind.SILENT, SILENT * BFD_S * 1000)
 
 
-def _outages(made: Plan, chosen: Sequence[Flow], kind: faults.Kind, limit_ms: float) -> None:
+def _outages(made: LabPlan, chosen: Sequence[Flow], kind: faults.FaultKind, limit_ms: float) -> None:
     """Let one link fail under traffic, several times; print the longest outage of a flow, and of all others."""
     link = f"{made.links[0].a}"
     worst, others, before = [], 0, _routes(made)
     for _ in range(REPEATED):
-        with running(made, tuple(chosen), Load(1000.0, 0)) as traffic:
+        with running(made, tuple(chosen), TrafficLoad(1000.0, 0)) as traffic:
             time.sleep(0.5)
             faults.fail(made, link, kind)
             time.sleep(2.0)
@@ -185,7 +185,7 @@ def _outages(made: Plan, chosen: Sequence[Flow], kind: faults.Kind, limit_ms: fl
     print(f"  other colors lost {others} packets; limit {limit_ms:.0f} ms and 0: {'kept' if kept else 'MISSED'}")
 
 
-def _routes(made: Plan) -> list[object]:
+def _routes(made: LabPlan) -> list[object]:
     """Return what the kernels of all switches forward."""
     return [routes(name, protocol=BIRD) for name in made.switches]
 

@@ -48,7 +48,7 @@ servers: 2
 # The modules that take longest with `make test-long`, longest first. Workers begin with them: otherwise one of them
 # would be the last, and only one processor busy. The others come in the order of their names.
 LONGEST = (
-    "lab/check/test_running.py",
+    "lab/check/test_live.py",
     "deploy/test_hostile_cost.py",
     "deploy/test_kill.py",
     "browser/test_paths.py",

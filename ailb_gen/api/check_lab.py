@@ -63,15 +63,16 @@ def check_lab(
     from ailb_gen.checks.run import examine
     from ailb_gen.checks.steps import STEPS
     from ailb_gen.lab.check.changes import alone
-    from ailb_gen.lab.check.measure import RunningLab
-    from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged
+    from ailb_gen.lab.check.live import RunningLab
+    from ailb_gen.lab.check.run import LabCheckOptions, skipped_checks, steps
+    from ailb_gen.lab.check.run import check_lab as compared
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.report.judge import judge
 
     with progress("reading", STEPS) as advance:
         files = RunOptions(frozenset(), seed=seed, jobs=processes(None))
         done, context = examine(intent, Path(artifacts or lab.artifacts), files, advance, advance.step)
-    options = Options(chosen, *_failures(len(context.network.switches), rounds, doubles, faults), traces, seed)
+    options = LabCheckOptions(chosen, *_failures(len(context.network.switches), rounds, doubles, faults), traces, seed)
     results: list[Result] = []
     on_purpose: tuple[str, ...] = ()
     trouble: AilbError | None = None
@@ -84,10 +85,10 @@ def check_lab(
         try:
             running = RunningLab(plan, context)
             on_purpose = tuple(f"failed on purpose: {fault}" for fault in running.faults)
-            results += judge_lab(running, context, options, step)
+            results += compared(running, context, options, step)
         except AilbError as error:
             trouble = error
-            results += unjudged(options, str(error))
+            results += skipped_checks(options, str(error))
     notes = (*done.notes, *on_purpose)
     done = replace(done, results=tuple(results), notes=notes, trouble=str(trouble or ""))
     return CheckReport(judge(done, accepted, chosen, limit, fail_on), "lab check", context, trouble)

@@ -189,7 +189,7 @@ def execute(
 
 
 def _execute(device: str, name: str | None, words: list[str]) -> None:
-    from ailb_gen.lab.enter import execute_in
+    from ailb_gen.lab.devices import execute_in
     from ailb_gen.lab.registry import enter
 
     lab, made = enter(name)

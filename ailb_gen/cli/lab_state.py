@@ -15,8 +15,8 @@ from ailb_gen.paint import Style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ailb_gen.lab.faults import Fault
-    from ailb_gen.lab.plan import Plan
+    from ailb_gen.lab.faults import CableFault
+    from ailb_gen.lab.plan import LabPlan
 
 NAME = Annotated[
     str | None,
@@ -67,7 +67,7 @@ def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", he
         echo_wrapped((text, Style.FAIL))
 
 
-def _row(plan: Plan, name: str, ports: dict[str, int]) -> dict[str, object]:
+def _row(plan: LabPlan, name: str, ports: dict[str, int]) -> dict[str, object]:
     """Return what one switch does; without a daemon, because it is not configured or that has ended, no sessions."""
     from ailb_gen.lab.bird.control import Bird, NoDaemonError
     from ailb_gen.lab.bird.parse import sessions
@@ -117,7 +117,7 @@ def fail(
     if one_way:
         found = faults.fail_one_way(plan, what)
     else:
-        found = faults.fail(plan, what, faults.Kind.SILENT if silent else faults.Kind.CARRIER)
+        found = faults.fail(plan, what, faults.FaultKind.SILENT if silent else faults.FaultKind.CARRIER)
     _tell("failed", found)
     if wait:
         _settle(plan)
@@ -144,12 +144,12 @@ def repair(
         _settle(plan)
 
 
-def _tell(verb: str, found: Sequence[Fault]) -> None:
+def _tell(verb: str, found: Sequence[CableFault]) -> None:
     for fault in found:
         typer.echo(f"{verb}: {fault}")
 
 
-def _settle(plan: Plan) -> None:
+def _settle(plan: LabPlan) -> None:
     """Wait until sessions and routes have settled, and say how long that took."""
     from ailb_gen.lab.convergence import wait
 

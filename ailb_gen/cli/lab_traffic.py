@@ -16,8 +16,8 @@ from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.paths import real
 
 if TYPE_CHECKING:
-    from ailb_gen.lab.plan import Plan
-    from ailb_gen.lab.traffic.model import Load, Result
+    from ailb_gen.lab.plan import LabPlan
+    from ailb_gen.lab.traffic.model import TrafficLoad, TrafficResult
     from ailb_gen.network.fabric import Network
 
 PINNED, ECMP = "pinned", "ECMP"
@@ -61,7 +61,7 @@ def traffic(
     show(json_text(results) if as_json else report(results, painter()))
 
 
-def _measured(plan: Plan, network: Network, load: Load, qps: int, seed: int, hashed: bool) -> Result:
+def _measured(plan: LabPlan, network: Network, load: TrafficLoad, qps: int, seed: int, hashed: bool) -> TrafficResult:
     from ailb_gen.lab.traffic.ecmp import by_ecmp, ecmp
     from ailb_gen.lab.traffic.flows import flows
     from ailb_gen.lab.traffic.run import measure
@@ -83,6 +83,7 @@ def capture(
 ) -> None:
     """Write the packets of a port to a pcap file, until Ctrl-C."""
     from ailb_gen.lab import capture as packets
+    from ailb_gen.lab.devices import link_of
     from ailb_gen.lab.registry import enter
     from ailb_gen.wording import counted
 
@@ -91,7 +92,7 @@ def capture(
         raise UsageError(f"{output}: this is a directory; name a file")
     lab, plan = enter(name)
     check_place("-o", output, [Path(lab.fabric), Path(lab.artifacts)])
-    link = packets.link_of(plan, device, port)
+    link = link_of(plan, device, port)
 
     def started() -> None:
         typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)

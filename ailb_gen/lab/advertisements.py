@@ -1,4 +1,4 @@
-"""Router advertisements as they arrive (RFC 4861): who is heard on which link, and what he announces."""
+"""Router advertisements as they arrive (RFC 4861): the routers that are heard on each link, and their prefixes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.errors import LabError
+from ailb_gen.lab.kernel import ADDRESSES, drain, subscribe
 from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.watched import ADDRESSES, drain, subscribe
+from ailb_gen.lab.sockets import icmp6_socket
 
 SOLICITATION, ADVERTISEMENT = 133, 134
-# Types of options (RFC 4861, 4.6), and the header of an advertisement and of a prefix option.
-SOURCE_MAC, PREFIX, MTU = 1, 3, 5
+# The type of prefix options (RFC 4861, 4.6), and the header of an advertisement and of a prefix option.
+PREFIX = 3
 HEADER = struct.Struct("!BBHBBHII")
 PREFIX_OPTION = struct.Struct("!BBBBIII16s")
-MANAGED, OTHER = 0x80, 0x40
 ON_LINK, AUTONOMOUS = 0x80, 0x40
 # RFC 4861, 6.1.2: a packet with less has crossed a router.
 HOP_LIMIT = 255
-ALL_ROUTERS = "ff02::2"
-# setsockopt(2) of raw sockets: RFC 3542, 3.2; a bit that is set blocks the type. ioctl(2) of netdevice(7).
-ICMP6_FILTER = 1
+ALL_NODES, ALL_ROUTERS = "ff02::1", "ff02::2"
+LAST_ADVERTISEMENT = HEADER.pack(ADVERTISEMENT, 0, 0, 0, 0, 0, 0, 0)
+# ioctl(2) of netdevice(7).
 NAME_OF_INDEX, INDEX_OF_NAME = 0x8910, 0x8933
 IFREQ = struct.Struct("16si20x")
 # Interval of solicitations on links without a router. Seconds.
@@ -51,17 +52,11 @@ class AnnouncedPrefix:
 class Advertisement:
     """A router advertisement (RFC 4861, 4.2), where and when it was heard; `at` in seconds since 1970.
 
-    `source` is the router's link-local address, `lifetime_s` how long it is a router, 0 if it no longer is. `hop_limit`
-    is what it tells hosts to use, `mtu` and `mac` are 0 and empty where it says nothing.
+    `source` is the router's link-local address, `lifetime_s` how long it is a router, 0 if it no longer is.
     """
 
     lifetime_s: int
-    hop_limit: int
-    managed: bool
-    other: bool
-    prefixes: tuple[AnnouncedPrefix, ...]
-    mtu: int = 0
-    mac: str = ""
+    prefixes: tuple[AnnouncedPrefix, ...] = ()
     device: str = ""
     link: str = ""
     source: int = 0
@@ -72,26 +67,12 @@ def parse(data: bytes, device: str = "", link: str = "", source: int = 0, at: fl
     """Read an ICMPv6 message; None if it is no valid router advertisement (RFC 4861, 6.1.2)."""
     if len(data) < HEADER.size:
         return None
-    kind, code, _, hop_limit, flags, lifetime, _, _ = HEADER.unpack_from(data)
+    kind, code, _, _, _, lifetime, _, _ = HEADER.unpack_from(data)
     options = _options(data[HEADER.size :])
     if kind != ADVERTISEMENT or code != 0 or options is None:
         return None
     prefixes = (_prefix(body) for number, body in options if number == PREFIX)
-    macs = [body[2:].hex(":") for number, body in options if number == SOURCE_MAC and len(body) == 8]
-    mtus = [int.from_bytes(body[4:], "big") for number, body in options if number == MTU and len(body) == 8]
-    return Advertisement(
-        lifetime_s=lifetime,
-        hop_limit=hop_limit,
-        managed=bool(flags & MANAGED),
-        other=bool(flags & OTHER),
-        prefixes=tuple(prefix for prefix in prefixes if prefix is not None),
-        mtu=mtus[-1] if mtus else 0,
-        mac=macs[-1] if macs else "",
-        device=device,
-        link=link,
-        source=source,
-        at=at,
-    )
+    return Advertisement(lifetime, tuple(one for one in prefixes if one is not None), device, link, source, at)
 
 
 def _options(data: bytes) -> list[tuple[int, bytes]] | None:
@@ -116,8 +97,8 @@ def _prefix(option: bytes) -> AnnouncedPrefix | None:
     return AnnouncedPrefix(Prefix(first, length), bool(flags & ON_LINK), bool(flags & AUTONOMOUS), valid, preferred)
 
 
-class Ears:
-    """A raw socket in every namespace of some devices; what arrives is kept from the moment it is made.
+class RaSocket:
+    """A raw socket in every namespace of some devices; messages are kept from the moment it is made.
 
     `readdressed` are devices whose addresses have changed meanwhile, if they are to be watched. Raises LabError when a
     socket cannot be made.
@@ -204,20 +185,31 @@ class Ears:
             one.close()
 
 
-def _open(name: str) -> socket.socket:
-    with inside(name):
-        try:
-            made = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
-        except OSError as error:
-            raise LabError(f"{name}: no raw socket for router advertisements: {error.strerror}") from error
-    blocked = [0xFFFFFFFF] * 8
-    blocked[ADVERTISEMENT // 32] &= ~(1 << ADVERTISEMENT % 32)
-    made.setsockopt(socket.IPPROTO_ICMPV6, ICMP6_FILTER, struct.pack("@8I", *blocked))
-    for option in (socket.IPV6_RECVPKTINFO, socket.IPV6_RECVHOPLIMIT):
-        made.setsockopt(socket.IPPROTO_IPV6, option, 1)
+def _sending(made: socket.socket) -> socket.socket:
+    """Let a socket send messages of neighbor discovery, and not hear its own."""
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, HOP_LIMIT)
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP, 0)
     return made
+
+
+def _open(name: str) -> socket.socket:
+    made = _sending(icmp6_socket(name, [ADVERTISEMENT]))
+    for option in (socket.IPV6_RECVPKTINFO, socket.IPV6_RECVHOPLIMIT):
+        made.setsockopt(socket.IPPROTO_IPV6, option, 1)
+    return made
+
+
+def cease(name: str, links: Iterable[str]) -> None:
+    """Send a router's last advertisement, with a lifetime of 0 (RFC 4861, 6.2.5), from links of a device.
+
+    Junos sends it when advertisements are no longer configured. BIRD 2.0 also sends a last one, with the usual
+    lifetime. Nothing is sent where a link is down or without an address. Raises LabError.
+    """
+    with inside(name), _sending(icmp6_socket(name)) as sending:
+        for link in links:
+            # Without the link there is no receiver either.
+            with suppress(OSError):
+                sending.sendto(LAST_ADVERTISEMENT, (ALL_NODES, 0, 0, socket.if_nametoindex(link)))
 
 
 def _arrival(extra: list[tuple[int, int, bytes]]) -> tuple[int, int]:
@@ -231,25 +223,22 @@ def _arrival(extra: list[tuple[int, int, bytes]]) -> tuple[int, int]:
     return index, limit
 
 
-def capture(wanted: Iterable[tuple[str, str]], timeout_s: float) -> tuple[Advertisement, ...]:
+def capture(links: Iterable[tuple[str, str]], timeout_s: float) -> tuple[Advertisement, ...]:
     """Listen on links, given as device and link, until each has heard a router, or until the time is over.
 
-    Returns everything that was heard in these devices, in order. Raises LabError.
+    Returns all advertisements that were heard in these devices, in order. Raises LabError.
     """
-    silent = set(wanted)
-    ears = Ears(sorted({device for device, _ in silent}))
+    silent = set(links)
     found: list[Advertisement] = []
     end = time.monotonic() + timeout_s
-    asked = -ASK_S
-    try:
+    solicited = -ASK_S
+    with closing(RaSocket(sorted({device for device, _ in silent}))) as receiving:
         while silent and (now := time.monotonic()) < end:
-            if now - asked >= ASK_S:
-                asked = now
+            if now - solicited >= ASK_S:
+                solicited = now
                 for device, link in sorted(silent):
-                    ears.ask(device, link)
-            heard = ears.hear(min(end - now, ASK_S))
+                    receiving.ask(device, link)
+            heard = receiving.hear(min(end - now, ASK_S))
             found += heard
             silent -= {(one.device, one.link) for one in heard}
-    finally:
-        ears.close()
     return tuple(found)

@@ -16,10 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ailb_gen.errors import LabError, UsageError
+from ailb_gen.errors import LabError
 from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.plan import Plan, unit_link
-from ailb_gen.wording import did_you_mean
+from ailb_gen.lab.sockets import open_socket, widen
 
 # Magic number of times in nanoseconds, version, time zone, accuracy, bytes kept of a packet, link type Ethernet.
 FILE_HEADER = struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
@@ -30,7 +29,7 @@ ALL_PROTOCOLS, PACKET_OPTIONS, MEMBERSHIP, STATISTICS = 0x0003, 263, 1, 6
 PROMISCUOUS = 1
 TIMES = 35
 TIME = struct.Struct("=qq")
-RECEIVE_BUFFER_FORCE, BUFFER_BYTES = 33, 1 << 25
+BUFFER_BYTES = 1 << 25
 LOOK_S = 0.2
 
 
@@ -40,25 +39,6 @@ class Captured:
 
     packets: int
     dropped: int
-
-
-def link_of(plan: Plan, device: str, port: str) -> str:
-    """Return the link of a port of a switch, such as `et-0/0/0` or `irb.2`, or of a NIC. Raises UsageError."""
-    if device in plan.switches:
-        switch = plan.switches[device]
-        found = switch.ports.get(port)
-        link = found.link if found is not None else unit_link(switch, port)
-        known = list(switch.ports)
-    elif device in plan.servers:
-        known = list(plan.servers[device].nics)
-        link = port if port in known else None
-    else:
-        hint = did_you_mean(device, plan.devices) or "see: ailb-gen lab status"
-        raise UsageError(f"there is no device {device!r} in this lab; {hint}")
-    if link is None:
-        hint = did_you_mean(port, known) or f"it has {', '.join(known[:8])}"
-        raise UsageError(f"{device} has no port {port!r} with a cable; {hint}")
-    return link
 
 
 def capture(
@@ -91,11 +71,9 @@ def capture(
 
 
 def _socket(device: str, link: str) -> socket.socket:
-    with inside(device):
-        made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    made = open_socket(device, socket.AF_PACKET, socket.SOCK_RAW)
     try:
-        with suppress(PermissionError):
-            made.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, BUFFER_BYTES)
+        widen(made, BUFFER_BYTES)
         made.setsockopt(socket.SOL_SOCKET, TIMES, 1)
         made.setblocking(False)
         # It hears nothing before it is bound, and then this link alone.
@@ -114,7 +92,7 @@ def _write(packets: socket.socket, file: BinaryIO, most: int) -> int:
     written = 0
     while not most or written < most:
         try:
-            data, told, _, _ = packets.recvmsg(MOST_BYTES, 64)
+            data, extra, _, _ = packets.recvmsg(MOST_BYTES, 64)
         except BlockingIOError:
             break
         except OSError as error:
@@ -122,7 +100,7 @@ def _write(packets: socket.socket, file: BinaryIO, most: int) -> int:
             if error.errno != errno.ENETDOWN:
                 raise LabError(f"packets cannot be read: {error.strerror}") from error
             continue
-        stamp = next((row[2] for row in told if (row[0], row[1]) == (socket.SOL_SOCKET, TIMES)), b"")
+        stamp = next((value for level, kind, value in extra if (level, kind) == (socket.SOL_SOCKET, TIMES)), b"")
         seconds, nanoseconds = TIME.unpack(stamp) if len(stamp) == TIME.size else divmod(time.time_ns(), 10**9)
         file.write(RECORD.pack(seconds & 0xFFFFFFFF, nanoseconds, len(data), len(data)))
         file.write(data)

@@ -9,10 +9,10 @@ from ailb_gen.emulator.fabric_state import unconfigured
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
-from ailb_gen.lab.bird.model import Peer
-from ailb_gen.lab.ceasing import cease
-from ailb_gen.lab.links import Interface, Settings, apply, powered_off, settings
-from ailb_gen.lab.plan import Plan, PortPlan, link_local, unit_link
+from ailb_gen.lab.advertisements import cease
+from ailb_gen.lab.bird.model import BirdPeer
+from ailb_gen.lab.links import Interface, LinkSettings, apply, powered_off, settings
+from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
@@ -30,7 +30,7 @@ class ConfiguredFabric:
     not answer.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         self.plan = plan
         self.lock = threading.RLock()
         self.switches = {name: LabSwitch(found) for name, found in plan.switches.items()}
@@ -73,12 +73,12 @@ class ConfiguredFabric:
 
     def _linked(self, own: LabSwitch) -> set[str]:
         """Return the links of a switch with `family inet6` whose both ends are enabled."""
-        wanted = {port.link: self._asked(End(own.name, port.port)) for port in own.ports.values()}
-        others = {port.link: self._asked(port.far) for port in own.ports.values()}
-        return {link for link, here in wanted.items() if here.inet6 and here.enabled and others[link].enabled}
+        own_ends = {port.link: self._settings(End(own.name, port.port)) for port in own.ports.values()}
+        far_ends = {port.link: self._settings(port.far) for port in own.ports.values()}
+        return {link for link, here in own_ends.items() if here.inet6 and here.enabled and far_ends[link].enabled}
 
-    def _asked(self, end: End) -> Interface:
-        """Return what the configuration of a switch asks of a port."""
+    def _settings(self, end: End) -> Interface:
+        """Return the settings of a port by the configuration of its switch."""
         other = self.switches.get(end.device)
         if other is None or other.settings is None:
             return Interface()
@@ -96,7 +96,7 @@ class ConfiguredFabric:
 
     def _advertises(self, end: End) -> bool:
         other = self.switches[end.device].switch if end.device in self.switches else None
-        return other is not None and f"{end.port}.0" in other.advertisements and self._asked(end).inet6
+        return other is not None and f"{end.port}.0" in other.advertisements and self._settings(end).inet6
 
     def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
         """Return whether a switch hears the router that its cable leads to."""
@@ -108,7 +108,7 @@ class ConfiguredFabric:
     def commit(self, name: str, tree: Node) -> None:
         """Take over the active configuration of a device, as written; a device that was off is on again.
 
-        Sessions of which both configurations say the same stay up. Raises UsageError when groups apply each other in a
+        Sessions that both configurations define equally stay up. Raises UsageError when groups apply each other in a
         circle; then nothing has changed. Raises LabError.
         """
         found = switch(name, switch_file(name), effective(tree))
@@ -116,10 +116,10 @@ class ConfiguredFabric:
             own = self.switches[name]
             silent = _falling_silent(own, found) if self.started else ()
             # Links may lose their addresses; and the daemon has a last word.
-            _cease(name, silent)
+            cease(name, silent)
             self._take(own, found, settings(self.plan, found))
             self._configure([name, *self._neighbors(name)])
-            _cease(name, silent)
+            cease(name, silent)
 
     def power_off(self, name: str) -> None:
         """Take a device out of the fabric: its links and sessions are down until it commits again."""
@@ -129,7 +129,7 @@ class ConfiguredFabric:
             self._take(own, None, powered_off(self.plan, name))
             self._configure(self._neighbors(name))
 
-    def _take(self, own: LabSwitch, found: Switch | None, wanted: Settings) -> None:
+    def _take(self, own: LabSwitch, found: Switch | None, wanted: LinkSettings) -> None:
         apply(own.name, own.settings, wanted)
         own.take(found, wanted)
 
@@ -149,20 +149,20 @@ class ConfiguredFabric:
         return list(dict.fromkeys(one for one in far if one in self.switches))
 
     def _configure(self, names: Sequence[str]) -> None:
-        """Let the daemons of switches run what follows from configurations and heard routers."""
+        """Let the daemons of switches run the translation of configurations and heard routers."""
         for name in names if self.started else ():
             own = self.switches[name]
             if own.switch is not None:
                 own.configure(self.peers(name), held=not self.forwarding)
 
-    def peers(self, name: str) -> dict[str, Peer]:
+    def peers(self, name: str) -> dict[str, BirdPeer]:
         """Return the neighbors that a switch has heard, and that have an AS number there, by logical interface."""
         found = {}
         for port in self.switches[name].ports.values():
             address = self._heard.get(name, {}).get(port.link)
             asn = self._asn(port.far) if address is not None else None
             if address is not None and asn is not None:
-                found[f"{port.port}.0"] = Peer(address, asn)
+                found[f"{port.port}.0"] = BirdPeer(address, asn)
         return found
 
     def _asn(self, end: End) -> int | None:
@@ -208,20 +208,3 @@ class ConfiguredFabric:
 def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
     """Return the links on which another configuration sends no more router advertisements."""
     before = own.switch.advertisements if own.switch is not None else {}
-    units = [name for name in before if name not in found.advertisements or not _speaks(found, name)]
-    return tuple(link for name in units if (link := unit_link(own.plan, name)) is not None)
-
-
-def _speaks(found: Switch, name: str) -> bool:
-    unit = found.unit(name)
-    return unit is not None and unit.inet6
-
-
-def _cease(name: str, links: Sequence[str]) -> None:
-    for link in links:
-        cease(name, link)
-
-
-def port_of(interface: str) -> str:
-    """Return the port of a logical interface; a port itself."""
-    return interface.rpartition(".")[0] or interface

@@ -1,55 +1,88 @@
-"""Whether the daemons of a lab have nothing left to tell each other, nor the kernels."""
+"""The start of a lab, and whether its daemons have nothing left to tell each other, nor the kernels.
+
+Addresses of links come first, then daemons, routers that are heard, sessions and routes, the kernels last: a daemon
+that brings every route into the kernel when it comes, and changes it with every further path, takes five times as long
+with a hundred switches.
+"""
 
 from __future__ import annotations
 
+import operator
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.bird.model import SessionState
+from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.links import LOSING
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
+from ailb_gen.lab.polling import settled
 from ailb_gen.lab.routers import control_socket
-from ailb_gen.lab.watched import Kernels
+from ailb_gen.lab.state import LabFabric
 
-# Between two looks at all switches, at least; what both find counts. Seconds.
+# The least pause between two readings of all switches. Seconds.
 PAUSE_S = 0.05
-# What cannot come up is waited for so long after the last change. Seconds.
+# The time since the last change after which sessions that are down are no longer waited for. Seconds.
 QUIET_S = 3.0
+# The time without progress after which the rest may never come. The kernel gives links carrier once a second. BIRD
+# advertises at once, which is lost at a link without an address, and then 3 s later (RFC 4861, 10,
+# MIN_DELAY_BETWEEN_RAS).
+SILENCE_S, START_PAUSE_S = 4.0, 0.02
 
 # The sessions of all switches by name and link.
 States = Mapping[str, Mapping[str, SessionState]]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One look at all switches: what is under way, what is down and might come up, and all numbers."""
+class LabStatus:
+    """The state of all switches: pending updates, sessions that are down and might come up, and all counters."""
 
     busy: tuple[str, ...]
     down: tuple[str, ...]
     numbers: tuple[object, ...]
 
 
-def wait(plan: Plan, timeout_s: float, kernels: bool = True, quiet_s: float = QUIET_S) -> tuple[str, ...]:
+def start(fabric: LabFabric, timeout_s: float) -> tuple[str, ...]:
+    """Start the daemons of all switches that are configured, and wait until nothing happens any more.
+
+    Returns what is missing then, as text; at the latest after `timeout_s`, which may be exceeded by what is begun.
+    Raises LabError.
+    """
+    latest = time.monotonic() + timeout_s
+
+    def all_come(missing: Callable[[], tuple[str, ...]]) -> None:
+        settled(missing, operator.not_, latest - time.monotonic(), SILENCE_S, START_PAUSE_S)
+
+    all_come(fabric.unaddressed)
+    fabric.start()
+    all_come(fabric.unheard)
+    fabric.connect()
+    wait(fabric.plan, latest - time.monotonic(), kernels=False)
+    fabric.forward()
+    # What is down by now has been waited for.
+    return (*fabric.unheard(), *wait(fabric.plan, latest - time.monotonic(), quiet_s=0.0))
+
+
+def wait(plan: LabPlan, timeout_s: float, kernels: bool = True, quiet_s: float = QUIET_S) -> tuple[str, ...]:
     """Wait until every daemon has what its neighbors send, and every kernel what its daemon has.
 
-    Returns what is missing in the end, as text: sessions that are down although both ends have one and a link, and
-    after `timeout_s` what is still under way. For sessions that are down it waits until nothing has changed for
+    Returns the rest that is missing, as text: sessions that are down although both ends have one and a link, and
+    after `timeout_s` pending updates. For sessions that are down it waits until nothing has changed for
     `quiet_s`. Without `kernels` only the daemons count. Raises LabError.
     """
     with closing(Kernels()) as watched:
         return _wait(plan, watched, timeout_s, kernels, quiet_s)
 
 
-def _wait(plan: Plan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s: float) -> tuple[str, ...]:
+def _wait(plan: LabPlan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s: float) -> tuple[str, ...]:
     latest = time.monotonic() + timeout_s
-    before, since = look(plan, watched, kernels), time.monotonic()
+    before, since = status(plan, watched, kernels), time.monotonic()
     while True:
         time.sleep(PAUSE_S)
-        now = look(plan, watched, kernels)
+        now = status(plan, watched, kernels)
         if now.numbers != before.numbers:
             since = time.monotonic()
         quiet = time.monotonic() - since
@@ -60,8 +93,8 @@ def _wait(plan: Plan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s
         before = now
 
 
-def look(plan: Plan, watched: Kernels, kernels: bool = True) -> Look:
-    """Look at all switches whose daemon runs. Raises LabError."""
+def status(plan: LabPlan, watched: Kernels, kernels: bool = True) -> LabStatus:
+    """Return the state of all switches whose daemon runs. Raises LabError."""
     states = {}
     for name in plan.switches:
         with suppress(NoDaemonError):
@@ -75,14 +108,14 @@ def look(plan: Plan, watched: Kernels, kernels: bool = True) -> Look:
         for name, rows in states.items()
         for link, one in rows.items()
     )
-    return Look(tuple(busy), tuple(down), numbers)
+    return LabStatus(tuple(busy), tuple(down), numbers)
 
 
 def _states(name: str) -> dict[str, SessionState]:
     return {one.link: one for one in parse.sessions(Bird(control_socket(name))).values()}
 
 
-def _carriers(plan: Plan, watched: Kernels, states: States) -> dict[str, set[str]]:
+def _carriers(plan: LabPlan, watched: Kernels, states: States) -> dict[str, set[str]]:
     """Return the links with carrier of every switch, but for those that were made to lose all packets."""
     known = {name: watched.links(name) for name in states}
     found = {name: {link.name for link in rows.values() if link.carrier} for name, rows in known.items()}
@@ -91,21 +124,21 @@ def _carriers(plan: Plan, watched: Kernels, states: States) -> dict[str, set[str
             if rows[port.link].group & LOSING:
                 found[name].discard(port.link)
                 if port.far.device in found:
-                    found[port.far.device].discard(plan.switches[port.far.device].ports[port.far.port].link)
+                    found[port.far.device].discard(plan.link(port.far))
     return found
 
 
-def _pairs(plan: Plan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
+def _pairs(plan: LabPlan, states: States) -> Iterator[tuple[str, str, SessionState, SessionState]]:
     """Yield name, link and both ends of every session that two daemons are configured for, from each end."""
     for name, rows in states.items():
         for port in plan.switches[name].ports.values():
             far = states.get(port.far.device, {})
-            there = plan.switches[port.far.device].ports[port.far.port].link if far else ""
+            there = plan.link(port.far) if far else ""
             if port.link in rows and there in far:
                 yield name, port.link, rows[port.link], far[there]
 
 
-def _unequal(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
+def _unequal(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, there in _pairs(plan, states):
         if here.established and link not in carriers[name]:
             yield f"{name}: the session on {link} is still up, over a link that has failed"
@@ -114,7 +147,7 @@ def _unequal(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> It
             yield f"{name}: {here.exported} routes go out on {link}, {received} have arrived"
 
 
-def _down(plan: Plan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
+def _down(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, _ in _pairs(plan, states):
         if not here.established and link in carriers[name]:
             yield f"{name}: the session on {link} is {here.state}{f': {here.last_error}' if here.last_error else ''}"

@@ -1,4 +1,4 @@
-"""A lab while it runs: everything that is started for it, in order, and what ends with it."""
+"""A lab while it runs: everything that is started for it, in order, and ends with it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from socket import socket
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import check_inventory, entries, password_of, specs, unmanaged, write_inventory
-from ailb_gen.lab import links, neighbor_table, registry, starting
+from ailb_gen.lab import convergence, links, neighbor_table, registry
 from ailb_gen.lab.namespaces import end_by_signals, isolate
-from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.ports import Forwarder, listeners
 from ailb_gen.lab.registry import Lab
 from ailb_gen.lab.router_discovery import RaListener
@@ -41,7 +41,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A lab that has started, what is missing in it, and what it has changed or cannot change outside, as text."""
+    """A lab that has started; as text its missing parts, and a note about changes outside of it, made or impossible."""
 
     lab: Lab
     missing: tuple[str, ...]
@@ -52,7 +52,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
     """Start a lab, announce it, and keep it until a signal ends it.
 
     Must be called before there are threads. `announce` is called once when everything has come that comes, `step` with
-    what is being done. Raises UsageError for cables or ports that cannot be used, OutputError, LabError.
+    the name of every step. Raises UsageError for cables or ports that cannot be used, OutputError, LabError.
     """
     lab, made = start.lab, plan(network)
     inventory, artifacts = Path(lab.inventory), Path(lab.artifacts)
@@ -78,7 +78,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         booted = stack.enter_context(boot.boot(made, network, artifacts, lab.hosts))
         step("BGP")
         fabric.listen(listener)
-        missing = starting.start(fabric, start.patience_s)
+        missing = convergence.start(fabric, start.patience_s)
         step("addresses of servers")
         missing += tuple(_lacking(booted, made, network, lab.fresh))
         stack.enter_context(fleet)
@@ -89,13 +89,13 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
             inventory, entered, fleet.known_hosts(switches) + known, start.user, PASSWORD, password if new else ""
         )
         step("")
-        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.way), missing, note))
+        announce(Ready(replace(lab, process=process, ports=ports, hosts=booted.method), missing, note))
         while True:
             signal.pause()
 
 
 def _reachable(
-    stack: ExitStack, made: Plan, inventory: Path, outside: Mapping[str, socket], address: str
+    stack: ExitStack, made: LabPlan, inventory: Path, outside: Mapping[str, socket], address: str
 ) -> tuple[dict[str, object], str]:
     """Let servers be reached over SSH where that is possible; return their inventory entries and host keys."""
     if ssh.why_not():
@@ -106,8 +106,8 @@ def _reachable(
     return ssh.entries(keys, address, ports), ssh.known_hosts(keys, address, ports)
 
 
-def _lacking(booted: boot.Servers, made: Plan, network: Network, fresh: bool) -> Iterator[str]:
-    """Wait for the addresses of servers; give what is missing. Leaves without configuration advertise none."""
+def _lacking(booted: boot.Servers, made: LabPlan, network: Network, fresh: bool) -> Iterator[str]:
+    """Wait for the addresses of servers; yield the missing ones. Leaves without configuration advertise none."""
     lost = {} if fresh else boot.wait(made, network.hosts)
     yield from (f"{server} {nic}: no address in {prefix}" for (server, nic), row in lost.items() for prefix in row)
     yield from (f"{server}: {text}" for server, texts in booted.warnings.items() for text in texts)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.kernel import Link, links
-from ailb_gen.lab.links import Group, links_locked, state_line
+from ailb_gen.lab.kernel import KernelLink, links
+from ailb_gen.lab.links import LinkGroup, links_locked, state_line
 from ailb_gen.lab.namespaces import batch, output
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.network.cable_words import cables_named
 from ailb_gen.network.fabric import End
 
@@ -26,20 +26,20 @@ from ailb_gen.network.fabric import End
 TABLE = "netdev ailb"
 
 
-class Kind(Enum):
+class FaultKind(Enum):
     """The kinds of cable failures: without carrier, silent, or silent in one direction, as the switch's end sees it."""
 
-    CARRIER = Group.FAILED
-    SILENT = Group.SILENT
-    MUTE = Group.MUTE
-    DEAF = Group.DEAF
+    CARRIER = LinkGroup.FAILED
+    SILENT = LinkGroup.SILENT
+    MUTE = LinkGroup.MUTE
+    DEAF = LinkGroup.DEAF
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CableFault:
     """A cable that has failed; `a` is the switch's end, of a cable between switches the leaf's."""
 
-    kind: Kind
+    kind: FaultKind
     a: End
     b: End
 
@@ -48,18 +48,20 @@ class Fault:
 
     def losing_ends(self) -> tuple[End, ...]:
         """Return the ends at which packets that arrive are dropped."""
-        return {Kind.SILENT: (self.a, self.b), Kind.MUTE: (self.b,), Kind.DEAF: (self.a,)}.get(self.kind, ())
+        return {FaultKind.SILENT: (self.a, self.b), FaultKind.MUTE: (self.b,), FaultKind.DEAF: (self.a,)}.get(
+            self.kind, ()
+        )
 
 
 WORDS = {
-    Kind.CARRIER: "no carrier",
-    Kind.SILENT: "loses all packets",
-    Kind.MUTE: "loses what {a} sends",
-    Kind.DEAF: "loses what {b} sends",
+    FaultKind.CARRIER: "no carrier",
+    FaultKind.SILENT: "loses all packets",
+    FaultKind.MUTE: "loses what {a} sends",
+    FaultKind.DEAF: "loses what {b} sends",
 }
 
 
-def fail(plan: Plan, word: str, kind: Kind) -> tuple[Fault, ...]:
+def fail(plan: LabPlan, word: str, kind: FaultKind) -> tuple[CableFault, ...]:
     """Let cables fail: of a device, one, or those between two devices, as `cables_named` reads them; returns them.
 
     Raises UsageError, LabError.
@@ -67,72 +69,70 @@ def fail(plan: Plan, word: str, kind: Kind) -> tuple[Fault, ...]:
     return fail_cables(plan, cables_named(_cables(plan), word), kind)
 
 
-def fail_one_way(plan: Plan, word: str) -> tuple[Fault, ...]:
-    """Let cables lose what the device sends that `word` begins with; returns them. Raises UsageError, LabError."""
+def fail_one_way(plan: LabPlan, word: str) -> tuple[CableFault, ...]:
+    """Let cables lose the packets of the device that `word` begins with; returns them. Raises UsageError, LabError."""
     sender = re.split("[: ]", word, maxsplit=1)[0]
     cables = cables_named(_cables(plan), word)
     return tuple(
         fault
-        for kind, mute in ((Kind.MUTE, True), (Kind.DEAF, False))
+        for kind, mute in ((FaultKind.MUTE, True), (FaultKind.DEAF, False))
         for fault in fail_cables(plan, [(a, b) for a, b in cables if (a.device == sender) == mute], kind)
     )
 
 
-def fail_cables(plan: Plan, cables: Iterable[tuple[End, End]], kind: Kind) -> tuple[Fault, ...]:
+def fail_cables(plan: LabPlan, cables: Iterable[tuple[End, End]], kind: FaultKind) -> tuple[CableFault, ...]:
     """Let cables fail, each given as `Fault` has it; returns them. Raises LabError."""
-    faults = tuple(Fault(kind, a, b) for a, b in cables)
+    faults = tuple(CableFault(kind, a, b) for a, b in cables)
     _set(plan, faults, broken=True)
     return faults
 
 
-def repair(plan: Plan, word: str | None = None) -> tuple[Fault, ...]:
-    """Repair cables, without a word all that have failed; returns what had. Raises UsageError, LabError."""
+def repair(plan: LabPlan, word: str | None = None) -> tuple[CableFault, ...]:
+    """Repair cables, without a word all that have failed; returns the faults. Raises UsageError, LabError."""
     faults = repair_cables(plan, None if word is None else cables_named(_cables(plan), word))
     if word is not None and not faults:
         raise UsageError(f"{word!r}: it has no failure to repair; see: ailb-gen lab status")
     return faults
 
 
-def repair_cables(plan: Plan, cables: Iterable[tuple[End, End]] | None = None) -> tuple[Fault, ...]:
-    """Repair cables, without any all that have failed; returns what had. Raises LabError."""
+def repair_cables(plan: LabPlan, cables: Iterable[tuple[End, End]] | None = None) -> tuple[CableFault, ...]:
+    """Repair cables, without any all that have failed; returns the faults. Raises LabError."""
     meant = None if cables is None else set(cables)
     faults = tuple(fault for fault in faults_of(plan) if meant is None or (fault.a, fault.b) in meant)
     _set(plan, faults, broken=False)
     return faults
 
 
-def cables_at(plan: Plan, ends: Iterable[End]) -> tuple[tuple[End, End], ...]:
+def cables_at(plan: LabPlan, ends: Iterable[End]) -> tuple[tuple[End, End], ...]:
     """Return the cables with some ends."""
     chosen = set(ends)
     return tuple(cable for cable in _cables(plan) if not chosen.isdisjoint(cable))
 
 
-def faults_of(plan: Plan, seen: Mapping[str, Mapping[str, Link]] | None = None) -> tuple[Fault, ...]:
-    """Return what has failed, in the order of the cables; `seen` are the links of all switches, if known already.
+def faults_of(plan: LabPlan, observed: Mapping[str, Mapping[str, KernelLink]] | None = None) -> tuple[CableFault, ...]:
+    """Return the faults, in the order of the cables; `observed` are the links of all switches, if known already.
 
     Raises LabError.
     """
     cables = list(_cables(plan))
-    if seen is None:
-        seen = {name: links(name) for name in {a.device for a, _ in cables}}
+    if observed is None:
+        observed = {name: links(name) for name in {a.device for a, _ in cables}}
     return tuple(
-        Fault(kind, a, b) for a, b in cables for kind in Kind if seen[a.device][_link(plan, a)].group & kind.value
+        CableFault(kind, a, b)
+        for a, b in cables
+        for kind in FaultKind
+        if observed[a.device][plan.link(a)].group & kind.value
     )
 
 
-def _cables(plan: Plan) -> Iterator[tuple[End, End]]:
+def _cables(plan: LabPlan) -> Iterator[tuple[End, End]]:
     yield from ((cable.a, cable.b) for cable in plan.links)
     for server in plan.servers.values():
         yield from ((nic.leaf, End(server.name, nic.nic)) for nic in server.nics.values() if nic.leaf is not None)
 
 
-def _link(plan: Plan, end: End) -> str:
-    switch = plan.switches.get(end.device)
-    return switch.ports[end.port].link if switch is not None else end.port
-
-
-def _set(plan: Plan, faults: Iterable[Fault], broken: bool) -> None:
-    chosen: dict[str, list[Fault]] = defaultdict(list)
+def _set(plan: LabPlan, faults: Iterable[CableFault], broken: bool) -> None:
+    chosen: dict[str, list[CableFault]] = defaultdict(list)
     filters: dict[str, list[str]] = defaultdict(list)
     for fault in faults:
         chosen[fault.a.device].append(fault)
@@ -145,19 +145,19 @@ def _set(plan: Plan, faults: Iterable[Fault], broken: bool) -> None:
             groups = {link: one.group for link, one in links(name).items()}
             changed: dict[str, int] = {}
             for fault in found:
-                link = _link(plan, fault.a)
+                link = plan.link(fault.a)
                 before = changed.get(link, groups[link])
                 changed[link] = before | fault.kind.value if broken else before & ~fault.kind.value
             batch([state_line(link, group) for link, group in changed.items()], name)
 
 
-def _filter(plan: Plan, fault: Fault, end: End, broken: bool) -> Iterator[str]:
+def _filter(plan: LabPlan, fault: CableFault, end: End, broken: bool) -> Iterator[str]:
     """Yield the statements of nft(8) for one end of a silent cable; its number makes the name of the chain."""
     number = plan.switches[fault.a.device].ports[fault.a.port].cable
     chain = f"{TABLE} {fault.kind.name.lower()}{number}"
     if broken:
         yield f"add table {TABLE}"
-        hook = f'type filter hook ingress device "{_link(plan, end)}" priority 0; policy drop;'
+        hook = f'type filter hook ingress device "{plan.link(end)}" priority 0; policy drop;'
         yield f"add chain {chain} {{ {hook} }}"
     else:
         yield f"delete chain {chain}"

@@ -1,4 +1,4 @@
-"""Links of a lab: veth pairs for cables, and what the configuration of a switch asks of the kernel.
+"""Links of a lab: veth pairs for cables, and the settings of the kernel by the configuration of a switch.
 
 A port with `family inet6` has a link-local address, made of its MAC address (RFC 4291, appendix A). An IRB is a bridge
 of the ports on which its VLAN goes untagged; a server's NIC sends nothing else.
@@ -15,10 +15,10 @@ from pathlib import Path
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.kernel import links
 from ailb_gen.lab.namespaces import add, batch, write_sysctl
-from ailb_gen.lab.plan import LONGEST, Plan, PortPlan, SwitchPlan, irb_mac, mac_address
+from ailb_gen.lab.plan import LONGEST, LabPlan, PortPlan, SwitchPlan, irb_mac, mac_address
 from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.vlans import vlan_interfaces
 
@@ -32,7 +32,7 @@ LEAST_MTU, MOST_MTU, LINUX_MTU, LOOPBACK_MTU = 1280, 65535, 1500, 65536
 FIRST_INDEX, MOST_CABLES = 10_000, 1 << 16
 # Traceroutes of thousands of pairs need an answer to every packet.
 EVERYWHERE = {"net.ipv6.icmp.ratelimit": 0, "net.ipv6.icmp.ratemask": ""}
-# `default` is what links begin with, so that it must be set before they are made.
+# Links begin with the values of `default`, which must be set before they are made.
 ON_SWITCHES = {
     "net.ipv6.conf.all.forwarding": 1,
     "net.ipv6.conf.default.accept_ra": 0,
@@ -50,7 +50,7 @@ ON_SWITCHES = {
 }
 
 
-class Group(IntFlag):
+class LinkGroup(IntFlag):
     """The failure of a link; the kernel stores it as the link's group, so that all processes agree.
 
     A link that the configuration disables, or that has failed, is down; a silent one loses what arrives at either end,
@@ -65,7 +65,7 @@ class Group(IntFlag):
 
 
 # Failures that no end sees.
-LOSING = Group.SILENT | Group.MUTE | Group.DEAF
+LOSING = LinkGroup.SILENT | LinkGroup.MUTE | LinkGroup.DEAF
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ LOOPBACK = Interface(enabled=True, mtu=LOOPBACK_MTU, inet6=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LinkSettings:
     """The required settings of a device's links, by their Linux names."""
 
     interfaces: Mapping[str, Interface]
 
 
-def create(plan: Plan) -> None:
+def create(plan: LabPlan) -> None:
     """Make the namespaces of a lab and its cables; every end of a cable is down. Raises LabError."""
     add(plan.devices)
     for name in plan.devices:
@@ -103,14 +103,14 @@ def create(plan: Plan) -> None:
     batch([*_fabric_cables(plan), *_server_cables(plan)])
 
 
-def _fabric_cables(plan: Plan) -> Iterator[str]:
+def _fabric_cables(plan: LabPlan) -> Iterator[str]:
     for cable in plan.links:
         near = plan.switches[cable.a.device].ports[cable.a.port]
         far = plan.switches[cable.b.device].ports[cable.b.port]
         yield _veth(near.cable, cable.a.device, near.link, near.mac, cable.b.device, far.link, far.mac)
 
 
-def _server_cables(plan: Plan) -> Iterator[str]:
+def _server_cables(plan: LabPlan) -> Iterator[str]:
     for server in plan.servers.values():
         for number, nic in enumerate(server.nics.values()):
             if nic.leaf is not None:
@@ -131,10 +131,11 @@ def _veth(cable: int, device: str, link: str, mac: str, far_device: str, far_lin
     return f"link add {near} type veth peer name {far}"
 
 
-def settings(plan: Plan, switch: Switch) -> Settings:
-    """Return what a configuration asks of the links of a switch; ports that it does not name are enabled, as in Junos.
+def settings(plan: LabPlan, switch: Switch) -> LinkSettings:
+    """Return the settings of the links of a switch by its configuration.
 
-    Addresses that no interface can have, such as multicast, are left out.
+    Ports that it does not name are enabled, as in Junos. Addresses that no interface can have, such as multicast, are
+    left out.
     """
     device = plan.switches[switch.named]
     bridges = _bridges(device, switch)
@@ -145,14 +146,14 @@ def settings(plan: Plan, switch: Switch) -> Settings:
         mtu, addresses = _mtu(switch.ports["irb"], unit), _addresses(unit)
         number = int(name.rpartition(".")[2])
         found[name] = Interface(True, mtu, unit.inet6, addresses, mac=irb_mac(device.number, number))
-    return Settings(found)
+    return LinkSettings(found)
 
 
-def powered_off(plan: Plan, name: str) -> Settings:
-    """Return what is left of a switch without power: all ports are down."""
+def powered_off(plan: LabPlan, name: str) -> LinkSettings:
+    """Return the settings of a switch without power: all ports are down."""
     device = plan.switches[name]
     ports = {port.link: BLANK for port in device.ports.values()}
-    return Settings({"lo": _own_loopback(device), **ports})
+    return LinkSettings({"lo": _own_loopback(device), **ports})
 
 
 def _own_loopback(device: SwitchPlan, addresses: frozenset[tuple[int, int]] = frozenset()) -> Interface:
@@ -210,8 +211,8 @@ def _untagged(device: SwitchPlan, switch: Switch, name: str, vlan: int) -> bool:
 
 def _mtu(port: Port, unit: Unit | None) -> int:
     media = (port.mtu or JUNOS_MTU) - ETHERNET_HEADER
-    asked = min(media, unit.inet6_mtu) if unit is not None and unit.inet6_mtu else media
-    return max(LEAST_MTU, min(asked, MOST_MTU))
+    mtu = min(media, unit.inet6_mtu) if unit is not None and unit.inet6_mtu else media
+    return max(LEAST_MTU, min(mtu, MOST_MTU))
 
 
 def _addresses(unit: Unit) -> frozenset[tuple[int, int]]:
@@ -220,7 +221,7 @@ def _addresses(unit: Unit) -> frozenset[tuple[int, int]]:
     return frozenset((address.value, address.prefix.length) for address in usable)
 
 
-def apply(name: str, old: Settings | None, new: Settings) -> None:
+def apply(name: str, old: LinkSettings | None, new: LinkSettings) -> None:
     """Change the links of a switch from the old settings (None for a new switch) to the new ones; touch nothing else.
 
     A link that was made to fail stays down. Raises LabError.
@@ -239,7 +240,9 @@ def apply(name: str, old: Settings | None, new: Settings) -> None:
             lines += _link_lines(link, was, to)
             if link in toggled:
                 group = groups.get(link, 0)
-                lines.append(state_line(link, group & ~Group.DISABLED if to.enabled else group | Group.DISABLED))
+                lines.append(
+                    state_line(link, group & ~LinkGroup.DISABLED if to.enabled else group | LinkGroup.DISABLED)
+                )
             if was.inet6 != to.inet6:
                 parameters[f"net/ipv6/conf/{link}/disable_ipv6"] = 0 if to.inet6 else 1
             later += _address_lines(link, was, to)
@@ -291,7 +294,7 @@ def _link_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
 
 def state_line(link: str, group: int) -> str:
     """Return the command that puts a link into a group and, with a reason to be down, down."""
-    return f"link set {link} group {group:d} {'down' if group & (Group.DISABLED | Group.FAILED) else 'up'}"
+    return f"link set {link} group {group:d} {'down' if group & (LinkGroup.DISABLED | LinkGroup.FAILED) else 'up'}"
 
 
 def _address_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
@@ -308,7 +311,7 @@ def _address_lines(link: str, was: Interface, to: Interface) -> Iterator[str]:
 @contextmanager
 def links_locked() -> Iterator[None]:
     """Keep other processes of the lab from enabling and disabling links. Raises LabError."""
-    lock = places.here(LOCK)
+    lock = run_directory.here(LOCK)
     try:
         lock.parent.mkdir(exist_ok=True)
         file = lock.open("w")

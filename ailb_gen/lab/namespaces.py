@@ -1,9 +1,9 @@
 """Namespaces of a lab: private to its processes, so that the kernel frees everything when the first of them ends.
 
 The lab has mount, process-ID and network namespaces of its own and, without root, a user namespace. Its devices'
-network namespaces are mounted in a /run of its own; a process that joins the lab finds it by `places`, and keeps the
-machine's files for what its user reads and writes. A socket stays in the network namespace that it was made in: what
-the lab listens on for others is opened before. See namespaces(7), user_namespaces(7).
+network namespaces are mounted in a /run of its own; a process that joins the lab finds it by `run_directory`, and keeps
+the machine's files for what its user reads and writes. A socket stays in the network namespace that it was made in:
+what the lab listens on for others is opened before. See namespaces(7), user_namespaces(7).
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
-from ailb_gen.lab.requirements import located
-from ailb_gen.programs import search_path
+from ailb_gen.lab import run_directory
+from ailb_gen.lab.requirements import environment, located
 
 # From linux/sched.h, linux/mount.h and linux/prctl.h.
 NEW_MOUNTS, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = 0x00020000, 0x10000000, 0x20000000, 0x40000000
@@ -100,7 +99,7 @@ def isolate() -> int:
 
 
 def _wait(child: int) -> None:
-    """Pass signals on, and leave with the exit code of the child; what was open is the child's alone from now on."""
+    """Pass signals on, and leave with the exit code of the child; open files are the child's alone from now on."""
     for number in ENDING:
         signal.signal(number, lambda number, _: os.kill(child, number))
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -113,15 +112,15 @@ def _wait(child: int) -> None:
 def join(process: int) -> None:
     """Continue as a process of a running lab, which ends with it; `process` is the number of its first one.
 
-    Files stay those of the machine; the lab's /run is found by `places`. Must be called before there are threads. The
-    calling process waits for the new one and exits with its code. Raises LabError.
+    Files stay those of the machine; the lab's /run is found by `run_directory`. Must be called before there are
+    threads. The calling process waits for the new one and exits with its code. Raises LabError.
     """
     files = []
     try:
         if Path(f"/proc/{process}/ns/user").readlink() != Path("/proc/self/ns/user").readlink():
             files.append((os.open(f"/proc/{process}/ns/user", os.O_RDONLY), NEW_USERS))
         files += [(os.open(f"/proc/{process}/ns/{kind}", os.O_RDONLY), flag) for kind, flag in KINDS]
-        places.open_root(Path(f"/proc/{process}/root"))
+        run_directory.open_root(Path(f"/proc/{process}/root"))
     except OSError as error:
         raise LabError(
             f"the lab's process {process} cannot be reached: {error.strerror}; is it another user's?"
@@ -150,7 +149,7 @@ def see_files(process: int) -> None:
         raise LabError(f"the lab's process {process} cannot be reached: {error.strerror}") from error
     _call(f"cannot see the files of process {process}", "setns", file, NEW_MOUNTS)
     os.close(file)
-    places.take(str(places.RUN))
+    run_directory.take(str(run_directory.RUN))
     # Entering a mount namespace changes to its root directory.
     with suppress(OSError):
         os.chdir(here)
@@ -188,7 +187,7 @@ def end_by_signals() -> None:
 
 def namespace(name: str) -> Path:
     """Return the file of the network namespace of a device."""
-    return places.here("netns") / name
+    return run_directory.here("netns") / name
 
 
 def add(names: Iterable[str]) -> None:
@@ -201,7 +200,7 @@ def add(names: Iterable[str]) -> None:
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Put this thread into a network namespace; what sockets are made there stay there. Raises LabError."""
+    """Put this thread into a network namespace; sockets made there stay there. Raises LabError."""
     back = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         _enter(name)
@@ -222,11 +221,6 @@ def _enter(name: str) -> None:
         os.close(there)
 
 
-def environment() -> dict[str, str]:
-    """Return the environment of programs of a lab: they find the others that only root's PATH leads to."""
-    return {**os.environ, "PATH": search_path()}
-
-
 def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen's
     """Start a program in a network namespace; it ends with the lab. Raises LabError.
 
@@ -242,7 +236,7 @@ def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[b
 
 
 def output(name: str, words: Sequence[str], stdin: str | None = None) -> str:
-    """Run a program to its end, in a network namespace if one is named, and return what it prints. Raises LabError."""
+    """Run a program to its end, in a network namespace if one is named, and return its output. Raises LabError."""
     argv = (located(words[0]), *words[1:])
     try:
         with inside(name) if name else nullcontext():

@@ -1,7 +1,7 @@
 """The limit of the kernel's neighbor table: one for all namespaces, 1,024 entries by default.
 
 A link between switches needs two entries. Only the initial network namespace has the limit, and only root may change
-it. What it was before is kept until the last lab that needs more is gone.
+it. The limit before is kept until the last lab that needs more is gone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENTRIES_OF_A_LINK = 2
 def reserve(directory: Path, needed: int) -> str:
     """Raise the limits of the initial namespace, if all labs with that of a directory need more; also tidies up.
 
-    Returns what the user should know: what was raised, or why the lab may lack entries; empty if there is room. Must be
+    Returns a note for the user: the raised limit, or why the lab may lack entries; empty if there is room. Must be
     called in the initial network namespace, with the directory locked. Raises LabError.
     """
     limit = _read("gc_thresh3")
@@ -52,7 +52,7 @@ def reserve(directory: Path, needed: int) -> str:
 
 
 def release(directory: Path | None = None) -> None:
-    """Put back what was raised for the lab of a directory, if given, and for labs that ended. Raises LabError.
+    """Restore the limits raised for the lab of a directory, if given, and for labs that ended. Raises LabError.
 
     Where the kernel shows no limits, in a namespace, the next one who sees them does it.
     """

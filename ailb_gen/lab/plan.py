@@ -41,9 +41,9 @@ class Cabled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PortPlan:
-    """A port of a switch: its Linux name, its MAC address, what its cable leads to, and the cable's number.
+    """A port of a switch: its Linux name, its MAC address, the far end of its cable, and the cable's number.
 
-    `speed_bps` is what the files say of the cable, None where they say nothing; the lab's own links have no speed.
+    `speed_bps` is the cable's speed by the files, None where they give none; the lab's own links have no speed.
     """
 
     port: str
@@ -84,11 +84,11 @@ class ServerPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LabPlan:
     """The devices of a lab and its cables between switches; the number of a cable is its index here, plus one.
 
     `neighbors_needed` is the number of entries that the neighbor table of the kernel, one for all namespaces, must
-    hold when everybody has talked to everybody on his link.
+    hold when all devices on every link have talked to each other.
     """
 
     switches: Mapping[str, SwitchPlan]
@@ -101,8 +101,13 @@ class Plan:
         """The names of all devices, which are those of their namespaces: switches, then servers."""
         return (*self.switches, *self.servers)
 
+    def link(self, end: End) -> str:
+        """Return the Linux name of an end of a cable."""
+        switch = self.switches.get(end.device)
+        return switch.ports[end.port].link if switch is not None else end.port
 
-def plan(network: Network) -> Plan:
+
+def plan(network: Network) -> LabPlan:
     """Plan the lab of a fabric.
 
     Raises UsageError for cables that cannot be laid: two in one port, between two servers, with names that Linux does
@@ -119,7 +124,7 @@ def plan(network: Network) -> Plan:
         far[cable.b.device][cable.b.port] = Cabled(cable.a, number, cable.speed_bps)
     switches = {name: _switch(name, numbers[name], network.roles.get(name, "leaf"), far[name]) for name in names}
     cabled = len(network.links) + len(attached)
-    return Plan(
+    return LabPlan(
         switches=switches,
         servers={name: _server(network, name, numbers[name], far[name], cabled) for name in servers},
         links=network.links,
@@ -141,8 +146,13 @@ def unit_link(switch: SwitchPlan, unit: str) -> str | None:
     return found.link if found is not None and number == "0" else None
 
 
+def port_of(interface: str) -> str:
+    """Return the port of a logical interface; a port itself."""
+    return interface.rpartition(".")[0] or interface
+
+
 def link_names(ports: Iterable[str]) -> dict[str, str]:
-    """Name the links of the ports of one switch; no two are alike, and none is `lo` or like that of an IRB."""
+    """Name the links of the ports of one switch; all differ, and none is `lo` or the name of an IRB."""
     found: dict[str, str] = {}
     others: list[str] = []
     for port in sorted(set(ports)):

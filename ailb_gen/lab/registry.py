@@ -12,13 +12,13 @@ from pathlib import Path
 
 from ailb_gen.background import Service, running
 from ailb_gen.errors import UsageError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.namespaces import join
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.user_directories import state_home
 from ailb_gen.wording import did_you_mean
 
-# Below the lab's own /run: what exists in it, for the processes of all verbs.
+# Below the lab's own /run: its plan, for the processes of all verbs.
 PLAN = Path("lab/plan.pickle")
 LAB = Service("a lab", "lab", "ailb-gen lab down {directory.name}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
@@ -28,8 +28,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 class Lab:
     """A lab that runs: `process` is its first process as the host numbers it, 0 while it starts.
 
-    `fabric` and `artifacts` are what it was started from, `inventory` is how to push to it, `address` and `ports` where
-    its devices listen. `hosts` is the way servers are configured; `fresh` labs began without configurations.
+    `fabric` and `artifacts` are its sources, `inventory` is how to push to it, `address` and `ports` where
+    its devices listen. `hosts` is how servers are configured; `fresh` labs began without configurations.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Lab:
     fresh: bool = False
 
     def line(self) -> str:
-        """Return what the directory of the lab records."""
+        """Return the line that the directory of the lab records."""
         return json.dumps({"lab": asdict(self)})
 
 
@@ -86,25 +86,25 @@ def find(name: str | None) -> Lab:
     return lab
 
 
-def keep_plan(plan: Plan) -> None:
+def keep_plan(plan: LabPlan) -> None:
     """Keep the plan of a lab for the processes that enter it."""
-    file = places.here(PLAN)
+    file = run_directory.here(PLAN)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(pickle.dumps(plan))
 
 
-def enter(name: str | None) -> tuple[Lab, Plan]:
-    """Continue as a process of a lab; return what is known of it. Raises UsageError, LabError.
+def enter(name: str | None) -> tuple[Lab, LabPlan]:
+    """Continue as a process of a lab; return its record and its plan. Raises UsageError, LabError.
 
     Must be called before there are threads.
     """
     lab = find(name)
     join(lab.process)
-    data = places.here(PLAN).read_bytes()
-    plan: Plan = pickle.loads(data)  # noqa: S301 - written by the lab itself, in a directory of its own
+    data = run_directory.here(PLAN).read_bytes()
+    plan: LabPlan = pickle.loads(data)  # noqa: S301 - written by the lab itself, in a directory of its own
     return lab, plan
 
 
 def forget(name: str) -> None:
-    """Remove what a lab has left in its directory."""
+    """Remove the directory of a lab that has ended."""
     shutil.rmtree(directory(name), ignore_errors=True)

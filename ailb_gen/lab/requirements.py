@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from ailb_gen.errors import LabError
-from ailb_gen.programs import program
+from ailb_gen.programs import program, search_path
 
 # The package of every program. Those that are not always needed are for some verbs.
 PACKAGES = {
@@ -35,3 +36,8 @@ def located(name: str) -> str:
         hint = f"; install with: sudo apt install {PACKAGES[name]}" if name in PACKAGES else ""
         raise LabError(f"not installed: {name}{hint}")
     return found
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of programs of a lab: they find the others that only root's PATH leads to."""
+    return {**os.environ, "PATH": search_path()}

@@ -1,4 +1,4 @@
-"""RIBs of a switch as its operator sees them, from what BIRD says of routes and the kernel of next hops."""
+"""RIBs of a switch as its operator sees them, from BIRD's routes and the kernel's next hops."""
 
 from __future__ import annotations
 

@@ -8,11 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab.advertisements import Advertisement, Ears
-from ailb_gen.lab.plan import Plan, link_local
+from ailb_gen.lab.advertisements import Advertisement, RaSocket
+from ailb_gen.lab.plan import LabPlan, link_local
 
 # Changes are reported after a quiet time, and at the latest after a longest delay. Seconds.
 QUIET_S, LATEST_S = 0.05, 0.5
@@ -28,11 +27,11 @@ SWEEP_S = 1.0
 class _Device:
     """The routers that a switch hears: the last advertisement of each, by link and address, with its monotonic time.
 
-    `told` is the last report, `changed` the time of the first change since then, `quiet` that of the last change.
+    `reported` is the last report, `changed` the time of the first change since then, `quiet` that of the last change.
     """
 
     last: dict[tuple[str, int], tuple[Advertisement, float]] = field(default_factory=dict)
-    told: Mapping[str, int] = field(default_factory=dict)
+    reported: Mapping[str, int] = field(default_factory=dict)
     changed: float | None = None
     quiet: float = 0.0
 
@@ -54,7 +53,7 @@ class RaListener:
     they get an address, and periodically. Raises LabError.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         # With its own address, to recognize its own advertisements.
         self._ports = {
             name: {
@@ -62,7 +61,7 @@ class RaListener:
             }
             for name, switch in plan.switches.items()
         }
-        self._ears = Ears(plan.switches, addresses=True)
+        self._ears = RaSocket(plan.switches, addresses=True)
         self._lock = threading.Lock()
         self._devices = {name: _Device() for name in plan.switches}
         self._wake_read, self._wake_write = os.pipe()
@@ -74,9 +73,7 @@ class RaListener:
     def __enter__(self) -> RaListener:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self, tell: Callable[[str, Mapping[str, int]], None]) -> None:
@@ -130,7 +127,7 @@ class RaListener:
 
     def _tell(self, tell: Callable[[str, Mapping[str, int]], None], name: str, routers: Mapping[str, int]) -> None:
         device = self._devices[name]
-        if routers == device.told:
+        if routers == device.reported:
             return
         try:
             tell(name, routers)
@@ -138,7 +135,7 @@ class RaListener:
             sys.stderr.write(f"{name}: routers heard on {', '.join(routers)}: {error}\n")
             device.change(time.monotonic() + AGAIN_S)
             return
-        device.told = routers
+        device.reported = routers
 
     def _patience_s(self, now: float) -> float:
         pending = any(device.changed is not None for device in self._devices.values())
@@ -158,7 +155,7 @@ class RaListener:
                 self._ears.ask(name, link)
 
     def _note(self, heard: Iterable[Advertisement], now: float) -> None:
-        """Note what was heard, and, once in a while, whose lifetime is over."""
+        """Note advertisements, and, once in a while, routers whose lifetime is over."""
         for one in heard:
             if self._ports[one.device].get(one.link, one.source) == one.source:
                 continue

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.namespaces import spawn
 
@@ -21,12 +21,12 @@ LAST_LINES = 5
 
 def control_socket(name: str) -> Path:
     """Return where the daemon of a switch listens for commands."""
-    return places.here(FOLDER) / f"{name}.ctl"
+    return run_directory.here(FOLDER) / f"{name}.ctl"
 
 
 def config_file(name: str) -> Path:
     """Return the file of the configuration that the daemon of a switch runs."""
-    return places.here(FOLDER) / f"{name}.conf"
+    return run_directory.here(FOLDER) / f"{name}.conf"
 
 
 class Router:
@@ -36,7 +36,7 @@ class Router:
         self.name = name
         self.control = Bird(control_socket(name))
         self.text = ""
-        self._file, self._log = config_file(name), places.here(FOLDER) / f"{name}.log"
+        self._file, self._log = config_file(name), run_directory.here(FOLDER) / f"{name}.log"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -60,7 +60,7 @@ class Router:
         return changed
 
     def note(self, text: str) -> None:
-        """Note what the daemon already does as its configuration."""
+        """Note a configuration that the daemon already runs."""
         self._file.write_text(text, encoding="utf-8")
         self.text = text
 

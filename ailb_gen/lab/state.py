@@ -1,4 +1,4 @@
-"""The measured fabric: what the daemons and kernels of a lab say, as the emulator's devices ask for it."""
+"""The measured fabric: the state of a lab's daemons and kernels, for the emulator's devices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import BgpSession, PrefixCounts, RouteTotals, TrafficCounters
 from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import SessionState
-from ailb_gen.lab.configured import ConfiguredFabric, port_of
-from ailb_gen.lab.plan import Plan, mac_address, unit_link
+from ailb_gen.lab.configured import ConfiguredFabric
+from ailb_gen.lab.plan import LabPlan, mac_address, port_of, unit_link
 from ailb_gen.lab.ribs import Ends, paths, route_of, totals
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.network.fabric import End
@@ -28,7 +28,7 @@ class LabFabric(ConfiguredFabric):
     Everything raises LabError when a daemon or a kernel does not answer.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         super().__init__(plan)
         # Of every session: whether it was up, since when, how often it has gone down.
         self._changes: dict[End, tuple[bool, str, int]] = {}
@@ -108,7 +108,7 @@ class LabFabric(ConfiguredFabric):
         )
 
     def _flaps(self, end: End, established: bool, since: str) -> int:
-        """Count how often a session was seen to have gone down."""
+        """Count how often a session was observed to have gone down."""
         before, changed, flaps = self._changes.get(end, (False, "", 0))
         if before and (not established or since != changed):
             flaps += 1
@@ -170,7 +170,7 @@ class LabFabric(ConfiguredFabric):
             return totals(own.rib(), self._ends(own))
 
     def advertised(self, name: str, session: BgpSession) -> Mapping[Prefix, Route]:
-        """Return what a device sends over a session, ordered by prefix; its own AS is not in the paths yet."""
+        """Return the routes that a device sends over a session by prefix, in order; without its own AS in the paths."""
         with self.lock:
             own = self.switches[name]
             protocol = own.protocol(session.interface)
@@ -187,7 +187,7 @@ class LabFabric(ConfiguredFabric):
 
 
 def _configured(interface: str, last: Advertisement) -> RouterAdvertisement:
-    """Return what an interface seems to be configured to advertise; intervals cannot be seen."""
+    """Return the configuration that an advertisement implies; intervals cannot be observed."""
     prefixes = tuple(
         RaPrefix(one.prefix, one.on_link, one.autonomous, str(one.valid_s), str(one.preferred_s))
         for one in last.prefixes

@@ -1,4 +1,4 @@
-"""One switch of a lab: its active configuration, its daemon, and what both it and its kernel answer."""
+"""One switch of a lab: its active configuration, its daemon, and the answers of both daemon and kernel."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import partial
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import TrafficCounters
 from ailb_gen.lab import kernel
-from ailb_gen.lab.answers import Answers
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.model import BFD, KERNEL, Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.links import Settings
+from ailb_gen.lab.bird.model import BFD, KERNEL, BirdPeer, RibRoute, SessionState, Translation
+from ailb_gen.lab.links import LinkSettings
 from ailb_gen.lab.plan import LINK_LOCAL, SwitchPlan
+from ailb_gen.lab.polling import AnswerCache
 from ailb_gen.lab.ribs import by_prefix
 from ailb_gen.lab.routers import Router
 from ailb_gen.network.fabric import Cable, End, Network
@@ -30,16 +30,16 @@ PAUSE_S = 0.05
 class LabSwitch:
     """A switch of a lab. Raises LabError when its daemon or its kernel does not answer.
 
-    `switch` and `settings` are what its active configuration says, None while it is off; `translation` is what its
-    daemon runs. `kept_down` are logical interfaces whose session must not come up.
+    `switch` and `settings` follow from its active configuration, None while it is off; its daemon runs `translation`.
+    `kept_down` are logical interfaces whose session must not come up.
     """
 
     def __init__(self, plan: SwitchPlan) -> None:
         self.plan, self.name = plan, plan.name
         self.router = Router(plan.name)
-        self.answers = Answers()
+        self.answers = AnswerCache()
         self.switch: Switch | None = None
-        self.settings: Settings | None = None
+        self.settings: LinkSettings | None = None
         self.translation: Translation | None = None
         self.kept_down: set[str] = set()
         # In the order of cables.
@@ -48,10 +48,10 @@ class LabSwitch:
         cables = (Cable(End(plan.name, port.port), port.far) for port in self.ports.values())
         self._network = Network({}, {}, {}, tuple(cables), {}, ())
         self._sides: dict[str, Side] | None = None
-        # When the daemon got another configuration, until it has done what that asks.
+        # When the daemon got another configuration, until it has applied it.
         self._changed: float | None = None
 
-    def take(self, found: Switch | None, wanted: Settings) -> None:
+    def take(self, found: Switch | None, wanted: LinkSettings) -> None:
         """Note another configuration; None while the switch is off."""
         self.switch, self.settings, self._sides = found, wanted, None
         self.answers.forget()
@@ -65,8 +65,8 @@ class LabSwitch:
             self._sides = {side.interface: side for side in own}
         return self._sides
 
-    def configure(self, peers: Mapping[str, Peer], held: bool) -> None:
-        """Let the daemon run what follows from the active configuration, with some peers by logical interface.
+    def configure(self, peers: Mapping[str, BirdPeer], held: bool) -> None:
+        """Let the daemon run the translation of the active configuration, with some peers by logical interface.
 
         `held`: its routes do not reach the kernel.
         """
@@ -76,8 +76,8 @@ class LabSwitch:
         for interface in self.kept_down:
             self._switch_session(interface, on=False)
 
-    def forward(self, peers: Mapping[str, Peer]) -> None:
-        """Let the daemon bring its routes into the kernel and begin BFD: what it is configured for from now on.
+    def forward(self, peers: Mapping[str, BirdPeer]) -> None:
+        """Let the daemon bring its routes into the kernel and begin BFD: its configuration from now on.
 
         A new configuration says the same, and takes as long as reading all routes again.
         """
@@ -87,8 +87,8 @@ class LabSwitch:
                 self.router.switch_on(protocol, on=True)
         self.router.note(text)
 
-    def render(self, peers: Mapping[str, Peer], held: bool) -> str:
-        """Return what the daemon has to run with some peers; nothing while the switch is off."""
+    def render(self, peers: Mapping[str, BirdPeer], held: bool) -> str:
+        """Return the daemon's configuration with some peers; nothing while the switch is off."""
         if self.switch is None:
             return ""
         self.translation = render(self.switch, self.plan, peers, held)
@@ -121,7 +121,7 @@ class LabSwitch:
         return self.translation.sessions.get(interface) if self.translation is not None else None
 
     def _settle(self) -> None:
-        """Wait until the daemon has done what another configuration asks: it asks neighbors for their routes again."""
+        """Wait until the daemon has applied another configuration: it asks neighbors for their routes again."""
         before: Mapping[str, SessionState] | None = None
         while self._changed is not None and self.router.running:
             now, quiet = parse.sessions(self.router.control), time.monotonic() - self._changed
@@ -156,7 +156,7 @@ class LabSwitch:
             found[prefix] = tuple(unit for link, unit in self.units.items() if link in used)
         return found
 
-    def links(self) -> Mapping[str, kernel.Link]:
+    def links(self) -> Mapping[str, kernel.KernelLink]:
         """Return the links of its kernel by name."""
         return self.answers.get("links", partial(kernel.links, self.name))
 
@@ -176,5 +176,5 @@ class LabSwitch:
         return frozenset(one.link for one in parse.bfd(self.router.control) if one.state == UP)
 
     def exported(self, protocol: str) -> tuple[RibRoute, ...]:
-        """Return what the daemon sends over a session."""
+        """Return the routes that the daemon sends over a session."""
         return self.answers.get(("exported", protocol), partial(parse.exported, self.router.control, protocol))

@@ -1,7 +1,7 @@
 """Traceroutes of many pairs at once: UDP from the servers' own namespaces, answers by ICMPv6 (RFC 4443).
 
 Packets of a trace differ in nothing but the hop limit, so that a hash over addresses, ports and flow label sends all of
-them the same way. What an answer belongs to is in the payload, of which routers quote as much as fits (RFC 4443, 2.4).
+them the same way. An answer quotes the payload, as much as fits, which names its probe (RFC 4443, 2.4).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
-from ailb_gen.lab.namespaces import inside
+from ailb_gen.lab.sockets import icmp6_socket, open_socket, widen
 
 # The port that traceroute(8) starts with: nothing listens there, the target answers "port unreachable".
 PORT = 33434
@@ -25,18 +25,14 @@ PORT = 33434
 SOURCE_PORT = 0xC000 - 1
 UNREACHABLE, TOO_BIG, TIME_EXCEEDED = 1, 2, 3
 PORT_UNREACHABLE = 4
-# setsockopt(2) of raw sockets: RFC 3542, 3.2; a bit that is set blocks the type.
-ICMP6_FILTER = 1
 MARK = b"ailb"
 PAYLOAD = struct.Struct("!4sIB")
 # ICMPv6 header, quoted IPv6 header and quoted UDP header.
 QUOTED = 8 + 40 + 8
-# So many packets are under way at once; answers are read in between.
+# Packets that are under way at once; answers are read in between.
 BURST = 64
 RECEIVE_BYTES = 1 << 23
-# SO_RCVBUFFORCE of asm-generic/socket.h.
-RECEIVE_BUFFER_FORCE = 33
-# IPV6_MTU_DISCOVER and IPV6_PMTUDISC_PROBE of linux/in6.h: whatever smaller MTU was heard of, packets go out whole.
+# IPV6_MTU_DISCOVER and IPV6_PMTUDISC_PROBE of linux/in6.h: packets go out whole, whatever path MTU is known.
 MTU_DISCOVER, PROBE_MTU = 23, 3
 IPV6_HEADER, UDP_HEADER = 40, 8
 # A packet that is not traced.
@@ -58,7 +54,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class PacketTrace:
     """The path of a probe: the hop that answered at hop limit 1, 2, …, None without an answer.
 
     `hops` are addresses, without the target. `end` is "" if the target answered, else why the trace ended.
@@ -70,7 +66,7 @@ class Trace:
 
 
 @dataclass(slots=True)
-class _Way:
+class _Tracing:
     """A probe, with the answers by hop limit."""
 
     probe: Probe
@@ -78,18 +74,18 @@ class _Way:
     last: int = 0
     end: str = ""
 
-    def trace(self, first: int, limit: int) -> Trace:
+    def trace(self, first: int, limit: int) -> PacketTrace:
         """Return the result of all hop limits from the first to the last."""
         if self.last:
-            return Trace(self.probe, tuple(map(self.answers.get, range(first, self.last))), self.end)
+            return PacketTrace(self.probe, tuple(map(self.answers.get, range(first, self.last))), self.end)
         heard = max(self.answers, default=0)
         if not heard:
-            return Trace(self.probe, (), "no answer")
+            return PacketTrace(self.probe, (), "no answer")
         text = f"no answer beyond hop {heard}" if heard < limit else f"not there within {limit} hops"
-        return Trace(self.probe, tuple(map(self.answers.get, range(first, heard + 1))), text)
+        return PacketTrace(self.probe, tuple(map(self.answers.get, range(first, heard + 1))), text)
 
 
-class Heard(NamedTuple):
+class IcmpError(NamedTuple):
     """An ICMPv6 error about a probe: hop limit and number of the probe, type, and the code, or the MTU if too big."""
 
     limit: int
@@ -98,7 +94,7 @@ class Heard(NamedTuple):
     value: int
 
 
-def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[Trace]:
+def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[PacketTrace]:
     """Send all probes to their targets and trace none; returns them in the same order. Raises LabError.
 
     The only hop of one that did not arrive is the router that said so.
@@ -108,16 +104,16 @@ def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[Trace]:
 
 def trace(
     probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5, tries: int = 2
-) -> list[Trace]:
+) -> list[PacketTrace]:
     """Trace all probes at once, one hop limit after the other; returns them in the same order.
 
     A probe that is not answered for `timeout_s` is sent again, `tries` times in all; a trace ends after two silent hops
     in a row. Raises LabError when a server's namespace is not there.
     """
-    ways = [_Way(probe) for probe in probes]
+    tracings = [_Tracing(probe) for probe in probes]
     with ExitStack() as stack:
         servers = list(dict.fromkeys(probe.server for probe in probes))
-        sockets = {name: _sockets(name, stack) for name in servers}
+        sockets = {name: _receiver(name, stack) for name in servers}
         senders = {(probe.server, probe.port) for probe in probes}
         udp = {(name, port): _sender(name, port, stack) for name, port in sorted(senders)}
         selector = stack.enter_context(selectors.DefaultSelector())
@@ -128,45 +124,26 @@ def trace(
             for _ in range(tries):
                 waiting = {
                     number
-                    for number, way in enumerate(ways)
-                    if not way.last and limit not in way.answers and limit - max(way.answers, default=before) <= 2
+                    for number, one in enumerate(tracings)
+                    if not one.last and limit not in one.answers and limit - max(one.answers, default=before) <= 2
                 }
                 if not waiting:
                     break
-                _round(waiting, limit, ways, udp, selector, timeout_s)
-    return [way.trace(limits[0], limits[-1]) for way in ways]
+                _round(waiting, limit, tracings, udp, selector, timeout_s)
+    return [one.trace(limits[0], limits[-1]) for one in tracings]
 
 
-def _sockets(name: str, stack: ExitStack) -> socket.socket:
-    """Open the socket that hears the errors for a server."""
-    with inside(name):
-        icmp = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6))
-    blocked = bytearray(b"\xff" * 32)
-    for kind in (UNREACHABLE, TOO_BIG, TIME_EXCEEDED):
-        blocked[0] &= ~(1 << kind)
-    icmp.setsockopt(socket.IPPROTO_ICMPV6, ICMP6_FILTER, _host_words(bytes(blocked)))
-    _wide(icmp)
+def _receiver(name: str, stack: ExitStack) -> socket.socket:
+    """Open the socket that receives the errors for a server."""
+    icmp = stack.enter_context(icmp6_socket(name, (UNREACHABLE, TOO_BIG, TIME_EXCEEDED)))
+    widen(icmp, RECEIVE_BYTES)
     icmp.setblocking(False)
     return icmp
 
 
-def _host_words(mask: bytes) -> bytes:
-    """Return a mask of octets as the 32-bit words of the machine."""
-    return struct.pack("=8I", *struct.unpack("<8I", mask))
-
-
-def _wide(icmp: socket.socket) -> None:
-    """Give a socket room for the answers of a burst; without the right to force it, as much as the system allows."""
-    try:
-        icmp.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, RECEIVE_BYTES)
-    except PermissionError:
-        icmp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
-
-
 def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
     """Open the socket that sends from one port of a server, from any of its addresses."""
-    with inside(name):
-        udp = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
+    udp = stack.enter_context(open_socket(name, socket.AF_INET6, socket.SOCK_DGRAM))
     udp.setblocking(False)
     udp.setsockopt(socket.IPPROTO_IPV6, MTU_DISCOVER, PROBE_MTU)
     try:
@@ -179,65 +156,67 @@ def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
 def _round(
     waiting: set[int],
     limit: int,
-    ways: list[_Way],
+    tracings: list[_Tracing],
     udp: Mapping[tuple[str, int], socket.socket],
     selector: selectors.BaseSelector,
     timeout_s: float,
 ) -> None:
     """Send the probes that wait at one hop limit, and hear the answers until all are there or none come any more."""
     for count, number in enumerate(sorted(waiting), 1):
-        probe = ways[number].probe
+        probe = tracings[number].probe
         _send(udp[probe.server, probe.port], probe, number, limit)
         if count % BURST == 0:
-            _hear(selector, 0, waiting, limit, ways)
+            _hear(selector, 0, waiting, limit, tracings)
     until = time.monotonic() + timeout_s
     while waiting and (left := until - time.monotonic()) > 0:
-        if _hear(selector, left, waiting, limit, ways):
+        if _hear(selector, left, waiting, limit, tracings):
             until = time.monotonic() + timeout_s
 
 
 def _send(udp: socket.socket, probe: Probe, number: int, limit: int) -> None:
     source = probe.source.to_bytes(16, "big") + struct.pack("=I", 0)
-    told = [
+    ancillary = [
         (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, source),
         (socket.IPPROTO_IPV6, socket.IPV6_HOPLIMIT, struct.pack("=i", limit)),
     ]
     target = address_text(probe.target)
     payload = PAYLOAD.pack(MARK, number, limit).ljust(probe.size - IPV6_HEADER - UDP_HEADER, b"\0")
     try:
-        udp.sendmsg([payload], told, 0, (target, PORT))
+        udp.sendmsg([payload], ancillary, 0, (target, PORT))
     except OSError:
         # No route, no such address, or an error that an earlier packet met: there is no answer, and that is the result.
         return
 
 
-def _hear(selector: selectors.BaseSelector, timeout_s: float, waiting: set[int], limit: int, ways: list[_Way]) -> bool:
+def _hear(
+    selector: selectors.BaseSelector, timeout_s: float, waiting: set[int], limit: int, tracings: list[_Tracing]
+) -> bool:
     """Take in the answers that are there; returns whether one of them was waited for."""
     progress = False
     for key, _ in selector.select(timeout_s):
         for data, address in _packets(key.data):
-            found = answer(data)
-            if found is None or found.limit != limit or found.number >= len(ways):
+            error = answer(data)
+            if error is None or error.limit != limit or error.number >= len(tracings):
                 continue
-            way = ways[found.number]
-            if way.last or limit in way.answers:
+            one = tracings[error.number]
+            if one.last or limit in one.answers:
                 continue
-            if found.kind == TIME_EXCEEDED:
-                way.answers[limit] = address
+            if error.kind == TIME_EXCEEDED:
+                one.answers[limit] = address
             else:
-                way.last, way.end = _end(way, found, address)
-            waiting.discard(found.number)
+                one.last, one.end = _end(one, error, address)
+            waiting.discard(error.number)
             progress = True
     return progress
 
 
-def _end(way: _Way, found: Heard, address: int) -> tuple[int, str]:
-    if (found.kind, found.value) == (UNREACHABLE, PORT_UNREACHABLE) and address == way.probe.target:
-        return found.limit, ""
-    way.answers[found.limit] = address
-    if found.kind == TOO_BIG:
-        return found.limit + 1, f"the next link takes {found.value} bytes"
-    return found.limit + 1, CODES.get(found.value, f"unreachable (code {found.value})")
+def _end(one: _Tracing, error: IcmpError, address: int) -> tuple[int, str]:
+    if (error.kind, error.value) == (UNREACHABLE, PORT_UNREACHABLE) and address == one.probe.target:
+        return error.limit, ""
+    one.answers[error.limit] = address
+    if error.kind == TOO_BIG:
+        return error.limit + 1, f"the next link takes {error.value} bytes"
+    return error.limit + 1, CODES.get(error.value, f"unreachable (code {error.value})")
 
 
 # RFC 4443, 3.1, and RFC 8754 for 7.
@@ -262,8 +241,8 @@ def _packets(icmp: socket.socket) -> Iterator[tuple[bytes, int]]:
         yield data, int.from_bytes(socket.inet_pton(socket.AF_INET6, text), "big")
 
 
-def answer(data: bytes) -> Heard | None:
-    """Read an ICMPv6 message; returns None for what is no answer to a probe."""
+def answer(data: bytes) -> IcmpError | None:
+    """Read an ICMPv6 message; None if it answers no probe."""
     if len(data) < QUOTED + PAYLOAD.size or data[0] not in (TIME_EXCEEDED, UNREACHABLE, TOO_BIG):
         return None
     if data[8 + 6] != socket.IPPROTO_UDP or struct.unpack_from("!H", data, 8 + 40 + 2)[0] != PORT:
@@ -273,10 +252,10 @@ def answer(data: bytes) -> Heard | None:
         return None
     # RFC 4443, 3.2.
     value = int.from_bytes(data[4:8], "big") if data[0] == TOO_BIG else data[1]
-    return Heard(limit, number, data[0], value)
+    return IcmpError(limit, number, data[0], value)
 
 
-def named(found: Iterable[Trace], owners: Mapping[int, str]) -> Iterator[tuple[Trace, tuple[str, ...]]]:
+def named(found: Iterable[PacketTrace], owners: Mapping[int, str]) -> Iterator[tuple[PacketTrace, tuple[str, ...]]]:
     """Yield every trace with the names of its hops: an unknown address as text, `*` for no answer."""
     for one in found:
         names = ("*" if hop is None else owners.get(hop) or address_text(hop) for hop in one.hops)

@@ -62,7 +62,10 @@ def lists_of(switch: Switch) -> Lists:
 
 
 def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
-    """Return the prefixes of the enabled interfaces' addresses: the direct routes; an IRB is up with its VLAN."""
+    """Return the prefixes of the enabled interfaces' addresses: the direct routes; an IRB is up with its VLAN.
+
+    `lab.bird.config.direct_prefixes` is independent on purpose; a property in tests/lab/bird/test_config.py compares.
+    """
     routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
     return frozenset(
         address.prefix

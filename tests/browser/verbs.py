@@ -10,8 +10,8 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.model import RunOptions
 from ailb_gen.checks.run import examine
 from ailb_gen.intent.load import load
-from ailb_gen.lab.check.measure import RunningLab
-from ailb_gen.lab.check.run import Options, judge_lab
+from ailb_gen.lab.check.live import RunningLab
+from ailb_gen.lab.check.run import LabCheckOptions, check_lab
 from ailb_gen.report.html.judged import judged
 from ailb_gen.report.judge import judge
 from ailb_gen.sim import point, sweep
@@ -21,9 +21,9 @@ from tests.cli.test_study import LAB
 from tests.conftest import EXAMPLES
 from tests.deploy.fabric import SPINES, generated, run, site
 from tests.deploy.test_deployment_rollback import killed
-from tests.lab.bench import brought_up
 from tests.lab.check.damages import DAMAGES, damaged
 from tests.lab.isolated import isolated
+from tests.lab.labs import with_servers
 from tests.sim import double
 
 # What somebody has changed by hand.
@@ -57,8 +57,8 @@ def page_of_a_lab(folder: Path) -> Path:
 def _lab_checked(root: Path) -> str:
     chosen = frozenset(check.id for check in checks_of(OF_LAB))
     done, context = examine(load(EXAMPLES / "lab" / "fabric.yaml"), root, RunOptions(frozenset(), jobs=1))
-    plan, _ = brought_up(root)
-    results = tuple(judge_lab(RunningLab(plan, context), context, Options(chosen, 1)))
+    plan = with_servers(root)
+    results = tuple(check_lab(RunningLab(plan, context), context, LabCheckOptions(chosen, 1)))
     verdict = judge(replace(done, results=results), (), chosen, (), "error")
     return judged(verdict, context, "lab check")
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from ailb_gen.addresses import address_text
 from ailb_gen.lab.namespaces import add, batch, spawn, write_sysctl
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.network.fabric import Network
 from tests.deploy.servers import machine
 
 QUIET = {f"net.ipv6.conf.{which}.accept_dad": 0 for which in ("all", "default")}
 
 
-def attach(plan: Plan, network: Network) -> None:
+def attach(plan: LabPlan, network: Network) -> None:
     """Make the namespaces of leaves and servers, cables between them, and what the leaves announce."""
     leaves = [name for name, switch in plan.switches.items() if switch.role == "leaf"]
     add((*leaves, *plan.servers))
@@ -33,7 +33,7 @@ def attach(plan: Plan, network: Network) -> None:
         _leaf(leaf, plan, network)
 
 
-def _leaf(leaf: str, plan: Plan, network: Network) -> None:
+def _leaf(leaf: str, plan: LabPlan, network: Network) -> None:
     links = [port.link for port in plan.switches[leaf].ports.values() if port.far.device in plan.servers]
     batch([f"link set {link} mtu 9216 master irb up" for link in links] + ["link set irb up"], leaf)
     switch = network.switches[leaf]

@@ -20,7 +20,7 @@ from ailb_gen.lab.namespaces import batch, inside, write_sysctl
 from ailb_gen.lab.plan import irb_mac, link_local
 from ailb_gen.lab.router_discovery import RaListener
 from tests.lab.isolated import isolated
-from tests.lab.wired_up import until, wired_up, with_link_local
+from tests.lab.labs import until, wired_up, with_link_local
 
 HEADER = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0xC0, 1800, 0, 0)
 # A filter of ICMPv6: a bit that is set blocks the type (RFC 3542, 3.2).
@@ -37,12 +37,7 @@ def option(value: int, length: int = 64, flags: int = 0xC0, valid: int = 100, pr
 def test_an_advertisement() -> None:
     assert parse(HEADER + SOURCE + MTU + option(FC00 | 5, flags=0x80), "leaf1", "irb.2", 7, 1.5) == Advertisement(
         lifetime_s=1800,
-        hop_limit=64,
-        managed=True,
-        other=True,
         prefixes=(AnnouncedPrefix(Prefix(FC00, 64), True, False, 100, 50),),
-        mtu=9170,
-        mac="02:00:00:01:00:07",
         device="leaf1",
         link="irb.2",
         source=7,

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import LabError, UsageError
-from ailb_gen.lab.capture import FILE_HEADER, RECORD, Captured, capture, link_of
+from ailb_gen.lab.capture import FILE_HEADER, RECORD, Captured, capture
+from ailb_gen.lab.devices import link_of
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import plan
 from tests.checks.trees import GOLDEN, network_of

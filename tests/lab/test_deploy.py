@@ -16,12 +16,12 @@ import pytest
 from ailb_gen.emulator.device import Spec
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
+from ailb_gen.lab.convergence import start
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.servers.boot import boot, wait
-from ailb_gen.lab.starting import start
 from ailb_gen.lab.state import LabFabric
 from ailb_gen.lab.traffic.flows import flows
-from ailb_gen.lab.traffic.model import FlowResult, Load
+from ailb_gen.lab.traffic.model import FlowResult, TrafficLoad
 from ailb_gen.lab.traffic.run import running as traffic_running
 from ailb_gen.network.read import read_network
 from tests.deploy import fabric as deploy_fabric
@@ -38,7 +38,7 @@ from tests.deploy.fabric import (
     statements,
 )
 from tests.lab.isolated import isolated
-from tests.lab.running import PATIENCE_S, wired
+from tests.lab.labs import PATIENCE_S, wired
 
 TOOLS = ("ip", "bird")
 # Two stripes of one leaf and one server each: every path between leaves goes through a spine of its color.
@@ -185,7 +185,7 @@ def under_traffic(made: Generated, folder: Path) -> tuple[Outcome, tuple[FlowRes
     with site(made, folder, made.before) as here, boot(here.fabric.plan, network, made.artifacts, "script"):
         assert wait(here.fabric.plan, network.hosts, PATIENCE_S) == {}
         before = here.sessions()
-        with traffic_running(here.fabric.plan, flows(here.fabric.plan, network.hosts), Load(count=0)) as traffic:
+        with traffic_running(here.fabric.plan, flows(here.fabric.plan, network.hosts), TrafficLoad(count=0)) as traffic:
             time.sleep(0.5)
             done = here.push("deploy")
             time.sleep(0.5)

@@ -9,20 +9,20 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.faults import Kind, fail, fail_one_way, faults_of, repair
-from ailb_gen.lab.kernel import carrier, links
-from ailb_gen.lab.links import Settings, apply
+from ailb_gen.lab.faults import FaultKind, fail, fail_one_way, faults_of, repair
+from ailb_gen.lab.kernel import links
+from ailb_gen.lab.links import LinkSettings, apply
 from ailb_gen.lab.namespaces import batch, inside
-from ailb_gen.lab.plan import Plan, link_local
+from ailb_gen.lab.plan import LabPlan, link_local
 from tests.lab.isolated import isolated
-from tests.lab.wired_up import until, wired_up, with_link_local
+from tests.lab.labs import carrier, until, wired_up, with_link_local
 
 LEAF, SPINE, SERVER = "stripe1-leaf1", "spine1", "gpu-s1-1"
 CABLE = "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0"
 PORT = 4791
 
 
-def arrives(plan: Plan, sender: str, receiver: str) -> bool:
+def arrives(plan: LabPlan, sender: str, receiver: str) -> bool:
     """Whether a packet of one end of the cable reaches the other."""
     with inside(receiver):
         there = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -42,9 +42,9 @@ def arrives(plan: Plan, sender: str, receiver: str) -> bool:
             return False
 
 
-def carrier_lost(plan: Plan) -> None:
+def carrier_lost(plan: LabPlan) -> None:
     """Both ends lose carrier, and nothing else."""
-    faults = fail(plan, "stripe1-leaf1:et-0/0/0", Kind.CARRIER)
+    faults = fail(plan, "stripe1-leaf1:et-0/0/0", FaultKind.CARRIER)
 
     assert [str(fault) for fault in faults] == [f"{CABLE}: no carrier"]
     assert "et-0-0-0" not in carrier(LEAF) | carrier(SPINE)
@@ -58,24 +58,24 @@ def carrier_lost(plan: Plan) -> None:
     assert repair(plan) == ()
 
 
-def silent(plan: Plan) -> None:
+def silent(plan: LabPlan) -> None:
     """Packets are lost in both directions, with carrier."""
     until(lambda: arrives(plan, LEAF, SPINE) and arrives(plan, SPINE, LEAF))
-    (fault,) = fail(plan, CABLE, Kind.SILENT)
+    (fault,) = fail(plan, CABLE, FaultKind.SILENT)
 
     assert str(fault) == f"{CABLE}: loses all packets"
     assert not arrives(plan, LEAF, SPINE)
     assert not arrives(plan, SPINE, LEAF)
     assert "et-0-0-0" in carrier(LEAF) & carrier(SPINE)
     # Once more it changes nothing; without carrier besides, both are known.
-    assert fail(plan, CABLE, Kind.SILENT) == (fault,)
-    assert fail(plan, "spine1:stripe1-leaf1", Kind.CARRIER) == (replace(fault, kind=Kind.CARRIER),)
-    assert faults_of(plan) == (replace(fault, kind=Kind.CARRIER), fault)
+    assert fail(plan, CABLE, FaultKind.SILENT) == (fault,)
+    assert fail(plan, "spine1:stripe1-leaf1", FaultKind.CARRIER) == (replace(fault, kind=FaultKind.CARRIER),)
+    assert faults_of(plan) == (replace(fault, kind=FaultKind.CARRIER), fault)
     assert len(repair(plan, "spine1")) == 2
     until(lambda: "et-0-0-0" in with_link_local(LEAF) and arrives(plan, LEAF, SPINE) and arrives(plan, SPINE, LEAF))
 
 
-def one_way(plan: Plan) -> None:
+def one_way(plan: LabPlan) -> None:
     """Only what one end sends is lost, whichever end it is."""
     (fault,) = fail_one_way(plan, f"{LEAF}:et-0/0/0")
     assert str(fault) == f"{CABLE}: loses what {LEAF}:et-0/0/0 sends"
@@ -91,14 +91,14 @@ def one_way(plan: Plan) -> None:
     until(lambda: arrives(plan, LEAF, SPINE) and arrives(plan, SPINE, LEAF))
 
 
-def of_devices(plan: Plan) -> None:
+def of_devices(plan: LabPlan) -> None:
     """All cables of a switch, and of a server."""
     batch(["link set gpu0_eth up", "link set gpu1_eth up", "address add fd00::1/64 dev gpu0_eth"], SERVER)
     until(lambda: {"gpu0_eth", "gpu1_eth"} <= carrier(SERVER) & with_link_local(SERVER))
 
-    assert len(fail(plan, SPINE, Kind.CARRIER)) == 4
+    assert len(fail(plan, SPINE, FaultKind.CARRIER)) == 4
     assert carrier(SPINE) == {"lo"}
-    assert len(fail(plan, SERVER, Kind.CARRIER)) == 2
+    assert len(fail(plan, SERVER, FaultKind.CARRIER)) == 2
     assert not carrier(SERVER) & {"gpu0_eth", "gpu1_eth"}
     # A server keeps its addresses when a cable is pulled.
     assert {"gpu0_eth", "gpu1_eth"} <= with_link_local(SERVER)
@@ -110,11 +110,11 @@ def of_devices(plan: Plan) -> None:
             repair(plan, word)
 
 
-def configured_meanwhile(plan: Plan, asked: Mapping[str, Settings]) -> None:
+def configured_meanwhile(plan: LabPlan, asked: Mapping[str, LinkSettings]) -> None:
     """A commit repairs nothing, and a repair enables no port."""
-    (fault,) = fail(plan, CABLE, Kind.CARRIER)
+    (fault,) = fail(plan, CABLE, FaultKind.CARRIER)
     port = asked[LEAF].interfaces["et-0-0-0"]
-    disabled = Settings({**asked[LEAF].interfaces, "et-0-0-0": replace(port, enabled=False)})
+    disabled = LinkSettings({**asked[LEAF].interfaces, "et-0-0-0": replace(port, enabled=False)})
 
     apply(LEAF, asked[LEAF], disabled)
     apply(LEAF, disabled, asked[LEAF])

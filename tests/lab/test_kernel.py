@@ -1,32 +1,33 @@
-"""What kernels say, read: from text of ip(8), and from a namespace where everything is known."""
+"""Kernels: read from text of ip(8) and from a namespace where everything is known, and again only after a change."""
 
 from __future__ import annotations
 
 import socket
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import LabError
+from ailb_gen.lab import kernel
 from ailb_gen.lab.kernel import (
     BIRD,
-    Address,
-    Link,
-    Neighbor,
-    NextHop,
-    Rule,
+    KernelAddress,
+    KernelLink,
+    KernelNextHop,
+    KernelRule,
+    Kernels,
     addresses,
-    carrier,
     counters,
     links,
-    neighbors,
     read_routes,
     routes,
     rules,
 )
 from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
 from tests.lab.isolated import isolated
+from tests.lab.labs import carrier, until
 
 
 def prefix(text: str) -> Prefix:
@@ -35,8 +36,8 @@ def prefix(text: str) -> Prefix:
     return found
 
 
-def hop(link: str, gateway: str = "") -> NextHop:
-    return NextHop(link, address_value(gateway) if gateway else None)
+def hop(link: str, gateway: str = "") -> KernelNextHop:
+    return KernelNextHop(link, address_value(gateway) if gateway else None)
 
 
 ONE, TWO = hop("u1", "fe80::1"), hop("u2", "fe80::2")
@@ -76,7 +77,7 @@ ONE, TWO = hop("u1", "fe80::1"), hop("u2", "fe80::2")
         ("", {}),
     ],
 )
-def test_routes_as_text(text: str, expected: dict[str, set[NextHop]]) -> None:
+def test_routes_as_text(text: str, expected: dict[str, set[KernelNextHop]]) -> None:
     assert read_routes(text) == {prefix(key): hops for key, hops in expected.items()}
 
 
@@ -100,7 +101,6 @@ def measured() -> list[Any]:
     ]
     lines += ["route add default via fd00::2 dev u1 table 10000", "route add unreachable fc00:2::/64 proto bird"]
     lines += ["rule add from fc00::/64 lookup 10000 priority 10000", "rule add dsfield 0x20 lookup 4791 priority 9"]
-    lines += ["neigh add fd00::9 lladdr 02:00:00:00:00:09 dev u1 nud permanent router"]
     batch(lines, "one", "-6")
     before = counters("one")["u1"]
     with inside("one"), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as there:
@@ -108,13 +108,11 @@ def measured() -> list[Any]:
     after = counters("one")["u1"]
     return [
         links("one"),
-        carrier("one"),
         addresses("one"),
         routes("one", protocol=BIRD),
         routes("one", 10000),
         routes("one", 4791),
         rules("one"),
-        [one for one in neighbors("one") if "PERMANENT" in one.states],
         (after.output_packets - before.output_packets, after.output_bytes - before.output_bytes),
     ]
 
@@ -123,25 +121,84 @@ def test_a_kernel() -> None:
     found = isolated(measured)
 
     assert found[0] == {
-        "lo": Link("lo", True, True, 65536, "00:00:00:00:00:00", 0),
-        "u1": Link("u1", True, True, 9000, "02:00:00:01:00:01", 5),
-        "irb.2": Link("irb.2", False, False, 1500, "02:01:00:01:00:02", 0),
+        "lo": KernelLink("lo", True, True, 65536, "00:00:00:00:00:00", 0),
+        "u1": KernelLink("u1", True, True, 9000, "02:00:00:01:00:01", 5),
+        "irb.2": KernelLink("irb.2", False, False, 1500, "02:01:00:01:00:02", 0),
     }
-    assert found[1] == {"lo", "u1"}
-    values = {(one.link, one.value, one.length): one for one in found[2] if isinstance(one, Address)}
+    values = {(one.link, one.value, one.length): one for one in found[1] if isinstance(one, KernelAddress)}
     assert values.keys() >= {("lo", 1, 128), ("u1", 0xFD00 << 112 | 1, 64)}
-    assert not any(one.dynamic or one.duplicate for one in values.values())
-    assert found[3] == {prefix("fc00:1::/64"): {hop("u1", "fe80::2")}, prefix("fc00:2::/64"): set()}
-    assert found[4] == {prefix("::/0"): {hop("u1", "fd00::2")}}
-    assert found[5] == {}
-    assert found[6] == (
-        Rule(0, None, 255),
-        Rule(9, None, 4791, ("tos 0x20",)),
-        Rule(10000, prefix("fc00::/64"), 10000),
-        Rule(32766, None, 254),
+    assert not any(one.duplicate for one in values.values())
+    assert found[2] == {prefix("fc00:1::/64"): {hop("u1", "fe80::2")}, prefix("fc00:2::/64"): set()}
+    assert found[3] == {prefix("::/0"): {hop("u1", "fd00::2")}}
+    assert found[4] == {}
+    assert found[5] == (
+        KernelRule(0, prefix("::/0"), 255),
+        KernelRule(9, prefix("::/0"), 4791, ("tos 0x20",)),
+        KernelRule(10000, prefix("fc00::/64"), 10000),
+        KernelRule(32766, prefix("::/0"), 254),
     )
-    assert found[7] == [Neighbor("u1", 0xFD00 << 112 | 9, "02:00:00:00:00:09", True, frozenset({"PERMANENT"}))]
-    packets, size = found[8]
+    packets, size = found[6]
     assert packets >= 1
     # Ethernet, IPv6 and UDP headers.
     assert size >= 100 + 14 + 40 + 8
+
+
+LEAF = "leaf1"
+ROUTE = f"route add fc00::/64 proto {kernel.BIRD} nexthop via fe80::1 dev u1 nexthop via fe80::2 dev u2"
+
+
+def watched() -> list[tuple[int, list[str], bool, int]]:
+    """What is seen after every change: prefixes, links of next hops, carrier of u1; and how often ip(8) was asked."""
+    add([LEAF])
+    # No addresses that come later, and their routes.
+    write_sysctl(LEAF, {"net.ipv6.conf.default.addr_gen_mode": 1})
+    for link in ("u1", "u2"):
+        batch(
+            [f"link add {link} type veth peer name far-{link}", f"link set {link} up", f"link set far-{link} up"], LEAF
+        )
+    until(lambda: len(carrier(LEAF)) == 5)
+    seen, kernels = [], Kernels()
+    asked = mock.Mock(wraps=kernel.routes)
+
+    def look() -> None:
+        # What is read right after a change is read once more.
+        for _ in range(5):
+            found, links_now = kernels.routes(LEAF), kernels.links(LEAF)
+        hops = sorted(hop.link for row in found.values() for hop in row)
+        seen.append((len(found), hops, links_now["u1"].carrier, asked.call_count))
+
+    with mock.patch.object(kernel, "routes", asked):
+        look()
+        batch([ROUTE], LEAF, "-6")
+        look()
+        look()
+        batch(["link set u1 down"], LEAF)
+        look()
+        # More than the socket holds.
+        batch([f"route add fc01:{number:x}::/64 dev u2 proto {kernel.BIRD}" for number in range(3000)], LEAF, "-6")
+        look()
+    kernels.close()
+    return seen
+
+
+def test_a_kernel_is_read_again_only_after_a_change() -> None:
+    found = isolated(watched)
+    assert [row[:3] for row in found] == [
+        (0, [], True),
+        (1, ["u1", "u2"], True),
+        (1, ["u1", "u2"], True),
+        (1, ["u2"], False),
+        (3001, ["u2"] * 3001, False),
+    ]
+    # The kernel tells of the other end of a link when it likes.
+    assert [row[3] for row in found[:3]] == [1, 3, 3]
+
+
+def without_device() -> str:
+    with pytest.raises(LabError) as refused:
+        Kernels().routes("nowhere")
+    return str(refused.value)
+
+
+def test_a_device_that_is_not_there() -> None:
+    assert "there is no namespace of nowhere" in isolated(without_device)

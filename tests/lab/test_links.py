@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from ailb_gen.errors import LabError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
-from ailb_gen.lab.kernel import Link, addresses, carrier, links, routes
-from ailb_gen.lab.links import ON_SWITCHES, Interface, Settings, apply, create, powered_off, settings
+from ailb_gen.lab.kernel import KernelLink, addresses, links, routes
+from ailb_gen.lab.links import ON_SWITCHES, Interface, LinkSettings, apply, create, powered_off, settings
 from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
-from ailb_gen.lab.plan import Plan, plan
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.switch import switch
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import examples
 from tests.lab.isolated import isolated
-from tests.lab.wired_up import until, wired_up, with_link_local
+from tests.lab.labs import carrier, until, wired_up, with_link_local
 
 LEAF = "stripe1-leaf1"
 OWN = (0xFD6C6162 << 96 | 5, 128)
@@ -36,15 +36,15 @@ def network() -> Network:
 
 
 @pytest.fixture(scope="module")
-def lab(network: Network) -> Plan:
+def lab(network: Network) -> LabPlan:
     return plan(network)
 
 
-def asked(lab: Plan, text: str) -> dict[str, Interface]:
+def asked(lab: LabPlan, text: str) -> dict[str, Interface]:
     return dict(settings(lab, switch(LEAF, "", effective(read(text, "")))).interfaces)
 
 
-def test_a_generated_leaf(lab: Plan, network: Network) -> None:
+def test_a_generated_leaf(lab: LabPlan, network: Network) -> None:
     found = settings(lab, network.switches[LEAF]).interfaces
 
     uplink, port = Interface(True, 9202, inet6=True), Interface(True, 9202, bridge="irb.2")
@@ -56,7 +56,7 @@ def test_a_generated_leaf(lab: Plan, network: Network) -> None:
     }
 
 
-def test_without_a_configuration_ports_are_up_and_carry_nothing(lab: Plan) -> None:
+def test_without_a_configuration_ports_are_up_and_carry_nothing(lab: LabPlan) -> None:
     found = asked(lab, "")
 
     assert found.pop("lo").addresses == {OWN}
@@ -64,7 +64,7 @@ def test_without_a_configuration_ports_are_up_and_carry_nothing(lab: Plan) -> No
     assert len(found) == 6
 
 
-def test_without_power_ports_are_down(lab: Plan) -> None:
+def test_without_power_ports_are_down(lab: LabPlan) -> None:
     found = dict(powered_off(lab, LEAF).interfaces)
 
     assert found.pop("lo").addresses == {OWN}
@@ -89,7 +89,7 @@ def test_without_power_ports_are_down(lab: Plan) -> None:
         ),
     ],
 )
-def test_ports(lab: Plan, text: str, link: str, expected: Interface) -> None:
+def test_ports(lab: LabPlan, text: str, link: str, expected: Interface) -> None:
     assert asked(lab, f"interfaces {{ et-0/0/0 {{ {text} }} }}")[link] == expected
 
 
@@ -118,7 +118,7 @@ TRUNK = "interface-mode trunk; vlan { members vn2; }"
         ("native-vlan-id 2; disable;", TRUNK, "irb.2"),
     ],
 )
-def test_a_port_is_in_the_vlan_that_it_carries_untagged(lab: Plan, port: str, mode: str, bridge: str) -> None:
+def test_a_port_is_in_the_vlan_that_it_carries_untagged(lab: LabPlan, port: str, mode: str, bridge: str) -> None:
     found = asked(lab, IRB.format(port=port, mode=mode, irb="", vlans=VLAN))
 
     assert found["et-0-0-16"].bridge == bridge
@@ -130,14 +130,14 @@ def test_a_port_is_in_the_vlan_that_it_carries_untagged(lab: Plan, port: str, mo
     ("irb", "vlans"),
     [("", ""), ("", "vn2 { l3-interface irb.2; }"), ("", "vn2 { vlan-id 2; }"), ("disable;", VLAN)],
 )
-def test_irbs_that_are_down(lab: Plan, irb: str, vlans: str) -> None:
+def test_irbs_that_are_down(lab: LabPlan, irb: str, vlans: str) -> None:
     found = asked(lab, IRB.format(port="native-vlan-id 2;", mode=TRUNK, irb=irb, vlans=vlans))
 
     assert "irb.2" not in found
     assert found["et-0-0-16"].bridge == ""
 
 
-def test_two_irbs_for_one_vlan(lab: Plan) -> None:
+def test_two_irbs_for_one_vlan(lab: LabPlan) -> None:
     text = IRB.format(
         port="native-vlan-id 2;",
         mode=TRUNK,
@@ -155,10 +155,10 @@ def of_an_example() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]
     network, _, asked = wired_up()
     leaf = asked[LEAF]
     alone = {link: replace(one, bridge="") for link, one in leaf.interfaces.items()}
-    apply(LEAF, leaf, Settings(alone))
+    apply(LEAF, leaf, LinkSettings(alone))
     names = network.switches
     until(lambda: "irb.2" in carrier(LEAF) & with_link_local(LEAF))
-    apply(LEAF, Settings(alone), leaf)
+    apply(LEAF, LinkSettings(alone), leaf)
     until(lambda: "irb.2" not in carrier(LEAF))
     batch(["link set gpu0_eth up"], "gpu-s1-1")
     until(lambda: "irb.2" in carrier(LEAF) and "gpu0_eth" in with_link_local("gpu-s1-1"))
@@ -185,7 +185,7 @@ def test_kernels_of_an_example() -> None:
     assert unsure == set()
 
 
-def with_a_spare_nic() -> set[Link]:
+def with_a_spare_nic() -> set[KernelLink]:
     """A server of which one NIC has no cable."""
     network = network_of(GOLDEN / "lab")
     rest = {nic: leaf for nic, leaf in network.attachments.items() if nic != ("gpu-s1-1", "gpu1_eth")}
@@ -211,7 +211,7 @@ PORTS = ("et-0-0-0", "et-0-0-1", "et-0-0-2")
 
 
 @st.composite
-def devices(draw: st.DrawFn) -> Settings:
+def devices(draw: st.DrawFn) -> LinkSettings:
     """What may be asked of a device with three ports."""
     bridges = draw(st.sets(st.sampled_from(["irb.2", "irb.3"])))
     found = {"lo": Interface(True, 65536, True, draw(ADDRESSES))}
@@ -222,7 +222,7 @@ def devices(draw: st.DrawFn) -> Settings:
         found[link] = Interface(enabled, mtu, inet6, own, bridge)
     for link in sorted(bridges):
         found[link] = Interface(True, draw(MTUS), True, draw(ADDRESSES), mac=f"02:01:00:01:00:0{link[-1]}")
-    return Settings(found)
+    return LinkSettings(found)
 
 
 def device(name: str) -> str:
@@ -252,7 +252,7 @@ NUMBERS = count()
 
 @drawn(max_examples=examples(8))
 @given(st.lists(devices(), min_size=2, max_size=4))
-def however_it_came(steps: list[Settings]) -> None:
+def however_it_came(steps: list[LinkSettings]) -> None:
     """A device that was asked for one thing after the other is as one that is asked for the last only."""
     number = next(NUMBERS)
     changed, fresh = device(f"changed{number}"), device(f"fresh{number}")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.plan import LONGEST, RESERVED, Plan, link_local, link_names, mac_address, plan, unit_link
+from ailb_gen.lab.plan import LONGEST, RESERVED, LabPlan, link_local, link_names, mac_address, plan, unit_link
 from ailb_gen.network.fabric import Cable, End, Network
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import examples
@@ -27,7 +27,7 @@ def network() -> Network:
 
 
 @pytest.fixture(scope="module")
-def lab(network: Network) -> Plan:
+def lab(network: Network) -> LabPlan:
     return plan(network)
 
 
@@ -60,7 +60,7 @@ def test_link_locals_are_ordered_as_devices_then_cables(device: int, cable: int,
     assert (link_local(mac_address(*first)) < link_local(mac_address(*second))) == (first < second)
 
 
-def test_both_ends_of_a_cable(lab: Plan) -> None:
+def test_both_ends_of_a_cable(lab: LabPlan) -> None:
     leaf, spine = lab.switches["stripe1-leaf1"], lab.switches["spine2"]
     here, there = leaf.ports["et-0/0/1"], spine.ports["et-0/0/0"]
 
@@ -73,14 +73,14 @@ def test_both_ends_of_a_cable(lab: Plan) -> None:
     assert (leaf.role, spine.role) == ("leaf", "spine")
 
 
-def test_switches_answer_from_addresses_of_their_own(lab: Plan) -> None:
+def test_switches_answer_from_addresses_of_their_own(lab: LabPlan) -> None:
     addresses = [address_text(switch.address) for switch in lab.switches.values()]
 
     assert addresses == [f"fd6c:6162::{number}" for number in range(1, 9)]
     assert all(IPv6Address(text).is_private for text in addresses)
 
 
-def test_servers_have_the_nics_and_macs_of_their_files(lab: Plan, network: Network) -> None:
+def test_servers_have_the_nics_and_macs_of_their_files(lab: LabPlan, network: Network) -> None:
     server = lab.servers["gpu-s1-1"]
 
     assert server.number == len(lab.switches) + 1
@@ -122,7 +122,7 @@ def test_a_switch_without_a_file_is_there(network: Network) -> None:
         ("", None),
     ],
 )
-def test_links_of_logical_interfaces(lab: Plan, unit: str, link: str | None) -> None:
+def test_links_of_logical_interfaces(lab: LabPlan, unit: str, link: str | None) -> None:
     assert unit_link(lab.switches["stripe1-leaf1"], unit) == link
 
 
@@ -148,7 +148,7 @@ def test_a_name_for_a_switch_and_a_server(network: Network) -> None:
         plan(replace(network, attachments=attachments))
 
 
-def test_neighbors_needed(lab: Plan) -> None:
+def test_neighbors_needed(lab: LabPlan) -> None:
     # 16 links; at each of 4 leaves 2 NICs with 4 prefixes and a link-local: the leaf knows 2 x 5, a NIC the leaf and
     # the other NIC.
     assert lab.neighbors_needed == 2 * 16 + 4 * (2 * 5 + 2 * (5 + 5))

@@ -14,7 +14,7 @@ SESSIONS = {f"up{n}": (f"et-0/0/{n}.0", f"spine{n}", "blue") for n in range(1, 5
 
 
 def learned(number: int, active: bool = False, **attributes: object) -> RibRoute:
-    made = Attributes(**{"source": "bgp", "as_path": (65000 + number, 65101)} | attributes)  # type: ignore[arg-type]
+    made = Attributes(**{"as_path": (65000 + number, 65101)} | attributes)  # type: ignore[arg-type]
     return RibRoute(PREFIX, f"up{number}", active, made)
 
 
@@ -53,7 +53,7 @@ def test_ties() -> None:
 
 
 def test_direct_routes_win() -> None:
-    own = RibRoute(PREFIX, DIRECT, True, Attributes("direct"))
+    own = RibRoute(PREFIX, DIRECT, True, Attributes())
     found = paths((own, learned(2)), SESSIONS, frozenset(), {})
     assert found[0] == Path(Route(protocol="direct"), "active")
     assert [(path.status, path.reason, path.interface) for path in found[1:]] == [
@@ -68,7 +68,7 @@ def test_totals() -> None:
         learned(2),
         learned(3)._replace(prefix=other, active=True),
         learned(4, hidden=1)._replace(prefix=lost),
-        RibRoute(local, DIRECT, True, Attributes("direct")),
+        RibRoute(local, DIRECT, True, Attributes()),
         learned(1)._replace(prefix=local),
     ]
     held = by_prefix(routes)

@@ -20,7 +20,7 @@ from ailb_gen.lab.convergence import wait
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.network.model import RouterAdvertisement
 from tests.lab.isolated import isolated
-from tests.lab.running import emulated, running, trees
+from tests.lab.labs import emulated, running, trees
 from tests.network.lab import LAB, TEXTS
 
 TOOLS = ("ip", "bird")

@@ -1,4 +1,4 @@
-"""The configuration of a switch, as BIRD's: what BGP-DPF and Junos do there is written as filters of standard BGP."""
+"""The configuration of a switch as BIRD's: BGP-DPF and Junos's rules become filters of standard BGP."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Value, value
 from ailb_gen.lab.bird.filters import (
     NEXT,
     REJECT,
-    Names,
     Policies,
     Reasons,
+    Symbols,
     chain,
     prefix_set,
     rejects_all,
@@ -27,13 +27,13 @@ from ailb_gen.lab.bird.model import (
     ECMP_PIPE,
     ECMP_TABLE,
     KERNEL,
-    Peer,
+    BirdPeer,
     Translation,
-    Unmodelled,
+    Untranslated,
 )
 from ailb_gen.lab.bird.multipath import Merging, merging, metrics
 from ailb_gen.lab.bird.radv import router_advertisements
-from ailb_gen.lab.plan import SwitchPlan, link_local, unit_link
+from ailb_gen.lab.plan import SwitchPlan, link_local, port_of, unit_link
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.sessions import Side, discovered, local_as, refused, unfit
 
@@ -50,14 +50,14 @@ LOOP, MISMATCH = "AS path loop", "color mismatch"
 
 @dataclass(frozen=True, slots=True)
 class _Neighbor:
-    """A session to be: the logical interface, its link, its group, both AS numbers; `expected` is what BIRD accepts."""
+    """A session to be: the logical interface, its link, its group, both AS numbers; BIRD accepts the AS `expected`."""
 
     interface: str
     link: str
     group: Group
     own_as: int
     expected: int
-    peer: Peer
+    peer: BirdPeer
     passive: bool
 
 
@@ -65,33 +65,31 @@ class _Neighbor:
 class _Context:
     switch: Switch
     plan: SwitchPlan
-    names: Names
+    names: Symbols
     reasons: Reasons
     neighbors: tuple[_Neighbor, ...]
-    refused: Mapping[str, str]
 
 
-def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bool = False) -> Translation:
+def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held: bool = False) -> Translation:
     """Translate a switch for BIRD; `peers` are the neighbors whose router advertisements were heard.
 
     `held`: the kernel gets no routes, and neighbors no BFD, until the protocols `kernel6` and `bfd1` are enabled.
     """
-    refusals: dict[str, str] = {}
-    neighbors = tuple(_neighbors(switch, plan, peers, refusals))
-    context = _Context(switch, plan, Names(), Reasons(), neighbors, refusals)
-    unmodelled = [*_outside(switch)]
+    neighbors = tuple(_neighbors(switch, plan, peers))
+    context = _Context(switch, plan, Symbols(), Reasons(), neighbors)
+    untranslated = [*_outside(switch)]
     # The numbers of these two are fixed.
     loop, mismatch = context.reasons.number(LOOP), context.reasons.number(MISMATCH)
     groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
-    policies = Policies(switch, context.names, context.reasons, unmodelled)
+    policies = Policies(switch, context.names, context.reasons, untranslated)
     used = dict.fromkeys(name for group in groups for name in (*group.imports, *group.exports))
-    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], unmodelled)
-    merge = merging(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], unmodelled)
+    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
+    merge = merging(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], untranslated)
     parts = [
         _head(context),
         *_base(switch, merge, held),
-        _bfd(context, unmodelled, held),
-        router_advertisements(switch, plan, unmodelled),
+        _bfd(context, untranslated, held),
+        router_advertisements(switch, plan, untranslated),
         *(policies.function(switch.policies[name]) for name in used if name in switch.policies),
         *(text for group in groups for text in _group(context, group, loop, mismatch)),
         *(_session(context, neighbor) for neighbor in neighbors),
@@ -99,48 +97,35 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], held: bo
     return Translation(
         text="\n\n".join(part for part in parts if part) + "\n",
         sessions={neighbor.interface: _protocol(neighbor.link) for neighbor in neighbors},
-        refused=refusals,
         reasons=dict(context.reasons.texts),
-        unmodelled=tuple(dict.fromkeys(unmodelled)),
+        untranslated=tuple(dict.fromkeys(untranslated)),
     )
 
 
-def _outside(switch: Switch) -> Iterator[Unmodelled]:
+def _outside(switch: Switch) -> Iterator[Untranslated]:
     """Yield the statements that are not about routing, and that the lab does not have."""
     for entry in switch.unmodelled:
-        yield Unmodelled(entry.whole, "nothing in this program computes it", entry.line)
+        yield Untranslated(entry.whole, "nothing in this program computes it", entry.line)
     for attached in switch.filters.attached:
         statement = f"filter {attached.direction} [ {' '.join(attached.filters)} ] of {attached.kind} {attached.name}"
-        yield Unmodelled(statement.strip(), "the lab's switches filter no packets", attached.line)
+        yield Untranslated(statement.strip(), "the lab's switches filter no packets", attached.line)
 
 
-def _neighbors(
-    switch: Switch, plan: SwitchPlan, peers: Mapping[str, Peer], refusals: dict[str, str]
-) -> Iterator[_Neighbor]:
-    """Yield the sessions that this switch tries; of the others say why not."""
+def _neighbors(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer]) -> Iterator[_Neighbor]:
+    """Yield the sessions that this switch tries: where the interface is up, and a group discovers neighbors."""
     table = discovered(switch)
     for interface, peer in sorted(peers.items()):
-        link, port = unit_link(plan, interface), plan.ports.get(interface.rpartition(".")[0])
-        unit, configured = switch.unit(interface), switch.ports.get(interface.rpartition(".")[0])
-        if link is None or port is None or unit is None or configured is None:
-            refusals[interface] = "the interface is not configured, or has no cable"
-            continue
-        if configured.disabled or unit.disabled or not unit.inet6:
-            refusals[interface] = "the interface is disabled, or has no family inet6"
-            continue
-        if interface not in table:
-            refusals[interface] = "no BGP group discovers neighbors here"
+        link, port = unit_link(plan, interface), plan.ports.get(port_of(interface))
+        unit, configured = switch.unit(interface), switch.ports.get(port_of(interface))
+        if link is None or port is None or unit is None or configured is None or interface not in table:
             continue
         group = switch.groups[table[interface]]
-        own, reasons = local_as(switch, group), [message for message, _, _ in unfit(group)]
-        if reasons or own is None:
-            refusals[interface] = reasons[0] if reasons else f"group {group.name} has no AS number"
+        own = local_as(switch, group)
+        if configured.disabled or unit.disabled or not unit.inet6 or own is None or any(unfit(group)):
             continue
         side, other = Side(plan.name, table[interface], interface, own), Side(str(port.far), 0, "", peer.asn)
-        obstacles = [entry.message for entry in refused({plan.name: switch}, side, other)]
         expected: int | None = peer.asn
-        if obstacles:
-            refusals[interface] = obstacles[0]
+        if any(refused({plan.name: switch}, side, other)):
             expected = None if own == peer.asn else _first_admitted(switch, group, own)
         if expected is not None:
             passive = link_local(port.mac) > peer.link_local
@@ -206,7 +191,10 @@ def _base(switch: Switch, merge: Merging, held: bool) -> Iterator[str]:
 
 
 def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
-    """Return the prefixes of enabled interfaces; an IRB is up with a VLAN that has an ID."""
+    """Return the prefixes of enabled interfaces; an IRB is up with a VLAN that has an ID.
+
+    `routing.speaker.direct_prefixes` is independent on purpose; a property in test_config.py compares them.
+    """
     routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
     return frozenset(
         address.prefix
@@ -218,7 +206,7 @@ def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
     )
 
 
-def _bfd(context: _Context, unmodelled: list[Unmodelled], held: bool) -> str:
+def _bfd(context: _Context, untranslated: list[Untranslated], held: bool) -> str:
     blocks = []
     for neighbor in context.neighbors:
         bfd = neighbor.group.bfd
@@ -227,7 +215,7 @@ def _bfd(context: _Context, unmodelled: list[Unmodelled], held: bool) -> str:
         if not bfd.interval_ms:
             reason = "no minimum-interval: no BFD"
             statement = f"protocols bgp group {neighbor.group.name} bfd-liveness-detection"
-            unmodelled.append(Unmodelled(statement, reason, bfd.line))
+            untranslated.append(Untranslated(statement, reason, bfd.line))
             continue
         settings = f"interval {bfd.interval_ms} ms; multiplier {bfd.multiplier or DEFAULT_MULTIPLIER};"
         blocks.append(f'  interface "{neighbor.link}" {{ {settings} }};')
@@ -243,7 +231,7 @@ def _color(context: _Context, name: str | None) -> str | None:
 
 
 def _group(context: _Context, group: Group, loop: int, mismatch: int) -> Iterator[str]:
-    """Yield the functions that decide what a group receives and sends, and the template of its sessions."""
+    """Yield the import and export functions of a group, and the template of its sessions."""
     names, own = context.names, {neighbor.own_as for neighbor in context.neighbors}
     color = _color(context, group.color)
     known = value(color) if color is not None else None

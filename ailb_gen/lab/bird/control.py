@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 
 # How the last line of an answer starts, from which code on it is a refusal, and how every line with a code starts.
 LAST = re.compile(rb"([0-9]{4}) ")
@@ -37,7 +37,7 @@ class NoDaemonError(LabError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BirdAnswer:
     """An answer as BIRD writes it, codes included, and the code of its last line."""
 
     code: int
@@ -52,7 +52,7 @@ class Bird:
     patience_s: float = PATIENCE_S
 
     def __str__(self) -> str:
-        return places.told(self.path)
+        return run_directory.name_inside(self.path)
 
     def command(self, text: str) -> str:
         """Return the answer to a command, codes included. Raises LabError for a refusal, and as `ask` does."""
@@ -61,7 +61,7 @@ class Bird:
             raise LabError(f"{self}: BIRD refuses {text!r}: {' '.join(without_codes(answer.text).split())}")
         return answer.text
 
-    def ask(self, text: str) -> Answer:
+    def ask(self, text: str) -> BirdAnswer:
         """Return the answer to a command, which may be a refusal.
 
         Raises NoDaemonError when no daemon runs, LabError for anything that is no answer, and when none comes in time.
@@ -81,7 +81,7 @@ class Bird:
         except (FileNotFoundError, ConnectionRefusedError) as error:
             raise NoDaemonError(f"{self}: BIRD does not run: {error.strerror}") from error
         except OSError as error:
-            raise LabError(f"{self}: BIRD cannot be asked: {error.strerror or error}; does it run?") from error
+            raise LabError(f"{self}: BIRD cannot be reached: {error.strerror or error}; does it run?") from error
 
     def lines(self, text: str) -> list[str]:
         """Return the lines of the answer to a command, without codes. Raises LabError as `command` does."""
@@ -91,7 +91,7 @@ class Bird:
         """Let BIRD read its configuration again; sessions that stay the same are not touched. Raises LabError."""
         self.command("configure")
 
-    def _receive(self, connection: socket.socket, until: float) -> Answer:
+    def _receive(self, connection: socket.socket, until: float) -> BirdAnswer:
         received = bytearray()
         while True:
             left = until - time.monotonic()
@@ -114,7 +114,7 @@ class Bird:
             if received.endswith(b"\n"):
                 last = LAST.match(received, received.rfind(b"\n", 0, -1) + 1)
                 if last is not None:
-                    return Answer(int(last[1]), received.decode("utf-8", "replace"))
+                    return BirdAnswer(int(last[1]), received.decode("utf-8", "replace"))
 
     def _refuse_stopped(self, connection: socket.socket) -> None:
         """Raise LabError where the process that listens is stopped: it answers nothing until it is continued."""
@@ -122,7 +122,9 @@ class Bird:
         # Of a process in another PID namespace the kernel tells no number.
         with suppress(OSError):
             state = (
-                (places.processes() / f"{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+                (run_directory.processes() / f"{pid}/stat")
+                .read_text(encoding="utf-8", errors="replace")
+                .rpartition(")")[2]
             )
             if state.split()[0] in STOPPED:
                 raise LabError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.junos.regex import is_pattern
 from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, value
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.wildcards import Pattern, patterns
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, RouteFilter, Term
@@ -29,7 +29,7 @@ LONGEST = 48
 
 
 @dataclass(slots=True)
-class Names:
+class Symbols:
     """Names of BIRD's symbols, each different, as close to those of Junos as BIRD's letters allow."""
 
     taken: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -75,12 +75,12 @@ def rejects_all(policies: Iterable[Policy]) -> bool:
 
 @dataclass(slots=True)
 class Policies:
-    """The policies of a switch as functions; what is not translated is collected."""
+    """The policies of a switch as functions; statements that are not translated are collected."""
 
     switch: Switch
-    names: Names
+    names: Symbols
     reasons: Reasons
-    unmodelled: list[Unmodelled] = field(default_factory=list)
+    untranslated: list[Untranslated] = field(default_factory=list)
 
     def function(self, policy: Policy) -> str:
         """Return the function of a policy."""
@@ -111,7 +111,7 @@ class Policies:
             yield "  }"
 
     def _conditions(self, where: str, term: Term) -> list[str] | None:
-        """Return what must hold; None if it never does."""
+        """Return the conditions of a term; None if they never hold."""
         if any(text.startswith(("from", "to")) for text, _ in term.unknown):
             return None
         if term.families and "inet6" not in term.families:
@@ -204,7 +204,7 @@ class Policies:
                 yield f"{known.attribute}.add({known.literal});"
 
     def _miss(self, statement: str, reason: str, line: int) -> None:
-        self.unmodelled.append(Unmodelled(statement, reason, line))
+        self.untranslated.append(Untranslated(statement, reason, line))
 
 
 def set_preference(preference: int) -> Iterator[str]:
@@ -241,7 +241,7 @@ def prefix_pattern(entry: RouteFilter) -> str:
 
 
 def route_filtered(filters: Sequence[RouteFilter]) -> Iterator[str]:
-    """Yield the test of route filters: of those that hold a prefix only the longest are looked at."""
+    """Yield the test of route filters: of those that hold a prefix only the longest count."""
     by_length: dict[int, list[RouteFilter]] = defaultdict(list)
     for entry in filters:
         by_length[entry.prefix.length].append(entry)
@@ -264,7 +264,7 @@ def _shorter(filters: Iterable[RouteFilter], length: int) -> Iterator[Prefix]:
 
 
 def any_of(tests: Iterable[str]) -> str:
-    """Join tests of which one must hold; empty ones never do."""
+    """Join tests into one that any of them satisfies; empty ones never hold."""
     found = [test for test in tests if test]
     return found[0] if len(found) == 1 else f"({' || '.join(found)})" if found else ""
 

@@ -17,7 +17,7 @@ ECMP_TABLE = 4791
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class BirdPeer:
     """A neighbor whose router advertisement was heard: its link-local address, and its AS number on that session."""
 
     link_local: int
@@ -25,8 +25,8 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmodelled:
-    """A statement that BIRD does not do as Junos would, and what happens instead; line 0 where it has none."""
+class Untranslated:
+    """A statement that BIRD does not do as Junos would, and the reason or effect; line 0 where it has none."""
 
     statement: str
     reason: str
@@ -37,27 +37,24 @@ class Unmodelled:
 class Translation:
     """A switch's configuration for BIRD.
 
-    `sessions` has the name of the protocol for each logical interface with a session, `refused` says for other
-    interfaces with a peer why there is none. `reasons` says why a route is hidden, by the number that BIRD gives it.
+    `sessions` has the name of the protocol for each logical interface with a session. `reasons` says why a route is
+    hidden, by the number that BIRD gives it.
     """
 
     text: str
     sessions: Mapping[str, str]
-    refused: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
-    unmodelled: tuple[Unmodelled, ...] = ()
+    untranslated: tuple[Untranslated, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """The attributes of a route, and where its packets go: pairs of link and gateway, which is 0 on the link itself.
+    """The attributes of a route.
 
     `as_path` has the nearest AS first; `communities` are written as in Junos. `aigp` is what the origin has set,
     None without the attribute. `hidden` is the number of the reason for which the route is not used, 0 if it is.
     """
 
-    source: str
-    hops: tuple[tuple[str, int], ...] = ()
     as_path: tuple[int, ...] = ()
     communities: frozenset[str] = frozenset()
     aigp: int | None = None
@@ -79,7 +76,7 @@ class RibRoute(NamedTuple):
 class SessionState:
     """A BGP session as BIRD sees it; `state` is Established, Active, Connect, OpenSent and so on, Idle when stopped.
 
-    `since` is the time of the last change, as BIRD writes it; addresses and router-ids are text. Routes are counted:
+    `since` is the time of the last change, as BIRD writes it; addresses are text. Routes are counted:
     imported and not hidden, hidden, exported, active.
     """
 
@@ -90,9 +87,6 @@ class SessionState:
     link: str
     neighbor_as: int
     local_as: int
-    neighbor_id: str = ""
-    hold_s: int | None = None
-    keepalive_s: int | None = None
     imported: int = 0
     hidden: int = 0
     exported: int = 0
@@ -109,11 +103,9 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class BfdState:
-    """A BFD session: the neighbor's address, the link, Up, Down, Init or AdminDown, interval and timeout in seconds."""
+    """A BFD session: the link, Up, Down, Init or AdminDown, interval and timeout in seconds."""
 
-    neighbor: str
     link: str
     state: str
-    since: str
     interval_s: float
     timeout_s: float

@@ -1,11 +1,11 @@
-"""The number of paths of a prefix for the kernel: BIRD merges all equal paths or none, for all sessions alike."""
+"""The number of paths of a prefix for the kernel: BIRD merges all equal paths or none, for all sessions together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.network.model import Group, Switch
 
 # BIRD's own limit.
@@ -25,7 +25,7 @@ class Merging:
         return f" merge paths on limit {self.limit};" if self.on else ""
 
 
-def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], unmodelled: list[Unmodelled]) -> None:
+def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untranslated: list[Untranslated]) -> None:
     """Add the terms that set a MED, if sessions to several ASes, given by session, let it matter.
 
     Junos drops a path that another one of its neighboring AS beats by MED; BIRD compares MED with the active path only.
@@ -38,11 +38,11 @@ def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], unmod
             if term.metric is not None:
                 where = f"policy-options policy-statement {name}" + (f" term {term.name}" if term.name else "")
                 reason = "BIRD compares MED with the active path only: a path of another neighboring AS may stay"
-                unmodelled.append(Unmodelled(f"{where} then metric", reason, term.line))
+                untranslated.append(Untranslated(f"{where} then metric", reason, term.line))
 
 
-def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: list[Unmodelled]) -> Merging:
-    """Decide for the sessions of a switch, given by group and the peer's AS number; adds what comes out otherwise.
+def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> Merging:
+    """Decide for the sessions of a switch, given by group and the peer's AS number; adds what BIRD does otherwise.
 
     Junos keeps, of the paths that are equal to the active one, those of groups with multipath if the active one's has
     it; without multiple-as only those of the same neighboring AS. The forwarding table takes them if a load-balancing
@@ -58,7 +58,9 @@ def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: l
         for group in groups:
             if not group.multipath:
                 reason = "other groups have multipath: BIRD merges the paths of this one, too"
-                unmodelled.append(Unmodelled(f"protocols bgp group {group.name} without multipath", reason, group.line))
+                untranslated.append(
+                    Untranslated(f"protocols bgp group {group.name} without multipath", reason, group.line)
+                )
     if all(group.multiple_as for group in several) or len(peers) == 1:
         return Merging(True, limit)
     narrow = [group for group in several if not group.multiple_as]
@@ -69,5 +71,5 @@ def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], unmodelled: l
     done = "merges paths of different neighboring ASes, too" if on else "merges no paths"
     for group in narrow:
         statement = f"protocols bgp group {group.name} multipath without multiple-as"
-        unmodelled.append(Unmodelled(statement, f"BIRD {done}", group.line))
+        untranslated.append(Untranslated(statement, f"BIRD {done}", group.line))
     return Merging(on, limit)

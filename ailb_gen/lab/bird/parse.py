@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NoReturn
 
-from ailb_gen.addresses import Prefix, address_value, prefix_value
+from ailb_gen.addresses import Prefix, prefix_value
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird import communities
 from ailb_gen.lab.bird.control import REFUSED, Bird, without_codes
@@ -19,41 +19,40 @@ from ailb_gen.lab.bird.model import Attributes, BfdState, RibRoute, SessionState
 # A route starts a line; its attributes follow on lines that start with a tab.
 ROUTE = re.compile(r"\n(?:1007-| )(?!\t)")
 HEAD = re.compile(r"(\S*) +([a-z]+) \[(\S+) [^\]]*\](?: (\*))?")
-HOP = re.compile(r"(?:via (\S+) on (\S+)|dev (\S+))")
 PROTOCOL = re.compile(r"(\S+) +(\S+) +\S+ +(\S+) +(\S+(?: \d\S*)?) *(.*)")
 FIELD = re.compile(r" +([A-Z][A-Za-z ]*): +(.*)")
-BFD = re.compile(r" *(\S+) +(\S+) +(\S+) +(\S+(?: \d\S*)?) +([0-9.]+) +([0-9.]+) *$")
+BFD = re.compile(r" *\S+ +(\S+) +(\S+) +\S+(?: \d\S*)? +([0-9.]+) +([0-9.]+) *$")
 ROUTES = re.compile(r"(\d+) (imported|filtered|exported|preferred)")
-TIMER = re.compile(r"[0-9.]+/(\d+)")
 NO_BFD = "There is no BFD protocol running"
-SOURCES = {"BGP": "bgp", "device": "direct"}
+# The code of an answer about a prefix without routes, and the text of one about a session that is down.
+NOT_FOUND, NO_SESSION = 8001, "No valid tables"
 # RFC 7311 lets BIRD's smallest AIGP be that of a route without one: BIRD originates what igp_metric says.
 NO_METRIC = 1 << 31
 COMMUNITIES = ("BGP.community", "BGP.ext_community", "BGP.large_community")
 
 
-def routes(bird: Bird, what: str = "") -> tuple[RibRoute, ...]:
-    """Return routes in BIRD's order; `what` is what `show route all` may be followed by, such as `filtered`.
+def routes(bird: Bird, which: str = "") -> tuple[RibRoute, ...]:
+    """Return routes in BIRD's order; `which` is what `show route all` may be followed by, such as `filtered`.
 
-    Raises LabError.
+    None of a prefix without routes. Raises LabError.
     """
-    return read_routes(bird.command(f"show route all {what}".rstrip()))
+    answer = bird.ask(f"show route all {which}".rstrip())
+    if answer.code >= REFUSED and answer.code != NOT_FOUND and NO_SESSION not in answer.text:
+        raise LabError(f"{bird}: BIRD refuses to show routes {which}: {' '.join(without_codes(answer.text).split())}")
+    return read_routes(answer.text) if answer.code < REFUSED else ()
 
 
-def rib(bird: Bird) -> tuple[RibRoute, ...]:
-    """Return all routes of the main table, hidden ones last. Raises LabError."""
-    return routes(bird) + routes(bird, "filtered")
+def rib(bird: Bird, prefix: str = "") -> tuple[RibRoute, ...]:
+    """Return the routes of the main table, all or those of a prefix, hidden ones last. Raises LabError."""
+    return routes(bird, prefix) + routes(bird, f"{prefix} filtered".lstrip())
 
 
 def exported(bird: Bird, protocol: str) -> tuple[RibRoute, ...]:
-    """Return what a protocol is sent, nothing if it is down; the path still lacks the own AS number.
+    """Return the routes that a protocol is sent, none if it is down; the path still lacks the own AS number.
 
     Raises LabError.
     """
-    answer = bird.ask(f"show route all export '{protocol}'")
-    if answer.code >= REFUSED and "No valid tables" not in answer.text:
-        raise LabError(f"{bird}: {protocol}: {' '.join(without_codes(answer.text).split())}")
-    return read_routes(answer.text) if answer.code < REFUSED else ()
+    return routes(bird, f"export '{protocol}'")
 
 
 def read_routes(answer: str) -> tuple[RibRoute, ...]:
@@ -83,22 +82,14 @@ def _routes(text: str) -> Iterator[RibRoute]:
 @lru_cache(maxsize=1 << 16)
 def _attributes(text: str) -> Attributes:
     """Read the lines below a route; many routes have the same."""
-    hops: list[tuple[str, int]] = []
-    values: dict[str, str] = {}
-    for line in without_codes(text).splitlines():
-        name, colon, value = line.strip().partition(": ")
-        if colon:
-            values[name] = value
-        elif (found := HOP.match(name)) is not None:
-            hops.append((found[2] or found[3], (address_value(found[1]) or 0) if found[1] else 0))
+    pairs = (line.strip().partition(": ") for line in without_codes(text).splitlines())
     try:
-        return _read_attributes(values, tuple(hops))
+        return _read_attributes({name: value for name, colon, value in pairs if colon})
     except ValueError as error:
         raise LabError(f"BIRD's answer is not understood: {error}") from error
 
 
-def _read_attributes(values: dict[str, str], hops: tuple[tuple[str, int], ...]) -> Attributes:
-    kind = values.get("Type", "").partition(" ")[0]
+def _read_attributes(values: dict[str, str]) -> Attributes:
     path = tuple(int(word) for word in values.get("BGP.as_path", "").split())
     found = [communities.read(values[name]) for name in COMMUNITIES if name in values]
     aigp = int(values["BGP.aigp"]) if "BGP.aigp" in values else None
@@ -108,8 +99,6 @@ def _read_attributes(values: dict[str, str], hops: tuple[tuple[str, int], ...]) 
     elif int(values.get("igp_metric", NO_METRIC)) < NO_METRIC:
         aigp = int(values["igp_metric"])
     return Attributes(
-        source=SOURCES.get(kind, kind.lower()),
-        hops=hops,
         as_path=path,
         communities=frozenset().union(*found),
         aigp=aigp,
@@ -138,7 +127,7 @@ def read_sessions(answer: str) -> dict[str, SessionState]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return what stands behind colons; of a name that is there twice the first, which is the session's own."""
+    """Return values by the name before the colon; of a repeated name the first, which is the session's own."""
     fields: dict[str, str] = {}
     for line in without_codes(text).splitlines():
         if (found := FIELD.fullmatch(line)) is not None:
@@ -149,7 +138,6 @@ def _fields(text: str) -> dict[str, str]:
 def _session(words: re.Match[str], fields: dict[str, str], head: str) -> SessionState:
     neighbor, _, link = fields.get("Neighbor address", "").partition("%")
     counts = {name: int(count) for count, name in ROUTES.findall(fields.get("Routes", ""))}
-    hold, keepalive = (TIMER.match(fields.get(name, "")) for name in ("Hold timer", "Keepalive timer"))
     try:
         return SessionState(
             protocol=words[1],
@@ -159,9 +147,6 @@ def _session(words: re.Match[str], fields: dict[str, str], head: str) -> Session
             link=link,
             neighbor_as=int(fields["Neighbor AS"]),
             local_as=int(fields["Local AS"]),
-            neighbor_id=fields.get("Neighbor ID", ""),
-            hold_s=int(hold[1]) if hold else None,
-            keepalive_s=int(keepalive[1]) if keepalive else None,
             imported=counts.get("imported", 0),
             hidden=counts.get("filtered", 0),
             exported=counts.get("exported", 0),
@@ -188,9 +173,7 @@ def bfd(bird: Bird) -> tuple[BfdState, ...]:
             return ()
         raise
     found = (BFD.match(line) for line in lines)
-    return tuple(
-        BfdState(one[1], one[2], one[3], one[4], float(one[5]), float(one[6])) for one in found if one is not None
-    )
+    return tuple(BfdState(one[1], one[2], float(one[3]), float(one[4])) for one in found if one is not None)
 
 
 def _refuse(line: str) -> NoReturn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.plan import SwitchPlan, unit_link
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch
 
@@ -18,8 +18,8 @@ MOST_PREFIXES = 31
 INFINITE = 0xFFFFFFFF
 
 
-def router_advertisements(switch: Switch, plan: SwitchPlan, unmodelled: list[Unmodelled]) -> str:
-    """Return the protocol; empty if no interface of the lab sends advertisements. Adds what BIRD cannot do."""
+def router_advertisements(switch: Switch, plan: SwitchPlan, untranslated: list[Untranslated]) -> str:
+    """Return the protocol, empty if no interface of the lab advertises; adds statements that BIRD cannot do."""
     blocks: list[str] = []
     for advertisement in switch.advertisements.values():
         unit = switch.unit(advertisement.interface)
@@ -28,7 +28,7 @@ def router_advertisements(switch: Switch, plan: SwitchPlan, unmodelled: list[Unm
         if unit is None or port is None or unit.disabled or port.disabled or not unit.inet6 or link in (None, "lo"):
             continue
         addressed = {address.prefix for address in unit.addresses}
-        _miss(advertisement, addressed, unmodelled)
+        _miss(advertisement, addressed, untranslated)
         blocks += _interface(str(link), advertisement)
     return "\n".join(["protocol radv radv1 {", *blocks, "}"]) if blocks else ""
 
@@ -62,14 +62,14 @@ def _seconds(text: str, default: int) -> int:
     return min(int(text), INFINITE) if text.isascii() and text.isdigit() and len(text) <= 10 else default
 
 
-def _miss(advertisement: RouterAdvertisement, addressed: set[Prefix], unmodelled: list[Unmodelled]) -> None:
+def _miss(advertisement: RouterAdvertisement, addressed: set[Prefix], untranslated: list[Untranslated]) -> None:
     where = f"protocols router-advertisement interface {advertisement.interface}"
     for word, line in advertisement.others:
-        unmodelled.append(Unmodelled(f"{where} {word}", "the lab's advertisements do not have it", line))
+        untranslated.append(Untranslated(f"{where} {word}", "the lab's advertisements do not have it", line))
     for entry in advertisement.prefixes:
         if entry.prefix not in addressed:
             reason = "no address of the interface is in it: BIRD does not announce it"
-            unmodelled.append(Unmodelled(f"{where} prefix {entry.prefix}", reason, entry.line))
+            untranslated.append(Untranslated(f"{where} prefix {entry.prefix}", reason, entry.line))
     if len(advertisement.prefixes) > MOST_PREFIXES:
         reason = f"BIRD announces {MOST_PREFIXES} of {len(advertisement.prefixes)} prefixes"
-        unmodelled.append(Unmodelled(f"{where} prefix", reason, advertisement.line))
+        untranslated.append(Untranslated(f"{where} prefix", reason, advertisement.line))

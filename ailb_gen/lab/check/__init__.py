@@ -1,1 +1,1 @@
-"""The third judge: what a lab shows against the intent, and against this program's own model."""
+"""Compare a running lab with the intent, and with this program's own model."""

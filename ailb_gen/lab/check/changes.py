@@ -1,4 +1,4 @@
-"""What a check changes in a lab, on record before it is done: the next check undoes what a killed one has left.
+"""The changes of a check to a lab, recorded before they are made: the next check undoes those of a killed one.
 
 Links that were taken down, and leaves that announce a probe prefix: another configuration, and an address.
 """
@@ -13,33 +13,33 @@ from pathlib import Path
 
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.errors import LabError, UsageError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.bird.control import Bird, NoDaemonError
 from ailb_gen.lab.convergence import wait
-from ailb_gen.lab.faults import Kind, cables_at, fail_cables, repair_cables
+from ailb_gen.lab.faults import FaultKind, cables_at, fail_cables, repair_cables
 from ailb_gen.lab.namespaces import batch, end_by_signals
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.routers import FOLDER, control_socket
 from ailb_gen.network.fabric import End
 
 # Below the lab's /run. A lock ends with the process that holds it.
 LOCK, RECORD = Path("lab/check.lock"), Path("lab/check.json")
-# BIRD and the kernel end a probe by themselves after so many seconds.
+# BIRD and the kernel end a probe by themselves after this time; seconds.
 EXPIRES_S = 60
 # How long sessions and routes may take after that. Seconds.
 SETTLED_S = 60.0
 
 
-class Changes:
-    """What a check has changed and not undone yet. Every method raises LabError."""
+class LabChanges:
+    """The changes that a check has not undone yet. Every method raises LabError."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: LabPlan) -> None:
         self.plan = plan
         self.failed: list[End] = []
-        # What was added to a leaf, as ip(8) writes it.
+        # The address that was added to a leaf, as ip(8) writes it.
         self.addresses: dict[str, str] = {}
 
-    def fail(self, ends: Iterable[End], kind: Kind) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind) -> None:
         """Let the links with some ends fail."""
         new = list(ends)
         self.failed += new
@@ -47,7 +47,7 @@ class Changes:
         fail_cables(self.plan, cables_at(self.plan, new), kind)
 
     def repair(self) -> None:
-        """Repair what failed here."""
+        """Repair the links that failed here."""
         if self.failed:
             repair_cables(self.plan, cables_at(self.plan, self.failed))
             self.failed.clear()
@@ -59,12 +59,12 @@ class Changes:
         self.addresses[leaf] = f"{address_text(prefix.value | 1)}/{prefix.length} dev {link}" if prefix else ""
         self._note()
         file = _file(leaf)
-        places.here(file).write_text(text, encoding="utf-8")
+        run_directory.here(file).write_text(text, encoding="utf-8")
         try:
             if address := self.addresses[leaf]:
                 expires = f"valid_lft {EXPIRES_S} preferred_lft {EXPIRES_S}"
                 batch([f"addr replace {address} nodad {expires}"], leaf, "-6")
-            Bird(control_socket(leaf)).command(f'configure "{places.inside(file)}" timeout {EXPIRES_S}')
+            Bird(control_socket(leaf)).command(f'configure "{run_directory.inside(file)}" timeout {EXPIRES_S}')
             yield
         finally:
             self._restore(leaf)
@@ -76,18 +76,18 @@ class Changes:
         if address := self.addresses.pop(leaf):
             with suppress(LabError):
                 batch([f"addr del {address}"], leaf, "-6")
-        places.here(_file(leaf)).unlink(missing_ok=True)
+        run_directory.here(_file(leaf)).unlink(missing_ok=True)
         self._note()
 
     def undo(self) -> None:
-        """Undo everything that is left."""
+        """Undo all changes."""
         self.repair()
         for leaf in list(self.addresses):
             self._restore(leaf)
 
     def _note(self) -> None:
         record = {"failed": [(end.device, end.port) for end in self.failed], "addresses": self.addresses}
-        places.here(RECORD).write_text(json.dumps(record), encoding="utf-8")
+        run_directory.here(RECORD).write_text(json.dumps(record), encoding="utf-8")
 
 
 def _file(leaf: str) -> Path:
@@ -96,12 +96,12 @@ def _file(leaf: str) -> Path:
 
 
 @contextmanager
-def alone(plan: Plan) -> Iterator[None]:
-    """Keep other checks of the lab from running, and undo first what a killed one has left.
+def alone(plan: LabPlan) -> Iterator[None]:
+    """Keep other checks of the lab from running, and first undo the changes of a killed one.
 
-    Signals that end this process let it undo what it has changed. Raises UsageError if another check runs, LabError.
+    Signals that end this process let it undo its changes. Raises UsageError if another check runs, LabError.
     """
-    with places.here(LOCK).open("w") as file:
+    with run_directory.here(LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -111,12 +111,12 @@ def alone(plan: Plan) -> Iterator[None]:
         yield
 
 
-def _undo_left(plan: Plan) -> None:
+def _undo_left(plan: LabPlan) -> None:
     try:
-        record = json.loads(places.here(RECORD).read_text(encoding="utf-8"))
+        record = json.loads(run_directory.here(RECORD).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
-    left = Changes(plan)
+    left = LabChanges(plan)
     left.failed = [End(*row) for row in record["failed"]]
     left.addresses = record["addresses"]
     if left.failed or left.addresses:

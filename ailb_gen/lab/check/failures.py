@@ -1,4 +1,4 @@
-"""Let links of a lab fail, and judge next hops meanwhile and after the repair.
+"""Let links of a lab fail, and compare next hops meanwhile and after the repair.
 
 Rounds in which every leaf loses one uplink, two failures at once, links that lose what leaves send, links that flap.
 """
@@ -12,43 +12,59 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
+from ailb_gen.checks.compare import deviations, summary
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.lab.check.agree import computed_hops, disagreements
-from ailb_gen.lab.check.asked import AskedRoutes, Gone
-from ailb_gen.lab.check.liveness import wanted
-from ailb_gen.lab.check.measured import Hops
-from ailb_gen.lab.check.routes import compare_next_hops, told
-from ailb_gen.lab.faults import Kind
+from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
+from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes
+from ailb_gen.lab.check.links import expected_bfd
+from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring, Samples
+from ailb_gen.lab.check.recolor import Recoloring
+from ailb_gen.lab.check.routes import check_next_hops
+from ailb_gen.lab.faults import FaultKind
+from ailb_gen.lab.polling import settled
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.graph import Graph
 
 # How long next hops must be unchanged to count as final, and how long that may take: a session that was refused is
 # tried again within 5 s. Seconds.
 QUIET_S, PATIENCE_S, PAUSE_S = 9.0, 45.0, 0.1
-# How often more a loss in one direction is tried that nobody noticed.
+# How many more times a loss in one direction is tried that nobody noticed.
 TRIES_MORE = 3
 # How often a link that flaps goes down, and how long it stays down and up. Seconds.
 FLAPS, FLAP_S = 4, 0.4
 OF_FAILURES = (FAILED, AGREE_FAILED, REPAIRED, ONE_WAY)
 
 
-class Breakable(Protocol):
-    """A running lab, as far as it is broken here. Every method raises LabError."""
+class LiveLab(Protocol):
+    """A running lab, as far as it is observed and changed by checks. Every method raises LabError."""
+
+    def measure(self, samples: Samples) -> Observed:
+        """Observe once everything but next hops."""
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Let the links with some ends fail."""
 
     def repair(self) -> None:
-        """Repair what `fail` let fail."""
+        """Repair the links that `fail` let fail."""
+
+    def down(self) -> frozenset[End]:
+        """Return both ends of the links that were made to fail."""
+
+    @property
+    def dark(self) -> frozenset[End]:
+        """Both ends of the links that carry nothing: without carrier, or with a daemon that does not run."""
+
+    def recolor(self, change: Recoloring) -> ObservedRecoloring:
+        """Let a leaf exchange two colors for a moment, and back, while packets flow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class LinkFailure:
     """Links that fail at once, each given by its leaf's end; `words` say which, as a message begins.
 
     With `flaps` they go down and up so often, and nothing is compared meanwhile. `check` compares with the intent.
@@ -58,35 +74,35 @@ class Failure:
     name: str
     words: str
     ends: tuple[End, ...]
-    kind: Kind = Kind.CARRIER
+    kind: FaultKind = FaultKind.CARRIER
     flaps: int = 0
     check: Check = FAILED
     noticed_s: float = 0.0
 
 
-def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: int) -> Iterator[Failure]:
-    """Yield what is to fail: rounds, so many double failures, and, if asked for, one direction and flaps."""
+def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: int) -> Iterator[LinkFailure]:
+    """Yield the failures: rounds, double failures and, with `faults`, one direction and flaps."""
     for number in range(rounds):
         ends = uplinks_of(context, number)
-        yield Failure(f"round {number + 1}", f"with {_more(ends)} down", ends)
+        yield LinkFailure(f"round {number + 1}", f"with {_more(ends)} down", ends)
     for words, ends in double(context, seed)[:doubles]:
-        yield Failure(words, f"with {words} down", ends)
+        yield LinkFailure(words, f"with {words} down", ends)
     if faults:
         ends = mute_uplinks(context, rounds)
         if ends:
             words, noticed_s = f"with {_more(ends)} losing what leaves send", _noticed_s(context, ends)
-            yield Failure("one direction", words, ends, Kind.MUTE, 0, ONE_WAY, noticed_s)
+            yield LinkFailure("one direction", words, ends, FaultKind.MUTE, 0, ONE_WAY, noticed_s)
         ends = uplinks_of(context, rounds + 1)
-        yield Failure("flaps", f"after {_more(ends)} went down {FLAPS} times", ends, flaps=FLAPS)
+        yield LinkFailure("flaps", f"after {_more(ends)} went down {FLAPS} times", ends, flaps=FLAPS)
 
 
 def _noticed_s(context: Context, ends: tuple[End, ...]) -> float:
     """Return how long BFD takes by the intent: one end hears nothing, then the other one hears that, or nothing."""
-    links, slowest = AskedRoutes(context).links, 0
+    routes, slowest = ExpectedLabRoutes(context), 0
     for end in ends:
-        peer = links[end.device][end.port][0].device
-        found = (wanted(context, end.device, peer), wanted(context, peer, end.device))
-        slowest = max(slowest, sum(one.timeout_ms for one in found if one is not None))
+        if (peer := routes.peer(end)) is not None:
+            both = (expected_bfd(context, end.device, peer.device), expected_bfd(context, peer.device, end.device))
+            slowest = max(slowest, sum(one.timeout_ms for one in both if one is not None))
     return slowest / 1000
 
 
@@ -96,18 +112,17 @@ def _more(ends: tuple[End, ...]) -> str:
 
 def uplinks_of(context: Context, number: int) -> tuple[End, ...]:
     """Return one uplink of every leaf, as the leaf's end: that of a round, another one at the next leaf."""
-    rows: dict[str, list[End]] = {}
-    for cable in AskedRoutes(context).cables:
-        rows.setdefault(cable.a_device, []).append(End(cable.a_device, cable.a_port))
-    return tuple(ends[(index + number) % len(ends)] for index, ends in enumerate(rows.values()))
+    uplinks: dict[str, list[End]] = {}
+    for cable in ExpectedLabRoutes(context).cables:
+        uplinks.setdefault(cable.a_device, []).append(End(cable.a_device, cable.a_port))
+    return tuple(ends[(index + number) % len(ends)] for index, ends in enumerate(uplinks.values()))
 
 
 def mute_uplinks(context: Context, number: int) -> tuple[End, ...]:
     """Return the uplinks of a round that have BFD by the intent: nothing else notices that packets are lost."""
-    links = AskedRoutes(context).links
-    return tuple(
-        end for end in uplinks_of(context, number) if wanted(context, end.device, links[end.device][end.port][0].device)
-    )
+    peers = dict(ExpectedLabRoutes(context).ends())
+    ends = uplinks_of(context, number)
+    return tuple(end for end in ends if expected_bfd(context, end.device, peers[end].device))
 
 
 def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
@@ -116,7 +131,7 @@ def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
     At least one spine stays.
     """
     by_spine: dict[str, list[End]] = {}
-    for cable in AskedRoutes(context).cables:
+    for cable in ExpectedLabRoutes(context).cables:
         by_spine.setdefault(cable.b_device, []).append(End(cable.a_device, cable.a_port))
     names = sorted(by_spine)
     spines = [
@@ -138,38 +153,28 @@ def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
     return [*turns, *spines[first:], *mixed[first:]]
 
 
-def settle(read: Callable[[], Hops], want: Hops, more_s: float = 0.0) -> Hops:
-    """Return next hops when they are those that are computed, or when they have not changed for a while.
+def settle(read: Callable[[], Hops], expected: Hops, more_s: float = 0.0) -> Hops:
+    """Return next hops when they are those that are expected, or when they have not changed for a while.
 
     `more_s` is how much longer a while is, until a failure is noticed.
     """
-    started = changed = time.monotonic()
-    found = read()
-    while not _same(found, want):
-        now = time.monotonic()
-        if now - changed > QUIET_S + more_s or now - started > PATIENCE_S:
-            break
-        time.sleep(PAUSE_S)
-        again = read()
-        if again != found:
-            found, changed = again, time.monotonic()
-    return found
+    return settled(read, lambda hops: _same(hops, expected), PATIENCE_S, QUIET_S + more_s, PAUSE_S)
 
 
-def _same(found: Hops, want: Hops) -> bool:
-    return all(found[name] == want.get(name, {}) for name in found)
+def _same(hops: Hops, expected: Hops) -> bool:
+    return all(hops[name] == expected.get(name, {}) for name in hops)
 
 
-def judge_failure(
-    lab: Breakable,
+def check_failure(
+    lab: LiveLab,
     context: Context,
-    failure: Failure,
+    failure: LinkFailure,
     before: Hops,
-    gone: Gone,
+    down: DownLinks,
     findings: Findings,
     step: Callable[[str], None],
 ) -> None:
-    """Let links fail, compare, repair, compare; what is `gone` already stays so."""
+    """Let links fail, compare, repair, compare; what is `down` already stays so."""
     step(f"{failure.name}: down")
     try:
         for _ in range(failure.flaps):
@@ -178,42 +183,40 @@ def judge_failure(
             lab.repair()
             time.sleep(FLAP_S)
         if not failure.flaps:
-            without = gone.with_failed(failure.ends)
-            ours = hops_without(context, without.all)
+            without = down.with_failed(failure.ends)
+            computed = hops_without(context, without.all)
             lab.fail(failure.ends, failure.kind)
-            found = settle(lab.hops, ours, failure.noticed_s)
+            hops = settle(lab.hops, computed, failure.noticed_s)
             for _ in range(_tries_more(failure, findings)):
-                if _same(found, ours) or _as_intended(context, without.failed, found):
+                if _same(hops, computed) or _as_intended(context, without.failed, hops):
                     break
                 # BFD of a busy machine goes down by itself, and notices nothing until it is up again.
                 lab.repair()
                 settle(lab.hops, before)
                 lab.fail(failure.ends, failure.kind)
-                found = settle(lab.hops, ours, failure.noticed_s)
-            judge_failed(context, without.failed, ours, found, f"{failure.words}: ", findings, failure.check)
+                hops = settle(lab.hops, computed, failure.noticed_s)
+            check_failed(context, without.failed, computed, hops, f"{failure.words}: ", findings, failure.check)
     finally:
         lab.repair()
     step(f"{failure.name}: repaired")
     after = settle(lab.hops, before)
     findings.look(REPAIRED, len(before))
-    for name, rows in before.items():
-        now = after.get(name, {})
-        wrong = [str(prefix) for prefix in sorted(rows.keys() | now.keys()) if rows.get(prefix) != now.get(prefix)]
-        if wrong:
+    for name, own in before.items():
+        if wrong := [str(one.subject) for one in deviations(own, after.get(name, {}))]:
             # A flap says itself that it is over.
             words = failure.words if failure.flaps else f"repaired {failure.words}"
-            findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {told(wrong)}")
+            findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {summary(wrong)}")
 
 
-def _as_intended(context: Context, failed: frozenset[End], found: Hops) -> bool:
+def _as_intended(context: Context, failed: frozenset[End], hops: Hops) -> bool:
     """Return whether next hops are those of the intent while the links of some ends fail."""
     findings = Findings()
-    compare_next_hops(context, AskedRoutes(context, failed), found, ONE_WAY, "", findings)
+    check_next_hops(context, ExpectedLabRoutes(context, failed), hops, ONE_WAY, "", findings)
     return not any(findings.found.values())
 
 
-def _tries_more(failure: Failure, findings: Findings) -> int:
-    """Return how often more a failure is tried that nobody noticed: never if the look has found what BFD lacks."""
+def _tries_more(failure: LinkFailure, findings: Findings) -> int:
+    """Return how many more times a failure is tried that nobody noticed: never if BFD was seen to lack something."""
     lacking = {scope for one in findings.found[BFD.id] for scope in (one.scope, *one.involves)}
     ends = (f"{end.device} {end.port}" for end in failure.ends)
     return TRIES_MORE if failure.check is ONE_WAY and lacking.isdisjoint(ends) else 0
@@ -230,17 +233,17 @@ def sessions_at(graph: Graph, down: frozenset[End]) -> frozenset[int]:
     return frozenset(at for at, one in enumerate(graph.sessions.up) if not down.isdisjoint((one.cable.a, one.cable.b)))
 
 
-def judge_failed(
+def check_failed(
     context: Context,
     failed: frozenset[End],
-    ours: Hops,
-    found: Hops,
+    computed: Hops,
+    hops: Hops,
     failure: str,
     findings: Findings,
     check: Check = FAILED,
 ) -> None:
-    """Compare next hops while the links of some ends fail on purpose; `ours` is what this program computes."""
-    compare_next_hops(context, AskedRoutes(context, failed), found, check, failure, findings)
-    # When a link is out of service is not computed: only what follows.
+    """Compare next hops while the links of some ends fail on purpose; `computed` are those of this program."""
+    check_next_hops(context, ExpectedLabRoutes(context, failed), hops, check, failure, findings)
+    # The time of a loss is not computed, only its consequence.
     if check is FAILED:
-        disagreements(ours, found, AGREE_FAILED, failure, findings)
+        check_same_hops(computed, hops, AGREE_FAILED, failure, findings)

@@ -1,49 +1,25 @@
-"""Choose the pairs of NICs that are traced, and judge the ways that their packets took."""
+"""Choose the pairs of NICs whose packets are sent, and compare their paths, and their sizes, with the intent."""
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.families.lab import NO_VALLEY, TRACED
+from ailb_gen.checks.families.lab import LARGE, TRACED
 from ailb_gen.checks.model import Findings
-from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import AskedRoutes
-from ailb_gen.lab.check.measured import Measured, SeenTrace
-from ailb_gen.lab.check.routes import bgp_place
-from ailb_gen.layout import NETPLAN
+from ailb_gen.lab.check.expected import ExpectedLabRoutes, host_place, leaf_ports
+from ailb_gen.lab.check.observed import Observed, ObservedSize, ObservedTrace, Pair
 from ailb_gen.network.fabric import End
-from ailb_gen.wording import some
-
-
-class Pair(NamedTuple):
-    """A queue pair between two NICs of one rail; `number` counts the prefixes from 1."""
-
-    source: End
-    target: End
-    number: int
-
-
-def leaf_of(context: Context) -> dict[End, str]:
-    """Return the leaf of every NIC whose cable is in service."""
-    return {
-        End(cable.b_device, cable.b_port): cable.a_device
-        for cable in context.cabling.hosts
-        if not port_override(context.expected, End(cable.a_device, cable.a_port)).disabled
-    }
 
 
 def pairs(context: Context, most: int, seed: int) -> tuple[list[Pair], int]:
-    """Return the queue pairs between servers on every rail, a sample of at most so many, and how many there are."""
+    """Return the queue pairs between servers on every rail, a sample of at most `most`, and their number."""
     rails: dict[str, list[End]] = defaultdict(list)
-    leaves = leaf_of(context)
+    in_service = leaf_ports(context)
     for cable in context.cabling.hosts:
         nic = End(cable.b_device, cable.b_port)
-        if nic in leaves:
+        if nic in in_service:
             rails[cable.rail].append(nic)
     counts = [len(nics) * (len(nics) - 1) for nics in rails.values()]
     colors = len(context.expected.colors)
@@ -64,65 +40,72 @@ def _pair(rails: list[list[End]], colors: int, number: int) -> Pair:
     raise IndexError(number)
 
 
-def judge_traces(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
-    """Judge the traces: up to a spine of the prefix's color and down again; within a leaf none is passed."""
-    leaves, switches = leaf_of(context), context.expected.switches
-    findings.look(TRACED, len(seen.traces))
-    wrong: dict[tuple[str, str], list[SeenTrace]] = defaultdict(list)
-    spines: dict[tuple[str, int, str], frozenset[str]] = {}
-    for trace in seen.traces:
-        near, far = leaves[trace.source], leaves[trace.target]
-        if near != far:
-            key = (near, trace.pair, far)
-            if key not in spines:
-                want = asked.at_leaf(near, switches[far].prefixes[trace.pair - 1])
-                spines[key] = frozenset(asked.links[near][port][0].device for port in want.allowed)
-            right: list[tuple[str, ...]] = [(near, spine, far) for spine in sorted(spines[key])]
-        else:
-            right = [()]
-        if trace.end or trace.hops not in right:
-            wrong[trace.source.device, _text(right)].append(trace)
+class PacketPaths:
+    """The paths by which packets of queue pairs may go: over any spine of the prefix's color, none within a leaf."""
+
+    def __init__(self, context: Context, routes: ExpectedLabRoutes) -> None:
+        self._leaves = {nic: port.device for nic, port in leaf_ports(context).items()}
+        self._switches, self._routes = context.expected.switches, routes
+        self._spines: dict[tuple[str, int, str], list[str]] = {}
+
+    def expected(self, sent: ObservedTrace | ObservedSize) -> list[tuple[str, ...]]:
+        """Return the switches of every path; none if no path is left."""
+        near, far = self.leaves(sent)
+        if near == far:
+            return [()]
+        key = (near, sent.pair, far)
+        if key not in self._spines:
+            prefix = self._switches[far].prefixes[sent.pair - 1]
+            self._spines[key] = sorted(self._routes.spines(near, prefix))
+        return [(near, spine, far) for spine in self._spines[key]]
+
+    def leaves(self, sent: ObservedTrace | ObservedSize) -> tuple[str, str]:
+        """Return the leaves of both NICs."""
+        return self._leaves[sent.source], self._leaves[sent.target]
+
+
+def check_traces(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+    """Compare traces: up to a spine of the prefix's color and down again; within a leaf none is passed."""
+    paths = PacketPaths(context, routes)
+    findings.look(TRACED, len(observed.traces))
+    wrong: dict[tuple[str, str], list[ObservedTrace]] = defaultdict(list)
+    for trace in observed.traces:
+        expected = paths.expected(trace)
+        if trace.end or trace.hops not in expected:
+            wrong[trace.source.device, _text(expected)].append(trace)
     for (server, text), traces in wrong.items():
         first = traces[0]
-        found = " - ".join(first.hops) or "no switch"
-        message = f"packets of queue pair {first.pair} from {first.source} to {first.target} pass {found}"
+        message = f"packets of queue pair {first.pair} from {first.source} to {first.target} pass {_path(first.hops)}"
         message += f" and end there: {first.end}" if first.end else ""
         message += f", not {text}" + (f" (and {len(traces) - 1} more pairs)" if len(traces) > 1 else "")
-        host = context.network.hosts.get(server)
-        place = Place(f"{host.profile.folder}/{NETPLAN}") if host is not None else None
-        involves = dict.fromkeys(
-            name for one in traces for name in (leaves[one.source], leaves[one.target], *one.hops, one.target.device)
-        )
+        involves = dict.fromkeys(name for one in traces for name in (*paths.leaves(one), *one.hops, one.target.device))
+        place = host_place(context, server)
         findings.add(TRACED, server, message, place, involves=involves, part=first.source.port)
 
 
-def _text(right: list[tuple[str, ...]]) -> str:
-    if not right:
-        return "anything: no way is left"
-    return " or ".join(" - ".join(one) or "no switch" for one in right[:4])
+def _path(switches: tuple[str, ...]) -> str:
+    return " - ".join(switches) or "no switch"
 
 
-def judge_probes(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
-    """Judge probes: a prefix without color comes to spines from the leaf that announces it, and from no other."""
-    if seen.unprobed:
-        findings.skip(NO_VALLEY, seen.unprobed)
-    for source, places in seen.probed.items():
-        findings.look(NO_VALLEY, len(context.expected.leaves) - 1)
-        senders: dict[str, list[End]] = defaultdict(list)
-        for end, sender in _senders(asked, places):
-            if sender != source and sender in seen.devices:
-                senders[sender].append(end)
-        for sender, ends in senders.items():
-            message = f"sends a prefix of {source} that it learned from a spine on to {some(map(str, ends))}"
-            involves = dict.fromkeys(end.device for end in ends)
-            findings.add(NO_VALLEY, sender, message, bgp_place(context, sender), involves=involves)
+def _text(paths: list[tuple[str, ...]]) -> str:
+    return " or ".join(map(_path, paths[:4])) or "anything: no path is left"
 
 
-def _senders(asked: AskedRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
-    """Yield the ends of spines where the probe prefix came in, with the leaf at the other end."""
-    spines = {spine.name for spine in asked.ways.expected.spines}
-    for spine, ports in places.items():
-        for port in sorted(ports) if spine in spines else ():
-            link = asked.links.get(spine, {}).get(port)
-            if link is not None:
-                yield End(spine, port), link[0].device
+def check_sizes(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+    """Expect packets of the senders' own MTU to arrive; other checks report where small ones are lost, too."""
+    paths = PacketPaths(context, routes)
+    lost_anyway = {(one.source, one.target, one.pair) for one in observed.traces if one.end}
+    wrong: dict[tuple[str, int, str], list[ObservedSize]] = defaultdict(list)
+    for one in observed.sizes:
+        if (one.source, one.target, one.pair) in lost_anyway:
+            continue
+        findings.look(LARGE)
+        if one.end:
+            wrong[one.source.device, one.size, one.end].append(one)
+    for (server, size, end), lost in wrong.items():
+        first = lost[0]
+        message = f"a packet of {size} bytes of queue pair {first.pair} from {first.source} to {first.target} is lost"
+        message += f": {end}" + (f" (and {len(lost) - 1} more pairs)" if len(lost) > 1 else "")
+        passed = ((*paths.leaves(one), *(name for path in paths.expected(one) for name in path)) for one in lost)
+        involves = dict.fromkeys((*(name for names in passed for name in names), *(one.target.device for one in lost)))
+        findings.add(LARGE, server, message, host_place(context, server), involves=involves, part=first.source.port)

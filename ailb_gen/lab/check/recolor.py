@@ -1,6 +1,6 @@
 """Colors that change under traffic: a leaf exchanges those of two of its prefixes for a moment, and takes them back.
 
-Remote leaves move packets to another spine, which must not interrupt them: the backups carry what is on its way.
+Remote leaves move packets to another spine, which must not interrupt them: the backups carry packets in flight.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import RECOLORED
 from ailb_gen.checks.model import Findings
-from ailb_gen.lab.check.measured import SeenRecoloring
-from ailb_gen.lab.check.paths import leaf_of
-from ailb_gen.lab.check.routes import bgp_place
+from ailb_gen.lab.check.expected import bgp_place, leaf_ports
+from ailb_gen.lab.check.observed import ObservedRecoloring
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
@@ -32,10 +31,10 @@ class Recoloring:
 
 
 def recoloring(context: Context) -> Recoloring | None:
-    """Return what is changed: the first leaf that has servers and prefixes of two colors; None if none has."""
-    with_servers = set(leaf_of(context).values())
+    """Return the change: of the first leaf that has servers and prefixes of two colors; None if none has."""
+    with_servers = {port.device for port in leaf_ports(context).values()}
     for leaf, expected in context.leaves:
-        first = next((row for row in leaf.routes if row.prefix in expected.prefixes), None)
+        first = next((route for route in leaf.routes if route.prefix in expected.prefixes), None)
         second = next(
             (row for row in leaf.routes if first and row.prefix in expected.prefixes and row.color != first.color), None
         )
@@ -46,27 +45,28 @@ def recoloring(context: Context) -> Recoloring | None:
     return None
 
 
-def judge_recoloring(
-    change: Callable[[Recoloring], SeenRecoloring], context: Context, down: frozenset[End], findings: Findings
+def check_recoloring(
+    change: Callable[[Recoloring], ObservedRecoloring], context: Context, down: frozenset[End], findings: Findings
 ) -> None:
-    """Let colors change, and judge what that costs the packets."""
+    """Let colors change, and check what that costs the packets."""
     planned = recoloring(context)
     if planned is None or down:
         findings.skip(RECOLORED, "no leaf has servers and two colors" if planned is None else "links have failed")
         return
-    seen = change(planned)
-    if seen.unseen:
-        findings.skip(RECOLORED, seen.unseen)
+    observed = change(planned)
+    if observed.skipped:
+        findings.skip(RECOLORED, observed.skipped)
         return
-    findings.look(RECOLORED, seen.sent)
+    findings.look(RECOLORED, observed.sent)
+    lost = f"{observed.lost} of {observed.sent}"
     one, other = planned.prefixes
     place = bgp_place(context, planned.leaf)
-    if not seen.moved:
+    if not observed.moved:
         message = f"{one} and {other} exchanged their colors, and packets from other leaves did not follow"
         findings.add(RECOLORED, planned.leaf, message, place)
-    if seen.outage_ms > MOST_MS:
-        message = f"while {one} and {other} exchanged their colors, {seen.worst} was interrupted for "
-        message += f"{seen.outage_ms:.0f} ms, more than {MOST_MS:.0f}; {seen.lost} of {seen.sent} packets were lost"
+    if observed.outage_ms > MOST_MS:
+        message = f"while {one} and {other} exchanged their colors, {observed.worst} was interrupted for "
+        message += f"{observed.outage_ms:.0f} ms, more than {MOST_MS:.0f}; {lost} packets were lost"
         findings.add(RECOLORED, planned.leaf, message, place)
-    findings.figure(RECOLORED, "packets lost while colors changed", f"{seen.lost} of {seen.sent}")
-    findings.figure(RECOLORED, "longest interruption of a flow", f"{seen.outage_ms:.0f} ms")
+    findings.figure(RECOLORED, "packets lost while colors changed", lost)
+    findings.figure(RECOLORED, "longest interruption of a flow", f"{observed.outage_ms:.0f} ms")

@@ -6,101 +6,81 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks.compare import deviations, summary
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.lab import COPIES, NEXT_HOPS, SESSIONS
+from ailb_gen.checks.families.lab import COPIES, SESSIONS
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import Asked, AskedRoutes
-from ailb_gen.lab.check.measured import HIDDEN, Hops, Measured, SeenPath, SeenSession
+from ailb_gen.lab.check.expected import ExpectedLabRoutes, ExpectedNextHops, bgp_place, ports_text
+from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedPath, ObservedSession
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
 
 COLOR = "color:"
-NOTHING: frozenset[str] = frozenset()
 
 
-def bgp_place(context: Context, device: str, port: str = "") -> Place | None:
-    """Return where a switch configures BGP, or the group that discovers neighbors on a port; None without a file."""
-    switch = context.network.switches.get(device)
-    if switch is None:
-        return None
-    groups = (
-        group.line
-        for group in switch.groups
-        for discovery in group.discoveries
-        for interface, _ in discovery.interfaces
-        if interface == f"{port}.0"
-    )
-    return Place(switch.file, next(groups, switch.bgp_line) or 1)
-
-
-def told(messages: list[str]) -> str:
-    """Write the first of some messages, and how many more there are of the kind."""
-    return f"{messages[0]} (and {len(messages) - 1} more)" if len(messages) > 1 else messages[0]
-
-
-def judge_sessions(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
-    """Every link in service has an established session, seen from both ends, with the AS numbers of the intent."""
+def check_sessions(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+    """Expect an established session at both ends of every link in service, with the AS numbers of the intent."""
     switches = context.expected.switches
-    for device, ports in asked.links.items():
-        for port, (peer, _) in ports.items():
-            findings.look(SESSIONS)
-            end = End(device, port)
-            numbers = (switches[device].asn, switches[peer.device].asn)
-            for message in _session(seen.sessions.get(end), peer, numbers) if device in seen.devices else ():
-                place = bgp_place(context, device, port)
-                involves = (peer.device, f"{peer.device} {peer.port}")
-                findings.add(SESSIONS, device, message, place, involves=involves, part=port)
-    for end, session in seen.sessions.items():
-        if session.established and end.port not in asked.links.get(end.device, {}):
+    expected = {
+        end: (switches[end.device].asn, switches[peer.device].asn)
+        for end, peer in routes.ends()
+        if end.device in observed.devices
+    }
+    findings.look(SESSIONS, sum(map(len, routes.links.values())))
+    up = {end: (one.own_asn, one.peer_asn) for end, one in observed.sessions.items() if one.established}
+    for deviation in deviations(expected, up):
+        end, peer = deviation.subject, routes.peer(deviation.subject)
+        if peer is None:
             message = "has an established session; the intent has no link in service there"
-            findings.add(SESSIONS, end.device, message, bgp_place(context, end.device, end.port), part=end.port)
+        elif end.device not in observed.devices:
+            continue
+        elif deviation.observed is None:
+            message = _down(observed.sessions.get(end), peer)
+        else:
+            have, want = (f"AS {one[0]} and {one[1]}" for one in (deviation.observed, expected[end]))
+            message = f"the session with {peer} is between {have}, expected {want}"
+        involves = (peer.device, f"{peer.device} {peer.port}") if peer is not None else ()
+        place = bgp_place(context, end.device, end.port)
+        findings.add(SESSIONS, end.device, message, place, involves=involves, part=end.port)
 
 
-def _session(session: SeenSession | None, peer: End, numbers: tuple[int, int]) -> Iterator[str]:
+def _down(session: ObservedSession | None, peer: End) -> str:
     if session is None:
-        yield f"has no session with {peer}: neighbor discovery or the configuration lacks it"
-    elif not session.established:
-        yield f"the session with {peer} is not established: {session.state or 'no reason is known'}"
-    elif (session.own_asn, session.peer_asn) != numbers:
-        found = f"AS {session.own_asn} and {session.peer_asn}"
-        yield f"the session with {peer} is between {found}; the intent asks for AS {numbers[0]} and {numbers[1]}"
+        return f"has no session with {peer}: neighbor discovery or the configuration lacks it"
+    return f"the session with {peer} is not established: {session.state or 'no reason is known'}"
 
 
-def judge_copies(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
+def check_copies(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
     """Compare the paths of every switch with the copies that it must have, prefix by prefix."""
     backed_up = {color.value: bool(color.backup) for color in context.expected.colors}
-    aigp = context.fabric.aigp
-    leaves = {leaf.name for leaf in context.expected.leaves}
-    for device, rib in seen.ribs.items():
+    for device, rib in observed.ribs.items():
         if device not in context.expected.switches:
             continue
         wrong: dict[str, list[str]] = defaultdict(list)
-        for prefix in seen.examined:
-            owner, color = asked.owners.get(prefix, ("", ""))
+        for prefix in observed.examined:
+            owner, color = routes.owners.get(prefix, ("", ""))
             if owner in ("", device):
                 continue
             findings.look(COPIES)
-            copies = _Copies(context, asked, device, prefix, aigp and backed_up[color])
+            copies = _Copies(context, routes, device, prefix, context.fabric.aigp and backed_up[color])
             paths = rib.get(prefix, ())
-            found = copies.of_leaf(paths) if device in leaves else copies.of_spine(paths)
-            for kind, message in found:
+            for kind, message in copies.of_leaf(paths) if device in routes.leaves else copies.of_spine(paths):
                 wrong[kind].append(f"{prefix} of {owner} {message}")
         for kind, messages in wrong.items():
             peer = (kind.partition("@")[2],) if "@" in kind else ()
-            findings.add(COPIES, device, told(messages), bgp_place(context, device), involves=peer)
+            findings.add(COPIES, device, summary(messages), bgp_place(context, device), involves=peer)
 
 
 class _Copies:
     """The expected copies of one prefix on a switch; messages of one kind are counted together."""
 
-    def __init__(self, context: Context, asked: AskedRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
-        self.switches, self.asked, self.device, self.aigp = context.expected.switches, asked, device, aigp
-        self.owner, self.color = asked.owners[prefix]
-        self.links = asked.links.get(device, {})
+    def __init__(self, context: Context, routes: ExpectedLabRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
+        self.switches, self.routes, self.device, self.aigp = context.expected.switches, routes, device, aigp
+        self.owner, self.color = routes.owners[prefix]
+        self.links = routes.links.get(device, {})
 
-    def of_leaf(self, paths: tuple[SeenPath, ...]) -> Iterator[tuple[str, str]]:
-        """Expect a copy from every spine that passes it on in a color of which the leaf has a link."""
+    def of_leaf(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
+        """Expect a copy from every spine that passes it on in a color that the leaf has a link of."""
         received: dict[str, set[str]] = defaultdict(set)
         for path in paths:
             peer, session = self.links.get(path.port, (End("", ""), ""))
@@ -110,13 +90,13 @@ class _Copies:
         offered: dict[str, set[str]] = defaultdict(set)
         for peer, color in self.links.values():
             offered[peer.device].add(color)
-        for spine, heard in self.asked.ways.heard(self.owner, self.color).items():
+        for spine, heard in self.routes.ways.heard(self.owner, self.color).items():
             if heard <= offered[spine] and not received[spine] & heard:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 
-    def of_spine(self, paths: tuple[SeenPath, ...]) -> Iterator[tuple[str, str]]:
+    def of_spine(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
-        allowed = {self.color, *self.asked.ways.backups[self.color]}
+        allowed = {self.color, *self.routes.ways.backups[self.color]}
         missing = {port for port, (peer, color) in self.links.items() if peer.device == self.owner and color in allowed}
         for path in paths:
             missing.discard(path.port)
@@ -128,8 +108,8 @@ class _Copies:
         for port in sorted(missing):
             yield f"missing@{self.owner}", f"did not come from {self.links[port][0]} as {self.links[port][1]}"
 
-    def _wrong(self, path: SeenPath, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with a single copy."""
+    def _wrong(self, path: ObservedPath, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+        """Yield the deviation of a single copy."""
         colors = sorted(value for value in path.communities if value.startswith(COLOR))
         if path.status == HIDDEN:
             yield f"hidden@{peer.device}", f"came from {peer} with {some(colors) or 'no color'} and is hidden"
@@ -144,48 +124,28 @@ class _Copies:
             yield f"aigp@{peer.device}", f"came from {peer} {state} AIGP as {session}"
 
 
-def judge_next_hops(context: Context, asked: AskedRoutes, seen: Measured, findings: Findings) -> None:
-    """Compare the kernels' next hops with the intent, in the steady state."""
-    compare_next_hops(context, asked, seen.hops, NEXT_HOPS, "", findings)
-
-
-def compare_next_hops(
-    context: Context, asked: AskedRoutes, hops: Hops, check: Check, failure: str, findings: Findings
+def check_next_hops(
+    context: Context, routes: ExpectedLabRoutes, hops: Hops, check: Check, failure: str, findings: Findings
 ) -> None:
-    """Add, by switch, where next hops are not what the intent asks; `failure` begins the message, empty for none."""
-    leaves = {leaf.name for leaf in context.expected.leaves}
-    for device, rows in hops.items():
+    """Compare, by switch, next hops with the intent; `failure` begins the message, empty for none."""
+    for device, by_prefix in hops.items():
         if device not in context.expected.switches:
             continue
+        expected = {
+            prefix: routes.next_hops(device, prefix) for prefix, (owner, _) in routes.owners.items() if owner != device
+        }
+        links = routes.links.get(device, {})
         wrong: list[str] = []
         involves: dict[str, None] = {}
-        of = asked.at_leaf if device in leaves else asked.at_spine
-        for prefix, (owner, color) in asked.owners.items():
-            if owner == device:
-                continue
-            found, want = rows.get(prefix, NOTHING), of(device, prefix)
-            if not want.holds(found):
-                wrong.append(f"{prefix} ({color} of {owner}) goes over {ports_text(found)}, not {asked_text(want)}")
-                involves.update({owner: None} | {peer.device: None for peer in _peers(asked, device, found, want)})
-        findings.look(check, len(asked.owners))
+        have = {prefix: by_prefix.get(prefix, frozenset()) for prefix in expected}
+        for deviation in deviations(expected, have, ExpectedNextHops.hold):
+            (owner, color), prefix = routes.owners[deviation.subject], deviation.subject
+            wrong.append(
+                f"{prefix} ({color} of {owner}): next hops are {ports_text(have[prefix])}, expected {expected[prefix]}"
+            )
+            peers = (links[port][0] for port in sorted(have[prefix] ^ expected[prefix].allowed) if port in links)
+            involves.update({owner: None} | {peer.device: None for peer in peers})
+        findings.look(check, len(routes.owners))
         if wrong:
-            findings.add(check, device, f"{failure}{told(wrong)}", bgp_place(context, device), involves=involves)
-
-
-def _peers(asked: AskedRoutes, device: str, found: frozenset[str], want: Asked) -> Iterator[End]:
-    links = asked.links.get(device, {})
-    return (links[port][0] for port in sorted(found ^ want.allowed) if port in links)
-
-
-def asked_text(want: Asked) -> str:
-    """Write what is asked for: all of the ports, or at least some of them."""
-    if not want.allowed:
-        return "nothing: no way is left"
-    if all(len(one) == 1 for one in want.needed) and len(want.needed) == len(want.allowed):
-        return ports_text(want.allowed)
-    return f"one per spine of {ports_text(want.allowed)}"
-
-
-def ports_text(ports: frozenset[str]) -> str:
-    """Write some ports, the first few of many."""
-    return some(sorted(ports)) if ports else "nothing"
+            place = bgp_place(context, device)
+            findings.add(check, device, f"{failure}{summary(wrong)}", place, involves=involves)

@@ -1,77 +1,45 @@
-"""Judge a lab: one pass in the steady state, then failures, then colors that change under traffic."""
+"""Check a lab: one pass in the steady state, then failures, then colors that change under traffic."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import lab as checks
 from ailb_gen.checks.model import Check, Findings, Result
-from ailb_gen.lab.check.agree import computed_hops, judge_agreement, sessions_missing
-from ailb_gen.lab.check.asked import NOTHING_GONE, AskedRoutes, Gone
+from ailb_gen.lab.check.agreement import check_agreement, computed_hops, sessions_missing
+from ailb_gen.lab.check.expected import NO_LINKS_DOWN, DownLinks, ExpectedLabRoutes
 from ailb_gen.lab.check.failures import (
     OF_FAILURES,
-    Breakable,
-    Failure,
+    LinkFailure,
+    LiveLab,
+    check_failure,
     double,
     failures,
-    judge_failure,
     sessions_at,
     settle,
 )
-from ailb_gen.lab.check.liveness import judge_bfd, judge_multipath
-from ailb_gen.lab.check.measured import Hops, Measured, SeenRecoloring
-from ailb_gen.lab.check.paths import Pair, judge_probes, judge_traces, pairs
-from ailb_gen.lab.check.probe import probes
-from ailb_gen.lab.check.recolor import Recoloring, judge_recoloring
-from ailb_gen.lab.check.routes import judge_copies, judge_next_hops, judge_sessions
-from ailb_gen.lab.check.servers import judge_servers
-from ailb_gen.lab.check.sizes import judge_mtus, judge_sizes
+from ailb_gen.lab.check.links import check_bfd, check_mtus, check_multipath
+from ailb_gen.lab.check.observed import Hops, Observed, Samples
+from ailb_gen.lab.check.paths import check_sizes, check_traces, pairs
+from ailb_gen.lab.check.probes import check_probes, probes
+from ailb_gen.lab.check.recolor import check_recoloring
+from ailb_gen.lab.check.routes import check_copies, check_next_hops, check_sessions
+from ailb_gen.lab.check.servers import check_servers
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import some
 
-# So many paths are looked at attribute by attribute; of more, the prefixes are sampled.
+# Most paths that are compared attribute by attribute; of more, the prefixes are sampled.
 MOST_PATHS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Samples of what is too large to check completely.
-
-    `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
-    announce for a moment.
-    """
-
-    prefixes: tuple[Prefix, ...]
-    pairs: tuple[Pair, ...]
-    probes: Mapping[str, Prefix]
-
-
-class Lab(Breakable, Protocol):
-    """A running lab, as far as it is looked at and changed here. Every method raises LabError."""
-
-    def measure(self, look: Look) -> Measured:
-        """Look once at everything but next hops."""
-
-    def down(self) -> frozenset[End]:
-        """Return both ends of the links that were made to fail."""
-
-    @property
-    def dark(self) -> frozenset[End]:
-        """Both ends of the links that carry nothing: without carrier, or with a daemon that does not run."""
-
-    def recolor(self, change: Recoloring) -> SeenRecoloring:
-        """Let a leaf exchange two colors for a moment, and back, while packets flow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
+class LabCheckOptions:
     """Options of a check of a lab: IDs of the checks, rounds of failures, most traces, the seed of samples.
 
     `doubles` are double failures, `faults` lets links lose packets in one direction and flap, and colors change.
@@ -85,121 +53,116 @@ class Options:
     seed: int = 1
 
     def wants(self, entries: Iterable[Check]) -> bool:
-        """Return whether any of some checks was asked for."""
+        """Return whether any of some checks is chosen."""
         return any(entry.id in self.chosen for entry in entries)
 
 
-def steps(context: Context, options: Options) -> int:
-    """Return how many pieces of work there are: what a progress bar counts."""
+def steps(context: Context, options: LabCheckOptions) -> int:
+    """Return the number of steps, which a progress bar counts."""
     recolored = options.faults and options.wants([checks.RECOLORED])
     return 3 + 2 * len(_failures(context, options)) + recolored
 
 
-def _failures(context: Context, options: Options) -> list[Failure]:
+def _failures(context: Context, options: LabCheckOptions) -> list[LinkFailure]:
     if not options.wants(OF_FAILURES):
         return []
     return list(failures(context, options.rounds, options.doubles, options.faults, options.seed))
 
 
-def judge_lab(
-    lab: Lab, context: Context, options: Options, step: Callable[[str], None] = lambda name: None
+def check_lab(
+    lab: LiveLab, context: Context, options: LabCheckOptions, step: Callable[[str], None] = lambda name: None
 ) -> Iterator[Result]:
-    """Yield the results of the checks that were asked for; `step` is called with what begins.
+    """Yield the results of the checks that are chosen; `step` is called with the name of every step.
 
-    Raises LabError, when the lab ends or cannot be asked; it is repaired then as far as possible.
+    Raises LabError, when the lab ends or does not answer; it is repaired then as far as possible.
     """
     findings = Findings()
     step("computing")
-    gone = Gone(lab.down(), lab.dark)
-    routing = routing_without(context, gone.all)
-    ours = computed_hops(routing.graph, routing.states)
+    down = DownLinks(lab.down(), lab.dark)
+    routing = routing_without(context, down.all)
+    computed = computed_hops(routing.graph, routing.states)
     chosen, total = pairs(context, options.traces, options.seed)
-    look = Look(sampled(context, options.seed), tuple(chosen), probes(context))
-    step("looking")
-    hops = settle(lab.hops, ours)
-    seen = replace(lab.measure(look), hops=hops)
+    samples = Samples(sampled(context, options.seed), tuple(chosen), probes(context))
+    step("observing")
+    hops = settle(lab.hops, computed)
+    observed = replace(lab.measure(samples), hops=hops)
     step("comparing")
-    judge(context, seen, findings, gone)
+    check_state(context, observed, findings, down)
     all_prefixes = len(context.routing.prefixes)
-    findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(look.prefixes)} of {all_prefixes}")
+    findings.figure(checks.AGREE_RIB, "prefixes compared path by path", f"{len(samples.prefixes)} of {all_prefixes}")
     findings.figure(checks.TRACED, "queue pairs traced", f"{len(chosen)} of {total}")
-    ended = [name for name in context.network.switches if name not in seen.devices]
+    ended = [name for name in context.network.switches if name not in observed.devices]
     if ended and options.wants([checks.RUNNING]):
-        # What would be found follows from that.
+        # What would be observed follows from that.
         for check in (*OF_FAILURES, checks.RECOLORED):
             findings.skip(check, f"nothing is made to fail while switches do not run: {some(ended)}")
     else:
         # Those that have not come up until now are not waited for again.
-        gone = replace(gone, dark=gone.dark | sessions_missing(routing, seen))
-        _judge_changes(lab, context, options, seen.hops, gone, findings, step)
+        down = replace(down, dark=down.dark | sessions_missing(routing, observed))
+        _check_changes(lab, context, options, observed.hops, down, findings, step)
     yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
 
 
-def _judge_changes(
-    lab: Lab,
+def _check_changes(
+    lab: LiveLab,
     context: Context,
-    options: Options,
+    options: LabCheckOptions,
     before: Hops,
-    gone: Gone,
+    down: DownLinks,
     findings: Findings,
     step: Callable[[str], None],
 ) -> None:
-    """Let links fail and colors change, as far as that was asked for; `before` are the next hops until then."""
+    """Let links fail and colors change, as far as chosen; `before` are the next hops until then."""
     planned = _failures(context, options)
     for failure in planned:
-        judge_failure(lab, context, failure, before, gone, findings, step)
+        check_failure(lab, context, failure, before, down, findings, step)
     if options.wants(OF_FAILURES):
         tried = len(planned) and min(options.doubles, len(double(context, options.seed)))
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
         findings.figure(checks.FAILED, "double failures", f"{tried} of {len(double(context, options.seed))}")
     if options.faults and options.wants([checks.RECOLORED]):
         step("colors change")
-        judge_recoloring(lab.recolor, context, gone.failed, findings)
+        check_recoloring(lab.recolor, context, down.failed, findings)
 
 
-def unjudged(options: Options, reason: str) -> Iterator[Result]:
-    """Yield a skipped result for every check that was asked for."""
+def skipped_checks(options: LabCheckOptions, reason: str) -> Iterator[Result]:
+    """Yield a skipped result for every check that is chosen."""
     return (Result(check, skipped=reason) for check in checks_of(OF_LAB) if check.id in options.chosen)
 
 
 def routing_without(context: Context, down: frozenset[End]) -> Routing:
-    """Return what this program computes with the links of some ends down."""
+    """Return the routing that this program computes with the links of some ends down."""
     graph = context.routing.graph
     return Routing(context.network, sessions_at(graph, down), graph) if down else context.routing
 
 
-def judge(context: Context, seen: Measured, findings: Findings, gone: Gone = NOTHING_GONE) -> None:
-    """Judge what one pass over a lab has shown, with some links gone."""
-    asked = AskedRoutes(context, gone.failed)
-    _judge_running(context, seen, findings)
-    judge_servers(context, seen, gone, findings)
-    judge_sessions(context, asked, seen, findings)
-    judge_copies(context, asked, seen, findings)
-    judge_next_hops(context, asked, seen, findings)
-    judge_traces(context, asked, seen, findings)
-    judge_mtus(context, asked, seen, findings)
-    judge_sizes(context, asked, seen, findings)
-    judge_bfd(context, asked, seen, findings)
-    judge_multipath(context, asked, findings)
-    judge_probes(context, asked, seen, findings)
-    judge_agreement(routing_without(context, gone.all), seen, gone.all, findings)
+def check_state(context: Context, observed: Observed, findings: Findings, down: DownLinks = NO_LINKS_DOWN) -> None:
+    """Compare the result of one pass over a lab, with some links down, with the intent and with the model."""
+    routes = ExpectedLabRoutes(context, down.failed)
+    _check_running(context, observed, findings)
+    check_servers(context, routes, observed, down, findings)
+    for check in (check_sessions, check_copies, check_traces, check_mtus, check_sizes, check_bfd, check_probes):
+        check(context, routes, observed, findings)
+    check_next_hops(context, routes, observed.hops, checks.NEXT_HOPS, "", findings)
+    check_multipath(context, routes, findings)
+    check_agreement(routing_without(context, down.all), observed, down.all, findings)
 
 
-def _judge_running(context: Context, seen: Measured, findings: Findings) -> None:
+def _check_running(context: Context, observed: Observed, findings: Findings) -> None:
     """Every device of the intent is there; every statement that its file has is in the lab."""
     for name in (*context.expected.switches, *context.hosts):
         findings.look(checks.RUNNING)
-        if name not in seen.devices:
+        if name not in observed.devices:
             also = ", or its BIRD does not answer" if name in context.network.switches else ""
             findings.add(checks.RUNNING, name, f"does not run in the lab{also}")
     for name, switch in context.network.switches.items():
         findings.look(checks.TRANSLATED)
-        for text, line in seen.unmodelled.get(name, ()):
+        for text, line in observed.untranslated.get(name, ()):
             findings.at(checks.TRANSLATED, switch, f"not in the lab: {text}", line)
 
 
 def sampled(context: Context, seed: int) -> tuple[Prefix, ...]:
-    """Return the prefixes whose paths are looked at: all, or a sample in a large fabric."""
+    """Return the prefixes whose paths are compared: all, or a sample in a large fabric."""
     prefixes = context.routing.prefixes
     each = sum(map(len, context.routing.graph.adjacencies)) or 1
     most = max(4, MOST_PATHS // each)

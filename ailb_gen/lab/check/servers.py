@@ -5,154 +5,159 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix, address_text, eui64
+from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.expected_cabling import ExpectedCable
 from ailb_gen.checks.expected_hosts import ExpectedNic
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.families.lab import ADDRESSES, ADVERTISED, TABLES
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.lab.check.asked import Gone
-from ailb_gen.lab.check.measured import Measured, SeenAdvertisement, SeenRoute, SeenRule
+from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
+from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes, leaf_ports
+from ailb_gen.lab.check.observed import Observed, ObservedRoute
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
 
 DEFAULT_ROUTE = Prefix(0, 0)
+# A server's NICs whose cable is in service, with their leaf.
+Nics = dict[End, tuple[ExpectedSwitch, ExpectedNic]]
 
 
-def judge_servers(context: Context, seen: Measured, gone: Gone, findings: Findings) -> None:
-    """Judge advertisements on links and at NICs, addresses of NICs and IRBs, rules and tables."""
-    judge_links(context, seen, gone, findings)
-    judge_gateways(context, seen, findings)
-    nics: dict[str, list[tuple[ExpectedCable, ExpectedSwitch, ExpectedNic]]] = {}
-    for cable in context.cabling.hosts:
-        host = context.hosts[cable.b_device]
-        nic = next((one for one in host.nics if one.name == cable.b_port), None)
-        off = port_override(context.expected, End(cable.a_device, cable.a_port)).disabled
-        if cable.b_device in seen.devices and nic is not None and not off:
-            nics.setdefault(cable.b_device, []).append((cable, context.expected.switches[cable.a_device], nic))
-    for server, rows in nics.items():
-        for cable, leaf, _ in rows:
-            judge_nic(context, seen, cable, leaf, findings)
-        judge_tables(context, seen, server, [(leaf, nic) for _, leaf, nic in rows], findings)
+def check_servers(
+    context: Context, routes: ExpectedLabRoutes, observed: Observed, down: DownLinks, findings: Findings
+) -> None:
+    """Compare advertisements on links and at NICs, addresses of NICs and IRBs, rules and tables."""
+    leaves = {leaf.name: leaf for leaf in context.expected.leaves}
+    nics: Nics = {
+        end: (leaves[port.device], nic)
+        for end, port in leaf_ports(context).items()
+        if end.device in observed.devices
+        for nic in context.hosts[end.device].nics
+        if nic.name == end.port
+    }
+    _check_links(context, routes, observed, down, findings)
+    _check_nics(context, nics, observed, findings)
+    _check_addresses(context, nics, observed, findings)
+    for server in dict.fromkeys(end.device for end in nics):
+        own = [row for end, row in nics.items() if end.device == server]
+        _check_tables(context, observed, server, own, findings)
 
 
-def judge_links(context: Context, seen: Measured, gone: Gone, findings: Findings) -> None:
-    """Every end of a link in service has heard the other one."""
-    for cable in context.cabling.links:
-        ends = (End(cable.a_device, cable.a_port), End(cable.b_device, cable.b_port))
-        if not gone.failed.isdisjoint(ends) or any(port_override(context.expected, end).disabled for end in ends):
-            continue
-        for end, sender in (ends, ends[::-1]):
-            findings.look(ADVERTISED)
-            heard = seen.advertisements.get(end)
-            if heard is None:
-                message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
-                if end in gone.dark and {end.device, sender.device} <= seen.devices:
-                    message += ": the link has no carrier"
-                involves = (end.device, f"{end.device} {end.port}")
-                _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
-            elif heard.prefixes:
-                prefixes = some([str(one.prefix) for one in heard.prefixes])
-                message = f"its advertisements to {end} announce {prefixes}"
-                _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (), findings)
+def _check_links(
+    context: Context, routes: ExpectedLabRoutes, observed: Observed, down: DownLinks, findings: Findings
+) -> None:
+    """Expect a router advertisement of the other end, without prefixes, at both ends of every link in service."""
+    for end, sender in routes.ends():
+        findings.look(ADVERTISED)
+        advertisement = observed.advertisements.get(end)
+        if advertisement is None:
+            message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
+            if end in down.dark and {end.device, sender.device} <= observed.devices:
+                message += ": the link has no carrier"
+            involves = (end.device, f"{end.device} {end.port}")
+            _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
+        elif advertisement.prefixes:
+            prefixes = some([str(one.prefix) for one in advertisement.prefixes])
+            message = f"its advertisements to {end} announce {prefixes}"
+            _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (), findings)
 
 
-def judge_gateways(context: Context, seen: Measured, findings: Findings) -> None:
-    """Every IRB has the gateways of the leaf's prefixes, and no other global address."""
-    for leaf in context.expected.leaves:
-        if leaf.name not in seen.devices:
-            continue
-        irb = End(leaf.name, f"irb.{leaf.vlan}")
-        findings.look(ADDRESSES)
-        found, asked = seen.addresses.get(irb, frozenset()), frozenset(leaf.gateways)
-        for message in _differences(asked, found):
-            _at_interface(context, ADDRESSES, irb, irb.port, f"{irb.port} {message}", (), findings)
+def _check_nics(context: Context, nics: Nics, observed: Observed, findings: Findings) -> None:
+    """Expect the advertisement of its leaf at every NIC."""
+    for end, (leaf, _) in nics.items():
+        findings.look(ADVERTISED)
+        advertisement = observed.advertisements.get(end)
+        # A NIC that receives nothing may be down, and has no routes then.
+        involves = (end.device, f"{end.device} {end.port}") if advertisement is None else (end.device,)
+        irb = f"irb.{leaf.vlan}"
+        for message in _advertisement(leaf, advertisement, end):
+            _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
 
 
-def judge_nic(context: Context, seen: Measured, cable: ExpectedCable, leaf: ExpectedSwitch, findings: Findings) -> None:
-    """Judge what a NIC heard of its leaf, and the addresses that it formed."""
-    end = End(cable.b_device, cable.b_port)
-    findings.look(ADVERTISED)
-    findings.look(ADDRESSES)
-    heard = seen.advertisements.get(end)
-    irb = f"irb.{leaf.vlan}"
-    wrong = [f"no router advertisement arrives at {end}"] if heard is None else list(_wrong(leaf, heard, end))
-    # A NIC that hears nothing may be down, and has no routes then.
-    involves = (end.device, f"{end.device} {end.port}") if heard is None else (end.device,)
-    for message in wrong:
-        _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
-    mac = seen.macs.get(end, "")
-    asked = frozenset(prefix.value + eui64(mac) for prefix in leaf.prefixes) if mac else frozenset()
-    for message in _differences(asked, seen.addresses.get(end, frozenset())):
-        findings.add(ADDRESSES, end.device, message, None, involves=(leaf.name,), part=end.port)
-
-
-def _wrong(leaf: ExpectedSwitch, heard: SeenAdvertisement, end: End) -> Iterator[str]:
-    """Yield what an advertisement at a NIC says otherwise than the intent."""
+def _advertisement(leaf: ExpectedSwitch, observed: Advertisement | None, end: End) -> Iterator[str]:
+    """Yield the deviations of an advertisement at a NIC from the intent."""
+    if observed is None:
+        yield f"no router advertisement arrives at {end}"
+        return
     ra = leaf.settings.ra
-    if heard.lifetime_s != ra.router_lifetime_s:
-        yield f"its router lifetime at {end} is {heard.lifetime_s} s; the intent asks for {ra.router_lifetime_s} s"
-    announced = {one.prefix: one for one in heard.prefixes}
-    for prefix in leaf.prefixes:
-        one = announced.pop(prefix, None)
+    if observed.lifetime_s != ra.router_lifetime_s:
+        yield f"its router lifetime at {end} is {observed.lifetime_s} s, expected {ra.router_lifetime_s} s"
+    times = (ra.valid_lifetime_s, ra.preferred_lifetime_s)
+    expected = {prefix: AnnouncedPrefix(prefix, True, True, *times) for prefix in leaf.prefixes}
+    for deviation in deviations(expected, {one.prefix: one for one in observed.prefixes}):
+        prefix, one = deviation.subject, deviation.observed
         if one is None:
             yield f"{prefix} is not announced to {end}"
+        elif deviation.expected is None:
+            yield f"{prefix} is announced to {end}, and is none of its prefixes"
         elif not (one.on_link and one.autonomous):
             yield f"{prefix} is announced to {end} {'without on-link' if not one.on_link else 'not autonomous'}"
-        elif (one.valid_s, one.preferred_s) != (ra.valid_lifetime_s, ra.preferred_lifetime_s):
-            asks = f"{ra.valid_lifetime_s} s and {ra.preferred_lifetime_s} s"
-            yield f"{prefix} is announced to {end} for {one.valid_s} s and {one.preferred_s} s; the intent asks {asks}"
-    yield from (f"{prefix} is announced to {end}, and is none of its prefixes" for prefix in announced)
+        else:
+            have = f"for {one.valid_s} s and {one.preferred_s} s"
+            yield f"{prefix} is announced to {end} {have}, expected {times[0]} s and {times[1]} s"
 
 
-def _differences(asked: frozenset[int], found: frozenset[int]) -> Iterator[str]:
-    """Yield which addresses are missing, and which are too many."""
-    missing, extra = sorted(asked - found), sorted(found - asked)
-    if missing:
-        yield f"has no address {some([address_text(value) for value in missing])}"
-    if extra:
-        yield f"has the address {some([address_text(value) for value in extra])}, which the intent does not ask for"
+def _check_addresses(context: Context, nics: Nics, observed: Observed, findings: Findings) -> None:
+    """Expect the gateways of the leaf's prefixes on IRBs, EUI-64 addresses on NICs, and no other global address."""
+    expected = {
+        End(leaf.name, f"irb.{leaf.vlan}"): frozenset(leaf.gateways)
+        for leaf in context.expected.leaves
+        if leaf.name in observed.devices
+    }
+    for end, (leaf, _) in nics.items():
+        mac = observed.macs.get(end, "")
+        expected[end] = frozenset(prefix.value + eui64(mac) for prefix in leaf.prefixes) if mac else frozenset()
+    findings.look(ADDRESSES, len(expected))
+    for one in deviations(expected, {end: observed.addresses.get(end, frozenset()) for end in expected}):
+        end, want, have = one.subject, one.expected or frozenset(), one.observed or frozenset()
+        messages = []
+        if missing := sorted(want - have):
+            messages.append(f"has no address {some([address_text(value) for value in missing])}")
+        if extra := sorted(have - want):
+            messages.append(f"has the address {some([address_text(value) for value in extra])}, which is not expected")
+        for message in messages:
+            if end in nics:
+                involves = (nics[end][0].name,)
+                findings.add(ADDRESSES, end.device, message, None, involves=involves, part=end.port)
+            else:
+                _at_interface(context, ADDRESSES, end, end.port, f"{end.port} {message}", (), findings)
 
 
-def judge_tables(
+def _check_tables(
     context: Context,
-    seen: Measured,
+    observed: Observed,
     server: str,
     nics: list[tuple[ExpectedSwitch, ExpectedNic]],
     findings: Findings,
 ) -> None:
-    """Compare a server's rules and tables with those that the intent asks for."""
-    rules: set[SeenRule] = set()
-    tables: dict[int, frozenset[SeenRoute]] = {}
+    """Compare a server's rules, and the routes of the tables that are expected, with those of the intent."""
+    rules: set[KernelRule] = set()
+    routes: set[tuple[int, ObservedRoute]] = set()
+    nic_of: dict[int, str] = {}
     for leaf, nic in nics:
         for table, prefix, gateway in zip(nic.tables, leaf.prefixes, leaf.gateways, strict=True):
-            rules.add(SeenRule(table.priority, prefix, table.id))
-            here, onward = SeenRoute(prefix, nic.name), SeenRoute(DEFAULT_ROUTE, nic.name, gateway)
-            tables[table.id] = frozenset({here, onward})
-    found = seen.rules.get(server, frozenset())
-    findings.look(TABLES, len(rules) + len(tables))
-
-    nic_of = {table.id: nic.name for _, nic in nics for table in nic.tables}
-
-    def add(table: int, message: str, expected: str, have: str) -> None:
-        place = _table_place(context, server, table)
+            nic_of[table.id] = nic.name
+            rules.add(KernelRule(table.priority, prefix, table.id))
+            routes.add((table.id, ObservedRoute(prefix, nic.name)))
+            routes.add((table.id, ObservedRoute(DEFAULT_ROUTE, nic.name, gateway)))
+    findings.look(TABLES, len(rules) + len(nic_of))
+    tables = observed.tables.get(server, {})
+    have = {(table, route) for table in nic_of for route in tables.get(table, ())}
+    # Number of the table, its text in messages, and the text of the rule or route.
+    expected = {(one.table, "", _rule(one)) for one in rules}
+    expected |= {(at, f"table {at} ", _route(one)) for at, one in routes}
+    found = {(one.table, "", _rule(one)) for one in observed.rules.get(server, ())}
+    found |= {(at, f"table {at} ", _route(one)) for at, one in have}
+    for number, where, text in sorted(expected ^ found):
+        missing, kind = (number, where, text) in expected, "route" if where else "rule"
+        message = f"{where}has no {kind} {text}" if missing else f"{where}has the {kind} {text}, which is not expected"
+        place = _table_place(context, server, number)
         alike = f"{place.file} {message}" if place is not None else ""
-        involves = (f"{server} {nic_of[table]}",) if table in nic_of else ()
-        findings.add(TABLES, server, message, place, expected, have, involves, alike)
-
-    for rule in sorted(rules - found):
-        add(rule.table, f"has no rule {_rule(rule)}", _rule(rule), "")
-    for rule in sorted(found - rules):
-        add(rule.table, f"has the rule {_rule(rule)}, which is not asked for", "", _rule(rule))
-    for number, asked in tables.items():
-        have = seen.tables.get(server, {}).get(number, frozenset())
-        for route in sorted(map(_route, asked - have)):
-            add(number, f"table {number} has no route {route}", route, "")
-        for route in sorted(map(_route, have - asked)):
-            add(number, f"table {number} has the route {route}, which is not asked for", "", route)
+        involves = (f"{server} {nic_of[number]}",) if number in nic_of else ()
+        texts = (text, "") if missing else ("", text)
+        findings.add(TABLES, server, message, place, *texts, involves=involves, alike=alike)
 
 
 def _table_place(context: Context, server: str, table: int) -> Place | None:
@@ -166,11 +171,11 @@ def _table_place(context: Context, server: str, table: int) -> Place | None:
     return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
-def _rule(rule: SeenRule) -> str:
+def _rule(rule: KernelRule) -> str:
     return f"{rule.priority}: from {rule.source} lookup {rule.table}"
 
 
-def _route(route: SeenRoute) -> str:
+def _route(route: ObservedRoute) -> str:
     via = f" via {address_text(route.gateway)}" if route.gateway is not None else ""
     return f"{'default' if route.prefix == DEFAULT_ROUTE else route.prefix}{via} dev {route.nic}"
 
@@ -189,6 +194,6 @@ def _at_interface(
     if switch is None:
         findings.add(check, end.device, message, None, involves=involves, part=end.port)
         return
-    told, unit = switch.advertisements.get(interface), switch.unit(interface)
-    line = told.line if told is not None and check is ADVERTISED else unit.line if unit is not None else 1
+    configured, unit = switch.advertisements.get(interface), switch.unit(interface)
+    line = configured.line if configured is not None and check is ADVERTISED else unit.line if unit is not None else 1
     findings.at(check, switch, message, line, involves=involves, part=end.port)

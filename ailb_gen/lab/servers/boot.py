@@ -7,6 +7,7 @@ where /sys cannot be written.
 
 from __future__ import annotations
 
+import operator
 import re
 import subprocess
 import time
@@ -21,14 +22,15 @@ from ailb_gen.errors import LabError, UsageError
 from ailb_gen.hosts.model import Host
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
-from ailb_gen.lab.plan import Plan, ServerPlan
+from ailb_gen.lab.plan import LabPlan, ServerPlan
+from ailb_gen.lab.polling import settled
 from ailb_gen.lab.servers import stand_ins
 from ailb_gen.lab.servers.files import BASE, NETPLAN, SSH, generate, share_etc, stage
 from ailb_gen.lab.servers.stand_ins import NETWORKD, START_NETWORKD
 from ailb_gen.network.fabric import Network
 
-Way = Literal["netplan", "script"]
-# Addresses that the kernel makes of router advertisements besides those of the prefixes: link-local, and one to spare.
+BootMethod = Literal["netplan", "script"]
+# Addresses of a NIC in addition to those of the prefixes: link-local, and one to spare.
 SPARE_ADDRESSES = 2
 # Kernel parameters of a network namespace; no part of a key leads upwards.
 NETWORK_KEY = re.compile(r"net[./](?!(?:.*/)?\.\.(?:/|$))[^\0]+")
@@ -64,28 +66,28 @@ exec sleep infinity >/dev/null 2>&1
 
 @dataclass(slots=True)
 class Servers:
-    """The servers that run: how they were booted, what went wrong by server, and processes that stay."""
+    """The servers that run: how they were booted, warnings by server, and processes that stay."""
 
-    way: Way
+    method: BootMethod
     warnings: dict[str, list[str]] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def warn(self, name: str, text: str) -> None:
-        """Note what went wrong on a server."""
+        """Note a warning about a server."""
         self.warnings.setdefault(name, []).append(text)
 
 
-def usable_way(wanted: str) -> Way:
+def usable_method(chosen: str) -> BootMethod:
     """Return how servers are booted; `auto` is netplan where it, networkd and root are there.
 
-    Raises LabError when netplan is asked for and something is missing.
+    Raises LabError when netplan is chosen and something is missing.
     """
-    if wanted not in ("auto", "netplan", "script"):
-        raise UsageError(f"{wanted!r} is not a way to configure servers; choose auto, netplan or script")
+    if chosen not in ("auto", "netplan", "script"):
+        raise UsageError(f"{chosen!r} is not a method to configure servers; choose auto, netplan or script")
     lacking = [path.name for path in (NETPLAN, NETWORKD) if not path.exists()]
     # It gives up the rights of root for those of a user that the namespace does not have.
     lacking += ["root, for systemd-networkd"] if not other_users() else []
-    if wanted == "script" or (wanted == "auto" and lacking):
+    if chosen == "script" or (chosen == "auto" and lacking):
         return "script"
     if lacking:
         raise LabError(f"servers cannot boot with netplan here; missing: {', '.join(lacking)}")
@@ -93,24 +95,24 @@ def usable_way(wanted: str) -> Way:
 
 
 def other_users() -> bool:
-    """Return whether this user namespace has users besides its root, whose rights programs can take on."""
+    """Return whether this user namespace has users other than its root, whose rights programs can take on."""
     rows = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     return sum(int(row.split()[2]) for row in rows) > 1
 
 
 @contextmanager
-def boot(plan: Plan, network: Network, artifacts: Path, hosts: str = "auto") -> Iterator[Servers]:
-    """Boot all servers at once; in the end, end what runs on them. Addresses come later: see `missing`.
+def boot(plan: LabPlan, network: Network, artifacts: Path, hosts: str = "auto") -> Iterator[Servers]:
+    """Boot all servers at once; in the end, end their processes. Addresses come later: see `missing`.
 
     The links must be there. Raises LabError, UsageError.
     """
-    servers = Servers(usable_way(hosts))
+    servers = Servers(usable_method(hosts))
     there = {name: network.hosts[name] for name in plan.servers if name in network.hosts}
     try:
         _files(servers, there, artifacts)
         for name, host in there.items():
             _kernel(servers, plan.servers[name], host)
-        if servers.way == "netplan":
+        if servers.method == "netplan":
             for name in there:
                 servers.processes.append(run(name, ("sh", "-c", START_NETWORKD), stderr=subprocess.DEVNULL))
         else:
@@ -155,7 +157,7 @@ def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None
         folder = host.profile.folder
         if folder not in staged:
             staged[folder] = stage(artifacts, host.profile, number)
-    if servers.way == "netplan":
+    if servers.method == "netplan":
         with ThreadPoolExecutor(AT_ONCE) as pool:
             complaints = dict(zip(staged, pool.map(generate, staged.values()), strict=True))
         for path in staged.values():
@@ -173,7 +175,7 @@ def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None
 
 
 def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
-    """Start the process that makes the namespaces of a server, and keeps them; it says `ready`, or what is wrong."""
+    """Start the process that makes the namespaces of a server, and keeps them; it writes `ready`, or an error."""
     own = BASE / name
     for folder in ("etc", "work", "sbin"):
         (own / folder).mkdir(parents=True, mode=0o755)
@@ -182,7 +184,7 @@ def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
 
 
 def _ended(started: Mapping[str, subprocess.Popen[bytes]]) -> Iterator[tuple[str, int, str]]:
-    """Wait for programs; gives the name, the exit code and what was said of each."""
+    """Wait for programs; yields the name, the exit code and the output of each."""
     until = time.monotonic() + PATIENCE_S
     for name, process in started.items():
         try:
@@ -229,7 +231,7 @@ def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
             servers.warn(name, said or f"ailb-net ended with {code}")
 
 
-def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:
+def missing(plan: LabPlan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:
     """Return the prefixes in which a NIC, by (server, NIC), should have a usable address by its rules, and has none."""
     found: dict[tuple[str, str], tuple[Prefix, ...]] = {}
     for name, server in plan.servers.items():
@@ -247,14 +249,7 @@ def missing(plan: Plan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tupl
 
 
 def wait(
-    plan: Plan, hosts: Mapping[str, Host], timeout_s: float = 30.0, quiet_s: float = 10.0
+    plan: LabPlan, hosts: Mapping[str, Host], timeout_s: float = 30.0, quiet_s: float = 10.0
 ) -> dict[tuple[str, str], tuple[Prefix, ...]]:
     """Wait until every NIC has its addresses; returns the prefixes without one when none has come for `quiet_s`."""
-    until = time.monotonic() + timeout_s
-    lost, changed = missing(plan, hosts), time.monotonic()
-    while lost and time.monotonic() < min(until, changed + quiet_s):
-        time.sleep(0.1)
-        now = missing(plan, hosts)
-        if now != lost:
-            lost, changed = now, time.monotonic()
-    return lost
+    return settled(lambda: missing(plan, hosts), operator.not_, timeout_s, quiet_s, pause_s=0.1)

@@ -1,4 +1,4 @@
-"""The files of a server of a lab: those of its profile, and what netplan generates from them.
+"""The files of a server of a lab: those of its profile, and the units that netplan generates from them.
 
 Servers share everything that is read: a copy of the machine's /etc without what configures its network, and the files
 of a profile, which are made once and copied in by each server.
@@ -14,14 +14,14 @@ from pathlib import Path
 
 from ailb_gen.errors import LabError
 from ailb_gen.hosts.model import Profile
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.namespaces import output
 from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
 
 # Below the private /run of a lab.
-BASE = places.inside("lab/servers")
+BASE = run_directory.inside("lab/servers")
 # The keys and the configuration of the servers' sshd; a server has its own copy.
-SSH = places.inside("lab/ssh")
+SSH = run_directory.inside("lab/ssh")
 # Network configuration of the host machine; none of it may reach a server of the lab.
 NOT_SHARED = (NETPLAN_FOLDER, DROP_INS, "etc/sysctl.d", "etc/iproute2/rt_tables.d", "etc/systemd/system", "etc/ailb")
 # Permissions by place, as a push sets them: netplan warns about files that others can read.
@@ -35,7 +35,7 @@ BY_MAC, BY_NAME = "PermanentMACAddress=", "Name="
 
 
 def share_etc() -> Path:
-    """Copy the machine's /etc for the servers, without what configures its network; returns the folder.
+    """Copy the machine's /etc for the servers, without its network configuration; returns the folder.
 
     Files that may not be read, as without root, are left out. Raises LabError.
     """
@@ -91,7 +91,7 @@ def _enabled(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def generate(folder: Path) -> str:
-    """Run `netplan generate` on staged files, for networkd; returns what it complains about, empty if it does not."""
+    """Run `netplan generate` on staged files, for networkd; returns its complaint, empty for none."""
     try:
         output("", (str(NETPLAN), "generate", "--root-dir", str(folder)))
     except LabError as error:

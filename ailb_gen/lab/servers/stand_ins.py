@@ -1,4 +1,4 @@
-"""Small programs of a server of a lab, in the place of those that need a systemd that runs.
+"""Small programs of a server of a lab that replace those which need a running systemd.
 
 A push calls `netplan apply`, `systemctl` and `systemd-run` on servers that have netplan. There is networkd here and
 nothing else of systemd: these programs do with it what systemd would.

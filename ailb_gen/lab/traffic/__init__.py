@@ -1,1 +1,1 @@
-"""RoCE-like traffic between the servers of a lab: flows, what is lost of them, and what every uplink carries."""
+"""RoCE-like traffic between the servers of a lab: flows, their losses, and the load of every uplink."""

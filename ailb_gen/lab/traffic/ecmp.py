@@ -1,6 +1,6 @@
 """Plain ECMP beside the colors: the leaves keep a second routing table in which AIGP does not count, by DSCP.
 
-BIRD fills the table while it is asked to; packets of one DSCP use it. All other traffic stays where it was.
+BIRD fills the table while the protocols are enabled; packets of one DSCP use it. All other traffic stays where it was.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE
 from ailb_gen.lab.kernel import BIRD, routes, rules
 from ailb_gen.lab.namespaces import batch
-from ailb_gen.lab.plan import Plan
+from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.routers import control_socket
-from ailb_gen.lab.traffic.model import Load
+from ailb_gen.lab.traffic.model import TrafficLoad
 
 # A DSCP that no class of service of a fabric uses, and where the rule stands.
 DSCP = 25
@@ -25,13 +25,13 @@ RULE = f"dsfield {DSCP << 2:#x} lookup {ECMP_TABLE} priority {ECMP_TABLE}"
 PATIENCE_S = 30.0
 
 
-def by_ecmp(load: Load) -> Load:
+def by_ecmp(load: TrafficLoad) -> TrafficLoad:
     """Return a load whose packets use the table without AIGP."""
     return replace(load, dscp=DSCP)
 
 
 @contextmanager
-def ecmp(plan: Plan) -> Iterator[None]:
+def ecmp(plan: LabPlan) -> Iterator[None]:
     """Have the leaves keep the table, until the block ends. Raises LabError."""
     leaves = [name for name, switch in plan.switches.items() if switch.role == "leaf"]
     with ExitStack() as stack:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ailb_gen.addresses import eui64
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.model import Host
-from ailb_gen.lab.plan import NicPlan, Plan, ServerPlan
+from ailb_gen.lab.plan import LabPlan, NicPlan, ServerPlan
 from ailb_gen.lab.traffic.model import MOST_FLOWS, Flow
 
 # RoCEv2 senders choose source ports from here on (InfiniBand Architecture, annex A17.9.3).
@@ -22,7 +22,7 @@ def addresses(host: Host, nic: NicPlan) -> tuple[int, ...]:
     return tuple(dict.fromkeys(rule.source.value | eui64(nic.mac) for rule in rules if rule.source is not None))
 
 
-def partners(plan: Plan, hosts: Mapping[str, Host]) -> dict[str, str]:
+def partners(plan: LabPlan, hosts: Mapping[str, Host]) -> dict[str, str]:
     """Return the peer of each server: every server receives from one other, across stripes if possible."""
     names = [name for name in plan.servers if name in hosts]
     if len(names) < 2:
@@ -43,11 +43,13 @@ def _leaf(server: ServerPlan) -> str:
     return next((nic.leaf.device for nic in server.nics.values() if nic.leaf is not None), "")
 
 
-def flows(plan: Plan, hosts: Mapping[str, Host], qps: int = 0, ecmp: bool = False, seed: int = 1) -> tuple[Flow, ...]:
+def flows(
+    plan: LabPlan, hosts: Mapping[str, Host], qps: int = 0, ecmp: bool = False, seed: int = 1
+) -> tuple[Flow, ...]:
     """Return the flows of all servers: QP k goes from address k to address k of the other NIC.
 
     `qps` are the QPs of a pair of NICs, 0 for one per address. With `ecmp` all QPs of a pair are between the first
-    addresses, and tell themselves apart by random source ports. Raises UsageError.
+    addresses, and differ by random source ports. Raises UsageError.
     """
     chosen = random.Random(seed)  # noqa: S311 - nothing secret
     found: list[Flow] = []

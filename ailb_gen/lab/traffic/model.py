@@ -1,4 +1,4 @@
-"""Flows between servers, what is sent on them, and what is measured."""
+"""Flows between servers, their load, and their results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class TrafficLoad:
     """The packets of every flow: rate per second, count (0: until stopped), bytes of UDP payload, and the DSCP.
 
     Raises UsageError for values that no flow can have.
@@ -51,21 +51,21 @@ class Load:
             raise UsageError(f"packets of {self.size} bytes; choose {LEAST_BYTES} to {MOST_BYTES}")
 
 
-# What two cores carry through a lab, in packets per second, and what a flow has at most and at least.
+# Packets per second that two cores carry through a lab, and a flow has at most, and the least packets of a flow.
 USUAL_TOTAL, USUAL_RATE, LEAST_PACKETS = 40_000, 1000.0, 20
 
 
-def usual_load(flows: int, rate: float | None = None, count: int | None = None, size: int = USUAL_BYTES) -> Load:
-    """Return a load that a small machine can send on so many flows, for a second or a little more.
+def usual_load(flows: int, rate: float | None = None, count: int | None = None, size: int = USUAL_BYTES) -> TrafficLoad:
+    """Return a load that a small machine can send on a number of flows, for a second or a little more.
 
     Raises UsageError for values that no flow can have.
     """
     chosen = rate if rate is not None else min(USUAL_RATE, USUAL_TOTAL / flows)
-    return Load(chosen, count if count is not None else max(LEAST_PACKETS, round(chosen)), size)
+    return TrafficLoad(chosen, count if count is not None else max(LEAST_PACKETS, round(chosen)), size)
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedPackets:
     """The measurements of a flow.
 
     `late` are packets that came after one that was sent later (RFC 4737, 3.3), `run` is the largest number of packets
@@ -104,12 +104,12 @@ class Uplink:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TrafficResult:
     """The result of a run: every flow, the bytes that every uplink has sent by the kernel's counters, the duration."""
 
     flows: tuple[FlowResult, ...]
     uplinks: Mapping[Uplink, int]
-    load: Load
+    load: TrafficLoad
     seconds: float = 0.0
 
     @property

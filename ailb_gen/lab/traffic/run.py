@@ -1,4 +1,4 @@
-"""Run traffic: start the workers, count what uplinks carry meanwhile, put the results together."""
+"""Run traffic: start the workers, count the bytes of uplinks meanwhile, join the results."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
+from ailb_gen.lab import run_directory
 from ailb_gen.lab.kernel import counters
-from ailb_gen.lab.plan import Plan
-from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Received, Result, Uplink
+from ailb_gen.lab.plan import LabPlan
+from ailb_gen.lab.traffic.model import Flow, FlowResult, ReceivedPackets, TrafficLoad, TrafficResult, Uplink
 from ailb_gen.lab.traffic.worker import Task
 
 MODULE = "ailb_gen.lab.traffic.worker"
@@ -29,8 +29,8 @@ class Worker:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process = subprocess.Popen(
-                (sys.executable, "-m", MODULE, what, places.root()),
-                pass_fds=places.descriptors(),
+                (sys.executable, "-m", MODULE, what, run_directory.root()),
+                pass_fds=run_directory.descriptors(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
             )
@@ -74,7 +74,9 @@ class Worker:
 class Running:
     """Traffic that runs."""
 
-    def __init__(self, plan: Plan, flows: tuple[Flow, ...], load: Load, workers: tuple[Worker, Worker]) -> None:
+    def __init__(
+        self, plan: LabPlan, flows: tuple[Flow, ...], load: TrafficLoad, workers: tuple[Worker, Worker]
+    ) -> None:
         self._plan, self._flows, self._load = plan, flows, load
         self._sender, self._receiver = workers
         self._before = uplink_bytes(plan)
@@ -82,27 +84,27 @@ class Running:
             worker.tell(b"go")
         self._began = time.monotonic()
 
-    def stop(self) -> Result:
-        """Stop sending now, and return what was measured. Raises LabError."""
+    def stop(self) -> TrafficResult:
+        """Stop sending now, and return the results. Raises LabError."""
         self._sender.tell(b"stop")
         return self.wait()
 
-    def wait(self) -> Result:
-        """Wait until everything is sent, and return what was measured. Raises LabError."""
+    def wait(self) -> TrafficResult:
+        """Wait until everything is sent, and return the results. Raises LabError."""
         sent: list[int] = self._sender.result()
         seconds = time.monotonic() - self._began
         self._receiver.tell(b"stop")
-        received: list[Received] = self._receiver.result()
+        received: list[ReceivedPackets] = self._receiver.result()
         after = uplink_bytes(self._plan)
         uplinks = {uplink: size - self._before.get(uplink, 0) for uplink, size in after.items()}
-        # A machine that is too slow sends fewer packets per second than asked for.
+        # A machine that is too slow sends fewer packets per second than the load says.
         rates = [number / seconds if number else self._load.rate for number in sent]
-        found = (judged(*row) for row in zip(self._flows, sent, received, rates, strict=True))
-        return Result(tuple(found), uplinks, self._load, seconds)
+        found = (flow_result(*row) for row in zip(self._flows, sent, received, rates, strict=True))
+        return TrafficResult(tuple(found), uplinks, self._load, seconds)
 
 
 @contextmanager
-def running(plan: Plan, flows: tuple[Flow, ...], load: Load) -> Iterator[Running]:
+def running(plan: LabPlan, flows: tuple[Flow, ...], load: TrafficLoad) -> Iterator[Running]:
     """Start traffic, and end it with the block. Raises LabError."""
     workers: list[Worker] = []
     try:
@@ -116,19 +118,19 @@ def running(plan: Plan, flows: tuple[Flow, ...], load: Load) -> Iterator[Running
             worker.end()
 
 
-def measure(plan: Plan, flows: Sequence[Flow], load: Load) -> Result:
-    """Send all packets of a load, and return what was measured. Raises LabError."""
+def measure(plan: LabPlan, flows: Sequence[Flow], load: TrafficLoad) -> TrafficResult:
+    """Send all packets of a load, and return the results. Raises LabError."""
     with running(plan, tuple(flows), load) as traffic:
         return traffic.wait()
 
 
-def judged(flow: Flow, sent: int, received: Received, rate: float) -> FlowResult:
-    """Put together what was sent and what came; packets that were lost at the end are a row, too."""
+def flow_result(flow: Flow, sent: int, received: ReceivedPackets, rate: float) -> FlowResult:
+    """Join the numbers of sent and received packets; packets that were lost at the end are a run, too."""
     row = max(received.run, sent - received.expected) if received.packets < sent else 0
     return FlowResult(flow, sent, received.packets, received.late, 1e3 * row / rate)
 
 
-def uplink_bytes(plan: Plan) -> dict[Uplink, int]:
+def uplink_bytes(plan: LabPlan) -> dict[Uplink, int]:
     """Return the bytes that every leaf has sent on every port to another switch."""
     found = {}
     for name, switch in plan.switches.items():

@@ -6,22 +6,22 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ailb_gen.addresses import address_text
-from ailb_gen.lab.traffic.model import FlowResult, Result, Uplink
+from ailb_gen.lab.traffic.model import FlowResult, TrafficResult, Uplink
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.wording import aligned, clean
 
-# Columns: of a line, of a bar, of what names an uplink, and of a number with the blanks around it.
+# Columns: of a line, of a bar, of an uplink's name, and of a number with the blanks around it.
 WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
 MOST_LEAVES, MOST_FLOWS = 4, 12
 # Warn if the machine sends less than this share of the packets.
 SLOW = 0.9
 BLOCKS = " ▏▎▍▌▋▊▉█"
-# What is worth a color unless it is 0, by heading.
+# Styles of values other than 0, by heading.
 STYLES = {"lost": Style.FAIL, "reordered": Style.WARN, "outage ms": Style.WARN}
 
 
-def report(results: Mapping[str, Result], paint: Paint = unpainted) -> str:
-    """Write what was measured, for runs by name: packets, then bytes per uplink of the leaves that differ most."""
+def report(results: Mapping[str, TrafficResult], paint: Paint = unpainted) -> str:
+    """Write the results of runs by name: packets, then bytes per uplink of the leaves that differ most."""
     lines = [*_packets(results, paint), "", *_uplinks(results, paint)]
     for name, result in results.items():
         interrupted = [flow for flow in result.flows if flow.lost or flow.late]
@@ -43,7 +43,7 @@ def _table(rows: Sequence[Sequence[object]], paint: Paint) -> list[str]:
     return aligned(rows, numbers=True, paint=styled)
 
 
-def _packets(results: Mapping[str, Result], paint: Paint) -> Iterator[str]:
+def _packets(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str]:
     head = ("traffic", "flows", "packets", "lost", "reordered", "outage ms", "max/mean")
     rows = []
     for name, result in results.items():
@@ -54,11 +54,11 @@ def _packets(results: Mapping[str, Result], paint: Paint) -> Iterator[str]:
     yield from _table([head, *rows], paint)
     for name, result in results.items():
         if result.achieved < result.load.rate * SLOW:
-            asked = f"{result.load.rate:g} packets per second and flow were asked for"
-            yield paint(f"{name}: {asked}, this machine sent {result.achieved:.0f}", Style.WARN)
+            sent = f"this machine sent {result.achieved:.0f} packets per second and flow"
+            yield paint(f"{name}: {sent}, not {result.load.rate:g}", Style.WARN)
 
 
-def _uplinks(results: Mapping[str, Result], paint: Paint) -> Iterator[str]:
+def _uplinks(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str]:
     """Draw the uplinks of some leaves: those with the largest spread in any run."""
     spreads: dict[str, float] = {}
     for result in results.values():
@@ -76,7 +76,7 @@ def _uplinks(results: Mapping[str, Result], paint: Paint) -> Iterator[str]:
         yield f"{len(spreads) - len(shown)} more leaves: max/mean {rest:.3f} or less"
 
 
-def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, Result], most: int) -> Iterator[str]:
+def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, TrafficResult], most: int) -> Iterator[str]:
     room = min(BAR, (WIDTH - FIRST) // len(results) - NUMBER)
     heads = (f"{f'{name}, MB':<{room + NUMBER - 2}}" for name in results)
     yield f"{clean(leaf)[: FIRST - 2]:<{FIRST}}{'  '.join(heads)}".rstrip()
@@ -87,12 +87,12 @@ def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, Result], m
         yield f"  {port:<13}{spine:<{FIRST - 15}}{'  '.join(cells)}".rstrip()
 
 
-def as_json(results: Mapping[str, Result]) -> str:
-    """Write what was measured as JSON, by the name of the run."""
+def as_json(results: Mapping[str, TrafficResult]) -> str:
+    """Write results as JSON, by the name of the run."""
     return json.dumps({name: _object(result) for name, result in results.items()}, indent=1) + "\n"
 
 
-def _object(result: Result) -> dict[str, object]:
+def _object(result: TrafficResult) -> dict[str, object]:
     return {
         "packets": result.sent,
         "lost": result.lost,

@@ -22,17 +22,15 @@ from typing import BinaryIO
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
-from ailb_gen.lab import places
-from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, Load, Received
+from ailb_gen.lab import run_directory
+from ailb_gen.lab.sockets import open_socket, widen
+from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, ReceivedPackets, TrafficLoad
 
 # The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number
 # (InfiniBand Architecture, 9.2). Then numbers of the flow and of the packet.
 HEADER = struct.Struct("!BBHII4sIQ")
 SEND_ONLY, PARTITION, LEAST_QP, PSN_MASK, MARK = 0x04, 0xFFFF, 0x10, 0xFFFFFF, b"ailb"
 BUFFER_BYTES = 1 << 24
-# SO_RCVBUFFORCE of asm-generic/socket.h.
-RECEIVE_BUFFER_FORCE = 33
 # How long a receiver waits for packets in flight after the order to stop. Seconds.
 DRAIN_S = 0.25
 # A sender that is late by more does not catch up with a burst. Seconds.
@@ -48,7 +46,7 @@ class Task:
     """The task of a worker."""
 
     flows: tuple[Flow, ...]
-    load: Load
+    load: TrafficLoad
 
 
 def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[int]:
@@ -87,8 +85,7 @@ def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[int]:
 
 
 def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
-    with inside(flow.source):
-        made = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
+    made = stack.enter_context(open_socket(flow.source, socket.AF_INET6, socket.SOCK_DGRAM))
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << 2 | ECT0)
     made.setblocking(False)
     source = address_text(flow.source_address)
@@ -100,7 +97,7 @@ def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
     return made
 
 
-def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
+def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[ReceivedPackets]:
     """Receive all flows until `stop` comes and nothing more arrives."""
     count = len(task.flows)
     packets, late, run, expected = ([0] * count for _ in range(4))
@@ -131,7 +128,7 @@ def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[Received]:
                     expected[at] = sequence + 1
                     if until:
                         until = time.monotonic() + DRAIN_S
-    return [Received(*row) for row in zip(packets, late, run, expected, strict=True)]
+    return [ReceivedPackets(*row) for row in zip(packets, late, run, expected, strict=True)]
 
 
 def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:
@@ -148,12 +145,8 @@ def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:
 
 
 def _receiver(name: str, stack: ExitStack) -> socket.socket:
-    with inside(name):
-        made = stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
-    try:
-        made.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, BUFFER_BYTES)
-    except PermissionError:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    made = stack.enter_context(open_socket(name, socket.AF_INET6, socket.SOCK_DGRAM))
+    widen(made, BUFFER_BYTES)
     made.setblocking(False)
     try:
         made.bind(("::", ROCE_PORT))
@@ -171,8 +164,8 @@ def _announce(ready: BinaryIO, lines: BinaryIO) -> None:
 
 def main() -> None:
     """Do what the first argument says in the lab whose /run is the second; an error goes out instead of a result."""
-    places.take(sys.argv[2])
-    # Unbuffered: what is waited for with select() must not be in a buffer of Python's.
+    run_directory.take(sys.argv[2])
+    # Unbuffered: select() knows nothing of a buffer of Python's.
     lines = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - a descriptor
     out = sys.stdout.buffer
     work = {"send": send, "receive": receive}[sys.argv[1]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.lab.bird.model import RibRoute, Translation
-from ailb_gen.lab.plan import Plan, link_local, plan, unit_link
+from ailb_gen.lab.plan import LabPlan, link_local, plan, unit_link
 from ailb_gen.routing.rib import Path, Routing
 from tests.lab.bird.twin import Measured
 
@@ -28,13 +28,13 @@ def differences(
 
 
 def _of_device(
-    routing: Routing, planned: Plan, device: int, translation: Translation, measured: Measured
+    routing: Routing, planned: LabPlan, device: int, translation: Translation, measured: Measured
 ) -> Iterator[tuple[Prefix, str]]:
     name = routing.graph.names[device]
     switch = planned.switches[name]
     by_protocol = {protocol: interface for interface, protocol in translation.sessions.items()}
     # BIRD merges all groups or none, and says so.
-    approximate = any("multipath" in entry.statement for entry in translation.unmodelled)
+    approximate = any("multipath" in entry.statement for entry in translation.untranslated)
     found: dict[Prefix, dict[str, Seen]] = {}
     for route in measured.routes:
         seen = found.setdefault(route.prefix, {})

@@ -16,8 +16,8 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird.communities import value
 from ailb_gen.lab.bird.control import Bird
-from ailb_gen.lab.bird.filters import Names, Policies, Reasons, chain, prefix_pattern, set_preference
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.filters import Policies, Reasons, Symbols, chain, prefix_pattern, set_preference
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.parse import read_routes
 from ailb_gen.lab.bird.wildcards import patterns
 from ailb_gen.network.model import Switch
@@ -146,11 +146,11 @@ def switches(draw: st.DrawFn, base: Switch) -> Switch:
     return replace(base, communities=communities, prefix_lists=lists, policies={one.name: one for one in found})
 
 
-def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, list[Unmodelled]]:
+def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, list[Untranslated]]:
     """Write a daemon whose static routes pass the policies as if they came in over a session."""
-    names = Names()
-    unmodelled: list[Unmodelled] = []
-    translated = Policies(switch, names, Reasons(), unmodelled)
+    names = Symbols()
+    untranslated: list[Untranslated] = []
+    translated = Policies(switch, names, Reasons(), untranslated)
     functions = [translated.function(one) for one in switch.policies.values()]
     called = [names.symbol("policy", one) for one in switch.policies]
     routes = [
@@ -168,7 +168,7 @@ def config(switch: Switch, held: Mapping[Prefix, frozenset[str]]) -> tuple[str, 
         "ailb_verdict = verdict; ailb_hidden = 0; accept; }",
         f"protocol static {{ ipv6 {{ import filter all_of_them; }}; {' '.join(routes)} }}",
     ))  # fmt: skip
-    return text, unmodelled
+    return text, untranslated
 
 
 def _add(text: str) -> str:
@@ -300,5 +300,5 @@ def test_a_wildcard_without_a_type_stands_for_colors_too() -> None:
 def test_what_is_not_translated_is_listed(leaf: Switch, term: Term, statement: str) -> None:
     odd = {"odd": Community("odd", ("bandwidth:1:2",)), "wild": Community("wild", ("target:.*:1",))}
     switch = replace(leaf, communities=odd, policies={"P": Policy("P", (term,))})
-    _, unmodelled = config(switch, {})
-    assert [entry.statement for entry in unmodelled] == [f"policy-options policy-statement P term t {statement}"]
+    _, untranslated = config(switch, {})
+    assert [entry.statement for entry in untranslated] == [f"policy-options policy-statement P term t {statement}"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.model import Unmodelled
+from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import plan
 from ailb_gen.network.fabric import Network
@@ -92,12 +92,12 @@ def test_interfaces_that_send_none(network: Network, leaf: Switch) -> None:
     others = {
         name: RouterAdvertisement(name, (), (), None, None, None) for name in ("lo0.0", "et-9/9/9.0", "et-0/0/3.7")
     }
-    unmodelled: list[Unmodelled] = []
+    untranslated: list[Untranslated] = []
     changed = replace(leaf, ports=ports, advertisements={**leaf.advertisements, **others})
-    text = router_advertisements(changed, known, unmodelled)
+    text = router_advertisements(changed, known, untranslated)
     assert re.findall(r'interface "(.*)"', text) == ["irb.2", "et-0-0-3"]
-    assert not unmodelled
-    assert router_advertisements(replace(leaf, advertisements={}), known, unmodelled) == ""
+    assert not untranslated
+    assert router_advertisements(replace(leaf, advertisements={}), known, untranslated) == ""
 
 
 @pytest.mark.parametrize("bfd", [Bfd(1, 1), Bfd(255_000, 255), Bfd(300, None)])

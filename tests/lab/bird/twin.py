@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ailb_gen.addresses import Prefix
+from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.lab import kernel, namespaces
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.control import Bird
-from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE, Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.plan import Plan, link_local, plan
+from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE, BirdPeer, RibRoute, SessionState, Translation
+from ailb_gen.lab.plan import LabPlan, link_local, plan
 from ailb_gen.network.fabric import Cable, Network
 from ailb_gen.network.sessions import discovered, local_as
 from tests.conftest import missing, need_tool
@@ -42,7 +42,7 @@ class Measured:
 
     routes: tuple[RibRoute, ...]
     sessions: Mapping[str, SessionState]
-    kernel: Mapping[Prefix, frozenset[kernel.NextHop]]
+    kernel: Mapping[Prefix, frozenset[kernel.KernelNextHop]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Running:
 
     tag: str
     network: Network
-    plan: Plan
+    plan: LabPlan
     translations: dict[str, Translation] = field(default_factory=dict)
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Running:
         return Bird(RUN / f"{self.space(device)}.ctl")
 
 
-def peers(network: Network, planned: Plan, name: str) -> dict[str, Peer]:
+def peers(network: Network, planned: LabPlan, name: str) -> dict[str, BirdPeer]:
     """Give the neighbors of a switch whose router advertisements it would hear."""
     found = {}
     for port, entry in planned.switches[name].ports.items():
@@ -80,7 +80,7 @@ def peers(network: Network, planned: Plan, name: str) -> dict[str, Peer]:
         table = discovered(other)
         asn = local_as(other, other.groups[table[unit]]) if unit in table else other.asn
         far = planned.switches[entry.far.device].ports[entry.far.port]
-        found[f"{port}.0"] = Peer(link_local(far.mac), asn or 0)
+        found[f"{port}.0"] = BirdPeer(link_local(far.mac), asn or 0)
     return found
 
 
@@ -102,15 +102,19 @@ def build(tag: str, network: Network) -> Running:
     for name in running.plan.switches:
         namespaces.batch([f"link set {link} up" for link in links(running, name)], running.space(name))
     for name, switch in network.switches.items():
-        lines = []
         routed = {vlan.irb for vlan in switch.vlans if vlan.vlan_id is not None}
-        for port in switch.ports.values():
-            for unit in port.units:
-                # Every address on lo: the tests look at routes, not at bridges.
-                if not port.disabled and not unit.disabled and (port.name != "irb" or unit.name in routed):
-                    lines += [
-                        f"address add {_text(one.value, one.prefix.length)} dev lo nodad" for one in unit.addresses
-                    ]
+        units = (
+            unit
+            for port in switch.ports.values()
+            for unit in port.units
+            if not port.disabled and not unit.disabled and (port.name != "irb" or unit.name in routed)
+        )
+        # Every address on lo: the tests look at routes, not at bridges.
+        lines = [
+            f"address add {address_text(one.value)}/{one.prefix.length} dev lo nodad"
+            for unit in units
+            for one in unit.addresses
+        ]
         namespaces.batch(lines, running.space(name))
     return running
 
@@ -119,10 +123,6 @@ def links(running: Running, name: str) -> list[str]:
     """Give the links of a switch to other switches."""
     ports = running.plan.switches[name].ports.values()
     return [port.link for port in ports if port.far.device in running.plan.switches]
-
-
-def _text(value: int, length: int) -> str:
-    return f"{Prefix(value, 128)}".replace("/128", f"/{length}")
 
 
 def start(running: Running) -> None:
@@ -158,19 +158,10 @@ def configure(running: Running, name: str, first: bool = False) -> None:
     if not first:
         running.bird(name).configure()
         return
-    words = (
-        "bird",
-        "-f",
-        "-c",
-        path,
-        "-s",
-        RUN / f"{running.space(name)}.ctl",
-        "-P",
-        RUN / f"{running.space(name)}.pid",
-    )
-    log = (RUN / f"{running.space(name)}.log").open("wb")
-    running.daemons[name] = namespaces.spawn(running.space(name), [str(word) for word in words], stderr=log)
-    _wait_for((RUN / f"{running.space(name)}.ctl").exists)
+    control, pid, log = (path.with_suffix(suffix) for suffix in (".ctl", ".pid", ".log"))
+    words = ("bird", "-f", "-c", str(path), "-s", str(control), "-P", str(pid))
+    running.daemons[name] = namespaces.spawn(running.space(name), words, stderr=log.open("wb"))
+    _wait_for(control.exists)
 
 
 def set_cable(running: Running, cable: Cable, up: bool) -> None:

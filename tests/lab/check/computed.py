@@ -9,31 +9,30 @@ from itertools import pairwise
 from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.forwarding.endpoints import Endpoint
 from ailb_gen.forwarding.trace import View, trace_pair
-from ailb_gen.lab.check.agree import computed_hops, port_of
+from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
+from ailb_gen.lab.check.agreement import computed_hops
 from ailb_gen.lab.check.failures import sessions_at
-from ailb_gen.lab.check.measured import (
+from ailb_gen.lab.check.observed import (
     HIDDEN,
     INACTIVE,
     Hops,
-    Measured,
-    SeenAdvertisement,
-    SeenBfd,
-    SeenPath,
-    SeenPrefix,
-    SeenRecoloring,
-    SeenRoute,
-    SeenRule,
-    SeenSession,
-    SeenSize,
-    SeenTrace,
+    Observed,
+    ObservedBfd,
+    ObservedPath,
+    ObservedRecoloring,
+    ObservedRoute,
+    ObservedSession,
+    ObservedSize,
+    ObservedTrace,
+    Pair,
+    Samples,
 )
-from ailb_gen.lab.check.paths import Pair
-from ailb_gen.lab.check.probe import with_probe
+from ailb_gen.lab.check.probes import with_probe
 from ailb_gen.lab.check.recolor import Recoloring
-from ailb_gen.lab.check.run import Look
-from ailb_gen.lab.faults import Kind
+from ailb_gen.lab.faults import FaultKind
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.lab.links import settings
-from ailb_gen.lab.plan import plan
+from ailb_gen.lab.plan import plan, port_of
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.network.sessions import Side
@@ -65,12 +64,12 @@ class ComputedLab:
         """All links carry something."""
         return frozenset()
 
-    def recolor(self, change: Recoloring) -> SeenRecoloring:
+    def recolor(self, change: Recoloring) -> ObservedRecoloring:
         """Nothing is lost where nothing flows."""
         self.recolored.append(change)
-        return SeenRecoloring(1000)
+        return ObservedRecoloring(1000)
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Take links down; those that lose packets are, too, as BFD takes them out of service."""
         self.failed.append(tuple(ends))
         self.broken |= frozenset(self.failed[-1])
@@ -79,7 +78,7 @@ class ComputedLab:
         """Put all links up."""
         self.broken = self.before
 
-    def measure(self, look: Look) -> Measured:
+    def measure(self, look: Samples) -> Observed:
         """Everything that there is to see."""
         network, graph = self.network, self.routing.graph
         gone = sessions_at(graph, self.before)
@@ -91,14 +90,14 @@ class ComputedLab:
         traces = tuple(_trace(network, routing, macs, pair) for pair in look.pairs)
         mtus = _mtus(network)
         heard = {end: told for end, told in _on_links(network).items() if end not in self.before}
-        return Measured(
+        return Observed(
             devices=frozenset(planned.devices),
             advertisements={**heard, **_at_nics(network)},
             addresses={**_of_nics(network, macs), **_of_irbs(network)},
             macs=macs,
             rules={
                 name: frozenset(
-                    SeenRule(rule.priority or 0, rule.source, rule.table or 0)
+                    KernelRule(rule.priority or 0, rule.source, rule.table or 0)
                     for rule in host.profile.rules
                     if rule.source is not None
                 )
@@ -106,13 +105,13 @@ class ComputedLab:
             },
             tables={
                 name: {
-                    table: frozenset(SeenRoute(one.to, one.nic, one.via) for one in routes if one.to is not None)
+                    table: frozenset(ObservedRoute(one.to, one.nic, one.via) for one in routes if one.to is not None)
                     for table, routes in host.profile.routes.items()
                 }
                 for name, host in network.hosts.items()
             },
             sessions={
-                End(own.device, port_of(own.interface)): SeenSession(True, own.asn, peer.asn) for own, peer in sides
+                End(own.device, port_of(own.interface)): ObservedSession(True, own.asn, peer.asn) for own, peer in sides
             },
             examined=look.prefixes,
             ribs={
@@ -141,7 +140,7 @@ def _mtus(network: Network) -> dict[End, int]:
     return found
 
 
-def _size(mtus: dict[End, int], network: Network, trace: SeenTrace) -> SeenSize:
+def _size(mtus: dict[End, int], network: Network, trace: ObservedTrace) -> ObservedSize:
     """What becomes of a packet of the NIC's MTU: a veth takes four bytes more than its MTU, for a VLAN."""
     size, ends = min(mtus[trace.source], mtus[trace.target]), []
     path = [trace.source.device, *trace.hops, trace.target.device]
@@ -154,10 +153,10 @@ def _size(mtus: dict[End, int], network: Network, trace: SeenTrace) -> SeenSize:
         ]
     ends += [network.attachments[nic.device, nic.port] for nic in (trace.source, trace.target)]
     lost = next((end for end in (*ends, trace.target) if mtus[end] + 4 < size), None)
-    return SeenSize(trace.source, trace.target, trace.pair, size, f"{lost} takes {mtus[lost]}" if lost else "")
+    return ObservedSize(trace.source, trace.target, trace.pair, size, f"{lost} takes {mtus[lost]}" if lost else "")
 
 
-def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[End, SeenBfd]]:
+def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[End, ObservedBfd]]:
     for one, other in sessions:
         for own, peer in ((one, other), (other, one)):
             here, there = (network.switches[side.device].groups[side.group].bfd for side in (own, peer))
@@ -166,7 +165,7 @@ def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[
                 multiplier = (there.multiplier or 3) if there else 0
                 yield (
                     End(own.device, port_of(own.interface)),
-                    SeenBfd(there is not None, interval, interval * multiplier),
+                    ObservedBfd(there is not None, interval, interval * multiplier),
                 )
 
 
@@ -174,24 +173,26 @@ def _learned(routing: Routing, device: int, prefix: Prefix) -> Iterable[Path]:
     return (path for path in routing.paths(device, prefix) if path.interface)
 
 
-def _path(path: Path) -> SeenPath:
+def _path(path: Path) -> ObservedPath:
     route = path.route
     status = path.status if path.status in ("active", HIDDEN) else INACTIVE
     attributes = (route.as_path, route.communities, route.aigp, route.local_preference, route.med)
-    return SeenPath(port_of(path.interface), *attributes, status)
+    return ObservedPath(port_of(path.interface), *attributes, status)
 
 
-def _told(told: RouterAdvertisement) -> SeenAdvertisement:
-    return SeenAdvertisement(
+def _told(told: RouterAdvertisement) -> Advertisement:
+    return Advertisement(
         told.lifetime if told.lifetime is not None else 1800,
         tuple(
-            SeenPrefix(one.prefix, one.on_link, one.autonomous, int(one.valid or 2592000), int(one.preferred or 604800))
+            AnnouncedPrefix(
+                one.prefix, one.on_link, one.autonomous, int(one.valid or 2592000), int(one.preferred or 604800)
+            )
             for one in told.prefixes
         ),
     )
 
 
-def _on_links(network: Network) -> dict[End, SeenAdvertisement]:
+def _on_links(network: Network) -> dict[End, Advertisement]:
     found = {}
     for cable in network.links:
         for end, sender in ((cable.a, cable.b), (cable.b, cable.a)):
@@ -205,7 +206,7 @@ def _irb(switch: Switch) -> str:
     return next(vlan.irb for vlan in switch.vlans if vlan.irb)
 
 
-def _at_nics(network: Network) -> dict[End, SeenAdvertisement]:
+def _at_nics(network: Network) -> dict[End, Advertisement]:
     switches = ((End(*nic), network.switches[leaf.device]) for nic, leaf in network.attachments.items())
     return {nic: _told(one.advertisements[_irb(one)]) for nic, one in switches}
 
@@ -225,11 +226,11 @@ def _of_irbs(network: Network) -> dict[End, frozenset[int]]:
     }
 
 
-def _trace(network: Network, routing: Routing, macs: dict[End, str], pair: Pair) -> SeenTrace:
+def _trace(network: Network, routing: Routing, macs: dict[End, str], pair: Pair) -> ObservedTrace:
     source, target = (_endpoint(network, macs, nic, pair.number) for nic in (pair.source, pair.target))
     found = trace_pair(View(network, routing, frozenset(), frozenset()), source, target, 1)
     hops = tuple(hop.device for hop in found.hops) if found.lookup.gateway is not None else ()
-    return SeenTrace(*pair, hops, found.problem)
+    return ObservedTrace(*pair, hops, found.problem)
 
 
 def _endpoint(network: Network, macs: dict[End, str], nic: End, number: int) -> Endpoint:

@@ -8,16 +8,15 @@ import pytest
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.errors import LabError, UsageError
-from ailb_gen.lab import places
-from ailb_gen.lab.check.changes import RECORD, Changes, alone
-from ailb_gen.lab.faults import Kind, fail, faults_of
+from ailb_gen.lab import run_directory
+from ailb_gen.lab.check.changes import RECORD, LabChanges, alone
+from ailb_gen.lab.faults import FaultKind, fail, faults_of
 from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.routers import control_socket
 from ailb_gen.network.fabric import End
 from tests.checks.trees import GOLDEN
 from tests.lab.isolated import isolated
-from tests.lab.running import running
-from tests.lab.wired_up import wired_up
+from tests.lab.labs import running, wired_up
 
 LEAF = "stripe1-leaf1"
 ENDS = (End(LEAF, "et-0/0/0"), End("spine2", "et-0/0/1"))
@@ -27,16 +26,16 @@ PREFIX = Prefix(0xFC00_00FF << 96, 64)
 def left_by_links() -> list[str]:
     """What has failed, step by step."""
     _, plan, _ = wired_up()
-    fail(plan, "spine4", Kind.CARRIER)
+    fail(plan, "spine4", FaultKind.CARRIER)
     seen = [len(faults_of(plan))]
     # It is killed now.
-    Changes(plan).fail(ENDS, Kind.CARRIER)
+    LabChanges(plan).fail(ENDS, FaultKind.CARRIER)
     seen.append(len(faults_of(plan)))
     with alone(plan):
         seen.append(len(faults_of(plan)))
         with pytest.raises(UsageError, match="another 'lab check' of this lab is running"), alone(plan):
             pass
-    return [*map(str, seen), places.here(RECORD).read_text()]
+    return [*map(str, seen), run_directory.here(RECORD).read_text()]
 
 
 def test_links_that_a_killed_check_took_down_are_repaired() -> None:
@@ -56,13 +55,13 @@ def left_by_a_probe() -> list[tuple[bool, bool]]:
 
     text = control_socket(LEAF).with_suffix(".conf").read_text()
     look()
-    changed = Changes(plan).running(LEAF, f"{text}# other", "lo", PREFIX)
+    changed = LabChanges(plan).running(LEAF, f"{text}# other", "lo", PREFIX)
     changed.__enter__()
     look()
     with alone(plan):
         look()
     try:
-        with Changes(plan).running(LEAF, "no configuration", "lo", PREFIX):
+        with LabChanges(plan).running(LEAF, "no configuration", "lo", PREFIX):
             pass
     except LabError:
         look()

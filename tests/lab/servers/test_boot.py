@@ -15,7 +15,7 @@ from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import output
 from ailb_gen.lab.plan import plan
-from ailb_gen.lab.servers.boot import NETWORK_KEY, boot, command, missing, usable_way, wait
+from ailb_gen.lab.servers.boot import NETWORK_KEY, boot, command, missing, usable_method, wait
 from ailb_gen.lab.servers.files import NETPLAN
 from ailb_gen.lab.servers.stand_ins import NETWORKD
 from tests.checks.trees import GOLDEN, network_of
@@ -55,7 +55,7 @@ def booted(root: Path, way: str, timeout_s: float = 60.0) -> Seen:
     made = plan(network)
     attach(made, network)
     with boot(made, network, root, way) as servers:
-        assert servers.way == way
+        assert servers.method == way
         assert len(missing(made, network.hosts)) == sum(len(server.nics) for server in made.servers.values())
         lost = wait(made, network.hosts, timeout_s, timeout_s)
 
@@ -148,12 +148,12 @@ def test_kernel_parameters_of_a_network(key: str, taken: bool) -> None:
 
 
 def test_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'dhcp' is not a way to configure servers; choose auto, netplan or script"):
-        usable_way("dhcp")
+    with pytest.raises(UsageError, match="'dhcp' is not a method to configure servers; choose auto, netplan or script"):
+        usable_method("dhcp")
     monkeypatch.setattr("ailb_gen.lab.servers.boot.NETPLAN", tmp_path / "netplan")
-    assert usable_way("auto") == usable_way("script") == "script"
+    assert usable_method("auto") == usable_method("script") == "script"
     with pytest.raises(LabError, match="missing: netplan"):
-        usable_way("netplan")
+        usable_method("netplan")
 
 
 def test_a_server_that_does_not_run() -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import batch
-from ailb_gen.lab.plan import Plan, PortPlan, ServerPlan, SwitchPlan
+from ailb_gen.lab.plan import LabPlan, PortPlan, ServerPlan, SwitchPlan
 from ailb_gen.lab.plan import plan as planned
 from ailb_gen.lab.traffic.flows import flows, partners
-from ailb_gen.lab.traffic.model import Flow, Load, Received, Result, usual_load
-from ailb_gen.lab.traffic.run import judged, measure, running
+from ailb_gen.lab.traffic.model import Flow, ReceivedPackets, TrafficLoad, TrafficResult, usual_load
+from ailb_gen.lab.traffic.run import flow_result, measure, running
 from ailb_gen.network.fabric import End
 from tests.checks.trees import GOLDEN, network_of
 from tests.lab.isolated import isolated
@@ -29,7 +29,7 @@ def switch(name: str, number: int) -> SwitchPlan:
     return SwitchPlan(name, number, "leaf", 0, ports)
 
 
-PLAN = Plan(
+PLAN = LabPlan(
     switches={name: switch(name, n) for n, name in enumerate(("leaf1", "leaf2"), 1)}
     | {name: SwitchPlan(name, 3, "spine", 0, {}) for name in ("spine1", "spine2")},
     servers={name: ServerPlan(name, 9, {}) for name in ("h1", "h2")},
@@ -54,9 +54,9 @@ def queue_pairs(count: int, source: str = "h1", target: str = "h2", first: int =
     )
 
 
-def both_ways() -> Result:
+def both_ways() -> TrafficResult:
     build()
-    return measure(PLAN, (*queue_pairs(4), *queue_pairs(4, "h2", "h1")), Load(rate=500, count=400, size=1000))
+    return measure(PLAN, (*queue_pairs(4), *queue_pairs(4, "h2", "h1")), TrafficLoad(rate=500, count=400, size=1000))
 
 
 def test_nothing_is_lost_and_pinned_flows_fill_both_uplinks_alike() -> None:
@@ -69,9 +69,9 @@ def test_nothing_is_lost_and_pinned_flows_fill_both_uplinks_alike() -> None:
     assert all(own <= size < own + 2000 for size in result.uplinks.values())
 
 
-def interrupted() -> Result:
+def interrupted() -> TrafficResult:
     build()
-    with running(PLAN, queue_pairs(2), Load(rate=1000, count=0)) as traffic:
+    with running(PLAN, queue_pairs(2), TrafficLoad(rate=1000, count=0)) as traffic:
         time.sleep(0.5)
         batch(["link set leaf1 down"], "spine1")
         time.sleep(0.3)
@@ -97,9 +97,9 @@ def test_a_link_that_fails_under_traffic() -> None:
     assert first.outage_ms == pytest.approx(first.lost, rel=0.2)
 
 
-def interrupted_workers() -> tuple[list[int], Result]:
+def interrupted_workers() -> tuple[list[int], TrafficResult]:
     build()
-    with running(PLAN, queue_pairs(2), Load(rate=500, count=200)) as traffic:
+    with running(PLAN, queue_pairs(2), TrafficLoad(rate=500, count=200)) as traffic:
         children = Path("/proc/self/task").glob("*/children")
         workers = [int(number) for file in children for number in file.read_text(encoding="ascii").split()]
         for number in workers:
@@ -118,7 +118,7 @@ def unusable() -> str:
     build()
     broken = Flow("h1", "gpu0", value("fc00:7::1"), "h2", "gpu0", value(ADDRESSES["h2"][0]), 0, 50000)
     with pytest.raises(LabError) as raised:
-        measure(PLAN, (broken,), Load(count=1))
+        measure(PLAN, (broken,), TrafficLoad(count=1))
     return str(raised.value)
 
 
@@ -130,23 +130,23 @@ def test_an_address_that_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("sent", "received", "lost", "outage_ms"),
     [
-        (10, Received(10, 0, 0, 10), 0, 0.0),
-        (10, Received(10, 1, 2, 10), 0, 0.0),
-        (10, Received(7, 0, 2, 10), 3, 2.0),
-        (10, Received(5, 0, 1, 5), 5, 5.0),
-        (10, Received(0, 0, 0, 0), 10, 10.0),
-        (0, Received(0, 0, 0, 0), 0, 0.0),
+        (10, ReceivedPackets(10, 0, 0, 10), 0, 0.0),
+        (10, ReceivedPackets(10, 1, 2, 10), 0, 0.0),
+        (10, ReceivedPackets(7, 0, 2, 10), 3, 2.0),
+        (10, ReceivedPackets(5, 0, 1, 5), 5, 5.0),
+        (10, ReceivedPackets(0, 0, 0, 0), 10, 10.0),
+        (0, ReceivedPackets(0, 0, 0, 0), 0, 0.0),
     ],
 )
-def test_outages(sent: int, received: Received, lost: int, outage_ms: float) -> None:
-    found = judged(queue_pairs(1)[0], sent, received, 1000.0)
+def test_outages(sent: int, received: ReceivedPackets, lost: int, outage_ms: float) -> None:
+    found = flow_result(queue_pairs(1)[0], sent, received, 1000.0)
     assert (found.lost, found.outage_ms) == (lost, outage_ms)
 
 
 @pytest.mark.parametrize("wrong", [{"rate": 0}, {"rate": 2e6}, {"count": -1}, {"size": 63}, {"size": 9000}])
 def test_wrong_loads(wrong: Mapping[str, float]) -> None:
     with pytest.raises(UsageError, match="choose"):
-        Load(**wrong)  # type: ignore[arg-type]
+        TrafficLoad(**wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

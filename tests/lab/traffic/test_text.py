@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.lab.traffic.model import Flow, FlowResult, Load, Result, Uplink
+from ailb_gen.lab.traffic.model import Flow, FlowResult, TrafficLoad, TrafficResult, Uplink
 from ailb_gen.lab.traffic.text import bar, report
 from ailb_gen.paint import painted
 
@@ -15,8 +15,8 @@ def flow(qp: int, sent: int = 100, received: int = 100, late: int = 0, outage_ms
 
 
 def test_two_runs_side_by_side() -> None:
-    pinned = Result((flow(0), flow(1, received=95, outage_ms=5.0)), EVEN, Load())
-    hashed = Result((flow(0), flow(1, late=2)), UNEVEN, Load())
+    pinned = TrafficResult((flow(0), flow(1, received=95, outage_ms=5.0)), EVEN, TrafficLoad())
+    hashed = TrafficResult((flow(0), flow(1, late=2)), UNEVEN, TrafficLoad())
 
     text = report({"pinned": pinned, "ECMP": hashed})
 
@@ -53,7 +53,7 @@ def test_many_leaves_are_cut_short() -> None:
     links |= {Uplink(f"a-leaf-with-a-long-name-{n}", "et-0/0/1:0", "spine-with-a-long-name"): 5 for n in range(9)}
     flows = tuple(flow(n, received=90) for n in range(40))
 
-    lines = report({"pinned": Result(flows, links, Load())}).splitlines()
+    lines = report({"pinned": TrafficResult(flows, links, TrafficLoad())}).splitlines()
 
     assert max(map(len, lines)) <= 80
     assert "bytes per uplink; the leaves with the largest spread" in lines
@@ -66,7 +66,7 @@ def test_bars() -> None:
 
 
 def test_what_is_lost_or_late_has_a_color() -> None:
-    result = Result((flow(0), flow(1, received=95, late=2, outage_ms=5.0)), EVEN, Load())
+    result = TrafficResult((flow(0), flow(1, received=95, late=2, outage_ms=5.0)), EVEN, TrafficLoad())
     lines = report({"pinned": result}, painted).splitlines()
     lost, late, outage = (f"\x1b[{style}m" for style in ("1;31", "33", "33"))
     assert (

@@ -8,14 +8,14 @@ import pytest
 
 from tests.checks.trees import GOLDEN
 from tests.lab.check.damages import DAMAGES, NETPLAN, SCRIPT_DAMAGES, Damage, damaged
-from tests.lab.check.running import ALL, found_by, judged, single_links
+from tests.lab.check.live_labs import ALL, flow_result, found_by, single_links
 from tests.lab.isolated import isolated
 
 TOOLS = ("ip", "bird", "nft")
 
 
 def test_nothing_is_found_in_a_lab_of_sound_files() -> None:
-    found, examined = isolated(judged, GOLDEN / "lab", "lab", False, tools=TOOLS)
+    found, examined = isolated(flow_result, GOLDEN / "lab", "lab", False, tools=TOOLS)
     assert found == [], "\n".join(found)
     assert {check for check in ALL if not examined[check]} == {"AILBL34", "AILBL35"}
 
@@ -23,7 +23,7 @@ def test_nothing_is_found_in_a_lab_of_sound_files() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
 def test_nothing_is_found_when_everything_fails_in_a_lab_of_sound_files(example: str) -> None:
-    found, examined = isolated(judged, GOLDEN / example, example, True, tools=TOOLS)
+    found, examined = isolated(flow_result, GOLDEN / example, example, True, tools=TOOLS)
     assert found == [], "\n".join(found)
     assert examined.keys() == ALL and all(examined.values()), examined
 

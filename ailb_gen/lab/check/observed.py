@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.lab.advertisements import Advertisement
+from ailb_gen.lab.kernel import KernelRule
 from ailb_gen.network.fabric import End
 
 # A switch's own ports that packets to a prefix leave by, by switch and prefix; direct routes are not in here.
@@ -14,32 +16,28 @@ Hops = Mapping[str, Mapping[Prefix, frozenset[str]]]
 ACTIVE, INACTIVE, HIDDEN = "active", "inactive", "hidden"
 
 
-class SeenPrefix(NamedTuple):
-    """A prefix of a router advertisement (RFC 4861, section 4.6.2); lifetimes in seconds."""
+class Pair(NamedTuple):
+    """A queue pair between two NICs of one rail; `number` counts the prefixes from 1."""
 
-    prefix: Prefix
-    on_link: bool
-    autonomous: bool
-    valid_s: int
-    preferred_s: int
+    source: End
+    target: End
+    number: int
 
 
-class SeenAdvertisement(NamedTuple):
-    """A router advertisement as it arrived; the router's lifetime in seconds."""
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples of sets that are too large to check completely.
 
-    lifetime_s: int
-    prefixes: tuple[SeenPrefix, ...] = ()
+    `prefixes` are those whose paths are read, `pairs` those that are traced, `probes` the prefixes that some leaves
+    announce for a moment.
+    """
 
-
-class SeenRule(NamedTuple):
-    """A rule of a kernel: packets from a prefix use a table."""
-
-    priority: int
-    source: Prefix
-    table: int
+    prefixes: tuple[Prefix, ...]
+    pairs: tuple[Pair, ...]
+    probes: Mapping[str, Prefix]
 
 
-class SeenRoute(NamedTuple):
+class ObservedRoute(NamedTuple):
     """A route of a server's kernel; `gateway` is None on the link itself."""
 
     prefix: Prefix
@@ -47,7 +45,7 @@ class SeenRoute(NamedTuple):
     gateway: int | None = None
 
 
-class SeenSession(NamedTuple):
+class ObservedSession(NamedTuple):
     """A BGP session in its daemon; `state` is in the daemon's words, an AS number is None while unknown."""
 
     established: bool
@@ -56,7 +54,7 @@ class SeenSession(NamedTuple):
     state: str = ""
 
 
-class SeenPath(NamedTuple):
+class ObservedPath(NamedTuple):
     """A path as a switch holds it after import; `port` is the one it came in by, `status` active, inactive or hidden.
 
     `as_path` has the nearest AS first, communities are written as Junos writes them.
@@ -71,7 +69,7 @@ class SeenPath(NamedTuple):
     status: str
 
 
-class SeenTrace(NamedTuple):
+class ObservedTrace(NamedTuple):
     """The names of the devices that answered to rising hop limits; `end` says why the trace ended before its target.
 
     `pair` is the number of the queue pair, counted from 1: the prefix of both ends.
@@ -84,7 +82,7 @@ class SeenTrace(NamedTuple):
     end: str = ""
 
 
-class SeenSize(NamedTuple):
+class ObservedSize(NamedTuple):
     """A packet as large as the MTUs of both NICs allow, in bytes and whole; `end` says why it did not arrive."""
 
     source: End
@@ -94,7 +92,7 @@ class SeenSize(NamedTuple):
     end: str = ""
 
 
-class SeenBfd(NamedTuple):
+class ObservedBfd(NamedTuple):
     """A BFD session in its daemon: whether it is up, the interval of packets and the time until it is down, in ms."""
 
     up: bool
@@ -102,10 +100,10 @@ class SeenBfd(NamedTuple):
     timeout_ms: int
 
 
-class SeenRecoloring(NamedTuple):
+class ObservedRecoloring(NamedTuple):
     """What colors that change cost: packets, the longest interruption of a flow, `worst`, in ms.
 
-    `moved` tells whether other leaves sent packets over the other color; `unseen` says why nothing was tried.
+    `moved` says whether other leaves sent packets over the other color; `skipped` says why nothing was tried.
     """
 
     sent: int = 0
@@ -113,35 +111,35 @@ class SeenRecoloring(NamedTuple):
     outage_ms: float = 0.0
     worst: str = ""
     moved: bool = True
-    unseen: str = ""
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Everything that one pass over a lab found.
+class Observed:
+    """The result of one pass over a lab.
 
-    `devices` are those that run, `unmodelled` the statements (text, line) that the lab leaves out by switch.
+    `devices` are those that run, `untranslated` the statements (text, line) that the lab leaves out by switch.
     `advertisements` are by the port or NIC where they arrived, `addresses` are global ones by NIC and by IRB
     (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `mtus` are those of ports,
     IRBs and NICs, in bytes without Ethernet headers. `sessions` and `bfd` are by the switch's own port, `ribs` those of
     the prefixes in `examined`. `probed` are the switches that a probe prefix came to, with the ports by which it did,
-    by the leaf that announced it; `unprobed` says why none was sent.
+    by the leaf that announced it; `not_probed` says why none was sent.
     """
 
     devices: frozenset[str] = frozenset()
-    unmodelled: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    advertisements: Mapping[End, SeenAdvertisement] = field(default_factory=dict)
+    untranslated: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    advertisements: Mapping[End, Advertisement] = field(default_factory=dict)
     addresses: Mapping[End, frozenset[int]] = field(default_factory=dict)
     macs: Mapping[End, str] = field(default_factory=dict)
-    rules: Mapping[str, frozenset[SeenRule]] = field(default_factory=dict)
-    tables: Mapping[str, Mapping[int, frozenset[SeenRoute]]] = field(default_factory=dict)
-    sessions: Mapping[End, SeenSession] = field(default_factory=dict)
+    rules: Mapping[str, frozenset[KernelRule]] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[int, frozenset[ObservedRoute]]] = field(default_factory=dict)
+    sessions: Mapping[End, ObservedSession] = field(default_factory=dict)
     examined: tuple[Prefix, ...] = ()
-    ribs: Mapping[str, Mapping[Prefix, tuple[SeenPath, ...]]] = field(default_factory=dict)
+    ribs: Mapping[str, Mapping[Prefix, tuple[ObservedPath, ...]]] = field(default_factory=dict)
     hops: Hops = field(default_factory=dict)
-    traces: tuple[SeenTrace, ...] = ()
-    sizes: tuple[SeenSize, ...] = ()
+    traces: tuple[ObservedTrace, ...] = ()
+    sizes: tuple[ObservedSize, ...] = ()
     mtus: Mapping[End, int] = field(default_factory=dict)
-    bfd: Mapping[End, SeenBfd] = field(default_factory=dict)
+    bfd: Mapping[End, ObservedBfd] = field(default_factory=dict)
     probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    unprobed: str = ""
+    not_probed: str = ""

@@ -10,15 +10,15 @@ from ailb_gen.lab.servers.boot import boot, wait
 from ailb_gen.lab.trace import Probe, named, trace
 from ailb_gen.lab.traffic.ecmp import RULE, by_ecmp, ecmp
 from ailb_gen.lab.traffic.flows import addresses, flows
-from ailb_gen.lab.traffic.model import Load, Result
+from ailb_gen.lab.traffic.model import TrafficLoad, TrafficResult
 from ailb_gen.lab.traffic.run import measure
 from ailb_gen.network.fabric import Network
 from tests.checks.trees import GOLDEN, network_of
 from tests.lab.isolated import isolated
-from tests.lab.running import running
+from tests.lab.labs import running
 
 PATIENCE_S = 60.0
-LOAD = Load(rate=500, count=300)
+LOAD = TrafficLoad(rate=500, count=300)
 
 
 @dataclass
@@ -27,9 +27,9 @@ class Seen:
 
     ways: dict[Probe, tuple[str, ...]]
     ends: set[str]
-    pinned: Result
-    hashed: Result
-    again: Result
+    pinned: TrafficResult
+    hashed: TrafficResult
+    again: TrafficResult
 
 
 def everything(root: Path) -> Seen:

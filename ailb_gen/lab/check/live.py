@@ -7,54 +7,51 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 from ailb_gen.addresses import Prefix, address_value
 from ailb_gen.checks.context import Context
 from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
-from ailb_gen.lab.advertisements import capture
+from ailb_gen.lab.advertisements import Advertisement, capture
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.control import REFUSED, Bird
-from ailb_gen.lab.bird.model import Peer, RibRoute, SessionState, Translation
-from ailb_gen.lab.bird.parse import bfd, read_routes, sessions
-from ailb_gen.lab.check.changes import Changes
-from ailb_gen.lab.check.measured import (
+from ailb_gen.lab.bird.control import Bird
+from ailb_gen.lab.bird.model import BirdPeer, SessionState, Translation
+from ailb_gen.lab.bird.parse import bfd, rib, sessions
+from ailb_gen.lab.check.changes import LabChanges
+from ailb_gen.lab.check.observed import (
     Hops,
-    Measured,
-    SeenAdvertisement,
-    SeenBfd,
-    SeenPath,
-    SeenRecoloring,
-    SeenSession,
+    Observed,
+    ObservedBfd,
+    ObservedPath,
+    ObservedRecoloring,
+    ObservedSession,
+    Samples,
 )
-from ailb_gen.lab.check.probe import with_probe
+from ailb_gen.lab.check.probes import with_probe
+from ailb_gen.lab.check.readings import global_addresses, path_of, rules_of, send, state_of, tables_of
 from ailb_gen.lab.check.recolor import Recoloring
-from ailb_gen.lab.check.run import Look
-from ailb_gen.lab.check.seen import global_addresses, path_of, rules_of, state_of, tables_of, told_of
-from ailb_gen.lab.check.sent import send
-from ailb_gen.lab.faults import Fault, Kind, faults_of
+from ailb_gen.lab.faults import CableFault, FaultKind, faults_of
+from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.namespaces import namespace
-from ailb_gen.lab.plan import Plan, unit_link
+from ailb_gen.lab.plan import LabPlan, unit_link
+from ailb_gen.lab.polling import settled
 from ailb_gen.lab.routers import config_file, control_socket
 from ailb_gen.lab.traffic.flows import flows
-from ailb_gen.lab.traffic.model import LEAST_BYTES, Load
+from ailb_gen.lab.traffic.model import LEAST_BYTES, TrafficLoad
 from ailb_gen.lab.traffic.run import running as traffic
-from ailb_gen.lab.watched import Kernels
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
 
 # Advertisements are sent on request (RFC 4861, section 6.2.6): within 0.5 s,
 # but no sooner than 3 s after the last one.
 HEARD_WITHIN_S = 12.0
-# Most of a look is waiting for ip(8) and BIRD.
+# Most of a reading is waiting for ip(8) and BIRD.
 AT_ONCE = 8
-# BIRD's answer about a prefix that it has no route to.
-NOT_FOUND = 8001
-# A probe prefix is seen when it is nowhere else for so long; seconds.
+# A probe prefix has arrived when it comes in nowhere else for a while; that, and the timeout, in seconds.
 PROBE_S, PROBED_WITHIN_S = 0.4, 5.0
-# How long BFD sessions may take to come up, and how often that is looked at. Seconds.
+# How long BFD sessions may take to come up, and the pause between two readings. Seconds.
 BFD_UP_S, BFD_PAUSE_S = 10.0, 0.2
 UP = "Up"
 # Packets per second of all flows while colors change; how long they flow before and after; between two looks. Seconds.
@@ -65,9 +62,9 @@ T = TypeVar("T")
 class RunningLab:
     """A lab in whose namespaces this process is. Every method raises LabError."""
 
-    def __init__(self, plan: Plan, context: Context) -> None:
+    def __init__(self, plan: LabPlan, context: Context) -> None:
         self.plan, self.context = plan, context
-        self.changes, self.kernels = Changes(plan), Kernels()
+        self.changes, self.kernels = LabChanges(plan), Kernels()
         # Ends of links on which BFD did not come up in time: that is not waited for again.
         self.without_bfd: set[End] = set()
         self.ports = {
@@ -82,22 +79,31 @@ class RunningLab:
         return frozenset([*(name for name, answers in answering.items() if answers), *servers])
 
     @cached_property
-    def links(self) -> Mapping[str, Mapping[str, kernel.Link]]:
-        """The links of every device when they are looked at first."""
-        servers = [name for name in self.plan.servers if name in self.running]
-        return self._each([*self.plan.switches, *servers], self.kernels.links)
+    def switches(self) -> list[str]:
+        """The switches that run."""
+        return [name for name in self.plan.switches if name in self.running]
 
     @cached_property
-    def faults(self) -> tuple[Fault, ...]:
+    def servers(self) -> list[str]:
+        """The servers that run."""
+        return [name for name in self.plan.servers if name in self.running]
+
+    @cached_property
+    def links(self) -> Mapping[str, Mapping[str, kernel.KernelLink]]:
+        """The links of every device at the first reading."""
+        return self._each([*self.plan.switches, *self.servers], self.kernels.links)
+
+    @cached_property
+    def faults(self) -> tuple[CableFault, ...]:
         """What had failed on purpose before."""
         return faults_of(self.plan, self.links)
 
     def hops(self) -> Hops:
         """Return the next hops of every switch's kernel."""
-        return self._each([name for name in self.plan.switches if name in self.running], self._hops)
+        return self._each(self.switches, self._hops)
 
     def _hops(self, name: str) -> Mapping[Prefix, frozenset[str]]:
-        ports, known = self.ports[name], dict[frozenset[kernel.NextHop], frozenset[str]]()
+        ports, known = self.ports[name], dict[frozenset[kernel.KernelNextHop], frozenset[str]]()
         found = {}
         for prefix, hops in self.kernels.routes(name).items():
             if hops not in known:
@@ -123,19 +129,19 @@ class RunningLab:
             end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
         )
 
-    def fail(self, ends: Iterable[End], kind: Kind = Kind.CARRIER) -> None:
+    def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
-        if kind is not Kind.CARRIER:
+        if kind is not FaultKind.CARRIER:
             # Before BFD is up it notices nothing.
             self._bfd(time.monotonic())
         already = _ends(faults_of(self.plan, self._each(self.plan.switches, self.kernels.links)))
         self.changes.fail([end for end in ends if end not in already], kind)
 
     def repair(self) -> None:
-        """Put up again what was taken down here."""
+        """Repair the links that were taken down here."""
         self.changes.repair()
 
-    def recolor(self, change: Recoloring) -> SeenRecoloring:
+    def recolor(self, change: Recoloring) -> ObservedRecoloring:
         """Let a leaf exchange two colors while packets flow to its servers, and take them back."""
         leaf, prefixes, hosts = change.leaf, change.prefixes, self.context.network.hosts
         chosen = [
@@ -147,93 +153,92 @@ class RunningLab:
         ]
         reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"
         if reason or not chosen:
-            return SeenRecoloring(unseen=reason or f"no other leaf's servers send to those of {leaf}")
+            return ObservedRecoloring(skipped=reason or f"no other leaf's servers send to those of {leaf}")
         near = self._leaf(chosen[0].source, chosen[0].source_nic)
         before = self._hops_to(near, prefixes)
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
-            return SeenRecoloring(unseen=f"{near} sends packets of both colors the same way")
+            return ObservedRecoloring(skipped=f"{near} sends packets of both colors the same way")
         text = self._translation(change.changed, sessions(_bird(leaf))).text
         with ExitStack() as stack:
-            load = Load(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
+            load = TrafficLoad(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
             try:
                 sending = stack.enter_context(traffic(self.plan, tuple(chosen), load))
             except LabError as error:
-                return SeenRecoloring(unseen=f"no packets can be sent meanwhile: {error}")
+                return ObservedRecoloring(skipped=f"no packets can be sent meanwhile: {error}")
             time.sleep(RECOLOR_S)
             with self.changes.running(leaf, text):
-                moved = self._until(lambda: self._hops_to(near, prefixes) == before[::-1])
-            moved &= self._until(lambda: self._hops_to(near, prefixes) == before)
+                moved = self._reaches(near, prefixes, before[::-1])
+            moved &= self._reaches(near, prefixes, before)
             time.sleep(RECOLOR_S)
-            found = sending.stop().flows
-        worst = max(found, key=lambda one: one.outage_ms)
-        sent, lost = sum(one.sent for one in found), sum(one.lost for one in found)
-        return SeenRecoloring(sent, lost, worst.outage_ms, str(worst.flow), moved)
+            result = sending.stop()
+        worst = max(result.flows, key=lambda one: one.outage_ms)
+        return ObservedRecoloring(result.sent, result.lost, worst.outage_ms, str(worst.flow), moved)
 
     def _leaf(self, server: str, nic: str) -> str:
         seat = self.plan.servers[server].nics[nic].leaf
         return seat.device if seat is not None else ""
 
     def _hops_to(self, switch: str, prefixes: Iterable[Prefix]) -> list[frozenset[str]]:
-        found = self._hops(switch)
-        return [found.get(prefix, frozenset()) for prefix in prefixes]
+        hops = self._hops(switch)
+        return [hops.get(prefix, frozenset()) for prefix in prefixes]
 
-    def _until(self, holds: Callable[[], bool]) -> bool:
-        """Wait until something holds; returns whether it does in the end."""
-        until = time.monotonic() + PROBED_WITHIN_S
-        while not (there := holds()) and time.monotonic() < until:
-            time.sleep(RECOLOR_PAUSE_S)
-        return there
+    def _reaches(self, switch: str, prefixes: Iterable[Prefix], expected: list[frozenset[str]]) -> bool:
+        """Wait until a switch has some next hops; returns whether it has in the end."""
+        hops = partial(self._hops_to, switch, prefixes)
+        return settled(hops, expected.__eq__, PROBED_WITHIN_S, pause_s=RECOLOR_PAUSE_S) == expected
 
     def _differs(self, leaf: str, states: Mapping[str, SessionState]) -> str:
         """Return that a leaf runs something else than its file says, if it does."""
-        asked = self._translation(self.context.network.switches[leaf], states).text
-        same = config_file(leaf).read_text("utf-8") == asked
+        expected = self._translation(self.context.network.switches[leaf], states).text
+        same = config_file(leaf).read_text("utf-8") == expected
         return "" if same else f"{leaf} runs another configuration than that of the files"
 
-    def measure(self, look: Look) -> Measured:
-        """Look at everything once but next hops. Advertisements come slowly, so that they are awaited meanwhile."""
+    def measure(self, samples: Samples) -> Observed:
+        """Observe everything once but next hops. Advertisements come slowly, and are awaited meanwhile."""
         from concurrent.futures import ThreadPoolExecutor
 
         began = time.monotonic()
         with ThreadPoolExecutor(1) as pool:
             heard = pool.submit(self._advertisements)
-            found = self._measured(look)
-            # BFD begins slowly (RFC 5880, 6.8.3): it is looked at last.
+            found = self._measured(samples)
+            # BFD begins slowly (RFC 5880, 6.8.3): it is read last.
             return replace(found, advertisements=heard.result(), bfd=self._bfd(began))
 
-    def _measured(self, look: Look) -> Measured:
-        switches = [name for name in self.plan.switches if name in self.running]
-        servers = [name for name in self.plan.servers if name in self.running]
+    def _measured(self, samples: Samples) -> Observed:
+        switches, servers = self.switches, self.servers
         daemons = self._each(switches, lambda name: sessions(_bird(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
-        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], look.prefixes))
-        mtus = {name: self._mtus(name) for name in (*switches, *servers)}
-        there = [pair for pair in look.pairs if {pair.source.device, pair.target.device} <= self.running]
+        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes))
+        mtus = {
+            name: {self._end(name, link).port: one.mtu for link, one in self.links[name].items()}
+            for name in (*switches, *servers)
+        }
+        there = [pair for pair in samples.pairs if {pair.source.device, pair.target.device} <= self.running]
         owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
         traces, sizes = send(self.context, there, owners, macs, mtus)
-        probed, unprobed = self._probed(look, daemons)
-        return Measured(
+        probed, not_probed = self._probed(samples, daemons)
+        return Observed(
             devices=self.running,
-            unmodelled={name: self._unmodelled(name, daemons[name]) for name in switches},
+            untranslated={name: self._untranslated(name, daemons[name]) for name in switches},
             addresses=global_addresses(addresses),
             macs=macs,
             rules=self._each(servers, rules_of),
             tables=self._each(servers, tables_of),
             sessions={
-                End(name, self.ports[name].get(one.link, one.link)): SeenSession(
+                self._end(name, one.link): ObservedSession(
                     one.established, one.local_as, one.neighbor_as, state_of(one)
                 )
                 for name, rows in daemons.items()
                 for one in rows.values()
             },
-            examined=look.prefixes,
+            examined=samples.prefixes,
             ribs=ribs,
             traces=traces,
             sizes=sizes,
             mtus={End(name, port): mtu for name, rows in mtus.items() for port, mtu in rows.items()},
             probed=probed,
-            unprobed=unprobed,
+            not_probed=not_probed,
         )
 
     def _each(self, names: Iterable[str], function: Callable[[str], T]) -> dict[str, T]:
@@ -243,52 +248,50 @@ class RunningLab:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(listed, pool.map(function, listed), strict=True))
 
-    def _mtus(self, name: str) -> dict[str, int]:
-        ports = self.ports.get(name, {})
-        return {ports.get(link, link): found.mtu for link, found in self.links[name].items()}
-
-    def _bfd(self, began: float) -> dict[End, SeenBfd]:
+    def _bfd(self, began: float) -> dict[End, ObservedBfd]:
         """Return the BFD sessions of all switches, when all are up or some have not come up since they `began`."""
-        until = began + BFD_UP_S
-        while True:
-            rows = self._each([name for name in self.plan.switches if name in self.running], lambda at: bfd(_bird(at)))
-            found = {
-                End(name, self.ports[name].get(one.link, one.link)): SeenBfd(
-                    one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
-                )
-                for name, states in rows.items()
-                for one in states
-            }
-            down = {end for end, one in found.items() if not one.up} - self.dark - self.without_bfd
-            if not down:
-                return found
-            if time.monotonic() > until:
-                self.without_bfd |= down
-                return found
-            time.sleep(BFD_PAUSE_S)
 
-    def _unmodelled(self, name: str, states: Mapping[str, SessionState]) -> tuple[tuple[str, int], ...]:
+        def down(sessions: Mapping[End, ObservedBfd]) -> set[End]:
+            return {end for end, one in sessions.items() if not one.up} - self.dark - self.without_bfd
+
+        patience_s = began + BFD_UP_S - time.monotonic()
+        sessions = settled(self._bfd_sessions, lambda now: not down(now), patience_s, pause_s=BFD_PAUSE_S)
+        self.without_bfd |= down(sessions)
+        return sessions
+
+    def _bfd_sessions(self) -> dict[End, ObservedBfd]:
+        return {
+            self._end(name, one.link): ObservedBfd(
+                one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
+            )
+            for name, states in self._each(self.switches, lambda name: bfd(_bird(name))).items()
+            for one in states
+        }
+
+    def _end(self, name: str, link: str) -> End:
+        """Return a link by its port, or its own name where it is none of a cable."""
+        return End(name, self.ports.get(name, {}).get(link, link))
+
+    def _untranslated(self, name: str, states: Mapping[str, SessionState]) -> tuple[tuple[str, int], ...]:
         switch = self.context.network.switches.get(name)
-        found = self._translation(switch, states).unmodelled if switch is not None else ()
-        return tuple((f"{one.statement}: {one.reason}", one.line) for one in found)
+        statements = self._translation(switch, states).untranslated if switch is not None else ()
+        return tuple((f"{one.statement}: {one.reason}", one.line) for one in statements)
 
     def _translation(self, switch: Switch, states: Mapping[str, SessionState]) -> Translation:
         """Translate a switch of the files again, with the neighbors that the lab has found."""
         peers = {
-            f"{self.ports[switch.named].get(one.link, one.link)}.0": Peer(
-                address_value(one.neighbor) or 0, one.neighbor_as
-            )
+            f"{self._end(switch.named, one.link).port}.0": BirdPeer(address_value(one.neighbor) or 0, one.neighbor_as)
             for one in states.values()
         }
         return render(switch, self.plan.switches[switch.named], peers)
 
     def _probed(
-        self, look: Look, daemons: Mapping[str, Mapping[str, SessionState]]
+        self, samples: Samples, daemons: Mapping[str, Mapping[str, SessionState]]
     ) -> tuple[dict[str, dict[str, frozenset[str]]], str]:
         """Let some leaves announce a prefix for a moment; return where it came in, and why it was not tried."""
         switches = self.context.network.switches
         with ExitStack() as stack:
-            for leaf, prefix in look.probes.items():
+            for leaf, prefix in samples.probes.items():
                 if leaf not in daemons:
                     return {}, f"{leaf} does not run"
                 if reason := self._differs(leaf, daemons[leaf]):
@@ -297,7 +300,7 @@ class RunningLab:
                 text = self._translation(changed, daemons[leaf]).text
                 link = unit_link(self.plan.switches[leaf], changed.ports["irb"].units[0].name) or ""
                 stack.enter_context(self.changes.running(leaf, text, link, prefix))
-            return self._came_in(look.probes, daemons), ""
+            return self._came_in(samples.probes, daemons), ""
 
     def _came_in(
         self, announced_by: Mapping[str, Prefix], daemons: Mapping[str, Mapping[str, SessionState]]
@@ -329,36 +332,30 @@ class RunningLab:
 
     def _rib(
         self, name: str, states: Mapping[str, SessionState], prefixes: tuple[Prefix, ...]
-    ) -> Mapping[Prefix, tuple[SeenPath, ...]]:
+    ) -> Mapping[Prefix, tuple[ObservedPath, ...]]:
         """Return the paths of some prefixes; all at once where those are all that there are."""
         bird = _bird(name)
         whole = len(prefixes) == len(self.context.routing.prefixes)
-        rows: list[RibRoute] = []
-        for what in ("",) if whole else map(str, prefixes):
-            rows += [*_routes(bird, what), *_routes(bird, f"{what} filtered".strip())]
-        ports = {protocol: self.ports[name].get(one.link, one.link) for protocol, one in states.items()}
-        found: dict[Prefix, list[SeenPath]] = defaultdict(list)
+        rows = [route for prefix in (("",) if whole else map(str, prefixes)) for route in rib(bird, prefix)]
+        ports = {protocol: self._end(name, one.link).port for protocol, one in states.items()}
+        found: dict[Prefix, list[ObservedPath]] = defaultdict(list)
         for row in rows:
             if row.protocol in ports:
                 found[row.prefix].append(path_of(ports[row.protocol], row))
         return {prefix: tuple(paths) for prefix, paths in found.items()}
 
-    def _advertisements(self) -> dict[End, SeenAdvertisement]:
-        found = {}
+    def _advertisements(self) -> dict[End, Advertisement]:
         links = [
             (name, port.link)
             for name, switch in self.plan.switches.items()
             for port in switch.ports.values()
             if port.far.device in self.plan.switches and End(name, port.port) not in self.dark
         ]
-        servers = (server for name, server in self.plan.servers.items() if name in self.running)
-        nics = [(server.name, nic.nic) for server in servers for nic in server.nics.values() if nic.leaf]
-        for one in capture([*links, *nics], HEARD_WITHIN_S):
-            found[End(one.device, self.ports.get(one.device, {}).get(one.link, one.link))] = told_of(one)
-        return found
+        nics = [(name, nic.nic) for name in self.servers for nic in self.plan.servers[name].nics.values() if nic.leaf]
+        return {self._end(one.device, one.link): one for one in capture([*links, *nics], HEARD_WITHIN_S)}
 
 
-def _ends(faults: Iterable[Fault]) -> frozenset[End]:
+def _ends(faults: Iterable[CableFault]) -> frozenset[End]:
     return frozenset(end for one in faults for end in (one.a, one.b))
 
 
@@ -372,10 +369,3 @@ def _answers(name: str) -> bool:
     except LabError:
         return False
     return True
-
-
-def _routes(bird: Bird, what: str) -> tuple[RibRoute, ...]:
-    answer = bird.ask(f"show route all {what}".strip())
-    if answer.code >= REFUSED and answer.code != NOT_FOUND:
-        raise LabError(f"{bird}: BIRD refuses to show routes: {' '.join(answer.text.split())}")
-    return read_routes(answer.text) if answer.code < REFUSED else ()

@@ -9,22 +9,22 @@ from ailb_gen.checks.catalogue import OF_LAB, checks_of
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
 from ailb_gen.checks.model import Findings
-from ailb_gen.lab.check.agree import computed_hops, disagreements
-from ailb_gen.lab.check.failures import hops_without, judge_failed, settle
-from ailb_gen.lab.check.measure import RunningLab
-from ailb_gen.lab.check.run import Options, judge_lab
+from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
+from ailb_gen.lab.check.failures import check_failed, hops_without, settle
+from ailb_gen.lab.check.live import RunningLab
+from ailb_gen.lab.check.run import LabCheckOptions, check_lab
 from tests.checks.trees import fabric_of, findings, network_of, shown
-from tests.lab.bench import brought_up
+from tests.lab.labs import with_servers
 
 ALL = frozenset(check.id for check in checks_of(OF_LAB))
 
 
-def judged(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str, int]]:
+def flow_result(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str, int]]:
     """Bring the files of an example up, and judge them; returns all findings, and how much every check examined."""
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root)
+    plan = with_servers(root)
     results = list(
-        judge_lab(RunningLab(plan, context), context, Options(ALL, rounds=1, doubles=2 * faults, faults=faults))
+        check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds=1, doubles=2 * faults, faults=faults))
     )
     return shown(results), {result.check.id: result.examined for result in results}
 
@@ -32,8 +32,8 @@ def judged(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str,
 def found_by(root: Path, example: str, rounds: int, hosts: str) -> tuple[set[str], list[str]]:
     """Bring damaged files up, and judge them; returns the checks that found something, and what."""
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root, hosts)
-    results = list(judge_lab(RunningLab(plan, context), context, Options(ALL, rounds)))
+    plan = with_servers(root, hosts)
+    results = list(check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds)))
     return {finding.check for finding in findings(results)}, shown(results)
 
 
@@ -43,7 +43,7 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
     Returns all findings, also those about next hops that are others after the repair, and the number of links.
     """
     context = Context(fabric_of(example), network_of(root))
-    plan, _ = brought_up(root)
+    plan = with_servers(root)
     lab, found = RunningLab(plan, context), Findings()
     cables = list(context.network.links)
     if count is not None:
@@ -51,13 +51,13 @@ def single_links(root: Path, example: str, count: int | None, part: int = 0) -> 
         cables = cables[part * count : (part + 1) * count]
     computed = computed_hops(context.routing.graph, context.routing.states)
     before = settle(lab.hops, computed)
-    disagreements(computed, before, AGREE_HOPS, "", found)
+    check_same_hops(computed, before, AGREE_HOPS, "", found)
     unlike = []
     for cable in cables:
         ends = frozenset({cable.a})
         ours = hops_without(context, ends)
         lab.fail(ends)
-        judge_failed(context, ends, ours, settle(lab.hops, ours), f"{cable.a} down: ", found)
+        check_failed(context, ends, ours, settle(lab.hops, ours), f"{cable.a} down: ", found)
         lab.repair()
         if settle(lab.hops, before) != before:
             unlike.append(f"{cable.a}: not as before after the repair")

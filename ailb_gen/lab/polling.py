@@ -1,4 +1,4 @@
-"""Answers of BIRD and of the kernel, kept for a moment: one question of an operator asks for the same several times."""
+"""Read kernels and daemons again and again: until a value is as it should be, and no more often than needed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,28 @@ T = TypeVar("T")
 VALID_S, TIMES = 0.2, 5.0
 
 
-class Answers:
-    """The latest answers of one switch by question; a commit forgets them."""
+def settled(
+    read: Callable[[], T],
+    done: Callable[[T], object],
+    timeout_s: float,
+    quiet_s: float = float("inf"),
+    pause_s: float = 0.05,
+) -> T:
+    """Return the first value that is done, or the last one: unchanged for `quiet_s`, or read after `timeout_s`."""
+    began = changed = time.monotonic()
+    value = read()
+    while not done(value):
+        now = time.monotonic()
+        if now - changed > quiet_s or now - began > timeout_s:
+            break
+        time.sleep(pause_s)
+        if (new := read()) != value:
+            value, changed = new, time.monotonic()
+    return value
+
+
+class AnswerCache:
+    """The latest answers of one switch by question: an operator's one question asks for the same several times."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -30,5 +50,5 @@ class Answers:
         return answer
 
     def forget(self) -> None:
-        """Forget all answers."""
+        """Forget all answers; a commit does."""
         self._kept.clear()

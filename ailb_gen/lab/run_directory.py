@@ -1,4 +1,4 @@
-"""Where this process finds the /run of its lab: at /run inside of the lab, below a descriptor if it has joined it.
+"""The path of the lab's /run for this process: /run inside of the lab, below a descriptor if it has joined the lab.
 
 A process that joins a lab keeps its own view of files: what it reads and writes for its user is the machine's.
 """
@@ -23,7 +23,7 @@ def here(path: str | Path) -> Path:
     return _here / path
 
 
-def told(path: Path) -> str:
+def name_inside(path: Path) -> str:
     """Return a path that this process uses as programs inside of the lab, and messages, name it."""
     return str(RUN / path.relative_to(_here) if path.is_relative_to(_here) else path)
 

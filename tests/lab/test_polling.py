@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.lab.answers import TIMES, VALID_S, Answers
+from ailb_gen.lab.polling import TIMES, VALID_S, AnswerCache
 
 
 class Clock:
@@ -23,7 +23,7 @@ class Clock:
 
 def test_an_answer_counts_for_a_moment() -> None:
     clock = Clock()
-    answers = Answers(clock)
+    answers = AnswerCache(clock)
     assert [answers.get("rib", clock.ask) for _ in range(3)] == [1, 1, 1]
     assert answers.get("fib", clock.ask) == 2
     clock.now += VALID_S
@@ -32,7 +32,7 @@ def test_an_answer_counts_for_a_moment() -> None:
 
 def test_what_took_long_counts_longer() -> None:
     clock = Clock()
-    answers = Answers(clock)
+    answers = AnswerCache(clock)
     assert answers.get("rib", lambda: clock.ask(1.0)) == 1
     clock.now += TIMES - 0.1
     assert answers.get("rib", clock.ask) == 1
@@ -42,7 +42,7 @@ def test_what_took_long_counts_longer() -> None:
 
 def test_a_commit_forgets_all() -> None:
     clock = Clock()
-    answers = Answers(clock)
+    answers = AnswerCache(clock)
     answers.get("rib", clock.ask)
     answers.forget()
     assert answers.get("rib", clock.ask) == 2

@@ -1,0 +1,69 @@
+"""Probe prefixes: two leaves announce one each without a color, so that only policies keep others from sending it on.
+
+Routes with a color stay with their color: a leaf's policy for others shows only when links fail, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import count, islice
+
+from ailb_gen.addresses import Prefix
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.families.lab import NO_VALLEY
+from ailb_gen.checks.model import Findings
+from ailb_gen.lab.check.expected import ExpectedLabRoutes, bgp_place
+from ailb_gen.lab.check.observed import Observed
+from ailb_gen.network.fabric import End
+from ailb_gen.network.model import Address, FabricRoute, Switch
+from ailb_gen.wording import some
+
+# Every leaf must be one that could send on what another announces.
+PROBERS = 2
+LENGTH = 64
+
+
+def probes(context: Context) -> Mapping[str, Prefix]:
+    """Return the leaves that announce a probe, with its prefix: the last unused ones of the pool."""
+    pool, used = context.expected.pool, {prefix for leaf in context.expected.leaves for prefix in leaf.prefixes}
+    last = (pool.value >> LENGTH) | ((1 << max(0, LENGTH - pool.length)) - 1)
+    free = (one for down in count() if (one := Prefix((last - down) << LENGTH, LENGTH)) not in used)
+    leaves = [leaf for leaf, _ in context.leaves if leaf.ports.get("irb") and leaf.ports["irb"].units]
+    return {leaf.named: prefix for leaf, prefix in zip(islice(leaves, PROBERS), free, strict=False)}
+
+
+def with_probe(switch: Switch, probe: Prefix) -> Switch:
+    """Return a leaf that has an address in the probe prefix on its first IRB, and announces it without a color."""
+    irb = switch.ports["irb"]
+    first, *others = irb.units
+    unit = replace(first, addresses=(*first.addresses, Address(probe.value | 1, probe)))
+    ports = {**switch.ports, "irb": replace(irb, units=(unit, *others))}
+    return replace(switch, ports=ports, routes=(*switch.routes, FabricRoute(probe, None, None)))
+
+
+def check_probes(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+    """Expect a prefix without color to come to spines from the leaf that announces it, and from no other."""
+    if observed.not_probed:
+        findings.skip(NO_VALLEY, observed.not_probed)
+    for source, places in observed.probed.items():
+        findings.look(NO_VALLEY, len(context.expected.leaves) - 1)
+        senders: dict[str, list[End]] = defaultdict(list)
+        for end, sender in _senders(routes, places):
+            if sender != source and sender in observed.devices:
+                senders[sender].append(end)
+        for sender, ends in senders.items():
+            message = f"sends a prefix of {source} that it learned from a spine on to {some(map(str, ends))}"
+            involves = dict.fromkeys(end.device for end in ends)
+            findings.add(NO_VALLEY, sender, message, bgp_place(context, sender), involves=involves)
+
+
+def _senders(routes: ExpectedLabRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
+    """Yield the ends of spines where the probe prefix came in, with the leaf at the other end."""
+    spines = {spine.name for spine in routes.ways.expected.spines}
+    for spine, ports in places.items():
+        for port in sorted(ports) if spine in spines else ():
+            leaf = routes.peer(End(spine, port))
+            if leaf is not None:
+                yield End(spine, port), leaf.device
