@@ -12,7 +12,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.lab.advertisements import cease
 from ailb_gen.lab.bird.model import BirdPeer
 from ailb_gen.lab.links import Interface, LinkSettings, apply, powered_off, settings
-from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of
+from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of, unit_link
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
@@ -208,3 +208,6 @@ class ConfiguredFabric:
 def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
     """Return the links on which another configuration sends no more router advertisements."""
     before = own.switch.advertisements if own.switch is not None else {}
+    speaking = {name for name in found.advertisements if (unit := found.unit(name)) is not None and unit.inet6}
+    links = (unit_link(own.plan, name) for name in before if name not in speaking)
+    return tuple(link for link in links if link is not None)
