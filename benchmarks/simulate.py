@@ -33,9 +33,9 @@ from ailb_gen.sim.settings import (
     SwitchSettings,
     TransportSettings,
 )
+from ailb_gen.sim.traffic.algorithms import derangement
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.traffic.flowlist import read_flow_list
-from ailb_gen.sim.traffic.pairs import derangement
 from ailb_gen.sim.traffic.scale_unit import heavy
 from ailb_gen.sim.workload import Workload
 

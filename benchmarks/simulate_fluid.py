@@ -20,10 +20,10 @@ from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import without_colors
 from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings
+from ailb_gen.sim.traffic.algorithms import Options
 from ailb_gen.sim.traffic.arrivals import flows
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.collectives import append
-from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.workload import Workload
 from benchmarks.measure import cost
 from benchmarks.validate import fabric as example
@@ -48,7 +48,7 @@ def frontier(folder: Path) -> tuple[Fabric, Fabric]:
 
 def ring_step(hosts: Int32) -> Workload:
     """Return the first step of a ring all-reduce: every host sends a part to the next, over all queue pairs."""
-    builder = Builder()
+    builder = TaskBuilder()
     append(builder, builder.job("ring", QueuePairs(QUEUE_PAIRS)), "all-reduce", hosts, SIZE, Options(rounds=1))
     return builder.finish()
 

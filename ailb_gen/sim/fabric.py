@@ -87,3 +87,17 @@ class Fabric:
         """Return the host of every destination, shape (D,)."""
         counts = np.diff(self.first_destination)
         return np.repeat(np.arange(self.host_count, dtype=np.int32), counts)
+
+    def leaf_numbers(self) -> Int32:
+        """Return the number of every leaf among the leaves, -1 for other nodes, shape (H + S,)."""
+        is_leaf = self.tier == LEAF
+        return np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
+
+    def uplink_numbers(self) -> Int32:
+        """Return the number of every link among the links of its leaf to switches, -1 for other links, shape (L,)."""
+        result = np.full(self.link_count, -1, np.int32)
+        uplinks = np.flatnonzero((self.tier[self.link_source] == LEAF) & (self.link_target >= self.host_count))
+        order = uplinks[np.argsort(self.link_source[uplinks], kind="stable")]
+        _, first, counts = np.unique(self.link_source[order], return_index=True, return_counts=True)
+        result[order] = np.arange(len(order)) - np.repeat(first, counts)
+        return result

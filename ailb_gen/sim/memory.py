@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.fabric import Fabric, Int64
-from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.point import Level
 from ailb_gen.sim.settings import Settings
-from ailb_gen.sim.workload import COMPUTATION, Least, Workload
+from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
 
 MEMINFO = Path("/proc/meminfo")
 # Interpreter, libraries and compiled code.
@@ -31,7 +31,7 @@ def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings, level: 
     return _bytes(fabric, settings, level, workload.count, *_at_a_time(workload, packets))
 
 
-def least_bytes(fabric: Fabric, parts: Sequence[Least], settings: Settings, level: Level = "packet") -> int:
+def least_bytes(fabric: Fabric, parts: Sequence[LeastTraffic], settings: Settings, level: Level = "packet") -> int:
     """Return what a simulation takes at least, by what is known of the parts of its traffic before it is made."""
     packets = [one.flows * int(_packets(np.array([one.flow_bytes]), settings)[0]) for one in parts]
     tasks, flows = sum(one.tasks for one in parts), max((one.flows for one in parts), default=0)
@@ -54,7 +54,7 @@ def _bytes(fabric: Fabric, settings: Settings, level: Level, tasks: int, running
 
 def _entries(fabric: Fabric, settings: Settings) -> int:
     """Return about how many links a flow is on, of a power of two: by one path, or up and down by all."""
-    if rule_of(settings.balancer) != SPREAD:
+    if BALANCERS[settings.balancer.name].flow_rule(settings.balancer.parameters) != SPREAD:
         return 4
     sizes = np.diff(fabric.set_first)
     return 1 << int(3 * sizes.max(initial=1)).bit_length()

@@ -18,7 +18,7 @@ from ailb_gen.sim.series import Sampler, sampler_of
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.statistics import Collective, counted_flows, statistics
 from ailb_gen.sim.traffic.background import with_more_links
-from ailb_gen.sim.workload import Least, Workload
+from ailb_gen.sim.workload import LeastTraffic, Workload
 
 Level = Literal["packet", "flow"]
 Watch = Callable[[Progress], bool]
@@ -63,8 +63,8 @@ class Recipe(Protocol):
     def build(self, fabric: Fabric, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
 
-    def least(self, fabric: Fabric) -> Sequence[Least]:
-        """Return what the parts of the traffic have at least, without making them. Raises UsageError, IntentError."""
+    def least(self, fabric: Fabric, seed: int) -> Sequence[LeastTraffic]:
+        """Return the least of every part of the traffic, without making it. Raises UsageError, IntentError."""
 
 
 class Extra(Protocol):

@@ -17,7 +17,7 @@ from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import ENTRIES, Point, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import Result
-from ailb_gen.sim.workload import Least
+from ailb_gen.sim.workload import LeastTraffic
 
 # Seconds between two looks at how far the processes are.
 LOOK_S = 0.25
@@ -88,7 +88,7 @@ def prepare(
     """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError.
 
     Traffic that is too large for the memory of this machine is refused before it is made; without `run_here` only
-    only the memory to make it counts. `advance` gets the number of points that are ready.
+    the memory to make it counts. `advance` gets the number of points that are ready.
     """
     free = available_bytes()
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -97,9 +97,9 @@ def prepare(
     found: dict[int, Prepared] = {}
     for numbers in groups.values():
         first = points[numbers[0]]
-        least = first.recipe.least(first.fabric)
+        least = first.recipe.least(first.fabric, first.seed)
         for number in numbers:
-            _check_least(points[number], least if run_here else [Least(one.tasks) for one in least], free)
+            _check_least(points[number], least if run_here else [LeastTraffic(one.tasks) for one in least], free)
         traffic = first.recipe.build(first.fabric, first.seed)
         check_reachable(traffic.fabric or first.fabric, traffic.workload)
         for number in numbers:
@@ -110,7 +110,7 @@ def prepare(
     return [found[number] for number in range(len(points))]
 
 
-def _check_least(point: Point, parts: Sequence[Least], free: int | None) -> None:
+def _check_least(point: Point, parts: Sequence[LeastTraffic], free: int | None) -> None:
     least = least_bytes(point.fabric, parts, point.settings, point.level)
     if free is not None and least > free:
         raise _too_large(point, least, free)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ailb_gen.sim.fabric import Int32, Int64
 
-# In place of a flow's source: the task is a computation, which keeps no link busy.
+# Instead of a flow's source: the task is a computation, which keeps no link busy.
 COMPUTATION = -1
 
 
@@ -46,7 +46,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
+class LeastTraffic:
     """Lower bounds of a workload before it is made: tasks, and flows of some size that begin together."""
 
     tasks: int

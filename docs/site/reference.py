@@ -217,7 +217,14 @@ def balancers() -> str:
         for parameter in one.parameters:
             users.setdefault(parameter, []).append(code(one.name))
     parameters = [
-        [code(parameter.name), f"{parameter.default:,.10g}", cell(parameter.text), ", ".join(names)]
+        [
+            code(parameter.name),
+            f"{parameter.default:,.10g}",
+            _range(parameter),
+            parameter.unit,
+            cell(parameter.text),
+            ", ".join(names),
+        ]
         for parameter, names in users.items()
     ]
     lines = [*table(("name", "what it does", "source"), rows), "## Parameters", ""]
@@ -225,8 +232,14 @@ def balancers() -> str:
         "The load balancers of [`simulate`](../simulate.md) and [`study what-if`](../what-if.md). Parameters go into "
         "`balancer: {name: …, parameters: {…}}`. With files, those of DLB are as the files configure them."
     )
-    lines += table(("parameter", "default", "meaning", "load balancers"), parameters)
+    lines += table(("parameter", "default", "range", "unit", "meaning", "load balancers"), parameters)
     return page("Load balancers", intro, lines)
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter.most == float("inf"):
+        return f"≥ {parameter.least:,.10g}"
+    return f"{parameter.least:,.10g} to {parameter.most:,.10g}"
 
 
 # Commands

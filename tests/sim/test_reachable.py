@@ -12,7 +12,7 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import UNREACHABLE, Fabric
 from ailb_gen.sim.failures import without_links
 from ailb_gen.sim.reachable import check_reachable
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.workload import Workload
 
 G = 10**9
@@ -21,7 +21,7 @@ FABRIC = clos(2, 2, 2, host_bps=G, uplink_bps=G, colors=2)
 
 def traffic() -> Workload:
     """A message of two queue pairs from host 1 to host 3."""
-    builder = Builder()
+    builder = TaskBuilder()
     builder.send(builder.job("job", QueuePairs(2)), np.array([0]), np.array([2]), 1000)
     return builder.finish()
 

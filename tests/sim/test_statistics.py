@@ -23,7 +23,7 @@ from ailb_gen.sim.statistics import (
     link_loads,
     statistics,
 )
-from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.sim.unloaded import slowdowns, unloaded
 from ailb_gen.sim.workload import Workload
 from tests.sim.double import outcome_of
@@ -40,7 +40,7 @@ def platform() -> Fabric:
 
 
 def flows(*ends: tuple[int, int, int]) -> Workload:
-    builder = Builder()
+    builder = TaskBuilder()
     source, target, amount = (np.array(column) for column in zip(*ends, strict=True))
     builder.flows(source, target, amount, 0)
     return builder.finish()
@@ -125,7 +125,7 @@ def test_bus_bandwidth_is_that_of_nccl_tests(kind: str, ranks: int, expected: fl
 
 
 def two_steps() -> Workload:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("train")
     end = -1
     for _ in range(2):

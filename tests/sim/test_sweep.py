@@ -24,8 +24,8 @@ from ailb_gen.sim.results import Result, Row, finish, keep, open_results, profil
 from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings, TransportName, TransportSettings
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare
-from ailb_gen.sim.traffic.builder import Builder
-from ailb_gen.sim.workload import Least
+from ailb_gen.sim.traffic.builder import TaskBuilder
+from ailb_gen.sim.workload import LeastTraffic
 from tests.sim import double
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -40,7 +40,7 @@ class Ring:
     size: int = 1000
 
     def build(self, fabric: Fabric, seed: int) -> Traffic:
-        builder = Builder(seed)
+        builder = TaskBuilder(seed)
         job = builder.job("ring")
         end = -1
         for host in range(fabric.host_count):
@@ -49,8 +49,8 @@ class Ring:
         builder.step(job, end)
         return Traffic(builder.finish(), {"ring": Collective("all-reduce", 4, 4 * self.size)})
 
-    def least(self, fabric: Fabric) -> list[Least]:
-        return [Least(fabric.host_count, 1, self.size)]
+    def least(self, fabric: Fabric, seed: int) -> list[LeastTraffic]:
+        return [LeastTraffic(fabric.host_count, 1, self.size)]
 
 
 def a_point(seed: int = 1, name: str = "ecmp", size: int = 1000) -> Point:

@@ -15,7 +15,7 @@ from ailb_gen.sim.point import Point, Run, Traffic, run_of
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.traffic.arrivals import mice
-from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.study.extras import EndedBy, LinkRates, LoadByRate, SlowdownBySize, StepTimes, UnusedCables
 from tests.sim.double import outcome_of
 
@@ -55,7 +55,7 @@ def test_rates_of_links_by_name_over_time() -> None:
 
 
 def test_times_of_steps_that_ended() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("work")
     tasks = builder.computations(3, PS_PER_US, job=job)
     for task in tasks:

@@ -1,8 +1,7 @@
 """The start of flows: their records, their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import conweave, flowbender, hopper
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, FLOWBENDER, HOPPER, choose
+from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, nic_link, payload_of
@@ -36,7 +35,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.back = source.first + entry.queue_pair % source.count
     ends = mix(int(entry.source) + (int(entry.target) << 24))
     # Some ps between two messages of a host are no difference to their hash.
-    flow.key = mix((ends << 30) + (int(now) if config.hash_start else int(entry.port)))
+    flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
     flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload
     flow.priority = entry.priority + FIRST_DATA
@@ -57,12 +56,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     for hop in range(HOPS):
         flow.choice[hop] = NONE
         flow.chosen_at[hop] = 0
-    if config.balancer == CONWEAVE:
-        conweave.begin(state, number)
-    elif config.balancer == HOPPER:
-        hopper.begin(state, number, now)
-    elif config.balancer == FLOWBENDER:
-        flowbender.begin(state, number, now)
+    begin_flow(state, number, now)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0

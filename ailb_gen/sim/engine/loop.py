@@ -1,8 +1,6 @@
 """The event loop: packets are forwarded or received, links send, timers expire."""
 
-from ailb_gen.sim.engine.balancers import choose as balancer
-from ailb_gen.sim.engine.balancers import conweave
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose, note
+from ailb_gen.sim.engine.balancers import dispatch as balancer
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
@@ -32,14 +30,13 @@ from ailb_gen.sim.engine.records import (
     RATE,
     RAW,
     RESUME,
-    RESUME_ORDER,
     START,
     STOPPED,
     TIMEOUT,
     State,
 )
 from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
-from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data, receive_probe
+from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
@@ -56,12 +53,12 @@ def _forward(state: State, node: int, packet: int, now: int) -> None:
         state.run[0].unreachable += 1
         lose(state, packet)
         return
-    if state.config[0].balancer == CONWEAVE and conweave.takes(state, node, number, packet, now):
+    if balancer.takes(state, node, number, packet, now):
         return
     entry = state.sets[number]
-    position = 0 if entry.count == 1 else choose(state, node, entry.first, entry.count, packet, now)
+    position = 0 if entry.count == 1 else balancer.choose(state, node, entry.first, entry.count, packet, now)
     link = state.set_links[entry.first + position]
-    note(state, node, link, packet, now)
+    balancer.sent(state, node, link, packet, now)
     send_on(state, node, link, packet, now)
 
 
@@ -130,7 +127,7 @@ def _arrival(state: State, link: int, now: int) -> None:
     elif kind in (ACK, NACK):
         receive_answer(state, packet, now)
     else:
-        receive_probe(state, packet, now)
+        balancer.receive(state, packet, now)
 
 
 @compiled
@@ -171,12 +168,10 @@ def _expire(state: State, now: int) -> None:
         next_arrivals(state, now)
     elif kind == CHANGE:
         _change(state, subject)
-    elif kind == RESUME_ORDER:
-        conweave.expire(state, subject, now)
     elif kind == FIBS:
         state.run[0].version = subject
     elif kind == BALANCER:
-        balancer.expire(state, now)
+        balancer.expire(state, subject, now)
 
 
 @spliced
@@ -208,7 +203,7 @@ def _begin(state: State) -> None:
     for number in range(1, len(state.fib_times)):
         add_timer(state, state.fib_times[number], FIBS, number)
     next_arrivals(state, 0)
-    balancer.begin(state)
+    balancer.begin(state, NONE, 0)
 
 
 @entry

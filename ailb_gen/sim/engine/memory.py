@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import BALANCERS, NUMBERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.bands import BEST
-from ailb_gen.sim.engine.balancers.choose import DEFERRED, FLOWBENDER, QUEUE_READERS, STEERING
-from ailb_gen.sim.engine.balancers.tables import leaves, tables, uplinks
+from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, Fabric
 from ailb_gen.sim.settings import CongestionSettings, Settings, SwitchSettings, TransportSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
@@ -58,6 +56,10 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
     sets, destinations, hosts = _sets(fabric), _destinations(fabric), _hosts(fabric)
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
+    hooks, values = HOOKS[settings.balancer.name], _parameters(settings)
+    parameters = records(1, r.PARAMETERS)
+    for name, value in values.items():
+        parameters[name] = value
     return State(
         config=_config(fabric, workload, settings, classes, bits),
         run=_run(),
@@ -86,17 +88,10 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         histogram=np.zeros((links, r.BUCKETS), np.int64),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
-        parameters=_parameters(settings),
-        metrics=tables(fabric, settings),
-        steered=records(FIRST_FLOWS if _steers(settings) else 1, r.STEERED),
+        parameters=parameters,
+        metrics=np.zeros(hooks.tables(fabric, values), np.int64),
+        steered=records(FIRST_FLOWS if hooks.keeps(values) else 1, r.STEERED),
     )
-
-
-def _steers(settings: Settings) -> bool:
-    """Return whether the load balancer keeps more of a flow; FlowBender does where it goes by round trips or chunks."""
-    given = settings.balancer.parameters
-    by_time = _number(settings) == FLOWBENDER and any(given.get(name) for name in ("late_factor", "chunk_packets"))
-    return by_time or _number(settings) in STEERING
 
 
 def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
@@ -111,7 +106,7 @@ def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
 
 def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int, bits: int) -> Records:
     result = records(1, r.CONFIG)
-    balancer = BALANCERS[settings.balancer.name]
+    hooks = HOOKS[settings.balancer.name]
     values: dict[str, float] = {
         "bits": bits,
         "horizon": 1 << (63 - bits),
@@ -123,12 +118,11 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "until": NEVER if settings.until_ps is None else settings.until_ps,
         "lazy": settings.transport.name == "raw"
         and settings.switches.shared_buffer_bytes is None
-        and balancer.number not in QUEUE_READERS
+        and not hooks.reads_queues
         and classes == r.FIRST_DATA + 1,
-        "deferred": balancer.number in DEFERRED,
-        "balancer": balancer.number,
+        "deferred": hooks.deferred,
+        "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
-        "hash_start": settings.balancer.parameters.get("hash_start", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "window": window_packets(fabric, settings),
         "message_packets": message_packets(settings),
@@ -210,7 +204,7 @@ def _links(fabric: Fabric, settings: Settings) -> Records:
     result["delay"], result["byte_ps"] = fabric.delay_ps, byte_ps(fabric)
     result["source"], result["target"] = fabric.link_source, fabric.link_target
     result["reverse"] = fabric.link_reverse
-    result["quality"], result["uplink"] = BEST, uplinks(fabric)
+    result["quality"], result["uplink"] = r.BEST_BAND, fabric.uplink_numbers()
     switches = settings.switches
     result["ecn_min"] = NONE
     if switches.ecn_min_bytes is not None:
@@ -299,7 +293,7 @@ def _destinations(fabric: Fabric) -> Records:
     reached = fabric.delivery_set != UNREACHABLE
     first = fabric.set_links[fabric.set_first[fabric.delivery_set[reached]]]
     result["leaf"] = NONE
-    result["leaf"][reached] = leaves(fabric)[fabric.link_source[first]]
+    result["leaf"][reached] = fabric.leaf_numbers()[fabric.link_source[first]]
     return result
 
 
@@ -315,25 +309,15 @@ def _nodes(fabric: Fabric, seed: int) -> Records:
     words = np.zeros(len(fabric.names), np.int64)
     seeded(seed ^ MASK, words)
     result["seed"] = words
-    result["leaf"] = leaves(fabric)
+    result["leaf"] = fabric.leaf_numbers()
     return result
 
 
-def _parameters(settings: Settings) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the parameters of the load balancer in the order of its table; times in ps, and rates as their periods."""
+def _parameters(settings: Settings) -> dict[str, float]:
+    """Return the parameters of the load balancer by their names in the engine."""
     row = BALANCERS[settings.balancer.name]
-    values = [settings.balancer.parameters.get(one.name, one.default) for one in row.parameters]
-    for place, one in enumerate(row.parameters):
-        if one.name.endswith("_us"):
-            values[place] *= PS_PER_US
-        elif one.name.endswith("_rate"):
-            values[place] = PS_PER_S / values[place]
-    return np.array(values or [0.0], dtype=np.float64)
-
-
-def _number(settings: Settings) -> int:
-    """Return the number of the load balancer."""
-    return BALANCERS[settings.balancer.name].number
+    given = row.values(settings.balancer.parameters)
+    return {one.field: one.value(given[one.name]) for one in row.parameters}
 
 
 def grown(state: State, reason: int) -> State:

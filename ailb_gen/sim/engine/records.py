@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 
@@ -24,6 +25,8 @@ PROBES = 64
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
+# The best quality band of a link.
+BEST_BAND = 7
 
 # What happens at one time, in this order: links that have become free send, packets arrive, links send what has just
 # joined an empty queue, timers expire.
@@ -40,7 +43,7 @@ RAW, GO_BACK_N, SELECTIVE = 0, 1, 2
 # Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
 IDLE, RINGED, PACED = 0, 1, 2
 # Kinds of timers.
-ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER, RESUME_ORDER = range(9)
+ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER = range(8)
 # How `advance` ends.
 GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_FLOWS, NEEDS_TIMERS = range(6)
 
@@ -311,7 +314,6 @@ CONFIG = np.dtype(
         ("dcqcn", "i8"),
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
-        ("hash_start", "i8"),  # hash the start of a flow in place of its port
         ("delayed", "i8"),  # tasks that wait for others and for a time
         ("payload", "i8"),
         ("header", "i8"),
@@ -347,6 +349,10 @@ CONFIG = np.dtype(
     ],
     align=True,
 )
+# Parameters of all load balancers, those with one name once.
+PARAMETERS = np.dtype(
+    [(name, "f8") for name in dict.fromkeys(one.field for row in BALANCERS.values() for one in row.parameters)]
+)
 
 
 class State(NamedTuple):
@@ -379,10 +385,10 @@ class State(NamedTuple):
     histogram: Ints  # (links, BUCKETS)
     buckets: Ints32
     load: Ints  # (samples, links)
-    parameters: npt.NDArray[np.float64]  # of the load balancer
-    # Of the load balancer, three dimensions (`balancers/tables.py`).
+    parameters: Records  # one, of the load balancer
+    # Tables of the load balancer, three dimensions.
     metrics: Ints
-    steered: Records  # by flow, for ConWeave and Hopper; one record for others
+    steered: Records  # by flow, for load balancers that keep more of one; one record for others
 
 
 def records(count: int, dtype: np.dtype[Any]) -> Records:

@@ -6,8 +6,7 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 """
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import flowbender, hopper, round_trip
-from ailb_gen.sim.engine.balancers.choose import FLOWBENDER, HOPPER
+from ailb_gen.sim.engine.balancers.dispatch import answered, timed_out
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
@@ -17,9 +16,7 @@ from ailb_gen.sim.engine.records import (
     GO_BACK_N,
     IDLE,
     NACK,
-    NEVER,
     NONE,
-    PROBE,
     RAW,
     TIMEOUT,
     State,
@@ -142,20 +139,6 @@ def _advance(state: State, flow: int, expected: int, now: int) -> None:
 
 
 @compiled
-def _tell_balancer(state: State, flow: int, sent: int, marked: int, now: int) -> None:
-    """Let a host that chooses paths look at an answer, or at the chunk that ends with it."""
-    config = state.config[0]
-    if config.chunk:
-        sent = round_trip.chunk_sent(state, flow, now)
-        if sent == NEVER:
-            return
-    if config.balancer == FLOWBENDER:
-        flowbender.answered(state, flow, sent, marked, now)
-    else:
-        hopper.answered(state, flow, sent, now)
-
-
-@compiled
 def receive_answer(state: State, packet: int, now: int) -> None:
     """Take an ACK or NACK at the host that sent the data."""
     config = state.config[0]
@@ -172,8 +155,8 @@ def receive_answer(state: State, packet: int, now: int) -> None:
     before = record.acknowledged
     _advance(state, flow, expected, now)
     # What has nothing more to send needs no path.
-    if record.next < record.packets and config.balancer in (FLOWBENDER, HOPPER):
-        _tell_balancer(state, flow, sent, marked, now)
+    if record.next < record.packets:
+        answered(state, flow, sent, marked, now)
     if config.transport == GO_BACK_N:
         if kind == NACK and expected < record.next and expected >= record.acknowledged:
             record.next = expected
@@ -194,18 +177,6 @@ def receive_answer(state: State, packet: int, now: int) -> None:
 
 
 @compiled
-def receive_probe(state: State, packet: int, now: int) -> None:
-    """Take a probe at the target of its flow, or its answer at the source."""
-    flow = state.packets[packet].flow
-    if state.packets[packet].kind == PROBE:
-        hopper.answer_probe(state, packet, now)
-        return
-    hopper.note_probed(state, packet, now)
-    free_packet(state, packet)
-    release_flow(state, flow)
-
-
-@compiled
 def expire(state: State, task: int, now: int) -> None:
     """Send again what was not acknowledged in time."""
     flow = state.tasks[task].flow
@@ -220,8 +191,7 @@ def expire(state: State, task: int, now: int) -> None:
         add_timer(state, now + timeout_of(state, flow), TIMEOUT, task)
         return
     state.run[0].timeouts += 1
-    if state.config[0].balancer == FLOWBENDER:
-        flowbender.move(state, flow, flowbender.other_path(state, flow), now)
+    timed_out(state, flow, now)
     if state.config[0].transport == GO_BACK_N:
         record.next = record.acknowledged
     else:

@@ -1,11 +1,11 @@
 """The event loop: flows start and end, computations end, links and forwarding change."""
 
+from ailb_gen.sim.balancers import SPREAD
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import Int32
 from ailb_gen.sim.fluid.heaps import pop_flow, pop_timer, push_flow, push_timer
 from ailb_gen.sim.fluid.paths import destination_of, single_path, spread_path
 from ailb_gen.sim.fluid.rates import add_load, join, next_end, rebalance, settle, touch
-from ailb_gen.sim.fluid.rules import SPREAD
 from ailb_gen.sim.fluid.state import FOREVER, NONE, State
 
 # Why a function returned: all is done; time to report; more slots, or more entries per slot, are needed.

@@ -1,9 +1,9 @@
 """Which links a flow takes: one path by hash or by load, or all of them evenly."""
 
+from ailb_gen.sim.balancers import HASHED, LEAST_LOADED_NEXT
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.fabric import LOCAL, PS_PER_S, UNREACHABLE, Int32
-from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED_NEXT
 from ailb_gen.sim.fluid.state import State
 
 MOST_HOPS = 32

@@ -8,12 +8,11 @@ from itertools import groupby
 
 import numpy as np
 
-from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.fabric import PS_PER_S, Fabric, Forwarding, Int32, Int64, LinkChange
 from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
 from ailb_gen.sim.fluid.rates import sample
-from ailb_gen.sim.fluid.rules import SPREAD, rule_of
 from ailb_gen.sim.fluid.state import FOREVER, State, grown, initial
 from ailb_gen.sim.outcome import TOTALS, Outcome, Progress
 from ailb_gen.sim.series import Counters, Sampler
@@ -67,9 +66,8 @@ def simulate(
 
 def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
     """Return the state before the first event, with timers for the tasks that wait for none; raises UsageError."""
-    rule = rule_of(settings.balancer)
-    parameters = {row.name: row.default for row in BALANCERS[settings.balancer.name].parameters}
-    parameters |= settings.balancer.parameters
+    balancer = BALANCERS[settings.balancer.name]
+    rule, parameters = balancer.flow_rule(settings.balancer.parameters), balancer.values(settings.balancer.parameters)
     measured = settings.measurement
     samples = measured.load_samples if measured.load_interval_ps else 0
     flows = int(np.count_nonzero(workload.source >= 0))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ailb_gen.sim.balancers import NUMBERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE
 from ailb_gen.sim.engine.records import State
 
 Rows = dict[str, list[int]]
@@ -63,7 +63,7 @@ class Check:
         ]
         # By flow, at its last switch.
         self.held: dict[int, list[int]] = {}
-        if self.config["balancer"] == CONWEAVE:
+        if self.config["balancer"] == NUMBERS["conweave"]:
             heads = state.steered["held_head"].tolist()
             running = [flow for flow, task in enumerate(self.flows["task"]) if task != r.NONE]
             self.held = {flow: list(chain(heads[flow], following)) for flow in running if heads[flow] != r.NONE}
@@ -270,7 +270,7 @@ class Check:
         lost += sum(self.links["lost"]) + self.run["drops"] + self.run["unreachable"]
         missing = self.run["packets"] + self.run["retransmissions"] - under_way - arrived
         # Losses of what is not data are counted with those of data.
-        only_data = self.config["transport"] == r.RAW and self.config["balancer"] != CONWEAVE
+        only_data = self.config["transport"] == r.RAW and self.config["balancer"] != NUMBERS["conweave"]
         if only_data or lost == 0:
             assert missing == lost
         assert sum(self.links["drops"]) == self.run["drops"]

@@ -18,7 +18,7 @@ from ailb_gen.sim.settings import (
     SwitchSettings,
     TransportSettings,
 )
-from ailb_gen.sim.traffic.pairs import derangement
+from ailb_gen.sim.traffic.algorithms import derangement
 from ailb_gen.sim.traffic.scale_unit import heavy
 from ailb_gen.sim.workload import Workload
 from tests.conftest import need_shared

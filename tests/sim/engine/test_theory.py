@@ -20,7 +20,7 @@ from ailb_gen.sim.settings import (
     TransportName,
     TransportSettings,
 )
-from ailb_gen.sim.traffic.builder import NOTHING, Builder, Numbers
+from ailb_gen.sim.traffic.builder import NO_TASK, Numbers, TaskBuilder
 from ailb_gen.sim.workload import Workload
 from tests.sim.engine.cases import GBPS, PACKETS, flows, leaf_spine, link, marking, needs_compiler, star
 from tests.sim.files import fabric as fabric_of_files
@@ -175,10 +175,10 @@ def test_flows_share_a_link_evenly_under_dcqcn(count: int) -> None:
 
 def messages(count: int, size: int, rounds: int) -> Workload:
     """Senders of so many messages to host 0, each after the one before, over one queue pair each."""
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("job")
     sender = np.arange(1, count + 1)
-    before: Numbers = NOTHING
+    before: Numbers = NO_TASK
     for _ in range(rounds):
         before = builder.send(job, sender, 0 * sender, size, before).end
     return builder.finish()

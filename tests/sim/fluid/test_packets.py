@@ -17,9 +17,9 @@ from ailb_gen.sim.network_balancer import without_colors
 from ailb_gen.sim.network_settings import network_settings
 from ailb_gen.sim.outcome import Outcome
 from ailb_gen.sim.settings import BalancerSettings, CongestionSettings, Measurement, Settings, TransportSettings
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.algorithms import Options
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.collectives import append
-from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.workload import Workload
 from tests.forwarding.examples import network
 from tests.sim.engine.cases import needs_compiler
@@ -31,7 +31,7 @@ ACROSS = [8 * server + nic for server in (0, 2, 1, 3) for nic in range(8)]
 
 
 def collective(name: str, ranks: Sequence[int], size: int, per_server: int = 1) -> Workload:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("job", QueuePairs(4))
     append(builder, job, name, np.array(ranks), size, Options(per_server=per_server))
     return builder.finish()

@@ -6,12 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ailb_gen.errors import UsageError
-from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import SPINE, UNREACHABLE, Fabric
 from ailb_gen.sim.failures import without_links
-from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED, RULES, SPREAD, rule_of
 from ailb_gen.sim.fluid.run import advanced, prepared
 from ailb_gen.sim.fluid.state import FOREVER
 from ailb_gen.sim.settings import BalancerSettings, Settings
@@ -39,15 +37,7 @@ def paths(built: Fabric, work: Workload, balancer: str, seed: int = 1, **paramet
     return dict(zip(tasks, found, strict=True))
 
 
-def test_every_balancer_has_a_rule() -> None:
-    assert set(RULES) == set(BALANCERS)
-    with pytest.raises(UsageError, match="lottery"):
-        rule_of(BalancerSettings("lottery"))
-    assert rule_of(BalancerSettings("rlb")) == LEAST_LOADED
-    assert rule_of(BalancerSettings("rlb", {"dynamic": 0})) == HASHED
-
-
-@pytest.mark.parametrize("balancer", sorted(set(RULES) - {name for name, rule in RULES.items() if rule == SPREAD}))
+@pytest.mark.parametrize("balancer", sorted(name for name, row in BALANCERS.items() if row.rule != SPREAD))
 @pytest.mark.parametrize("colors", [0, 4])
 def test_a_path_follows_the_next_hops(balancer: str, colors: int) -> None:
     built, work = fabric(host_links=2, leaf_spine_links=2, colors=colors), all_pairs()
@@ -64,7 +54,7 @@ def test_a_path_follows_the_next_hops(balancer: str, colors: int) -> None:
         assert node == target
 
 
-@pytest.mark.parametrize("balancer", sorted(name for name, rule in RULES.items() if rule == SPREAD))
+@pytest.mark.parametrize("balancer", sorted(name for name, row in BALANCERS.items() if row.rule == SPREAD))
 def test_packets_of_one_flow_are_spread_evenly(balancer: str) -> None:
     built, work = fabric(host_links=2, leaf_spine_links=3), all_pairs()
     # Next-hop sets of different sizes: one uplink less here and there.

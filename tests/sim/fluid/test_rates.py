@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import Fabric, LinkChange
-from ailb_gen.sim.fluid.rules import RULES
 from ailb_gen.sim.fluid.run import advanced, changed, prepared
 from ailb_gen.sim.fluid.state import FOREVER, State
 from ailb_gen.sim.settings import BalancerSettings, Settings
@@ -72,7 +72,7 @@ def check_rates(state: State) -> None:
     assert state.links["load"].tolist() == pytest.approx(load, rel=1e-8, abs=1e-3)
 
 
-@given(fabrics(), works(), st.sampled_from(sorted(RULES)), st.data())
+@given(fabrics(), works(), st.sampled_from(sorted(BALANCERS)), st.data())
 @settings(max_examples=examples(40))
 def test_rates_are_max_min_fair_at_every_event(
     fabric: Fabric, work: Workload, balancer: str, data: st.DataObject

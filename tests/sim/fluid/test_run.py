@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Fabric, Forwarding, LinkChange
 from ailb_gen.sim.fluid import run as fluid
-from ailb_gen.sim.fluid.rules import RULES
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.memory import needed_bytes
 from ailb_gen.sim.outcome import NEVER, Outcome, Progress
@@ -97,7 +97,7 @@ def test_bytes_of_links_add_up_for_every_balancer() -> None:
     rng = np.random.default_rng(3)
     pairs = [(a, b) for a in range(8) for b in range(8) if a != b]
     work = workload([(a, b, int(rng.integers(1, 50_000)), int(rng.integers(0, 100)) * US) for a, b in pairs])
-    for balancer in RULES:
+    for balancer in BALANCERS:
         done = simulate(built, work, plain(balancer=BalancerSettings(balancer)), 1)
         assert done.complete
         for hosts, tier in ((built.link_source, work.source), (built.link_target, work.target)):

@@ -11,13 +11,15 @@ paused stays where it was unless another one is better.
 Switches that are no leaves hash, and so do leaves among the links to their hosts.
 """
 
-from ailb_gen.sim.engine.balancers.ecmp import by_hash
+from collections.abc import Mapping
+
+from ailb_gen.sim.engine.balancers.hooks import Hooks
+from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import power, random_below
 from ailb_gen.sim.engine.records import DATA, HOPS, NONE, State
+from ailb_gen.sim.fabric import LEAF, Fabric
 
-CONGA = 6
-GAP, INTERVAL, ALPHA, BITS, AGING, SAMPLES, ACKS = range(7)
 # An entry of a table: the time at which it came, and in its last bits a metric.
 METRIC_BITS = 8
 METRIC_MASK = (1 << METRIC_BITS) - 1
@@ -30,21 +32,21 @@ UPLINK_MASK = (1 << UPLINK_BITS) - 1
 @inlined
 def _discount(state: State, link: int, now: int) -> None:
     """Let the estimator of a link forget what it has to by now."""
-    record = state.links[link]
-    interval = int(state.parameters[INTERVAL])
+    record, parameters = state.links[link], state.parameters[0]
+    interval = int(parameters.dre_ps)
     passed = now - record.load_at
     if passed >= interval:
         intervals = passed // interval
-        record.load *= power(1.0 - state.parameters[ALPHA], int(intervals))
+        record.load *= power(1.0 - parameters.alpha, int(intervals))
         record.load_at += intervals * interval
 
 
 @inlined
 def _local(state: State, link: int) -> int:
     """Return the metric of a link whose estimator is up to date."""
-    record, parameters = state.links[link], state.parameters
-    levels = 1 << int(parameters[BITS])
-    utilization = record.load * record.byte_ps * parameters[ALPHA] / parameters[INTERVAL]
+    record, parameters = state.links[link], state.parameters[0]
+    levels = 1 << int(parameters.bits)
+    utilization = record.load * record.byte_ps * parameters.alpha / parameters.dre_ps
     return min(int(utilization * levels), levels - 1)
 
 
@@ -60,7 +62,7 @@ def _congestion(state: State, leaf: int, other: int, link: int, now: int) -> int
     _discount(state, link, now)
     local = _local(state, link)
     entry = state.metrics[leaf, other, 1 + state.links[link].uplink]
-    if now - (entry >> METRIC_BITS) > state.parameters[AGING]:
+    if now - (entry >> METRIC_BITS) > state.parameters[0].aging_ps:
         return local
     return max(local, int(entry & METRIC_MASK))
 
@@ -68,7 +70,7 @@ def _congestion(state: State, leaf: int, other: int, link: int, now: int) -> int
 @compiled
 def _least_congested(state: State, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
     """Return the position of the least congested one of some random members, the one kept first if there is one."""
-    wanted = min(int(state.parameters[SAMPLES]), count)
+    wanted = min(int(state.parameters[0].samples), count)
     least, chosen, equal = METRIC_MASK + 1, kept, 0
     if kept != NONE:
         least = _congestion(state, leaf, other, state.set_links[first + kept], now)
@@ -101,7 +103,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
     # A place in all sets: other next hops, after a failure, are another choice.
     kept = flow.choice[hop] - first if first <= flow.choice[hop] < first + count else NONE
     position = kept
-    if kept == NONE or now - flow.chosen_at[hop] > state.parameters[GAP]:
+    if kept == NONE or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
         position = _least_congested(state, leaf, other, first, count, kept, now)
         if flow.choice[hop] not in (NONE, first + position):
             state.tasks[flow.task].rerouted += 1
@@ -120,18 +122,18 @@ def _given_back(state: State, leaf: int, other: int, now: int) -> int:
         uplink = position
         position = 0 if position + 1 == columns else position + 1
         entry = table[leaf, other, 1 + columns + uplink]
-        if entry and now - (entry >> METRIC_BITS) <= state.parameters[AGING]:
+        if entry and now - (entry >> METRIC_BITS) <= state.parameters[0].aging_ps:
             table[leaf, other, 0] = position
             return int(((uplink + 1) << METRIC_BITS | (entry & METRIC_MASK)) << METRIC_BITS)
     return 0
 
 
 @compiled
-def note(state: State, node: int, link: int, packet: int, now: int) -> None:
+def sent(state: State, node: int, link: int, packet: int, now: int) -> None:
     """Count a packet that a switch sends over a link; its first leaf labels it, its last one notes what it carries."""
     hosts = state.config[0].hosts
     record = state.packets[packet]
-    if record.kind != DATA and not state.parameters[ACKS]:
+    if record.kind != DATA and not state.parameters[0].acks:
         return
     begins = state.links[record.came].source < hosts
     ends = state.links[link].target < hosts
@@ -155,6 +157,15 @@ def note(state: State, node: int, link: int, packet: int, now: int) -> None:
     came, uplink = record.tag >> UPLINK_BITS, record.tag & UPLINK_MASK
     columns = _columns(state)
     state.metrics[leaf, came, 1 + columns + uplink] = (now << METRIC_BITS) | (record.metric & METRIC_MASK)
-    told = record.metric >> (2 * METRIC_BITS)
-    if told:
-        state.metrics[leaf, came, told] = (now << METRIC_BITS) | ((record.metric >> METRIC_BITS) & METRIC_MASK)
+    returned = record.metric >> (2 * METRIC_BITS)
+    if returned:
+        state.metrics[leaf, came, returned] = (now << METRIC_BITS) | ((record.metric >> METRIC_BITS) & METRIC_MASK)
+
+
+def tables(fabric: Fabric, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return the shape of the tables: by leaf and other leaf a position, uplinks there, uplinks from there."""
+    leaves = int((fabric.tier == LEAF).sum())
+    return leaves, leaves, 1 + 2 * (1 + int(fabric.uplink_numbers().max(initial=0)))
+
+
+HOOKS = {"conga": Hooks(choose=choose, sent=sent, tables=tables)}

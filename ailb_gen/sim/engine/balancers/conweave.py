@@ -10,7 +10,10 @@ A path is an uplink of the first switch; a spine with several links to the last 
 number, modulo how many it has.
 """
 
-from ailb_gen.sim.engine.balancers import ecmp
+from collections.abc import Mapping
+
+from ailb_gen.sim.engine.balancers.hooks import Hooks
+from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.buffers import admit, release
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.forwarding import is_idle, lose, next_hops, refuse, send_on
@@ -19,6 +22,7 @@ from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.random import random_below
 from ailb_gen.sim.engine.records import (
     ANSWER,
+    BALANCER,
     CLEAR,
     CONTROL,
     DATA,
@@ -26,11 +30,10 @@ from ailb_gen.sim.engine.records import (
     NONE,
     NOTIFY,
     REPLY,
-    RESUME_ORDER,
     State,
 )
 from ailb_gen.sim.engine.wire import free_packet, new_packet
-from ailb_gen.sim.fabric import UNREACHABLE
+from ailb_gen.sim.fabric import UNREACHABLE, Fabric
 
 # Tags of data packets: STEERED, flags, the number of the path.
 STEERED, REQUEST, TAIL, REROUTED, PATH = 1, 2, 4, 8, 4
@@ -39,7 +42,7 @@ TICK, TICKS = 10, 0x7FFFFFFF
 
 
 @compiled
-def begin(state: State, flow: int) -> None:
+def begin_flow(state: State, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
     own.path = NONE
@@ -60,7 +63,7 @@ def _pause_of(state: State, link: int, flow: int) -> int:
 @compiled
 def _good_path(state: State, flow: int, first: int, count: int, now: int) -> int:
     """Return the first of some random paths that is not avoided; NONE: all are."""
-    for _ in range(int(state.parameters[5])):
+    for _ in range(int(state.parameters[0].samples)):
         path = random_below(state, count)
         if state.metrics[0, 0, _pause_of(state, state.set_links[first + path], flow)] <= now:
             return path
@@ -87,13 +90,13 @@ def _steer(state: State, first: int, count: int, packet: int, now: int) -> None:
     record = state.packets[packet]
     flow = record.flow
     own = state.steered[flow]
-    silent = own.epoch == 0 or own.active_at + state.parameters[2] < now
+    silent = own.epoch == 0 or own.active_at + state.parameters[0].inactivity_ps < now
     own.active_at = now
     tag = STEERED
     if silent or own.confirmed:
         own.epoch += 1
         own.confirmed = own.rerouted = 0
-        own.reply_by = now + int(state.parameters[0])
+        own.reply_by = now + int(state.parameters[0].reply_ps)
         if silent:
             _reroute(state, flow, first, count, now)
         tag |= REQUEST
@@ -117,7 +120,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
     record = state.packets[packet]
     delivery = state.destinations[record.destination].delivery
     if node < state.config[0].hosts or (delivery != UNREACHABLE and state.sets[delivery].first == first):
-        return ecmp.by_hash(state, node, count, packet)
+        return by_hash(state, node, count, packet)
     if record.hops == 1:
         _steer(state, first, count, packet, now)
     return (record.tag >> PATH) % count
@@ -127,7 +130,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
 def _link(state: State, node: int, number: int, packet: int) -> int:
     """Return the link of a next-hop set that the hash of a packet chooses."""
     entry = state.sets[number]
-    position = 0 if entry.count == 1 else ecmp.by_hash(state, node, entry.count, packet)
+    position = 0 if entry.count == 1 else by_hash(state, node, entry.count, packet)
     return state.set_links[entry.first + position]
 
 
@@ -142,12 +145,12 @@ def _send_back(state: State, node: int, kind: int, packet: int, now: int) -> Non
     reply.priority = CONTROL
     reply.tag = data.tag
     reply.metric = data.metric
-    way = next_hops(state, node, number)
-    if way == UNREACHABLE:
+    hops = next_hops(state, node, number)
+    if hops == UNREACHABLE:
         state.run[0].unreachable += 1
         free_packet(state, number)
         return
-    append_or_send(state, _link(state, node, way, number), number, now)
+    append_or_send(state, _link(state, node, hops, number), number, now)
 
 
 @compiled
@@ -163,7 +166,7 @@ def _take_control(state: State, node: int, packet: int, now: int) -> None:
         if number >= 0:
             entry = state.sets[number]
             link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]
-            state.metrics[0, 0, _pause_of(state, link, flow)] = now + int(state.parameters[1])
+            state.metrics[0, 0, _pause_of(state, link, flow)] = now + int(state.parameters[0].pause_ps)
     # A REPLY that comes after its deadline says nothing: the TAIL is sent, or is next.
     elif record.metric == own.epoch and (record.kind == CLEAR or (not own.rerouted and now < own.reply_by)):
         own.confirmed = 1
@@ -215,12 +218,12 @@ def _set_deadline(state: State, flow: int, now: int) -> None:
         behind = ((int(own.tail_at) >> TICK) - int(own.sent)) & TICKS
         # A difference this large is one below zero.
         wait = 0 if behind > TICKS >> 1 else behind << TICK
-        own.resume_at = own.received + wait + int(state.parameters[4])
+        own.resume_at = own.received + wait + int(state.parameters[0].slack_ps)
     else:
-        own.resume_at = now + int(state.parameters[3])
+        own.resume_at = now + int(state.parameters[0].resume_ps)
     if own.resume_at < own.timer_at:
         own.timer_at = own.resume_at
-        add_timer(state, own.resume_at, RESUME_ORDER, state.flows[flow].task)
+        add_timer(state, own.resume_at, BALANCER, state.flows[flow].task)
 
 
 @compiled
@@ -238,7 +241,7 @@ def expire(state: State, task: int, now: int) -> None:
         _let_go(state, flow, now)
     elif own.resume_at < own.timer_at:
         own.timer_at = own.resume_at
-        add_timer(state, own.resume_at, RESUME_ORDER, task)
+        add_timer(state, own.resume_at, BALANCER, task)
 
 
 @compiled
@@ -292,3 +295,21 @@ def takes(state: State, node: int, number: int, packet: int, now: int) -> bool:
         _take_control(state, node, packet, now)
         return True
     return False
+
+
+def tables(fabric: Fabric, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return the shape of the table: by link and prefix, until when it is avoided."""
+    return 1, 1, fabric.link_count * fabric.forwarding[0].next_hops.shape[1]
+
+
+HOOKS = {
+    "conweave": Hooks(
+        choose=choose,
+        takes=takes,
+        begin_flow=begin_flow,
+        expire=expire,
+        reads_queues=True,
+        keeps=lambda parameters: True,
+        tables=tables,
+    )
+}

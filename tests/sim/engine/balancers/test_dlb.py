@@ -9,8 +9,6 @@ import sys
 
 import pytest
 
-from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.engine.balancers import bands, glb, rlb
 from tests.conftest import ROOT
 from tests.sim.engine.balancers.flows import run, sent, two_tiers
 
@@ -20,34 +18,12 @@ SEEDS = range(1, 9)
 UPLINKS = "leaf1:spine"
 
 
-def test_parameters_are_where_the_engine_looks_for_them() -> None:
-    places = {
-        bands.WEIGHT: "rate_weight_percent",
-        bands.LEAST: "min_percent",
-        bands.MOST: "max_percent",
-        bands.LEAST_QUEUE: "min_queue_bytes",
-        bands.MOST_QUEUE: "max_queue_bytes",
-        bands.PERIOD: "sampling_rate",
-        bands.ENTRIES: "flowset_entries",
-        bands.INACTIVITY: "inactivity_us",
-        bands.DELTA: "quality_delta",
-        bands.PROBABILITY: "probability",
-    }
-    for name in ("dlb", "dlb-per-packet", "dlb-assigned-flow", "glb", "rlb"):
-        names = [parameter.name for parameter in BALANCERS[name].parameters]
-        assert names[: len(places)] == [places[place] for place in range(len(places))][: len(names)], name
-    assert [parameter.name for parameter in BALANCERS["dlb-assigned-flow"].parameters][-1] == "flowset_entries"
-    extra = {"glb": {glb.INTERVAL: "flood_us", glb.DELAY: "flood_delay_us"}, "rlb": {rlb.DYNAMIC: "dynamic"}}
-    for name, rest in extra.items():
-        assert {place: BALANCERS[name].parameters[place].name for place in rest} == rest
-
-
 BANDS = """
 import json
-from ailb_gen.sim.engine.balancers import bands
+from ailb_gen.sim.engine.balancers import dlb
 from ailb_gen.sim.engine.memory import new_state
 from tests.sim.engine.balancers.flows import settings, two_tiers, workload
-found = [bands.band(float(value), 20.0, 80.0) for value in range(15, 100, 10)]
+found = [dlb.band(float(value), 20.0, 80.0) for value in range(15, 100, 10)]
 fabric = two_tiers()
 state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), settings("dlb", sampling_rate=10_000), 1)
 period, link, seen = 10**8, 0, []
@@ -55,7 +31,7 @@ for sample in range(1, 40):
     # Half of what 10 Gb/s send in 100 us, then nothing.
     if sample < 30:
         state.links[link].bytes += 62_500
-    seen.append((bands.quality(state, link, sample * period), float(state.links[link].load)))
+    seen.append((dlb.quality(state, link, sample * period), float(state.links[link].load)))
 print(json.dumps([found, seen]))
 """
 
