@@ -10,16 +10,16 @@ from ailb_gen.sim.engine.wire import append, new_packet, transmit
 def _threshold(state: State, node: int) -> int:
     """Return how long an ingress queue may be."""
     config = state.config[0]
-    if config.pause != NONE:
-        return config.pause
-    return int(config.ingress_alpha * (config.buffer - state.nodes[node].used))
+    if config.pause_bytes != NONE:
+        return config.pause_bytes
+    return int(config.ingress_alpha * (config.shared_buffer_bytes - state.nodes[node].used))
 
 
 @compiled
 def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> None:
     """Send a pause or resume frame of a class to the other end of the link over which packets came."""
     back = state.links[came].reverse
-    frame = new_packet(state, kind, NONE, state.config[0].control)
+    frame = new_packet(state, kind, NONE, state.config[0].control_bytes)
     state.packets[frame].extra = priority
     state.packets[frame].priority = FRAMES
     record = state.links[back]
@@ -41,14 +41,14 @@ def admit(state: State, node: int, link: int, packet: int, now: int) -> bool:
     size = state.packets[packet].bytes
     came, priority = state.packets[packet].came, state.packets[packet].priority
     if not config.pfc:
-        rest = config.buffer - record.used
+        rest = config.shared_buffer_bytes - record.used
         if size > rest or state.queues[link * config.classes + priority].bytes + size > config.egress_alpha * rest:
             return False
         record.used += size
         return True
     ingress = state.queues[came * config.classes + priority]
-    if ingress.ingress + size > _threshold(state, node) or record.used + size > config.buffer:
-        if ingress.headroom + size > config.headroom:
+    if ingress.ingress + size > _threshold(state, node) or record.used + size > config.shared_buffer_bytes:
+        if ingress.headroom + size > config.headroom_bytes:
             return False
         ingress.headroom += size
     else:
@@ -78,6 +78,6 @@ def release(state: State, link: int, packet: int) -> None:
     record.used -= size - spare
     if not ingress.pausing or ingress.headroom:
         return
-    if ingress.ingress == 0 or ingress.ingress + config.resume_offset <= _threshold(state, node):
+    if ingress.ingress == 0 or ingress.ingress + config.resume_offset_bytes <= _threshold(state, node):
         ingress.pausing = 0
         _send_frame(state, RESUME, came, priority, state.run[0].now)

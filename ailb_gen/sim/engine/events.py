@@ -6,18 +6,9 @@ moment is a time and, in its last two bits, what happens then: at one time links
 packets arrive, then links send what has just joined an empty queue, then timers expire.
 """
 
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
-from ailb_gen.sim.engine.records import (
-    CONGESTION,
-    DATA,
-    EXPIRED,
-    FIRST_DATA,
-    NEVER,
-    ORDER_BITS,
-    RECEIVING,
-    SENDING,
-    State,
-)
+from ailb_gen.sim.engine.records import State
 
 # What leads one of 2^SOON parts of the tournament happens soon.
 SOON = 5
@@ -26,7 +17,7 @@ SOON = 5
 @inlined
 def moment(time: int, order: int) -> int:
     """Return a time with the order of what happens then."""
-    return (time << ORDER_BITS) | order
+    return (time << r.ORDER_BITS) | order
 
 
 @inlined
@@ -37,21 +28,21 @@ def _fetch(state: State, leaf: int) -> None:
         return
     link = state.links[leaf]
     if link.arrival > link.wake:
-        queue = state.queues[leaf * config.classes + FIRST_DATA]
+        queue = state.queues[leaf * config.classes + r.FIRST_DATA]
         if link.backlog:
             prefetch(state.packets, queue.head, 0)
         else:
-            prefetch(state.flows, queue.ring_head, SENDING)
-            prefetch(state.flows, queue.ring_head, CONGESTION)
+            prefetch(state.flows, queue.ring_head, r.SENDING)
+            prefetch(state.flows, queue.ring_head, r.CONGESTION)
     elif link.target >= config.hosts:
         prefetch(state.packets, link.head, 0)
     else:
         packet = state.packets[link.head]
-        if packet.kind == DATA:
-            prefetch(state.flows, packet.flow, RECEIVING)
+        if packet.kind == r.DATA:
+            prefetch(state.flows, packet.flow, r.RECEIVING)
         else:
-            prefetch(state.flows, packet.flow, SENDING)
-            prefetch(state.flows, packet.flow, CONGESTION)
+            prefetch(state.flows, packet.flow, r.SENDING)
+            prefetch(state.flows, packet.flow, r.CONGESTION)
 
 
 @inlined
@@ -59,10 +50,10 @@ def set_key(state: State, leaf: int, when: int) -> None:
     """Enter the moment of an entry; NEVER takes it out."""
     config = state.config[0]
     tree = state.tree
-    key = NEVER
+    key = r.NEVER
     if when < config.horizon:
         key = (when << config.bits) | leaf
-    elif when != NEVER:
+    elif when != r.NEVER:
         state.run[0].beyond = 1
     at = config.leaves + leaf
     tree[at] = key
@@ -112,7 +103,7 @@ def add_timer(state: State, time: int, kind: int, subject: int) -> None:
         _swap(state, at, (at - 1) >> 1)
         at = (at - 1) >> 1
     if at == 0:
-        set_key(state, state.config[0].timer_leaf, moment(time, EXPIRED))
+        set_key(state, state.config[0].timer_leaf, moment(time, r.EXPIRED))
 
 
 @compiled
@@ -135,6 +126,6 @@ def remove_timer(state: State) -> None:
         at = least
     first = state.timers[0]
     # Mostly it is for the rate of a flow.
-    prefetch(state.flows, first.subject, SENDING)
-    prefetch(state.flows, first.subject, CONGESTION)
-    set_key(state, state.config[0].timer_leaf, moment(first.time, EXPIRED) if last > 0 else NEVER)
+    prefetch(state.flows, first.subject, r.SENDING)
+    prefetch(state.flows, first.subject, r.CONGESTION)
+    set_key(state, state.config[0].timer_leaf, moment(first.time, r.EXPIRED) if last > 0 else r.NEVER)

@@ -14,7 +14,7 @@ from ailb_gen.sim.fabric import UNREACHABLE
 @inlined
 def packets_of(state: State, task: int) -> int:
     """Return how many packets a flow has."""
-    payload = state.config[0].payload
+    payload = state.config[0].payload_bytes
     return (state.tasks[task].amount + payload - 1) // payload
 
 
@@ -37,7 +37,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     # Some ps between two messages of a host are no difference to their hash.
     flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
-    flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload
+    flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload_bytes
     flow.priority = entry.priority + FIRST_DATA
     flow.ring_next = NONE
     flow.phase = IDLE
@@ -67,7 +67,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
 @inlined
 def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
     record = state.flows[flow]
-    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header)
+    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header_bytes)
     packet = state.packets[number]
     packet.sequence = sequence
     packet.sent = now
@@ -103,7 +103,7 @@ def start_flow(state: State, task: int, now: int) -> None:
             join(state, _nic(state, flow, packet, now), packet, now)
         return
     record.link = nic_link(state, record.source, flow)
-    if state.config[0].message:
+    if state.config[0].message_ps:
         begin_message(state, flow, now)
     if state.config[0].dcqcn:
         dcqcn.begin(state, flow)

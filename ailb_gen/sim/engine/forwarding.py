@@ -48,7 +48,7 @@ def send_on(state: State, node: int, link: int, packet: int, now: int) -> None:
     """Send a packet of a switch over a link if it goes at once or there is room for it."""
     priority = state.packets[packet].priority
     if (
-        state.config[0].buffer != NONE
+        state.config[0].shared_buffer_bytes != NONE
         and priority > CONTROL
         and not is_idle(state, link, priority, now)
         and not admit(state, node, link, packet, now)

@@ -44,7 +44,7 @@ def _dequeue(state: State, link: int, priority: int, start: int) -> None:
         _mark(state, link, packet, queue.bytes)
     transmit(state, link, packet, start)
     # A resume frame may go over this very link, after the packet.
-    if from_outside and config.buffer != NONE:
+    if from_outside and config.shared_buffer_bytes != NONE:
         release(state, link, packet)
 
 

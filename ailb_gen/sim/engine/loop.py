@@ -1,5 +1,6 @@
 """The event loop: packets are forwarded or received, links send, timers expire."""
 
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers import dispatch as balancer
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
@@ -8,33 +9,7 @@ from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
-from ailb_gen.sim.engine.records import (
-    ACK,
-    ARRIVALS,
-    BALANCER,
-    CHANGE,
-    COMPUTED,
-    DATA,
-    FIBS,
-    FINISHED,
-    GOES_ON,
-    MOST_HOPS,
-    NACK,
-    NEEDS_FLOWS,
-    NEEDS_PACKETS,
-    NEEDS_TIMERS,
-    NEVER,
-    NONE,
-    ORDER_BITS,
-    PAUSE,
-    RATE,
-    RAW,
-    RESUME,
-    START,
-    STOPPED,
-    TIMEOUT,
-    State,
-)
+from ailb_gen.sim.engine.records import State
 from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
 from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
@@ -49,7 +24,7 @@ def _forward(state: State, node: int, packet: int, now: int) -> None:
     """Send a packet on over one of the next hops."""
     number = next_hops(state, node, packet)
     record = state.packets[packet]
-    if number == UNREACHABLE or record.hops >= MOST_HOPS:
+    if number == UNREACHABLE or record.hops >= r.MOST_HOPS:
         state.run[0].unreachable += 1
         lose(state, packet)
         return
@@ -81,7 +56,7 @@ def _pause(state: State, link: int, packet: int, now: int) -> None:
     """Stop or restart a class of the link in the other direction, as a frame asks."""
     reverse = state.links[link].reverse
     bit = 1 << state.packets[packet].extra
-    if state.packets[packet].kind == PAUSE:
+    if state.packets[packet].kind == r.PAUSE:
         state.links[reverse].pauses += 1
         _stop(state, reverse, state.links[reverse].paused | bit, now)
     else:
@@ -98,7 +73,7 @@ def _is_lost(state: State, link: int, packet: int, now: int) -> bool:
         record.down
         or now - sent < record.restored
         # A port repeats its pause frames for as long as they hold.
-        or (record.loss > 0.0 and state.packets[packet].kind not in (PAUSE, RESUME) and happens(state, record.loss))
+        or (record.loss > 0.0 and state.packets[packet].kind not in (r.PAUSE, r.RESUME) and happens(state, record.loss))
     )
 
 
@@ -116,15 +91,15 @@ def _arrival(state: State, link: int, now: int) -> None:
         lose(state, packet)
         return
     kind = record.kind
-    if kind in (PAUSE, RESUME):
+    if kind in (r.PAUSE, r.RESUME):
         _pause(state, link, packet, now)
         return
     record.came = link
     if wire.target >= state.config[0].hosts:
         _forward(state, wire.target, packet, now)
-    elif kind == DATA:
+    elif kind == r.DATA:
         receive_data(state, packet, now)
-    elif kind in (ACK, NACK):
+    elif kind in (r.ACK, r.NACK):
         receive_answer(state, packet, now)
     else:
         balancer.receive(state, packet, now)
@@ -154,23 +129,23 @@ def _expire(state: State, now: int) -> None:
     """Do what the first timer is for."""
     kind, subject = state.timers[0].kind, state.timers[0].subject
     remove_timer(state)
-    if kind == RATE:
+    if kind == r.RATE:
         rate_allows(state, subject, now)
         kick(state, state.flows[subject].link, now)
         release_flow(state, subject)
-    elif kind == TIMEOUT:
+    elif kind == r.TIMEOUT:
         expire(state, subject, now)
-    elif kind == COMPUTED:
+    elif kind == r.COMPUTED:
         end_task(state, subject, now)
-    elif kind == START:
+    elif kind == r.START:
         make_ready(state, subject, now)
-    elif kind == ARRIVALS:
+    elif kind == r.ARRIVALS:
         next_arrivals(state, now)
-    elif kind == CHANGE:
+    elif kind == r.CHANGE:
         _change(state, subject)
-    elif kind == FIBS:
+    elif kind == r.FIBS:
         state.run[0].version = subject
-    elif kind == BALANCER:
+    elif kind == r.BALANCER:
         balancer.expire(state, subject, now)
 
 
@@ -180,30 +155,30 @@ def _start(state: State, now: int) -> int:
     run = state.run[0]
     task = run.ready_head
     record = state.tasks[task]
-    if record.source != NONE:
+    if record.source != r.NONE:
         if run.free_flows == 0:
-            return NEEDS_FLOWS
-        if state.config[0].transport == RAW and run.free_packets < packets_of(state, task) + SPARE:
+            return r.NEEDS_FLOWS
+        if state.config[0].transport == r.RAW and run.free_packets < packets_of(state, task) + SPARE:
             run.needed = packets_of(state, task) + SPARE
-            return NEEDS_PACKETS
+            return r.NEEDS_PACKETS
     run.ready_head = record.next_ready
     record.start = now
-    if record.source == NONE:
+    if record.source == r.NONE:
         compute(state, task, now)
     else:
         start_flow(state, task, now)
-    return GOES_ON
+    return r.GOES_ON
 
 
 @compiled
 def _begin(state: State) -> None:
     """Start the timers that are known from the beginning."""
     for number in range(len(state.changes)):
-        add_timer(state, state.changes[number].time, CHANGE, number)
+        add_timer(state, state.changes[number].time, r.CHANGE, number)
     for number in range(1, len(state.fib_times)):
-        add_timer(state, state.fib_times[number], FIBS, number)
+        add_timer(state, state.fib_times[number], r.FIBS, number)
     next_arrivals(state, 0)
-    balancer.begin(state, NONE, 0)
+    balancer.begin(state, r.NONE, 0)
 
 
 @entry
@@ -217,20 +192,20 @@ def advance(state: State, events: int) -> int:
     for _ in range(events):
         if run.free_packets < SPARE:
             run.needed = SPARE
-            return NEEDS_PACKETS
+            return r.NEEDS_PACKETS
         if run.timers + SPARE + config.delayed > len(state.timers):
-            return NEEDS_TIMERS
-        if run.ready_head != NONE:
+            return r.NEEDS_TIMERS
+        if run.ready_head != r.NONE:
             result = _start(state, run.now)
-            if result != GOES_ON:
+            if result != r.GOES_ON:
                 return result
             continue
         key = state.tree[1]
-        if key == NEVER:
-            return FINISHED
-        now = key >> (config.bits + ORDER_BITS)
+        if key == r.NEVER:
+            return r.FINISHED
+        now = key >> (config.bits + r.ORDER_BITS)
         if now > config.until:
-            return STOPPED
+            return r.STOPPED
         run.now = now
         run.events += 1
         leaf = key & mask
@@ -242,4 +217,4 @@ def advance(state: State, events: int) -> int:
             _arrival(state, leaf, now)
         else:
             serve(state, leaf, now)
-    return GOES_ON
+    return r.GOES_ON

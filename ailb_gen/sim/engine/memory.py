@@ -10,7 +10,7 @@ from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
 from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, Fabric
-from ailb_gen.sim.settings import CongestionSettings, Settings, SwitchSettings, TransportSettings
+from ailb_gen.sim.settings import Settings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
@@ -107,7 +107,18 @@ def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
 def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int, bits: int) -> Records:
     result = records(1, r.CONFIG)
     hooks = HOOKS[settings.balancer.name]
+    parts = (
+        settings.packets,
+        settings.switches,
+        settings.transport,
+        settings.congestion,
+        settings.nics,
+        settings.measurement,
+    )
+    given = {name: getattr(part, name) for part in parts for name in part.__slots__ if name in r.SETTINGS}
+    transport, switches = settings.transport, settings.switches
     values: dict[str, float] = {
+        **{name: NONE if value is None else value for name, value in given.items()},
         "bits": bits,
         "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
@@ -116,76 +127,25 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
         "until": NEVER if settings.until_ps is None else settings.until_ps,
-        "lazy": settings.transport.name == "raw"
-        and settings.switches.shared_buffer_bytes is None
+        "lazy": transport.name == "raw"
+        and switches.shared_buffer_bytes is None
         and not hooks.reads_queues
         and classes == r.FIRST_DATA + 1,
         "deferred": hooks.deferred,
+        "transport": TRANSPORTS[transport.name],
+        "dcqcn": settings.congestion.name == "dcqcn",
         "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
+        "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
         "message_packets": message_packets(settings),
-        "load_interval": settings.measurement.load_interval_ps,
-        **_switch_values(settings.switches),
-        **_transport_values(settings.transport),
-        **_congestion_values(settings.congestion),
-        **_host_values(settings),
+        "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
+        "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
     }
     for name, value in values.items():
         result[name] = value
     return result
-
-
-def _switch_values(switches: SwitchSettings) -> dict[str, float]:
-    return {
-        "buffer": NONE if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes,
-        "pfc": switches.pfc,
-        "pause": NONE if switches.pause_bytes is None else switches.pause_bytes,
-        "resume_offset": switches.resume_offset_bytes,
-        "headroom": switches.headroom_bytes,
-        "egress_alpha": switches.egress_alpha,
-        "ingress_alpha": switches.ingress_alpha,
-        "round_robin": switches.scheduling == "round-robin",
-    }
-
-
-def _transport_values(transport: TransportSettings) -> dict[str, float]:
-    return {
-        "transport": TRANSPORTS[transport.name],
-        "reordering": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
-        "nack_interval": transport.nack_interval_ps,
-        "timeout": transport.timeout_ps,
-        "timeout_few": transport.timeout_few_ps,
-        "few": transport.few_packets,
-        "ends_acknowledged": transport.ends_acknowledged,
-    }
-
-
-def _congestion_values(congestion: CongestionSettings) -> dict[str, float]:
-    """Return the parameters of DCQCN; rates in bytes per ps."""
-    return {
-        "dcqcn": congestion.name == "dcqcn",
-        "gain": congestion.gain,
-        "alpha_interval": congestion.alpha_interval_ps,
-        "cut_interval": congestion.cut_interval_ps,
-        "increase_interval": congestion.increase_interval_ps,
-        "fast_stages": min(congestion.fast_recovery_stages, MOST_STAGES),
-        "additive": congestion.additive_bps / 8 / PS_PER_S,
-        "hyper": congestion.hyper_bps / 8 / PS_PER_S,
-        "minimum": congestion.minimum_bps / 8 / PS_PER_S,
-    }
-
-
-def _host_values(settings: Settings) -> dict[str, float]:
-    return {
-        "payload": settings.packets.payload_bytes,
-        "header": settings.packets.header_bytes,
-        "control": settings.packets.control_bytes,
-        "context_cache": settings.nics.context_cache,
-        "context_miss": settings.nics.context_miss_ps,
-        "message": settings.nics.message_ps,
-    }
 
 
 def _run() -> Records:

@@ -3,6 +3,7 @@
 All are flat arrays. Lists are chained through numbers of records, NONE ends one. Times are in ps.
 """
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,14 @@ import numpy.typing as npt
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
+from ailb_gen.sim.settings import (
+    CongestionSettings,
+    Measurement,
+    NicSettings,
+    PacketSettings,
+    SwitchSettings,
+    TransportSettings,
+)
 
 Records = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
@@ -298,6 +307,10 @@ RUN = np.dtype(
     ],
     align=True,
 )
+# Settings that the engine has by their own names; NONE: not set.
+_TYPES = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
+_PARTS = (PacketSettings, SwitchSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
         ("bits", "i8"),  # of the number of an event source in a key
@@ -315,37 +328,10 @@ CONFIG = np.dtype(
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
         ("delayed", "i8"),  # tasks that wait for others and for a time
-        ("payload", "i8"),
-        ("header", "i8"),
-        ("control", "i8"),
-        ("buffer", "i8"),  # NONE: infinite
-        ("pfc", "i8"),
-        ("pause", "i8"),  # NONE: dynamic
-        ("resume_offset", "i8"),
-        ("headroom", "i8"),
-        ("egress_alpha", "f8"),
-        ("ingress_alpha", "f8"),
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
         ("message_packets", "i8"),  # 0: a flow is one message
-        ("reordering", "i8"),
-        ("nack_interval", "i8"),
-        ("timeout", "i8"),
-        ("timeout_few", "i8"),
-        ("few", "i8"),
-        ("ends_acknowledged", "i8"),
-        ("gain", "f8"),
-        ("alpha_interval", "i8"),
-        ("cut_interval", "i8"),
-        ("increase_interval", "i8"),
-        ("fast_stages", "i8"),
-        ("additive", "f8"),  # rates in bytes per ps
-        ("hyper", "f8"),
-        ("minimum", "f8"),
-        ("context_cache", "i8"),
-        ("context_miss", "i8"),
-        ("message", "i8"),
-        ("load_interval", "i8"),
+        *SETTINGS.items(),
     ],
     align=True,
 )

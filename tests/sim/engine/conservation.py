@@ -114,7 +114,7 @@ class Check:
         """What waits in a switch and came from outside is counted, once; and nothing else."""
         used: dict[int, int] = defaultdict(int)
         received: dict[int, int] = defaultdict(int)
-        for packet in (*self.queued, *self.holding) if self.config["buffer"] != r.NONE else ():
+        for packet in (*self.queued, *self.holding) if self.config["shared_buffer_bytes"] != r.NONE else ():
             came, one = self.packets["came"][packet], self.packets["priority"][packet]
             if one > r.CONTROL and came != r.NONE:
                 used[self.links["target"][came]] += self.packets["bytes"][packet]
@@ -123,12 +123,12 @@ class Check:
         for number in range(len(self.state.queues)):
             inside, beyond = self.queues["ingress"][number], self.queues["headroom"][number]
             assert min(inside, beyond) >= 0
-            assert beyond <= self.config["headroom"]
+            assert beyond <= self.config["headroom_bytes"]
             assert inside + beyond == (received[number] if self.config["pfc"] else 0)
             headroom[self.links["target"][number // self.classes]] += beyond
         for node, counted in enumerate(self.state.nodes["used"].tolist()):
             assert counted == used[node] - headroom[node]
-            assert counted <= max(0, self.config["buffer"])
+            assert counted <= max(0, self.config["shared_buffer_bytes"])
 
     def pauses(self) -> None:
         """A class is stopped if the other end says so, or has said so last in frames that are under way."""

@@ -12,6 +12,7 @@ number, modulo how many it has.
 
 from collections.abc import Mapping
 
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.buffers import admit, release
@@ -20,18 +21,7 @@ from ailb_gen.sim.engine.forwarding import is_idle, lose, next_hops, refuse, sen
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.random import random_below
-from ailb_gen.sim.engine.records import (
-    ANSWER,
-    BALANCER,
-    CLEAR,
-    CONTROL,
-    DATA,
-    NEVER,
-    NONE,
-    NOTIFY,
-    REPLY,
-    State,
-)
+from ailb_gen.sim.engine.records import State
 from ailb_gen.sim.engine.wire import free_packet, new_packet
 from ailb_gen.sim.fabric import UNREACHABLE, Fabric
 
@@ -45,12 +35,12 @@ TICK, TICKS = 10, 0x7FFFFFFF
 def begin_flow(state: State, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
-    own.path = NONE
+    own.path = r.NONE
     own.epoch = own.epoch_seen = 0
     own.rerouted = own.confirmed = own.tail_seen = own.old_path_seen = 0
     own.active_at = own.tail_at = 0
-    own.reply_by = own.timer_at = NEVER
-    own.held_head = own.held_tail = NONE
+    own.reply_by = own.timer_at = r.NEVER
+    own.held_head = own.held_tail = r.NONE
 
 
 @inlined
@@ -67,7 +57,7 @@ def _good_path(state: State, flow: int, first: int, count: int, now: int) -> int
         path = random_below(state, count)
         if state.metrics[0, 0, _pause_of(state, state.set_links[first + path], flow)] <= now:
             return path
-    return NONE
+    return r.NONE
 
 
 @inlined
@@ -75,10 +65,10 @@ def _reroute(state: State, flow: int, first: int, count: int, now: int) -> None:
     """Move a flow to a good path, if one is found; its first path may be any."""
     own = state.steered[flow]
     path = _good_path(state, flow, first, count, now)
-    if own.path == NONE:
-        own.path = path if path != NONE else random_below(state, count)
+    if own.path == r.NONE:
+        own.path = path if path != r.NONE else random_below(state, count)
         return
-    if path == NONE or path == own.path:  # noqa: PLR1714 - Numba has no tuples of two types of integers
+    if path == r.NONE or path == own.path:  # noqa: PLR1714 - Numba has no tuples of two types of integers
         return
     own.path = path
     state.tasks[state.flows[flow].task].rerouted += 1
@@ -106,7 +96,7 @@ def _steer(state: State, first: int, count: int, packet: int, now: int) -> None:
     if own.reply_by < now:
         # The last one on the old path.
         record.tag |= TAIL
-        own.reply_by = NEVER
+        own.reply_by = r.NEVER
         own.rerouted = 1
         own.tail_at = now
         _reroute(state, flow, first, count, now)
@@ -138,11 +128,11 @@ def _link(state: State, node: int, number: int, packet: int) -> int:
 def _send_back(state: State, node: int, kind: int, packet: int, now: int) -> None:
     """Send a control packet from the last to the first switch of a flow."""
     data = state.packets[packet]
-    number = new_packet(state, kind, data.flow, state.config[0].control)
+    number = new_packet(state, kind, data.flow, state.config[0].control_bytes)
     reply = state.packets[number]
     reply.destination = state.flows[data.flow].back
-    reply.key = data.key ^ ANSWER
-    reply.priority = CONTROL
+    reply.key = data.key ^ r.ANSWER
+    reply.priority = r.CONTROL
     reply.tag = data.tag
     reply.metric = data.metric
     hops = next_hops(state, node, number)
@@ -159,7 +149,7 @@ def _take_control(state: State, node: int, packet: int, now: int) -> None:
     record = state.packets[packet]
     flow = record.flow
     own = state.steered[flow]
-    if record.kind == NOTIFY:
+    if record.kind == r.NOTIFY:
         destination = state.destinations[state.flows[flow].destination]
         config = state.config[0]
         number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
@@ -168,9 +158,9 @@ def _take_control(state: State, node: int, packet: int, now: int) -> None:
             link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]
             state.metrics[0, 0, _pause_of(state, link, flow)] = now + int(state.parameters[0].pause_ps)
     # A REPLY that comes after its deadline says nothing: the TAIL is sent, or is next.
-    elif record.metric == own.epoch and (record.kind == CLEAR or (not own.rerouted and now < own.reply_by)):
+    elif record.metric == own.epoch and (record.kind == r.CLEAR or (not own.rerouted and now < own.reply_by)):
         own.confirmed = 1
-        own.reply_by = NEVER
+        own.reply_by = r.NEVER
     lose(state, packet)
 
 
@@ -180,11 +170,11 @@ def _hold(state: State, link: int, packet: int, now: int) -> None:
     record = state.packets[packet]
     own = state.steered[record.flow]
     node = state.links[link].source
-    if state.config[0].buffer != NONE and not admit(state, node, link, packet, now):
+    if state.config[0].shared_buffer_bytes != r.NONE and not admit(state, node, link, packet, now):
         refuse(state, link, packet)
         return
-    record.next = NONE
-    if own.held_head == NONE:
+    record.next = r.NONE
+    if own.held_head == r.NONE:
         own.held_head = packet
     else:
         state.packets[own.held_tail].next = packet
@@ -197,13 +187,13 @@ def _let_go(state: State, flow: int, now: int) -> None:
     own = state.steered[flow]
     own.tail_seen = 1
     packet = own.held_head
-    own.held_head = NONE
-    while packet != NONE:
+    own.held_head = r.NONE
+    while packet != r.NONE:
         record = state.packets[packet]
         following = record.next
         node = state.links[record.came].target
         link = _link(state, node, state.destinations[record.destination].delivery, packet)
-        if state.config[0].buffer != NONE and is_idle(state, link, record.priority, now):
+        if state.config[0].shared_buffer_bytes != r.NONE and is_idle(state, link, record.priority, now):
             # What never joins the queue would not be counted out.
             release(state, link, packet)
         append_or_send(state, link, packet, now)
@@ -223,25 +213,25 @@ def _set_deadline(state: State, flow: int, now: int) -> None:
         own.resume_at = now + int(state.parameters[0].resume_ps)
     if own.resume_at < own.timer_at:
         own.timer_at = own.resume_at
-        add_timer(state, own.resume_at, BALANCER, state.flows[flow].task)
+        add_timer(state, own.resume_at, r.BALANCER, state.flows[flow].task)
 
 
 @compiled
 def expire(state: State, task: int, now: int) -> None:
     """Let packets go on whose TAIL is overdue."""
     flow = state.tasks[task].flow
-    if flow == NONE:
+    if flow == r.NONE:
         return
     own = state.steered[flow]
     if now >= own.timer_at:
-        own.timer_at = NEVER
-    if own.held_head == NONE:
+        own.timer_at = r.NEVER
+    if own.held_head == r.NONE:
         return
     if now >= own.resume_at:
         _let_go(state, flow, now)
     elif own.resume_at < own.timer_at:
         own.timer_at = own.resume_at
-        add_timer(state, own.resume_at, BALANCER, task)
+        add_timer(state, own.resume_at, r.BALANCER, task)
 
 
 @compiled
@@ -254,19 +244,19 @@ def _receive(state: State, node: int, number: int, packet: int, now: int) -> boo
         return False
     if record.metric > own.epoch_seen:
         # After a silence at the first switch: what still waits is of an older epoch.
-        if own.held_head != NONE:
+        if own.held_head != r.NONE:
             _let_go(state, flow, now)
         own.epoch_seen = record.metric
         own.tail_seen = own.old_path_seen = 0
     if record.marked:
-        _send_back(state, node, NOTIFY, packet, now)
+        _send_back(state, node, r.NOTIFY, packet, now)
     if tag & REQUEST:
-        _send_back(state, node, REPLY, packet, now)
+        _send_back(state, node, r.REPLY, packet, now)
     if tag & REROUTED:
         if own.tail_seen:
             return False
         link = _link(state, node, number, packet)
-        if own.held_head == NONE:
+        if own.held_head == r.NONE:
             _set_deadline(state, flow, now)
         _hold(state, link, packet, now)
         return True
@@ -274,11 +264,11 @@ def _receive(state: State, node: int, number: int, packet: int, now: int) -> boo
     own.sent = record.extra
     own.received = now
     if tag & TAIL:
-        _send_back(state, node, CLEAR, packet, now)
+        _send_back(state, node, r.CLEAR, packet, now)
         send_on(state, node, _link(state, node, number, packet), packet, now)
         _let_go(state, flow, now)
         return True
-    if own.held_head != NONE:
+    if own.held_head != r.NONE:
         _set_deadline(state, flow, now)
     return False
 
@@ -289,9 +279,9 @@ def takes(state: State, node: int, number: int, packet: int, now: int) -> bool:
     record = state.packets[packet]
     if number != state.destinations[record.destination].delivery:
         return False
-    if record.kind == DATA:
+    if record.kind == r.DATA:
         return record.tag != 0 and _receive(state, node, number, packet, now)
-    if record.kind in (REPLY, CLEAR, NOTIFY):
+    if record.kind in (r.REPLY, r.CLEAR, r.NOTIFY):
         _take_control(state, node, packet, now)
         return True
     return False

@@ -37,7 +37,7 @@ def base_round_trip(state: State, flow: int, size: int, count: int) -> int:
             link = state.set_links[entry.first + position]
             there, back = state.links[link], state.links[state.links[link].reverse]
             time = there.delay + size * there.byte_ps
-            time += back.delay + config.control * back.byte_ps
+            time += back.delay + config.control_bytes * back.byte_ps
             if time < least:
                 least, best = time, link
         total += least
@@ -55,7 +55,7 @@ def base_round_trip(state: State, flow: int, size: int, count: int) -> int:
 def begin_round_trips(state: State, flow: int, now: int) -> None:
     """Note the base round trip of a flow that starts, and its first chunk."""
     config, own = state.config[0], state.steered[flow]
-    own.base_round_trip = base_round_trip(state, flow, config.payload + config.header, max(config.chunk, 1))
+    own.base_round_trip = base_round_trip(state, flow, config.payload_bytes + config.header_bytes, max(config.chunk, 1))
     own.chunk_end = config.chunk
     own.chunk_at = now
 

@@ -66,7 +66,7 @@ def _slots(state: State) -> int:
 
 @inlined
 def _probe_bytes(state: State) -> int:
-    return int(state.parameters[0].probe_bytes) or state.config[0].control
+    return int(state.parameters[0].probe_bytes) or state.config[0].control_bytes
 
 
 @compiled
