@@ -175,7 +175,7 @@ def _simulate(
     from ailb_gen.sim.conclusions import comparable, tie
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import Row, finish, held_scenario
-    from ailb_gen.sim.scenario.points import points_of
+    from ailb_gen.sim.scenario.fabrics import points_of
     from ailb_gen.sim.sweep import Options
 
     points, warnings = points_of(variants, folder)

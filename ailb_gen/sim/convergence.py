@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, UNREACHABLE, Fabric, Int32
-from ailb_gen.sim.next_hop_sets import NextHopSets
-from ailb_gen.sim.places import Broken
+from ailb_gen.sim.broken import Broken
+from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, UNREACHABLE, Fabric, Int32, NextHopSets
 
 Mask = npt.NDArray[np.bool_]
 

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.broken import Broken, FailureNames
 from ailb_gen.sim.convergence import converged
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric, Forwarding, Int32, Int64, LinkChange
-from ailb_gen.sim.next_hop_sets import NextHopSets
-from ailb_gen.sim.places import Broken, Places
+from ailb_gen.sim.fabric import UNREACHABLE, Fabric, Forwarding, Int32, Int64, LinkChange, NextHopSets
 
 # The next-hop sets of all switches and prefixes while something is broken.
 Converge = Callable[[Broken], Int32]
@@ -23,7 +22,7 @@ Converge = Callable[[Broken], Int32]
 class Outage:
     """A link, all links between two devices, or a switch that is down from a time on.
 
-    `name` is what a user writes: `leaf1:et-0/0/3`, `leaf1-spine2`, `spine1` (see `Places`). `up_ps` None: it does not
+    `name` is the user's: `leaf1:et-0/0/3`, `leaf1-spine2`, `spine1` (see `FailureNames`). Without `up_ps` it does not
     come back. FIBs follow `detection_ps` after either; what comes back before is not noticed by routing.
     """
 
@@ -90,8 +89,8 @@ def scheduled(fabric: Fabric, outages: Sequence[Outage], sets: NextHopSets, conv
     if not outages:
         return fabric
     _check(outages)
-    places = Places(fabric)
-    broken = {outage: places.named(outage.name) for outage in outages}
+    names = FailureNames(fabric)
+    broken = {outage: names.named(outage.name) for outage in outages}
     states = list(_states(fabric.forwarding[0], broken, converge))
     set_first, set_links = sets.arrays()
     return replace(

@@ -11,8 +11,7 @@ from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.routing.fib import fib_entry
 from ailb_gen.routing.rib import Routing, removed_positions
 from ailb_gen.routing.solve import State, solve
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, Int32, Int64
-from ailb_gen.sim.next_hop_sets import NextHopSets
+from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, Int32, Int64, NextHopSets
 
 # What packets to an address of a leaf's match, the longest prefix first, and the leaf that has it (-1: none).
 Column = tuple[tuple[Prefix, ...], int]

@@ -21,7 +21,7 @@ from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
 from ailb_gen.sim.balancers import BALANCERS, Parameter
-from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
+from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 from ailb_gen.study.what_if.schema import json_schema as what_if_schema
 
 Node = Mapping[str, Any]

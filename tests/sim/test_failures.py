@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.broken import FailureNames
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, Fabric, LinkChange
 from ailb_gen.sim.failures import Outage, random_cables, with_outages
-from ailb_gen.sim.places import Places
 from tests.sim.files import fabric
 from tests.sim.test_clos import SMALL
 from tests.sim.walk import check_arrays, next_links, shares
@@ -25,7 +25,7 @@ def small(**changed: int) -> Fabric:
 
 
 def links(found: Fabric, word: str) -> set[str]:
-    return {found.link_names[link] for link in Places(found).named(word).links}
+    return {found.link_names[link] for link in FailureNames(found).named(word).links}
 
 
 def changes(found: Fabric) -> list[tuple[int, str, str]]:
@@ -141,7 +141,7 @@ def test_names_as_users_write_them() -> None:
     assert links(found, "h100-01:gpu0_eth") == {"h100-01:gpu0_eth", "stripe1-leaf1:et-0/0/16:0"}
     assert len(links(found, "h100-01")) == 16
     assert len(links(found, "spine2")) == 2 * 16
-    assert Places(found).named("spine2").switches == {found.names.index("spine2")}
+    assert FailureNames(found).named("spine2").switches == {found.names.index("spine2")}
     assert len(links(fabric("jvd-8-uplinks"), "stripe1-leaf1-spine2")) == 4
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
@@ -279,3 +280,11 @@ class Scenario(Model):
     sweep: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="values for paths, all combinations of which are simulated"
     )
+
+
+def json_schema() -> str:
+    """Return the JSON Schema of scenario files (draft 2020-12) as indented text ending in a newline."""
+    schema = Scenario.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "scenario file of ailb-gen simulate"
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

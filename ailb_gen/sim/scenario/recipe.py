@@ -14,8 +14,8 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, Fabric, Int32
 from ailb_gen.sim.point import Traffic
-from ailb_gen.sim.scenario.convert import links_of
-from ailb_gen.sim.scenario.ranks import addresses, per_server, ranks_of, servers_of
+from ailb_gen.sim.scenario.convert import values
+from ailb_gen.sim.scenario.members import addresses, links_of, per_server, ranks_of, servers_of
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -47,7 +47,7 @@ DEVIATIONS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class EntryContext:
     """The context in which the traffic of an entry is made; `name` is that of its job."""
 
     fabric: Fabric
@@ -72,7 +72,7 @@ class TrafficRecipe:
         names = _names([part.kind for part in self.parts])
         found = []
         for number, part in enumerate(self.parts):
-            context = Context(fabric, seed + (number << 40), self.folder, names[number])
+            context = EntryContext(fabric, seed + (number << 40), self.folder, names[number])
             count = LEAST.get(part.kind)
             found.append(_in_entry(number, part, partial(count, part.chosen, context)) if count else LeastTraffic(0))
         return found
@@ -86,7 +86,7 @@ class TrafficRecipe:
         for number in order:
             part = self.parts[number]
             # Entries of one kind must not draw the same numbers.
-            context = Context(fabric, seed + (number << 40), self.folder, names[number])
+            context = EntryContext(fabric, seed + (number << 40), self.folder, names[number])
             made[number] = _in_entry(number, part, partial(MAKERS[part.kind], part.chosen, context))
             fabric = made[number].fabric or fabric
         found = [made[number] for number in range(len(names))]
@@ -125,7 +125,7 @@ def _distinct(workloads: Sequence[Workload], names: Sequence[str]) -> list[Workl
     ]
 
 
-Describe = Callable[[Any, Context, TaskBuilder], Mapping[str, Collective]]
+Describe = Callable[[Any, EntryContext, TaskBuilder], Mapping[str, Collective]]
 
 
 def _queue_pairs(part: Connections, fabric: Fabric) -> QueuePairs:
@@ -145,7 +145,7 @@ def _delayed(workload: Workload, start_ps: int) -> Workload:
     return replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(start_ps)))
 
 
-def _describe_collective(part: CollectivePart, context: Context, builder: TaskBuilder) -> Mapping[str, Collective]:
+def _describe_collective(part: CollectivePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a collective; return it by the name of its job."""
     fabric = context.fabric
     ranks = ranks_of(part.hosts, context.fabric)
@@ -169,54 +169,36 @@ def _describe_collective(part: CollectivePart, context: Context, builder: TaskBu
     return {name: Collective(part.kind, len(ranks), part.bytes, part.compute)}
 
 
-def _describe_training(part: TrainingPart, context: Context, builder: TaskBuilder) -> Mapping[str, Collective]:
+def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
     hosts = ranks_of(part.hosts, context.fabric)
-    training = Training(
-        data=part.data,
-        tensor=part.tensor,
-        pipeline=part.pipeline,
-        steps=part.steps,
-        microbatches=part.microbatches,
-        schedule=part.schedule,
-        forward_ps=part.forward,
-        backward_ps=part.backward,
-        optimizer_ps=part.optimizer,
-        tensor_bytes=part.tensor_bytes,
-        tensor_collectives=part.tensor_collectives,
-        activation_bytes=part.activation_bytes,
-        gradient_bytes=part.gradient_bytes,
-        gradient_buckets=part.gradient_buckets,
-        gradients=part.gradients,
-        algorithm=part.algorithm,
-        options=Options(part.slices, stream=part.stream),
-        queue_pairs=_queue_pairs(part, fabric),
-    )
+    given = values(part, Training) | {"options": Options(part.slices, stream=part.stream), "start_ps": 0}
+    training = Training(**given | {"queue_pairs": _queue_pairs(part, fabric)})
     (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride, part.block)
     train(builder, context.name, placed, training, servers_of(part, fabric, placed))
     return {}
 
 
-def _job(describe: Describe, part: Any, context: Context) -> Traffic:  # noqa: ANN401 - the part it describes
+def _job(describe: Describe, part: Any, context: EntryContext) -> Traffic:  # noqa: ANN401 - the part it describes
     builder = TaskBuilder(context.seed)
     collectives = describe(part, context, builder)
     return Traffic(_delayed(builder.finish(), part.start), collectives)
 
 
-def _least_of_job(describe: Describe, part: Any, context: Context) -> LeastTraffic:  # noqa: ANN401 - as above
+def _least_of_job(describe: Describe, part: Any, context: EntryContext) -> LeastTraffic:  # noqa: ANN401 - as above
     counter = TaskCounter()
     describe(part, context, counter)
     return counter.least()
 
 
-def _flows(part: FlowsPart, context: Context) -> Traffic:
+def _flows(part: FlowsPart, context: EntryContext) -> Traffic:
     kind = part.format or ("cm" if part.file.removesuffix(".gz").endswith(".cm") else "flows")
     read = read_connection_matrix if kind == "cm" else read_flow_list
     return Traffic(read(context.folder / part.file, part.file, context.fabric.host_count, context.seed))
 
 
-def _arrivals(part: ArrivalsPart, context: Context) -> Traffic:
+def _arrivals(part: ArrivalsPart, context: EntryContext) -> Traffic:
     sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
     hosts = ranks_of(part.hosts, context.fabric)
     leaves = _leaves(context.fabric) if part.other_leaves else None
@@ -224,7 +206,7 @@ def _arrivals(part: ArrivalsPart, context: Context) -> Traffic:
     return Traffic(poisson(hosts, rates, part.load, sizes, part.duration, context.seed, leaves, part.sizes))
 
 
-def _least_arrivals(part: ArrivalsPart, context: Context) -> LeastTraffic:
+def _least_arrivals(part: ArrivalsPart, context: EntryContext) -> LeastTraffic:
     sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
     rate = float(host_rates(context.fabric)[ranks_of(part.hosts, context.fabric)].sum())
     mean = part.load * rate / (8 * sizes.mean_bytes()) * part.duration / PS_PER_S
@@ -232,20 +214,20 @@ def _least_arrivals(part: ArrivalsPart, context: Context) -> LeastTraffic:
     return LeastTraffic(count, count)
 
 
-def _mice(part: MicePart, context: Context) -> Traffic:
+def _mice(part: MicePart, context: EntryContext) -> Traffic:
     hosts = ranks_of(part.hosts, context.fabric)
     leaves = _leaves(context.fabric) if part.other_leaves else None
     amount = np.full(part.count, part.bytes, dtype=np.int64)
     return Traffic(mice(hosts, amount, part.interval, context.seed, leaves, part.start))
 
 
-def _background(part: BackgroundPart, context: Context) -> Traffic:
+def _background(part: BackgroundPart, context: EntryContext) -> Traffic:
     links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern, "links")}
     found = with_background(context.fabric, list(links), part.load, part.duration, part.start, context.seed)
     return Traffic(found.workload, fabric=found.fabric)
 
 
-def _scale_unit(part: ScaleUnitPart, context: Context) -> Traffic:
+def _scale_unit(part: ScaleUnitPart, context: EntryContext) -> Traffic:
     hosts = scale_unit.LEAVES * scale_unit.SERVERS_PER_LEAF
     if context.fabric.host_count != hosts:
         raise UsageError(f"these workloads are for {hosts} servers, and the fabric has {context.fabric.host_count}")
@@ -261,7 +243,7 @@ def _scale_unit(part: ScaleUnitPart, context: Context) -> Traffic:
     return Traffic(scale_unit.mixed(context.seed, part.scale, mixed, queue_pairs))
 
 
-MAKERS: Mapping[str, Callable[[Any, Context], Traffic]] = {
+MAKERS: Mapping[str, Callable[[Any, EntryContext], Traffic]] = {
     "collective": partial(_job, _describe_collective),
     "training": partial(_job, _describe_training),
     "flows": _flows,
@@ -270,7 +252,7 @@ MAKERS: Mapping[str, Callable[[Any, Context], Traffic]] = {
     "background": _background,
     "scale_unit": _scale_unit,
 }
-LEAST: Mapping[str, Callable[[Any, Context], LeastTraffic]] = {
+LEAST: Mapping[str, Callable[[Any, EntryContext], LeastTraffic]] = {
     "collective": partial(_least_of_job, _describe_collective),
     "training": partial(_least_of_job, _describe_training),
     "arrivals": _least_arrivals,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ailb_gen.sim.fabric import PS_PER_US
+from ailb_gen.sim.scenario.fabrics import DETECTION_PS
 from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import Failure
-from ailb_gen.sim.scenario.points import DETECTION_PS
 from ailb_gen.study.what_if.job import Amounts, amounts
 from ailb_gen.study.what_if.load import Question
 from ailb_gen.study.what_if.models import WhatIf

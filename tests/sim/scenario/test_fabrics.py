@@ -8,8 +8,8 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import SPINE, Fabric
 from ailb_gen.sim.point import Point
+from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import parse
-from ailb_gen.sim.scenario.points import points_of
 from tests.conftest import ROOT
 from tests.sim.walk import shares
 

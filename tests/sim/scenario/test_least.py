@@ -9,9 +9,9 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim import memory
-from ailb_gen.sim.scenario import points
+from ailb_gen.sim.scenario import fabrics
+from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import load, parse
-from ailb_gen.sim.scenario.points import points_of
 from ailb_gen.sim.traffic.builder import TaskBuilder
 from tests.conftest import EXAMPLES
 
@@ -92,8 +92,8 @@ def test_a_fabric_that_does_not_fit_is_not_built(monkeypatch: pytest.MonkeyPatch
     def never(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(points, "clos", never)
-    monkeypatch.setattr(points, "available_bytes", lambda: 8 << 30)
+    monkeypatch.setattr(fabrics, "clos", never)
+    monkeypatch.setattr(fabrics, "available_bytes", lambda: 8 << 30)
     fabric = "fabric: {clos: {leaves: 4096, spines: 64, hosts_per_leaf: 4096}}"
     message = r"fabric\.clos: 16,777,216 hosts and 34,078,720 links need about 13\.1 GiB of memory, and 8 GiB are free"
     with pytest.raises(UsageError, match=message):

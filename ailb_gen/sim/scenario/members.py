@@ -1,15 +1,42 @@
-"""Which hosts are the ranks of a job, which of them share a server, and how many queue pairs they have."""
+"""Hosts and links of a fabric by the names of a scenario, the ranks of its jobs, and which of them share a server."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import numpy as np
 
+from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Fabric, Int32, Int64
-from ailb_gen.sim.scenario.convert import hosts_of
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
+from ailb_gen.wording import did_you_mean
+
+
+def links_of(fabric: Fabric, pattern: str, what: str) -> list[int]:
+    """Return the directed links whose names match a name or glob. Raises UsageError."""
+    found = [number for number, name in enumerate(fabric.link_names) if fnmatchcase(name, pattern)]
+    if not found:
+        known = f"names are such as {fabric.link_names[0]!r}" if fabric.link_names else "the fabric has no links"
+        hint = did_you_mean(pattern, fabric.link_names) or known
+        raise UsageError(f"{what}: no link is called {pattern!r}; {hint}")
+    return found
+
+
+def hosts_of(fabric: Fabric, patterns: tuple[str, ...], what: str) -> list[int]:
+    """Return the hosts that names and globs say, in their order, each once; all without any. Raises UsageError."""
+    if not patterns:
+        return list(range(fabric.host_count))
+    names = fabric.names[: fabric.host_count]
+    found: dict[int, None] = {}
+    for pattern in patterns:
+        ours = [number for number, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not ours:
+            hint = did_you_mean(pattern, names) or f"names are such as {names[0]!r}"
+            raise UsageError(f"{what}: no host is called {pattern!r}; {hint}")
+        found |= dict.fromkeys(ours)
+    return list(found)
 
 
 def ranks_of(patterns: tuple[str, ...], fabric: Fabric) -> Int32:
