@@ -54,7 +54,7 @@ LONGEST = (
     "browser/test_report.py",
     "browser/test_push.py",
     "test_docs.py",
-    "sim/engine/test_published.py",
+    "sim/engine/test_run_published.py",
     "mutations/test_score.py",
     "docs/test_newcomer.py",
     "deploy/test_faults.py",
@@ -71,7 +71,7 @@ LONGEST = (
     "docs/test_walkthroughs.py",
     "browser/test_verbs.py",
     "routing/test_against_naive.py",
-    "sim/fluid/test_packets.py",
+    "sim/fluid/test_run_packets.py",
     "study/catalog/test_scale_unit.py",
 )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.cli.reports import Target
     from ailb_gen.sim.point import Point
-    from ailb_gen.sim.results import Row
+    from ailb_gen.sim.results import PointRow
     from ailb_gen.sim.scenario.load import Variant
 
 SCENARIO = Annotated[
@@ -174,7 +174,7 @@ def _simulate(
     from ailb_gen.sim.comparison import WIDTH, compared, comparison_table
     from ailb_gen.sim.conclusions import comparable, tie
     from ailb_gen.sim.digest import digest
-    from ailb_gen.sim.results import Row, finish, held_scenario
+    from ailb_gen.sim.results import PointRow, finish, held_scenario
     from ailb_gen.sim.scenario.fabrics import points_of
     from ailb_gen.sim.sweep import Options
 
@@ -182,7 +182,7 @@ def _simulate(
     for line in warnings:
         say(f"warning: {line}")
     run = simulated(points, out, Options(executor, jobs, tables=out is not None, profiled=bool(where)), bool(where))
-    rows = [Row(one.point.variant, one.point.seed, one.digest, run.known.get(one.digest)) for one in run.prepared]
+    rows = [PointRow(one.point.variant, one.point.seed, one.digest, run.known.get(one.digest)) for one in run.prepared]
     records = list(compared(rows))
     about = {
         "scenario": variants[0].scenario.name,
@@ -213,7 +213,7 @@ def _simulate(
 def _page(
     variants: Sequence[Variant],
     points: Sequence[Point],
-    rows: Sequence[Row],
+    rows: Sequence[PointRow],
     records: Sequence[Mapping[str, Any]],
     profiles: Mapping[str, Mapping[str, Any]],
     about: Mapping[str, Any],
@@ -255,11 +255,11 @@ def _title(variants: Sequence[Variant]) -> str:
     return BALANCERS if alone else "variant"
 
 
-def _count(rows: Sequence[Row]) -> int:
+def _count(rows: Sequence[PointRow]) -> int:
     return sum(row.statistics is not None and not row.statistics["interrupted"] for row in rows)
 
 
-def _doubts(rows: Sequence[Row]) -> Iterator[str]:
+def _doubts(rows: Sequence[PointRow]) -> Iterator[str]:
     """Yield what makes results less than they seem: traffic that did not end by itself."""
     from ailb_gen.wording import some
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.wording import did_you_mean
 
 
@@ -27,7 +27,7 @@ class Broken:
 class FailureNames:
     """Looks the names of failures up in a fabric."""
 
-    def __init__(self, fabric: Fabric) -> None:
+    def __init__(self, fabric: FabricArrays) -> None:
         self.fabric = fabric
         self.switches = {name: node for node, name in enumerate(fabric.names) if node >= fabric.host_count}
         # The links that leave from a device, or from a port with or without its unit.

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, PS_PER_US, SPINE, Fabric, Forwarding, Int32, Int64
+from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, PS_PER_US, SPINE, FabricArrays, Forwarding, Int32, Int64
 
 
 def clos(
@@ -24,7 +24,7 @@ def clos(
     uplink_delay_ps: int | None = None,
     colors: int = 0,
     addresses: int = 1,
-) -> Fabric:
+) -> FabricArrays:
     """Build a fabric in which every leaf has `leaf_spine_links` parallel links to every spine.
 
     `host_bps` is the rate of each of a host's `host_links` links, `uplink_bps` that of each link between leaf and
@@ -53,7 +53,7 @@ def clos(
     names = _names(leaves, spines, hosts)
     source, target, reverse = _links(leaves, spines, hosts_per_leaf, host_links, leaf_spine_links)
     access, uplinks = hosts * host_links, tiers * leaf_spine_links
-    return Fabric(
+    return FabricArrays(
         names=names,
         host_count=hosts,
         tier=np.repeat(np.array([HOST, LEAF, SPINE], dtype=np.int32), [hosts, leaves, spines]),

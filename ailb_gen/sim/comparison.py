@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ailb_gen.paint import Paint, Style, unpainted
-from ailb_gen.sim.results import Row
+from ailb_gen.sim.results import PointRow
 from ailb_gen.wording import clean, shown
 
 Statistics = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class FigureSpread:
     """A figure over the seeds that have it."""
 
     seeds: int
@@ -63,7 +63,7 @@ FIGURES: dict[str, Callable[[Statistics], float | None]] = {
 }
 
 
-def compared(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def compared(rows: Sequence[PointRow]) -> Iterator[dict[str, Any]]:
     """Yield a record per variant: its name, how many seeds were simulated, and every figure's spread, None without."""
     for variant in dict.fromkeys(row.variant for row in rows):
         found = [row.statistics for row in rows if row.variant == variant and row.statistics is not None]
@@ -78,8 +78,8 @@ def compared(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _spread(values: Sequence[float]) -> Spread:
-    return Spread(len(values), math.fsum(values) / len(values), min(values), max(values))
+def _spread(values: Sequence[float]) -> FigureSpread:
+    return FigureSpread(len(values), math.fsum(values) / len(values), min(values), max(values))
 
 
 WIDTH = 80

@@ -8,7 +8,7 @@ from typing import Any
 
 from ailb_gen.sim.comparison import FIGURES
 from ailb_gen.sim.fabric import HOST
-from ailb_gen.sim.results import Row
+from ailb_gen.sim.results import PointRow
 from ailb_gen.sim.statistics import TIERS
 from ailb_gen.wording import shown
 
@@ -71,7 +71,7 @@ def _ranking(points: Mapping[str, Sequence[Statistics]]) -> _Ranking | None:
     return None
 
 
-def comparable(rows: Sequence[Row], variants: Mapping[str, str]) -> dict[str, list[Statistics]]:
+def comparable(rows: Sequence[PointRow], variants: Mapping[str, str]) -> dict[str, list[Statistics]]:
     """Return the statistics of variants by name: of those seeds that all variants have that have any."""
     found: dict[str, dict[int, Statistics]] = {name: {} for name in variants}
     for name, variant in variants.items():

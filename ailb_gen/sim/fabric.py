@@ -43,7 +43,7 @@ class LinkChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Fabric:
+class FabricArrays:
     """A fabric of H hosts, S switches, L directed links, D destinations, P prefixes and K next-hop sets.
 
     Links of next-hop sets are in the order of the FIB, which is the order in which hashing counts them.
@@ -106,7 +106,7 @@ class Fabric:
 class NextHopSets:
     """Sets of links, numbered in the order in which they are added."""
 
-    def __init__(self, fabric: Fabric | None = None) -> None:
+    def __init__(self, fabric: FabricArrays | None = None) -> None:
         self._links: list[Int32] = [fabric.set_links] if fabric is not None else []
         self._sizes: list[Int32] = [np.diff(fabric.set_first).astype(np.int32)] if fabric is not None else []
         self.count = len(fabric.set_first) - 1 if fabric is not None else 0

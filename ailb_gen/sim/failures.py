@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.broken import Broken, FailureNames
 from ailb_gen.sim.convergence import converged
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric, Forwarding, Int32, Int64, LinkChange, NextHopSets
+from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays, Forwarding, Int32, Int64, LinkChange, NextHopSets
 
 # The next-hop sets of all switches and prefixes while something is broken.
 Converge = Callable[[Broken], Int32]
@@ -32,7 +32,7 @@ class Outage:
     detection_ps: int = 0
 
 
-def without_links(fabric: Fabric, links: Iterable[int]) -> Fabric:
+def without_links(fabric: FabricArrays, links: Iterable[int]) -> FabricArrays:
     """Return the fabric as it is when the cables of some links are down from the start, and no protocol runs.
 
     Every node leaves its own failed links out of its next-hop sets; no other node reacts. In place of a set that
@@ -62,7 +62,7 @@ def _without_sets(sets: Int32, empty: npt.NDArray[np.bool_]) -> Int32:
     return np.where((sets >= 0) & empty[sets], np.int32(UNREACHABLE), sets)
 
 
-def random_cables(fabric: Fabric, probability: float, seed: int) -> Int64:
+def random_cables(fabric: FabricArrays, probability: float, seed: int) -> Int64:
     """Draw cables that are down, each with a probability; returns one link of each. Raises UsageError."""
     if not 0 <= probability <= 1:
         raise UsageError(f"{probability} is not a probability; it must be from 0 to 1")
@@ -70,7 +70,7 @@ def random_cables(fabric: Fabric, probability: float, seed: int) -> Int64:
     return cables[np.random.default_rng(seed).random(len(cables)) < probability]
 
 
-def with_outages(fabric: Fabric, outages: Sequence[Outage]) -> Fabric:
+def with_outages(fabric: FabricArrays, outages: Sequence[Outage]) -> FabricArrays:
     """Return a fabric of `clos` in which links and switches fail and come back, and all switches route around them.
 
     A switch that lost its way to a prefix is avoided by all others. A leaf that lost the way of a color takes all that
@@ -80,7 +80,7 @@ def with_outages(fabric: Fabric, outages: Sequence[Outage]) -> Fabric:
     return scheduled(fabric, outages, sets, lambda broken: converged(fabric, sets, broken))
 
 
-def scheduled(fabric: Fabric, outages: Sequence[Outage], sets: NextHopSets, converge: Converge) -> Fabric:
+def scheduled(fabric: FabricArrays, outages: Sequence[Outage], sets: NextHopSets, converge: Converge) -> FabricArrays:
     """Return the fabric with changes of links, and of forwarding as `converge` computes it for what is broken.
 
     `sets` are those of the fabric, to which `converge` adds. Hosts do not react: what they, or the last switch, send

@@ -34,7 +34,7 @@ SENDS = {"leaf": ("plain", "load-balancer-only"), "spine": ("plain", "helper-onl
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Balancing:
     """Load balancing of a switch: the mode of DLB for IPv6 or `off`, its parameters, and its part in GLB."""
 
     mode: str
@@ -83,13 +83,13 @@ def _uncolored(switch: Switch) -> Switch:
     )
 
 
-def _common(network: Network) -> _Way:
+def _common(network: Network) -> _Balancing:
     """Return how all switches balance. Raises UsageError with those that differ from most."""
-    users: dict[_Way, list[str]] = defaultdict(list)
+    users: dict[_Balancing, list[str]] = defaultdict(list)
     for name, switch in network.switches.items():
         users[_way(switch.balancing, network.roles[name])].append(name)
     if not users:
-        return _Way(OFF, (), glb=False)
+        return _Balancing(OFF, (), glb=False)
     most = max(users, key=lambda way: len(users[way]))
     if len(users) > 1:
         others = "; ".join(f"{some(names)}: {way}" for way, names in users.items() if way != most)
@@ -100,7 +100,7 @@ def _common(network: Network) -> _Way:
     return most
 
 
-def _way(balancing: LoadBalancing, role: str) -> _Way:
+def _way(balancing: LoadBalancing, role: str) -> _Balancing:
     texts = [text for text, _ in balancing.dlb]
     mode = next((mode for mode in MODES if any(text.split()[0] == mode for text in texts)), OFF)
     kinds = {text.split()[-1] for text in texts if text.startswith("ether-type ")}
@@ -108,7 +108,7 @@ def _way(balancing: LoadBalancing, role: str) -> _Way:
     if kinds and "ipv6" not in kinds:
         mode = OFF
     parameters = tuple(_parameters(balancing)) if mode != OFF else ()
-    return _Way(mode, parameters, balancing.glb in SENDS[role])
+    return _Balancing(mode, parameters, balancing.glb in SENDS[role])
 
 
 def _parameters(balancing: LoadBalancing) -> Iterator[tuple[str, float]]:

@@ -70,7 +70,7 @@ def server_nics(network: Network) -> list[ServerNic]:
     A queue pair needs a routing rule, an address that the leaf announces (or that netplan sets), and a route to other
     prefixes over this NIC and a gateway on its leaf. A NIC that lacks one is left out and listed in `doubts`.
     """
-    reader = _Reader(network)
+    reader = _NicReader(network)
     return [reader.nic(host, name) for host, name in _named(network)]
 
 
@@ -84,7 +84,7 @@ def _named(network: Network) -> Iterator[tuple[Host, str]]:
         yield from ((host, name) for name in sorted(names, key=natural))
 
 
-class _Reader:
+class _NicReader:
     """Reads every profile and every kind of leaf port once."""
 
     def __init__(self, network: Network) -> None:

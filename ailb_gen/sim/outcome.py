@@ -37,7 +37,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulationOutcome:
     """Times and counts of T tasks, L directed links and the whole run. A fluid run counts bytes, and no packets."""
 
     start_ps: Int64  # (T,) NEVER: not started

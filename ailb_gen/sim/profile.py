@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, Fabric, Float64
-from ailb_gen.sim.outcome import NEVER, Outcome, Series
+from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, FabricArrays, Float64
+from ailb_gen.sim.outcome import NEVER, Series, SimulationOutcome
 from ailb_gen.sim.statistics import TIERS, Counted, job_times, link_loads
 from ailb_gen.sim.workload import Workload
 
@@ -24,7 +24,7 @@ STEPS = 200
 PAIRS = 1024
 
 
-def profile(fabric: Fabric, workload: Workload, outcome: Outcome, counted: Counted) -> Profile:
+def profile(fabric: FabricArrays, workload: Workload, outcome: SimulationOutcome, counted: Counted) -> Profile:
     """Return the profile of a point; the flows are those of its statistics that have ended."""
     ended = counted.finish_ps != NEVER
     flows, slow = counted.flows[ended], counted.slowdown[ended]
@@ -53,7 +53,7 @@ def _short(values: Float64) -> list[float]:
     return [float(f"{value:.6g}") for value in values.tolist()]
 
 
-def _steps(workload: Workload, outcome: Outcome, number: int) -> list[list[float]]:
+def _steps(workload: Workload, outcome: SimulationOutcome, number: int) -> list[list[float]]:
     """Return [number, time in us] of the steps of a job that ended; the first is 1."""
     _, steps = job_times(workload, outcome, number)
     chosen = np.unique(np.linspace(0, len(steps) - 1, min(STEPS, len(steps))).astype(np.int64))
@@ -61,7 +61,7 @@ def _steps(workload: Workload, outcome: Outcome, number: int) -> list[list[float
     return [[step, time] for step, time in zip((chosen + 1).tolist(), times, strict=True)]
 
 
-def _loads(fabric: Fabric, outcome: Outcome) -> dict[str, list[float]]:
+def _loads(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, list[float]]:
     """Return the distribution of the loads of links, by pair of tiers."""
     loads = link_loads(fabric, outcome)
     tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
@@ -71,7 +71,7 @@ def _loads(fabric: Fabric, outcome: Outcome) -> dict[str, list[float]]:
     return found
 
 
-def _pairs(fabric: Fabric, outcome: Outcome) -> dict[str, Any] | None:
+def _pairs(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, Any] | None:
     """Return the load of every leaf towards every spine and back, the mean of parallel links; None of too many."""
     leaves, spines = (np.flatnonzero(fabric.tier == tier).tolist() for tier in (LEAF, SPINE))
     if not 0 < len(leaves) * len(spines) <= PAIRS:

@@ -25,7 +25,7 @@ class PacketSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchSettings:
+class BufferSettings:
     """Queues and buffers of every switch.
 
     Without `shared_buffer_bytes` queues are infinite and nothing is paused. Otherwise a queue takes a packet while it
@@ -120,11 +120,11 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SimulationSettings:
     """Everything but fabric, traffic and random seed."""
 
     packets: PacketSettings = PacketSettings()
-    switches: SwitchSettings = SwitchSettings()
+    switches: BufferSettings = BufferSettings()
     balancer: BalancerSettings = BalancerSettings()
     transport: TransportSettings = TransportSettings()
     congestion: CongestionSettings = CongestionSettings()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric, Float64, Int64
+from ailb_gen.sim.fabric import FabricArrays, Float64, Int64
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.settings import PacketSettings, Settings
+from ailb_gen.sim.settings import PacketSettings, SimulationSettings
 from ailb_gen.sim.workload import Workload
 
 # Leaves whose distances are computed at a time: bounds the memory.
@@ -35,7 +35,7 @@ class _Access:
     down: Float64
 
 
-def unloaded(fabric: Fabric, packets: PacketSettings, source: Int64, target: Int64) -> Unloaded:
+def unloaded(fabric: FabricArrays, packets: PacketSettings, source: Int64, target: Int64) -> Unloaded:
     """Compute what flows between hosts `source` and `target`, shape (F,), meet on an empty fabric.
 
     The shortest path counts, whichever way the FIBs go.
@@ -57,7 +57,12 @@ def unloaded(fabric: Fabric, packets: PacketSettings, source: Int64, target: Int
 
 
 def slowdowns(
-    fabric: Fabric, settings: Settings, workload: Workload, flows: Int64, start_ps: Int64, finish_ps: Int64
+    fabric: FabricArrays,
+    settings: SimulationSettings,
+    workload: Workload,
+    flows: Int64,
+    start_ps: Int64,
+    finish_ps: Int64,
 ) -> Float64:
     """Return the slowdown of some flows, tasks of a workload, shape (F,); NaN for those that have not ended.
 
@@ -74,7 +79,7 @@ def slowdowns(
     return np.where((finish_ps == NEVER) | (start_ps == NEVER), np.nan, np.maximum(taken / ideal, 1.0))
 
 
-def host_rates(fabric: Fabric) -> Int64:
+def host_rates(fabric: FabricArrays) -> Int64:
     """Return what every host can send over all its links, in bit/s, shape (H,)."""
     rates = np.zeros(fabric.host_count, dtype=np.int64)
     ours = fabric.link_source < fabric.host_count
@@ -82,7 +87,7 @@ def host_rates(fabric: Fabric) -> Int64:
     return rates
 
 
-def _access(fabric: Fabric, cost: Float64) -> _Access:
+def _access(fabric: FabricArrays, cost: Float64) -> _Access:
     """Return the switches of every host, and what the cheapest links to and from them cost."""
     hosts = fabric.host_count
     up = (fabric.link_source < hosts) & (fabric.link_target >= hosts)
@@ -99,7 +104,7 @@ def _access(fabric: Fabric, cost: Float64) -> _Access:
     return found
 
 
-def _shortest(fabric: Fabric, cost: Float64, pairs: Int64) -> Float64:
+def _shortest(fabric: FabricArrays, cost: Float64, pairs: Int64) -> Float64:
     """Return the least cost of a path from host to host, shape (pairs,); infinite without one."""
     access = _access(fabric, cost)
     best = np.full(len(pairs), np.inf)
@@ -122,7 +127,7 @@ def _blocks(switches: Int64) -> list[Int64]:
     return [known[at : at + BLOCK] for at in range(0, len(known), BLOCK)]
 
 
-def _distances(fabric: Fabric, cost: Float64, switches: Int64) -> Float64:
+def _distances(fabric: FabricArrays, cost: Float64, switches: Int64) -> Float64:
     """Return the least costs from some switches to all, shape (those, S), by Bellman and Ford."""
     hosts = fabric.host_count
     inner = np.flatnonzero((fabric.link_source >= hosts) & (fabric.link_target >= hosts))

@@ -10,7 +10,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, Parameter
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.memory import new_state
-from ailb_gen.sim.settings import BalancerSettings, Settings
+from ailb_gen.sim.settings import BalancerSettings, SimulationSettings
 from tests.sim.engine.cases import flows, leaf_spine
 
 
@@ -25,7 +25,7 @@ def test_the_engine_gets_every_parameter_by_name_in_its_unit(name: str) -> None:
     row = BALANCERS[name]
     given = {one.name: (one.default + 1) / 2 for one in row.parameters}
     work = flows([0], [1], 1000)
-    state = new_state(leaf_spine(), work, Settings(balancer=BalancerSettings(name, given)), 1)
+    state = new_state(leaf_spine(), work, SimulationSettings(balancer=BalancerSettings(name, given)), 1)
     for one in row.parameters:
         factor = 10**6 if one.unit == "µs" else 1
         value = 10**12 / given[one.name] if one.unit == "1/s" else given[one.name] * factor

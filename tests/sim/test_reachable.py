@@ -9,7 +9,7 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays
 from ailb_gen.sim.failures import without_links
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
@@ -26,7 +26,7 @@ def traffic() -> Workload:
     return builder.finish()
 
 
-def refused(fabric: Fabric) -> str:
+def refused(fabric: FabricArrays) -> str:
     with pytest.raises(UsageError) as error:
         check_reachable(fabric, traffic())
     return str(error.value)

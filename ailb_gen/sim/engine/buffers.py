@@ -2,12 +2,12 @@
 
 from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import FRAMES, FREED, NEVER, NONE, PAUSE, RESUME, State
+from ailb_gen.sim.engine.records import FRAMES, FREED, NEVER, NONE, PAUSE, RESUME, EngineState
 from ailb_gen.sim.engine.wire import append, new_packet, transmit
 
 
 @inlined
-def _threshold(state: State, node: int) -> int:
+def _threshold(state: EngineState, node: int) -> int:
     """Return how long an ingress queue may be."""
     config = state.config[0]
     if config.pause_bytes != NONE:
@@ -16,7 +16,7 @@ def _threshold(state: State, node: int) -> int:
 
 
 @compiled
-def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> None:
+def _send_frame(state: EngineState, kind: int, came: int, priority: int, now: int) -> None:
     """Send a pause or resume frame of a class to the other end of the link over which packets came."""
     back = state.links[came].reverse
     frame = new_packet(state, kind, NONE, state.config[0].control_bytes)
@@ -34,7 +34,7 @@ def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> 
 
 
 @compiled
-def admit(state: State, node: int, link: int, packet: int, now: int) -> bool:
+def admit(state: EngineState, node: int, link: int, packet: int, now: int) -> bool:
     """Return whether a switch has room for a packet, and count it; pause who sent it when its share is used up."""
     config = state.config[0]
     record = state.nodes[node]
@@ -61,7 +61,7 @@ def admit(state: State, node: int, link: int, packet: int, now: int) -> bool:
 
 
 @compiled
-def release(state: State, link: int, packet: int) -> None:
+def release(state: EngineState, link: int, packet: int) -> None:
     """Count a packet out that leaves a switch over a link; let its sender go on when there is room again."""
     config = state.config[0]
     node = state.links[link].source

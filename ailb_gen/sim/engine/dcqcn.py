@@ -5,7 +5,7 @@ asks for the rate. Rates are in bytes per ps. Messages of one queue pair take ov
 """
 
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import NEVER, NONE, State
+from ailb_gen.sim.engine.records import NEVER, NONE, EngineState
 from ailb_gen.sim.fabric import PS_PER_S
 
 
@@ -16,7 +16,7 @@ def _per_ps(bps: int) -> float:
 
 
 @inlined
-def _keep(state: State, flow: int, number: int) -> None:
+def _keep(state: EngineState, flow: int, number: int) -> None:
     """Let a queue pair know what a message of it knows."""
     pair, message = state.limiters[number], state.flows[flow]
     pair.rate, pair.rate_target, pair.alpha = message.rate, message.rate_target, message.alpha
@@ -25,7 +25,7 @@ def _keep(state: State, flow: int, number: int) -> None:
 
 
 @inlined
-def _go_on(state: State, flow: int, number: int) -> None:
+def _go_on(state: EngineState, flow: int, number: int) -> None:
     """Let a message know what its queue pair knows."""
     pair, message = state.limiters[number], state.flows[flow]
     message.rate, message.rate_target, message.alpha = pair.rate, pair.rate_target, pair.alpha
@@ -34,7 +34,7 @@ def _go_on(state: State, flow: int, number: int) -> None:
 
 
 @compiled
-def begin(state: State, flow: int) -> None:
+def begin(state: EngineState, flow: int) -> None:
     """Start a flow at the rate that its queue pair has; a new one at that of its link."""
     record = state.flows[flow]
     number = state.tasks[record.task].limiter
@@ -58,7 +58,7 @@ def begin(state: State, flow: int) -> None:
 
 
 @compiled
-def end(state: State, flow: int) -> None:
+def end(state: EngineState, flow: int) -> None:
     """Keep what is known of the queue pair of a flow that ends, unless a later message has taken it over."""
     number = state.tasks[state.flows[flow].task].limiter
     if number != NONE and state.limiters[number].flow == flow:
@@ -67,7 +67,7 @@ def end(state: State, flow: int) -> None:
 
 
 @compiled
-def _update_alpha(state: State, flow: int, until: int) -> None:
+def _update_alpha(state: EngineState, flow: int, until: int) -> None:
     """Do the updates of alpha that were due."""
     config = state.config[0]
     record = state.flows[flow]
@@ -83,7 +83,7 @@ def _update_alpha(state: State, flow: int, until: int) -> None:
 
 
 @compiled
-def _cut(state: State, flow: int) -> None:
+def _cut(state: EngineState, flow: int) -> None:
     config = state.config[0]
     record = state.flows[flow]
     _update_alpha(state, flow, record.cut_at)
@@ -101,7 +101,7 @@ def _cut(state: State, flow: int) -> None:
 
 
 @compiled
-def _increase(state: State, flow: int) -> None:
+def _increase(state: EngineState, flow: int) -> None:
     config = state.config[0]
     record = state.flows[flow]
     line = 1.0 / state.links[record.link].byte_ps
@@ -116,7 +116,7 @@ def _increase(state: State, flow: int) -> None:
 
 
 @compiled
-def catch_up(state: State, flow: int, now: int) -> None:
+def catch_up(state: EngineState, flow: int, now: int) -> None:
     """Bring the rate of a flow up to date."""
     record = state.flows[flow]
     if record.increase_at == NEVER and record.cut_at == NEVER:
@@ -132,7 +132,7 @@ def catch_up(state: State, flow: int, now: int) -> None:
 
 
 @compiled
-def mark(state: State, flow: int, now: int) -> None:
+def mark(state: EngineState, flow: int, now: int) -> None:
     """Note a mark that came back."""
     config = state.config[0]
     record = state.flows[flow]

@@ -8,7 +8,7 @@ packets arrive, then links send what has just joined an empty queue, then timers
 
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 
 # What leads one of 2^SOON parts of the tournament happens soon.
 SOON = 5
@@ -21,7 +21,7 @@ def moment(time: int, order: int) -> int:
 
 
 @inlined
-def _fetch(state: State, leaf: int) -> None:
+def _fetch(state: EngineState, leaf: int) -> None:
     """Have fetched what an event needs that is one of the next."""
     config = state.config[0]
     if leaf >= config.timer_leaf:
@@ -46,7 +46,7 @@ def _fetch(state: State, leaf: int) -> None:
 
 
 @inlined
-def set_key(state: State, leaf: int, when: int) -> None:
+def set_key(state: EngineState, leaf: int, when: int) -> None:
     """Enter the moment of an entry; NEVER takes it out."""
     config = state.config[0]
     tree = state.tree
@@ -70,20 +70,20 @@ def set_key(state: State, leaf: int, when: int) -> None:
 
 
 @inlined
-def schedule(state: State, link: int) -> None:
+def schedule(state: EngineState, link: int) -> None:
     """Enter a link anew after its next arrival or its next sending has changed."""
     record = state.links[link]
     set_key(state, link, min(record.arrival, record.wake))
 
 
 @inlined
-def _precedes(state: State, left: int, right: int) -> bool:
+def _precedes(state: EngineState, left: int, right: int) -> bool:
     first, second = state.timers[left], state.timers[right]
     return first.time < second.time or (first.time == second.time and first.order < second.order)
 
 
 @compiled
-def _swap(state: State, left: int, right: int) -> None:
+def _swap(state: EngineState, left: int, right: int) -> None:
     first, second = state.timers[left], state.timers[right]
     time, order, kind, subject = first.time, first.order, first.kind, first.subject
     first.time, first.order, first.kind, first.subject = second.time, second.order, second.kind, second.subject
@@ -91,7 +91,7 @@ def _swap(state: State, left: int, right: int) -> None:
 
 
 @compiled
-def add_timer(state: State, time: int, kind: int, subject: int) -> None:
+def add_timer(state: EngineState, time: int, kind: int, subject: int) -> None:
     """Start a timer; those of one time expire in the order in which they were started."""
     run = state.run[0]
     at = run.timers
@@ -107,7 +107,7 @@ def add_timer(state: State, time: int, kind: int, subject: int) -> None:
 
 
 @compiled
-def remove_timer(state: State) -> None:
+def remove_timer(state: EngineState) -> None:
     """Take the first timer out."""
     run = state.run[0]
     last = run.timers - 1

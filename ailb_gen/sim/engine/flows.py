@@ -6,20 +6,20 @@ from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, nic_link, payload_of
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, State
+from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, EngineState
 from ailb_gen.sim.engine.wire import new_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
 @inlined
-def packets_of(state: State, task: int) -> int:
+def packets_of(state: EngineState, task: int) -> int:
     """Return how many packets a flow has."""
     payload = state.config[0].payload_bytes
     return (state.tasks[task].amount + payload - 1) // payload
 
 
 @compiled
-def _new_flow(state: State, task: int, now: int) -> int:
+def _new_flow(state: EngineState, task: int, now: int) -> int:
     """Return the record of a flow that starts; there must be a free one."""
     config, run, entry = state.config[0], state.run[0], state.tasks[task]
     number = run.free_flow
@@ -65,7 +65,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
 
 
 @inlined
-def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
+def _data_packet(state: EngineState, flow: int, sequence: int, now: int) -> int:
     record = state.flows[flow]
     number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header_bytes)
     packet = state.packets[number]
@@ -78,7 +78,7 @@ def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
 
 
 @spliced
-def _nic(state: State, flow: int, packet: int, now: int) -> int:
+def _nic(state: EngineState, flow: int, packet: int, now: int) -> int:
     """Return the link over which a host sends a packet."""
     source = state.flows[flow].source
     entry = state.sets[state.hosts[source].links]
@@ -88,7 +88,7 @@ def _nic(state: State, flow: int, packet: int, now: int) -> int:
 
 
 @spliced
-def start_flow(state: State, task: int, now: int) -> None:
+def start_flow(state: EngineState, task: int, now: int) -> None:
     """Start a flow: all of its packets at once (raw), or its queue pair."""
     if state.hosts[state.tasks[task].source].links == UNREACHABLE:
         state.run[0].packets += packets_of(state, task)

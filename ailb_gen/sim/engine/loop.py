@@ -9,7 +9,7 @@ from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
 from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
@@ -20,7 +20,7 @@ SPARE = 16
 
 
 @spliced
-def _forward(state: State, node: int, packet: int, now: int) -> None:
+def _forward(state: EngineState, node: int, packet: int, now: int) -> None:
     """Send a packet on over one of the next hops."""
     number = next_hops(state, node, packet)
     record = state.packets[packet]
@@ -38,7 +38,7 @@ def _forward(state: State, node: int, packet: int, now: int) -> None:
 
 
 @compiled
-def _stop(state: State, link: int, classes: int, now: int) -> None:
+def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
     """Let exactly these classes of a link (bits) be stopped."""
     record = state.links[link]
     before = record.paused
@@ -52,7 +52,7 @@ def _stop(state: State, link: int, classes: int, now: int) -> None:
 
 
 @compiled
-def _pause(state: State, link: int, packet: int, now: int) -> None:
+def _pause(state: EngineState, link: int, packet: int, now: int) -> None:
     """Stop or restart a class of the link in the other direction, as a frame asks."""
     reverse = state.links[link].reverse
     bit = 1 << state.packets[packet].extra
@@ -65,7 +65,7 @@ def _pause(state: State, link: int, packet: int, now: int) -> None:
 
 
 @inlined
-def _is_lost(state: State, link: int, packet: int, now: int) -> bool:
+def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
     """Return whether a packet is lost on a link that fails, failed while it was on the way, or loses at random."""
     record = state.links[link]
     sent = record.delay + state.packets[packet].bytes * record.byte_ps
@@ -78,7 +78,7 @@ def _is_lost(state: State, link: int, packet: int, now: int) -> bool:
 
 
 @spliced
-def _arrival(state: State, link: int, now: int) -> None:
+def _arrival(state: EngineState, link: int, now: int) -> None:
     """Take the first packet off a link: a switch forwards it, a host receives it."""
     packet = arrive(state, link)
     if state.config[0].lazy:
@@ -106,7 +106,7 @@ def _arrival(state: State, link: int, now: int) -> None:
 
 
 @compiled
-def _change(state: State, number: int) -> None:
+def _change(state: EngineState, number: int) -> None:
     """Let a link fail or come back."""
     change = state.changes[number]
     link = state.links[change.link]
@@ -125,7 +125,7 @@ def _change(state: State, number: int) -> None:
 
 
 @spliced
-def _expire(state: State, now: int) -> None:
+def _expire(state: EngineState, now: int) -> None:
     """Do what the first timer is for."""
     kind, subject = state.timers[0].kind, state.timers[0].subject
     remove_timer(state)
@@ -150,7 +150,7 @@ def _expire(state: State, now: int) -> None:
 
 
 @spliced
-def _start(state: State, now: int) -> int:
+def _start(state: EngineState, now: int) -> int:
     """Start the next task that is ready; return GOES_ON, or what is lacking for it."""
     run = state.run[0]
     task = run.ready_head
@@ -171,7 +171,7 @@ def _start(state: State, now: int) -> int:
 
 
 @compiled
-def _begin(state: State) -> None:
+def _begin(state: EngineState) -> None:
     """Start the timers that are known from the beginning."""
     for number in range(len(state.changes)):
         add_timer(state, state.changes[number].time, r.CHANGE, number)
@@ -182,7 +182,7 @@ def _begin(state: State) -> None:
 
 
 @entry
-def advance(state: State, events: int) -> int:
+def advance(state: EngineState, events: int) -> int:
     """Run for so many events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must be enlarged."""
     config, run = state.config[0], state.run[0]
     if not run.begun:

@@ -8,9 +8,9 @@ from ailb_gen.sim.balancers import BALANCERS, NUMBERS
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.random import MASK, seeded
-from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
-from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, Fabric
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
+from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
@@ -20,12 +20,12 @@ NO_LIMIT = 2**31 - 1
 MOST_STAGES = 2**16 - 2
 
 
-def byte_ps(fabric: Fabric) -> np.ndarray[Any, np.dtype[np.int64]]:
+def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return how many ps a byte takes on every link, shape (L,), rounded."""
     return np.rint(8 * PS_PER_S / fabric.rate_bps).astype(np.int64)
 
 
-def window_packets(fabric: Fabric, settings: Settings) -> int:
+def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
     """Return how many packets a queue pair may have in flight; NO_LIMIT for as many as it likes."""
     transport = settings.transport
     if transport.window_bytes is not None:
@@ -39,13 +39,13 @@ def window_packets(fabric: Fabric, settings: Settings) -> int:
     return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
 
 
-def message_packets(settings: Settings) -> int:
+def message_packets(settings: SimulationSettings) -> int:
     """Return how many packets a message of a flow has; 0: a flow is one message."""
     size = settings.transport.message_bytes
     return 0 if size is None else max(1, -(-size // settings.packets.payload_bytes))
 
 
-def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
+def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
     random = np.zeros(4, np.int64)
@@ -60,7 +60,7 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
     parameters = records(1, r.PARAMETERS)
     for name, value in values.items():
         parameters[name] = value
-    return State(
+    return EngineState(
         config=_config(fabric, workload, settings, classes, bits),
         run=_run(),
         tree=np.full(2 << bits, NEVER, np.int64),
@@ -94,7 +94,7 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
     )
 
 
-def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
+def _words(fabric: FabricArrays, workload: Workload, settings: SimulationSettings) -> int:
     """Return the words of bits per flow: a power of two that holds the window."""
     if settings.transport.name in ("raw", "go-back-n"):
         return 1
@@ -104,7 +104,7 @@ def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
     return 1 << max(0, ((bits + 31) // 32 - 1).bit_length())
 
 
-def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int, bits: int) -> Records:
+def _config(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, classes: int, bits: int) -> Records:
     result = records(1, r.CONFIG)
     hooks = HOOKS[settings.balancer.name]
     parts = (
@@ -155,7 +155,7 @@ def _run() -> Records:
     return result
 
 
-def _links(fabric: Fabric, settings: Settings) -> Records:
+def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
     result = records(fabric.link_count, r.LINK)
     for name in ("arrival", "wake"):
         result[name] = NEVER
@@ -200,7 +200,7 @@ def _flows(count: int, first: int) -> Records:
     return result
 
 
-def _tasks(workload: Workload, settings: Settings) -> tuple[Records, Records]:
+def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, Records]:
     """Return the tasks, and what congestion control knows of the queue pairs that several of them have."""
     count = workload.count
     result = records(count + 1, r.TASK)
@@ -233,20 +233,20 @@ def _arrivals(workload: Workload) -> r.Ints32:
     return first[np.argsort(workload.start_ps[first], kind="stable")].astype(np.int32)
 
 
-def _changes(fabric: Fabric) -> Records:
+def _changes(fabric: FabricArrays) -> Records:
     result = records(len(fabric.changes), r.CHANGED)
     for number, change in enumerate(fabric.changes):
         result[number] = (change.at_ps, change.link, change.up)
     return result
 
 
-def _sets(fabric: Fabric) -> Records:
+def _sets(fabric: FabricArrays) -> Records:
     result = records(len(fabric.set_first) - 1, r.SET)
     result["first"], result["count"] = fabric.set_first[:-1], np.diff(fabric.set_first)
     return result
 
 
-def _destinations(fabric: Fabric) -> Records:
+def _destinations(fabric: FabricArrays) -> Records:
     result = records(len(fabric.destination_prefix), r.DESTINATION)
     result["prefix"], result["delivery"] = fabric.destination_prefix, fabric.delivery_set
     result["host"] = fabric.destination_hosts()
@@ -257,14 +257,14 @@ def _destinations(fabric: Fabric) -> Records:
     return result
 
 
-def _hosts(fabric: Fabric) -> Records:
+def _hosts(fabric: FabricArrays) -> Records:
     result = records(fabric.host_count, r.HOST_ENTRY)
     result["links"], result["first"] = fabric.host_set, fabric.first_destination[:-1]
     result["count"] = np.diff(fabric.first_destination)
     return result
 
 
-def _nodes(fabric: Fabric, seed: int) -> Records:
+def _nodes(fabric: FabricArrays, seed: int) -> Records:
     result = records(len(fabric.names), r.NODE)
     words = np.zeros(len(fabric.names), np.int64)
     seeded(seed ^ MASK, words)
@@ -273,14 +273,14 @@ def _nodes(fabric: Fabric, seed: int) -> Records:
     return result
 
 
-def _parameters(settings: Settings) -> dict[str, float]:
+def _parameters(settings: SimulationSettings) -> dict[str, float]:
     """Return the parameters of the load balancer by their names in the engine."""
     row = BALANCERS[settings.balancer.name]
     given = row.values(settings.balancer.parameters)
     return {one.field: one.value(given[one.name]) for one in row.parameters}
 
 
-def grown(state: State, reason: int) -> State:
+def grown(state: EngineState, reason: int) -> EngineState:
     """Return the state with more room for packets, flows or timers."""
     run = state.run[0]
     if reason == r.NEEDS_TIMERS:

@@ -5,19 +5,19 @@ from ailb_gen.sim.engine.dcqcn import catch_up as settle_rate
 from ailb_gen.sim.engine.dcqcn import end as keep_rate
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.wire import new_packet
 
 
 @inlined
-def payload_of(state: State, flow: int, sequence: int) -> int:
+def payload_of(state: EngineState, flow: int, sequence: int) -> int:
     """Return the payload bytes of a packet of a flow."""
     record = state.flows[flow]
     return record.last_bytes if sequence == record.packets - 1 else state.config[0].payload_bytes
 
 
 @inlined
-def nic_link(state: State, host: int, flow: int) -> int:
+def nic_link(state: EngineState, host: int, flow: int) -> int:
     """Return the link of a host for a flow: at both ends the one with the same number."""
     entry = state.sets[state.hosts[host].links]
     if entry.count == 1:
@@ -26,14 +26,14 @@ def nic_link(state: State, host: int, flow: int) -> int:
 
 
 @inlined
-def is_acknowledged(state: State, flow: int, sequence: int) -> bool:
+def is_acknowledged(state: EngineState, flow: int, sequence: int) -> bool:
     """Return whether a packet after the first unacknowledged one was acknowledged on its own."""
     word = (sequence >> 5) & (state.acknowledged.shape[1] - 1)
     return bool((state.acknowledged[flow, word] >> (sequence & 31)) & 1)
 
 
 @compiled
-def _next_repair(state: State, flow: int) -> int:
+def _next_repair(state: EngineState, flow: int) -> int:
     """Return the next packet to be sent again; NONE when there is none (left)."""
     record = state.flows[flow]
     sequence = max(record.repair, record.acknowledged)
@@ -47,7 +47,7 @@ def _next_repair(state: State, flow: int) -> int:
 
 
 @inlined
-def to_send(state: State, flow: int) -> int:
+def to_send(state: EngineState, flow: int) -> int:
     """Return the packet that a flow would send now; NONE: it waits for acknowledgements."""
     record = state.flows[flow]
     if record.recovery != r.NONE:
@@ -63,7 +63,7 @@ def to_send(state: State, flow: int) -> int:
 
 
 @inlined
-def _append_to_ring(state: State, flow: int) -> None:
+def _append_to_ring(state: EngineState, flow: int) -> None:
     record = state.flows[flow]
     ring = state.queues[record.link * state.config[0].classes + record.priority]
     record.ring_next = r.NONE
@@ -77,7 +77,7 @@ def _append_to_ring(state: State, flow: int) -> None:
 
 
 @inlined
-def _pace(state: State, flow: int) -> None:
+def _pace(state: EngineState, flow: int) -> None:
     """Let a flow wait until its rate allows it to send."""
     record = state.flows[flow]
     record.phase = r.PACED
@@ -85,7 +85,7 @@ def _pace(state: State, flow: int) -> None:
 
 
 @inlined
-def activate(state: State, flow: int, now: int) -> bool:
+def activate(state: EngineState, flow: int, now: int) -> bool:
     """Let a flow that has something to send take its turn, now or when its rate allows; True: its NIC has work."""
     record = state.flows[flow]
     if record.phase != r.IDLE or to_send(state, flow) == r.NONE:
@@ -98,7 +98,7 @@ def activate(state: State, flow: int, now: int) -> bool:
 
 
 @inlined
-def rate_allows(state: State, flow: int, now: int) -> None:
+def rate_allows(state: EngineState, flow: int, now: int) -> None:
     """Put a flow into the ring again when its time has come."""
     record = state.flows[flow]
     if record.available > now:
@@ -110,7 +110,7 @@ def rate_allows(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _first_of_ring(state: State, link: int, priority: int) -> int:
+def _first_of_ring(state: EngineState, link: int, priority: int) -> int:
     """Take the first flow out of a ring."""
     ring = state.queues[link * state.config[0].classes + priority]
     flow = ring.ring_head
@@ -125,7 +125,7 @@ def _first_of_ring(state: State, link: int, priority: int) -> int:
 
 
 @compiled
-def defer(state: State, flow: int, until: int) -> None:
+def defer(state: EngineState, flow: int, until: int) -> None:
     """Let a flow not send before a time."""
     record = state.flows[flow]
     record.available = max(record.available, until)
@@ -145,7 +145,7 @@ def defer(state: State, flow: int, until: int) -> None:
 
 
 @compiled
-def forget_context(state: State, flow: int) -> None:
+def forget_context(state: EngineState, flow: int) -> None:
     """Take a flow out of the contexts that its NIC holds."""
     record = state.flows[flow]
     if not record.context:
@@ -164,7 +164,7 @@ def forget_context(state: State, flow: int) -> None:
 
 
 @compiled
-def _use_context(state: State, flow: int) -> int:
+def _use_context(state: EngineState, flow: int) -> int:
     """Return the ps until the NIC has the context of a flow; the least recently used one makes room."""
     config = state.config[0]
     record = state.flows[flow]
@@ -185,7 +185,7 @@ def _use_context(state: State, flow: int) -> int:
 
 
 @inlined
-def begin_message(state: State, flow: int, now: int) -> None:
+def begin_message(state: EngineState, flow: int, now: int) -> None:
     """Let a flow wait until its NIC has begun the messages before its next one, and this one."""
     record = state.flows[flow]
     host = state.hosts[record.source]
@@ -194,7 +194,7 @@ def begin_message(state: State, flow: int, now: int) -> None:
 
 
 @compiled
-def release_flow(state: State, flow: int) -> None:
+def release_flow(state: EngineState, flow: int) -> None:
     """Free the record of a flow that is acknowledged, has no packets in the network and waits for nothing."""
     record = state.flows[flow]
     if record.references or record.phase == r.RINGED or record.task == r.NONE:
@@ -217,7 +217,7 @@ def release_flow(state: State, flow: int) -> None:
 
 
 @inlined
-def timeout_of(state: State, flow: int) -> int:
+def timeout_of(state: EngineState, flow: int) -> int:
     """Return how long a flow waits for an acknowledgement."""
     config = state.config[0]
     record = state.flows[flow]
@@ -225,7 +225,7 @@ def timeout_of(state: State, flow: int) -> int:
 
 
 @inlined
-def _note_sent(state: State, flow: int, sequence: int) -> bool:
+def _note_sent(state: EngineState, flow: int, sequence: int) -> bool:
     """Count a packet, and let the flow go on behind it; return whether it is sent for the first time."""
     record = state.flows[flow]
     fresh = sequence >= record.unsent
@@ -243,7 +243,7 @@ def _note_sent(state: State, flow: int, sequence: int) -> bool:
 
 
 @compiled
-def next_packet(state: State, link: int, priority: int, now: int) -> int:
+def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
     """Return the packet that the first ready flow of a class sends, NONE if it has none; its next turn is arranged."""
     config = state.config[0]
     flow = _first_of_ring(state, link, priority)

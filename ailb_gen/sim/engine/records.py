@@ -13,11 +13,11 @@ from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
 from ailb_gen.sim.settings import (
+    BufferSettings,
     CongestionSettings,
     Measurement,
     NicSettings,
     PacketSettings,
-    SwitchSettings,
     TransportSettings,
 )
 
@@ -308,8 +308,8 @@ RUN = np.dtype(
     align=True,
 )
 # Settings that the engine has by their own names; NONE: not set.
-_TYPES = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
-_PARTS = (PacketSettings, SwitchSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+_TYPES: dict[Any, str] = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
+_PARTS = (PacketSettings, BufferSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
 SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
@@ -341,7 +341,7 @@ PARAMETERS = np.dtype(
 )
 
 
-class State(NamedTuple):
+class EngineState(NamedTuple):
     """All arrays of a run; records by name, the rest plain."""
 
     config: Records  # one

@@ -12,14 +12,14 @@ from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow, timeout_of
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, turn
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
 @inlined
-def _note_order(state: State, flow: int, sequence: int) -> None:
+def _note_order(state: EngineState, flow: int, sequence: int) -> None:
     """Count a packet that comes after a later one."""
     record = state.flows[flow]
     if sequence > record.latest:
@@ -32,7 +32,7 @@ def _note_order(state: State, flow: int, sequence: int) -> None:
 
 
 @inlined
-def _answer(state: State, kind: int, packet: int, now: int) -> None:
+def _answer(state: EngineState, kind: int, packet: int, now: int) -> None:
     """Make a packet what acknowledges it, or asks for another one, and send that."""
     data = state.packets[packet]
     record = state.flows[data.flow]
@@ -47,7 +47,7 @@ def _answer(state: State, kind: int, packet: int, now: int) -> None:
 
 
 @inlined
-def _note_arrival(state: State, flow: int, sequence: int) -> bool:
+def _note_arrival(state: EngineState, flow: int, sequence: int) -> bool:
     """Note a packet that was taken out of turn; return whether it is new."""
     record = state.flows[flow]
     words = state.arrived.shape[1]
@@ -67,7 +67,7 @@ def _note_arrival(state: State, flow: int, sequence: int) -> bool:
 
 
 @inlined
-def _is_refused(state: State, flow: int, now: int) -> bool:
+def _is_refused(state: EngineState, flow: int, now: int) -> bool:
     """Return whether a NACK for the expected packet is due; note it."""
     record = state.flows[flow]
     if record.refused == record.expected and now < record.refused_at + state.config[0].nack_interval_ps:
@@ -78,7 +78,7 @@ def _is_refused(state: State, flow: int, now: int) -> bool:
 
 
 @compiled
-def receive_data(state: State, packet: int, now: int) -> None:
+def receive_data(state: EngineState, packet: int, now: int) -> None:
     """Take a data packet at its host."""
     config = state.config[0]
     data = state.packets[packet]
@@ -114,7 +114,7 @@ def receive_data(state: State, packet: int, now: int) -> None:
 
 
 @inlined
-def _advance(state: State, flow: int, expected: int, now: int) -> None:
+def _advance(state: EngineState, flow: int, expected: int, now: int) -> None:
     """Take a cumulative acknowledgement."""
     record = state.flows[flow]
     if expected <= record.acknowledged:
@@ -131,7 +131,7 @@ def _advance(state: State, flow: int, expected: int, now: int) -> None:
 
 
 @compiled
-def receive_answer(state: State, packet: int, now: int) -> None:
+def receive_answer(state: EngineState, packet: int, now: int) -> None:
     """Take an ACK or NACK at the host that sent the data."""
     config = state.config[0]
     answer = state.packets[packet]
@@ -169,7 +169,7 @@ def receive_answer(state: State, packet: int, now: int) -> None:
 
 
 @compiled
-def expire(state: State, task: int, now: int) -> None:
+def expire(state: EngineState, task: int, now: int) -> None:
     """Send again what was not acknowledged in time."""
     flow = state.tasks[task].flow
     if flow == r.NONE or state.flows[flow].acknowledged == state.flows[flow].packets:

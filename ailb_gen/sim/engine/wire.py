@@ -3,11 +3,11 @@
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.events import moment
 from ailb_gen.sim.engine.jit import inlined, prefetch
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 
 
 @inlined
-def new_packet(state: State, kind: int, flow: int, bytes_: int) -> int:
+def new_packet(state: EngineState, kind: int, flow: int, bytes_: int) -> int:
     """Return a packet of a flow (NONE: of none); there must be a free one."""
     run = state.run[0]
     number = run.free_packet
@@ -30,7 +30,7 @@ def new_packet(state: State, kind: int, flow: int, bytes_: int) -> int:
 
 
 @inlined
-def free_packet(state: State, number: int) -> None:
+def free_packet(state: EngineState, number: int) -> None:
     """Free the record of a packet."""
     run = state.run[0]
     packet = state.packets[number]
@@ -42,7 +42,7 @@ def free_packet(state: State, number: int) -> None:
 
 
 @inlined
-def turn(state: State, number: int, kind: int, destination: int) -> None:
+def turn(state: EngineState, number: int, kind: int, destination: int) -> None:
     """Make a packet what answers it; it keeps its flow, tag, mark, and when it was sent."""
     packet = state.packets[number]
     packet.kind = kind
@@ -56,7 +56,7 @@ def turn(state: State, number: int, kind: int, destination: int) -> None:
 
 
 @inlined
-def transmit(state: State, link: int, number: int, start: int) -> None:
+def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     """Put a packet on the wire of a link that is free; the caller schedules the link."""
     record = state.links[link]
     packet = state.packets[number]
@@ -83,7 +83,7 @@ def transmit(state: State, link: int, number: int, start: int) -> None:
 
 
 @inlined
-def arrive(state: State, link: int) -> int:
+def arrive(state: EngineState, link: int) -> int:
     """Take the first packet off the wire; the caller schedules the link."""
     record = state.links[link]
     number = record.head
@@ -95,7 +95,7 @@ def arrive(state: State, link: int) -> int:
 
 
 @inlined
-def append(state: State, link: int, number: int) -> None:
+def append(state: EngineState, link: int, number: int) -> None:
     """Put a packet at the end of the queue of its class."""
     record = state.links[link]
     packet = state.packets[number]
@@ -117,7 +117,7 @@ def append(state: State, link: int, number: int) -> None:
 
 
 @inlined
-def pick(state: State, link: int, able: int) -> int:
+def pick(state: EngineState, link: int, able: int) -> int:
     """Return the class, of those able to send (bits), whose turn it is: frames, control, the lowest or next one."""
     record = state.links[link]
     if able & 1:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import Records, records
-from ailb_gen.sim.fabric import Fabric, Float64, Int32, Int64
+from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.workload import Workload
 
@@ -107,7 +107,7 @@ RUN = np.dtype(
 )
 
 
-class State(NamedTuple):
+class FluidState(NamedTuple):
     """All arrays of a run: records, heaps, stacks and lists, and the plain arrays of `Fabric` and `Workload`."""
 
     run: Records  # one
@@ -137,12 +137,12 @@ class State(NamedTuple):
     samples: Float64  # (samples, L) bits
 
 
-def initial(fabric: Fabric, workload: Workload, seed: int, slots: int, width: int, samples: int) -> State:
+def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, width: int, samples: int) -> FluidState:
     """Return the state before the first event; nothing is ready, and there are no timers."""
     links, nodes, tasks = fabric.link_count, len(fabric.names), workload.count
     run = records(1, RUN)
     run["this_round"], run["hosts"], run["width"], run["free"] = 1, fabric.host_count, width, slots
-    return State(
+    return FluidState(
         run=run,
         links=_links(fabric),
         flows=records(slots, FLOW),
@@ -178,7 +178,7 @@ def _seeds(nodes: int, seed: int) -> Int64:
     return words
 
 
-def _links(fabric: Fabric) -> Records:
+def _links(fabric: FabricArrays) -> Records:
     links = records(fabric.link_count, LINK)
     links["source"], links["target"] = fabric.link_source, fabric.link_target
     links["rate"] = links["capacity"] = fabric.rate_bps
@@ -195,7 +195,7 @@ def _tasks(workload: Workload) -> Records:
     return tasks
 
 
-def grown(state: State, slots: int, width: int) -> State:
+def grown(state: FluidState, slots: int, width: int) -> FluidState:
     """Return the state with more slots for flows, or more entries for each."""
     run, before = state.run[0], len(state.flows)
     old, unused = int(run["width"]), int(run["free"])

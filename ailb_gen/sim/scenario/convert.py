@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric, Float64
+from ailb_gen.sim.fabric import FabricArrays, Float64
 from ailb_gen.sim.scenario.members import links_of
 from ailb_gen.sim.scenario.models import BalancerPart, Loss, Scenario, Switches
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     Measurement,
     NicSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportSettings,
 )
 from ailb_gen.validation import Model
@@ -27,7 +27,7 @@ from ailb_gen.validation import Model
 UNIT = re.compile("_(bytes|ps|bps|packets)$")
 
 
-def settings_of(scenario: Scenario, fabric: Fabric, base: Settings) -> Settings:
+def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettings) -> SimulationSettings:
     """Return the settings of a scenario with one balancer; `base` are those of the files. Raises UsageError."""
     transport, measure = scenario.transport, scenario.measure
     few = transport.timeout if transport.timeout_few is None else transport.timeout_few
@@ -51,9 +51,9 @@ def values(part: Model, kind: type[Any]) -> dict[str, Any]:
     return {name: getattr(part, key) for name, key in names.items() if key in keys}
 
 
-def _switches(part: Switches, fabric: Fabric, base: SwitchSettings) -> SwitchSettings:
+def _switches(part: Switches, fabric: FabricArrays, base: BufferSettings) -> BufferSettings:
     """Return the settings of switches; keys that are absent are as in the files."""
-    given = {name: value for name, value in values(part, SwitchSettings).items() if value is not None}
+    given = {name: value for name, value in values(part, BufferSettings).items() if value is not None}
     if part.shared_buffer == "infinite":
         given["shared_buffer_bytes"] = None
     count = fabric.link_count
@@ -68,7 +68,7 @@ def _switches(part: Switches, fabric: Fabric, base: SwitchSettings) -> SwitchSet
     return replace(base, **given)
 
 
-def _loss(rows: tuple[Loss, ...], fabric: Fabric) -> Float64:
+def _loss(rows: tuple[Loss, ...], fabric: FabricArrays) -> Float64:
     found = np.zeros(fabric.link_count)
     for row in rows:
         for pattern in row.links:

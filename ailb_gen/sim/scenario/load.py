@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, Failure, Scenario
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario
 from ailb_gen.sim.scenario.overrides import read_path, replaced, with_settings
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -143,7 +143,7 @@ def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
         yield problem_at(source, "conflict", ("switches", "pfc"), reason)
 
 
-def failure_problems(failures: Sequence[Failure], source: Source) -> Iterator[Problem]:
+def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterator[Problem]:
     """Yield the problems of the failures of a file."""
     for number, failure in enumerate(failures):
         path: Path = ("failures", number)

@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import Fabric, Int32, Int64
+from ailb_gen.sim.fabric import FabricArrays, Int32, Int64
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 from ailb_gen.wording import did_you_mean
 
 
-def links_of(fabric: Fabric, pattern: str, what: str) -> list[int]:
+def links_of(fabric: FabricArrays, pattern: str, what: str) -> list[int]:
     """Return the directed links whose names match a name or glob. Raises UsageError."""
     found = [number for number, name in enumerate(fabric.link_names) if fnmatchcase(name, pattern)]
     if not found:
@@ -24,7 +24,7 @@ def links_of(fabric: Fabric, pattern: str, what: str) -> list[int]:
     return found
 
 
-def hosts_of(fabric: Fabric, patterns: tuple[str, ...], what: str) -> list[int]:
+def hosts_of(fabric: FabricArrays, patterns: tuple[str, ...], what: str) -> list[int]:
     """Return the hosts that names and globs say, in their order, each once; all without any. Raises UsageError."""
     if not patterns:
         return list(range(fabric.host_count))
@@ -39,19 +39,19 @@ def hosts_of(fabric: Fabric, patterns: tuple[str, ...], what: str) -> list[int]:
     return list(found)
 
 
-def ranks_of(patterns: tuple[str, ...], fabric: Fabric) -> Int32:
+def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:
     """Return the hosts that a job's `hosts` say, in the order of its ranks. Raises UsageError."""
     return np.array(hosts_of(fabric, patterns, "hosts"), dtype=np.int32)
 
 
-def per_server(part: CollectivePart, fabric: Fabric, ranks: Int32) -> int:
+def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:
     """Return how many ranks in a row are GPUs of one server: as the scenario says, else as the names of hosts do."""
     if part.per_server is not None:
         return part.per_server
     return 1 if part.kind in ("incast", "permutation") else _together(fabric, ranks.tolist())
 
 
-def servers_of(part: TrainingPart, fabric: Fabric, placed: Int32) -> Int64:
+def servers_of(part: TrainingPart, fabric: FabricArrays, placed: Int32) -> Int64:
     """Return the numbers of the servers of ranks: as the scenario says, else as the names of hosts do."""
     if part.per_server is not None:
         return np.arange(len(placed), dtype=np.int64) // part.per_server
@@ -60,7 +60,7 @@ def servers_of(part: TrainingPart, fabric: Fabric, placed: Int32) -> Int64:
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
-def _together(fabric: Fabric, ranks: Sequence[int]) -> int:
+def _together(fabric: FabricArrays, ranks: Sequence[int]) -> int:
     """Return how many ranks in a row are NICs of one server (`SERVER:NIC`), if it is the same number everywhere."""
     servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
     counts = Counter(servers)
@@ -68,6 +68,6 @@ def _together(fabric: Fabric, ranks: Sequence[int]) -> int:
     return next(iter(counts.values())) if together and len(set(counts.values())) == 1 else 1
 
 
-def addresses(fabric: Fabric) -> int:
+def addresses(fabric: FabricArrays) -> int:
     """Return how many addresses hosts have, the most that all of them have."""
     return max(1, int(min(np.diff(fabric.first_destination), default=1)))

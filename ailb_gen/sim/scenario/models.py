@@ -90,7 +90,7 @@ class Packets(Model):
     control: SomeBytes = written("60", "ACK, NACK, CNP and pause frames")
 
 
-class Ecn(Model):
+class EcnPart(Model):
     """Marking at egress queues: from `min` on, with `probability` at `max`, always above."""
 
     min: Bytes = Field(description="queue length at which marking begins")
@@ -99,7 +99,7 @@ class Ecn(Model):
 
 
 def _ecn(value: object) -> object:
-    if value is None or value == "off" or isinstance(value, dict | Ecn):
+    if value is None or value == "off" or isinstance(value, dict | EcnPart):
         return value
     raise wrong("wrong-value", f"must be 'off', or a mapping of min, max and probability, not {str(value)[:40]!r}")
 
@@ -137,7 +137,7 @@ class Switches(Model):
     resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
     headroom: Bytes | None = Field(None, description="of every port, for what arrives after a pause frame was sent")
     ecn: Annotated[
-        Ecn | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=Ecn | Literal["off"] | None)
+        EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
     ] = Field(None, description="marking at egress queues")
     scheduling: Scheduling | None = Field(
         None, description="between classes of data: strict (lowest first), or in turn"
@@ -198,7 +198,7 @@ class Nics(Model):
     message: Time = written("0", "before the first packet of a message; a NIC begins one after the other")
 
 
-class Failure(Model):
+class FailurePart(Model):
     """A link or switch that is down from a time on, perhaps until another; or random cables, down from the start."""
 
     name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
@@ -272,7 +272,7 @@ class Scenario(Model):
         default_factory=Congestion, description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)
-    failures: tuple[Failure, ...] = Field((), description="links and switches that fail")
+    failures: tuple[FailurePart, ...] = Field((), description="links and switches that fail")
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import PS_PER_S, Fabric, Int32
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int32
 from ailb_gen.sim.point import Traffic
 from ailb_gen.sim.scenario.convert import values
 from ailb_gen.sim.scenario.members import addresses, links_of, per_server, ranks_of, servers_of
@@ -29,7 +29,7 @@ from ailb_gen.sim.scenario.traffic import (
 )
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.traffic import scale_unit
-from ailb_gen.sim.traffic.algorithms import Options
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.arrivals import mice, poisson, read_size_distribution
 from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
@@ -50,7 +50,7 @@ DEVIATIONS = 6
 class EntryContext:
     """The context in which the traffic of an entry is made; `name` is that of its job."""
 
-    fabric: Fabric
+    fabric: FabricArrays
     seed: int
     folder: Path
     name: str
@@ -63,7 +63,7 @@ class TrafficRecipe:
     parts: tuple[TrafficPart, ...]
     folder: Path
 
-    def least(self, fabric: Fabric, seed: int) -> list[LeastTraffic]:
+    def least(self, fabric: FabricArrays, seed: int) -> list[LeastTraffic]:
         """Return the least of every entry, without making it. Raises UsageError, IntentError.
 
         Files of flows, background load and published workloads are no larger than their files and links; they count as
@@ -77,7 +77,7 @@ class TrafficRecipe:
             found.append(_in_entry(number, part, partial(count, part.chosen, context)) if count else LeastTraffic(0))
         return found
 
-    def build(self, fabric: Fabric, seed: int) -> Traffic:
+    def build(self, fabric: FabricArrays, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
         names = _names([part.kind for part in self.parts])
         made: dict[int, Traffic] = {}
@@ -128,11 +128,11 @@ def _distinct(workloads: Sequence[Workload], names: Sequence[str]) -> list[Workl
 Describe = Callable[[Any, EntryContext, TaskBuilder], Mapping[str, Collective]]
 
 
-def _queue_pairs(part: Connections, fabric: Fabric) -> QueuePairs:
+def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
     return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
-def _leaves(fabric: Fabric) -> Int32:
+def _leaves(fabric: FabricArrays) -> Int32:
     """Return the switch at the first link of every host, shape (H,)."""
     found = np.full(fabric.host_count, -1, dtype=np.int32)
     ours = np.flatnonzero(fabric.link_source < fabric.host_count)[::-1]
@@ -152,7 +152,7 @@ def _describe_collective(part: CollectivePart, context: EntryContext, builder: T
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
     servers = per_server(part, fabric, ranks)
-    options = Options(part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn)
+    options = CollectiveOptions(part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn)
     name = context.name.replace("collective", part.kind)
     repeat(
         builder,
@@ -173,7 +173,7 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
     hosts = ranks_of(part.hosts, context.fabric)
-    given = values(part, Training) | {"options": Options(part.slices, stream=part.stream), "start_ps": 0}
+    given = values(part, Training) | {"options": CollectiveOptions(part.slices, stream=part.stream), "start_ps": 0}
     training = Training(**given | {"queue_pairs": _queue_pairs(part, fabric)})
     (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride, part.block)
     train(builder, context.name, placed, training, servers_of(part, fabric, placed))

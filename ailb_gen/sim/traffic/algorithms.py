@@ -19,7 +19,7 @@ Ranks = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CollectiveOptions:
     """Options of a collective; each algorithm says which ones it has.
 
     `slices`: messages per chunk, passed on as they arrive (pipelining; NCCL cuts its buffers into slices).
@@ -46,13 +46,15 @@ class Options:
                 raise UsageError(f"{name} of a collective must be at least 1, not {value}")
 
 
-Make = Callable[[TaskBuilder, Job, Ranks, Int64, Options, Numbers], Int64]
+Make = Callable[[TaskBuilder, Job, Ranks, Int64, CollectiveOptions, Numbers], Int64]
 
 
 def ring(label: str, passes: int) -> Make:
     """Return a ring around which the vector goes so many times: 2 for an all-reduce (Patarasuk and Yuan 2009)."""
 
-    def make(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
+    def make(
+        builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+    ) -> Int64:
         """Append a ring of n ranks in n / g servers, one ring of servers per rail.
 
         In step s rank i sends chunk i - s (mod n), which it received in step s - 1, to rank i + 1. Only the last rank
@@ -86,7 +88,9 @@ def ring(label: str, passes: int) -> Make:
     return make
 
 
-def chain(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
+def chain(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
     """Append a broadcast from the first rank to the last one. Axes: group, rank, slice."""
     groups, n = ranks.shape
 
@@ -118,7 +122,9 @@ def parents(n: int) -> Int64:
     return found
 
 
-def double_tree(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
+def double_tree(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
     """Append a reduction to the root and a broadcast from it, in each of two trees with one half of the vector.
 
     The second tree is the first one mirrored (n even) or shifted by one rank (n odd), so that leaves of one are inner
@@ -154,7 +160,7 @@ def double_tree(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, optio
 
 
 def halving_doubling(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
 ) -> Int64:
     """Append recursive vector halving and distance doubling (Rabenseifner; Thakur et al. 2005).
 
@@ -191,7 +197,9 @@ def halving_doubling(
     return builder.barriers(np.concatenate([end, back], axis=1), job, "all-reduce")
 
 
-def all_to_all(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
+def all_to_all(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
     """Append part j of every rank's data to rank j.
 
     With servers of g > 1 a rank's NIC sends what all GPUs of its server have for the GPU of the same rail (PXN), or,
@@ -229,7 +237,9 @@ def all_to_all(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, option
     )
 
 
-def incast(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
+def incast(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
     """Append `size` bytes from every other rank to the first one, all at once."""
     groups, n = ranks.shape
     return builder.exchange(
@@ -237,7 +247,9 @@ def incast(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: O
     )
 
 
-def permutation(builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: Options, after: Numbers) -> Int64:
+def permutation(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
     """Append `size` bytes from every rank to another one, so that each receives from one: random, or shifted."""
     groups, n = ranks.shape
     if options.shift is not None and options.shift % n == 0:

@@ -17,7 +17,7 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
 from ailb_gen.sim.traffic import algorithms
-from ailb_gen.sim.traffic.algorithms import Make, Options, Ranks
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Make, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, TaskBuilder, spread
 from ailb_gen.wording import did_you_mean
 
@@ -38,7 +38,7 @@ class Algorithm:
     at_once: bool = False
 
 
-PLAIN = Options()
+PLAIN = CollectiveOptions()
 _RING = ("slices", "at_once", "rounds", "stream")
 COLLECTIVES = {
     "all-reduce": (
@@ -65,7 +65,7 @@ def append(
     collective: str,
     ranks: Ranks,
     size: int,
-    options: Options = PLAIN,
+    options: CollectiveOptions = PLAIN,
     algorithm: str | None = None,
     after: Numbers = NO_TASK,
 ) -> Int64:
@@ -117,7 +117,7 @@ def bus_factor(collective: str, n: int) -> float:
     return factors.get(collective, (n - 1) / n)
 
 
-def _check(collective: str, chosen: Algorithm, groups: Ranks, size: int, options: Options) -> None:
+def _check(collective: str, chosen: Algorithm, groups: Ranks, size: int, options: CollectiveOptions) -> None:
     n = groups.shape[1]
     if n < 2:
         raise UsageError(f"{collective} needs at least 2 hosts, not {n}")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US, Int32
 from ailb_gen.sim.traffic import arrivals
-from ailb_gen.sim.traffic.algorithms import Options, Ranks
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, QueuePairs, TaskBuilder, stream
 from ailb_gen.sim.traffic.collectives import append
 from ailb_gen.sim.workload import Workload, merged
@@ -170,7 +170,7 @@ def _ring(
     generator: np.random.Generator,
 ) -> int:
     """Append n - 1 ring steps, all at once: the published all-reduce, too, has no more."""
-    options = Options(at_once=True, rounds=len(servers) - 1)
+    options = CollectiveOptions(at_once=True, rounds=len(servers) - 1)
     return int(append(builder, job, collective, generator.permutation(servers), size, options, after=after)[0])
 
 

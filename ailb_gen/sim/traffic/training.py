@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
-from ailb_gen.sim.traffic.algorithms import Options, Ranks
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread
 from ailb_gen.sim.traffic.collectives import PLAIN, append
 
@@ -25,7 +25,7 @@ def repeat(
     ranks: Ranks,
     size: int,
     iterations: int = 1,
-    options: Options = PLAIN,
+    options: CollectiveOptions = PLAIN,
     algorithm: str | None = None,
     queue_pairs: QueuePairs = ONE_QUEUE_PAIR,
     compute_ps: int = 0,
@@ -78,7 +78,7 @@ class Training:
     gradient_buckets: int = 1
     gradients: Literal["all-reduce", "sharded"] = "all-reduce"
     algorithm: str = "ring"
-    options: Options = PLAIN
+    options: CollectiveOptions = PLAIN
     queue_pairs: QueuePairs = ONE_QUEUE_PAIR
     start_ps: int = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ailb_gen.sim.point import Extra
+from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.catalog.balancers_claims import (
     ALL_REDUCE,
     BACKGROUNDS,
@@ -88,7 +88,7 @@ def _case(
     balancer: str,
     traffic: list[Mapping[str, Any]],
     seeds: int,
-    extras: Mapping[str, Extra] | None = None,
+    extras: Mapping[str, ExtraMeasurement] | None = None,
     **more: Any,  # noqa: ANN401 - parts of a scenario
 ) -> Case:
     scenario = {"fabric": FABRIC, "traffic": traffic, "congestion": "dcqcn", "seeds": seeds}
@@ -115,7 +115,7 @@ def _dlrm(options: Options) -> Iterator[Case]:
     for percent in BACKGROUNDS[:1] if options.quick else BACKGROUNDS:
         load = [_load(ALL_LINKS, percent / 100, "2500us")] if percent else []
         measured: Mapping[str, Any] = {} if percent else {"measure": {"load_interval": "50us"}}
-        extras: Mapping[str, Extra] = {} if percent else {"uplinks": LinkRates(UPLINKS)}
+        extras: Mapping[str, ExtraMeasurement] = {} if percent else {"uplinks": LinkRates(UPLINKS)}
         more = () if percent or options.quick else (f"DLB flowlet, {TUNED}",)
         for balancer in ("ECMP", "DLB flowlet", "DLB per packet", *more):
             seeds = options.seeds or (1 if options.quick else 2)
@@ -147,7 +147,7 @@ def _extra(options: Options) -> Iterator[Case]:
 def _failure(options: Options) -> Case:
     steps = 4 if options.quick else 8
     failure = {"name": "stripe1-leaf1-spine1", "at": "2ms"}
-    extras: Mapping[str, Extra] = {"steps": StepTimes("all-reduce")}
+    extras: Mapping[str, ExtraMeasurement] = {"steps": StepTimes("all-reduce")}
     return _case(FAILURE, "RLB", [_all_reduce("256MiB", steps)], options.seeds or 1, extras, failures=[failure])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ailb_gen.sim.point import Extra
+from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.extras import CompletionCdf, LoadByRate, SlowdownBySize
 from ailb_gen.study.model import Case
 
@@ -174,7 +174,10 @@ def testbed(seeds: int, rounds: int = ROUNDS, message: str = MESSAGE, chunks: Se
             testbed_name("FlowBender", chunk): {"name": "flowbender", "parameters": {**software, "late_factor": LATE}},
             testbed_name("Hopper", chunk): {"name": "hopper", "parameters": {**software, "probe_bytes": 10_000}},
         }
-    extras: Mapping[str, Extra] = {"cdf": CompletionCdf("permutation"), "uplinks": LoadByRate("leaf", "spine")}
+    extras: Mapping[str, ExtraMeasurement] = {
+        "cdf": CompletionCdf("permutation"),
+        "uplinks": LoadByRate("leaf", "spine"),
+    }
     return [
         Case(name, _testbed_scenario(balancer, rounds, message, seeds), extras) for name, balancer in balancers.items()
     ]

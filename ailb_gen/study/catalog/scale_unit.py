@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ailb_gen.sim.point import Extra
+from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.catalog.scale_unit_checks import ADAPTIVE
 from ailb_gen.study.catalog.scale_unit_claims import CLAIMS
 from ailb_gen.study.catalog.scale_unit_figures import figures
@@ -39,7 +39,7 @@ SETTINGS: Mapping[str, Any] = {
 }
 PAYLOAD = {"heavy": "32KiB", "mixed": "4KiB"}
 # The source takes its statistics of mice at 10 s.
-EXTRAS: Mapping[str, Extra] = {"mice": EndedBy("mice", 10_000_000), "failed": UnusedCables()}
+EXTRAS: Mapping[str, ExtraMeasurement] = {"mice": EndedBy("mice", 10_000_000), "failed": UnusedCables()}
 
 
 def _case(load: Load, balancer: str, seeds: int) -> Case:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PlainValidator
 from ailb_gen.sim.scenario.models import (
     Balancers,
     Congestion,
-    Failure,
+    FailurePart,
     FileName,
     Nics,
     Packets,
@@ -103,7 +103,7 @@ def _failure(value: object) -> object:
 
 
 Failures = Annotated[
-    tuple[Annotated[Failure, BeforeValidator(_failure, json_schema_input_type=str | Failure)], ...],
+    tuple[Annotated[FailurePart, BeforeValidator(_failure, json_schema_input_type=str | FailurePart)], ...],
     Field(max_length=1000),
 ]
 

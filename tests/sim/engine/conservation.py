@@ -9,14 +9,14 @@ import numpy as np
 
 from ailb_gen.sim.balancers import NUMBERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 
 Rows = dict[str, list[int]]
 # Frames of one class that are under way on a link, in order.
 Frames = dict[tuple[int, int], list[int]]
 
 
-def check(state: State) -> None:
+def check(state: EngineState) -> None:
     """Assert everything that must hold between two events."""
     Check(state).all()
 
@@ -40,7 +40,7 @@ def chain(first: int, following: list[int]) -> Iterator[int]:
 class Check:
     """A state, and where its packets are."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: EngineState) -> None:
         self.state = state
         self.config = {name: state.config[0][name].item() for name in r.CONFIG.names or ()}
         self.run = {name: state.run[0][name].item() for name in r.RUN.names or ()}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.traffic.algorithms import Options, parents
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, parents
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.collectives import COLLECTIVES, Algorithm, append, bus_factor
 from ailb_gen.sim.traffic.training import repeat
@@ -34,7 +34,7 @@ def build(
 ) -> Workload:
     builder = TaskBuilder(1)
     job = builder.job("j", pairs)
-    (end,) = append(builder, job, collective, np.array(hosts), size, Options(**options), algorithm)
+    (end,) = append(builder, job, collective, np.array(hosts), size, CollectiveOptions(**options), algorithm)
     builder.step(job, int(end))
     return builder.finish()
 
@@ -294,12 +294,12 @@ def test_the_bus_factor_counts_what_the_busiest_host_moves(way: tuple[str, str])
         ({"hosts": [1]}, "at least 2 hosts"),
         ({"hosts": [1, 2, 1]}, "twice"),
         ({"size": 0}, "0 bytes"),
-        ({"options": Options(shift=1)}, "does not have the option shift"),
-        ({"collective": "broadcast", "options": Options(rounds=1)}, "it has: slices, at_once"),
-        ({"options": Options(per_server=3)}, "full servers of 3"),
-        ({"options": Options(per_server=4)}, "all 4 ranks of this all-reduce are GPUs of one server"),
-        ({"collective": "incast", "options": Options(per_server=2)}, "single hosts"),
-        ({"collective": "permutation", "options": Options(shift=-4)}, "to itself"),
+        ({"options": CollectiveOptions(shift=1)}, "does not have the option shift"),
+        ({"collective": "broadcast", "options": CollectiveOptions(rounds=1)}, "it has: slices, at_once"),
+        ({"options": CollectiveOptions(per_server=3)}, "full servers of 3"),
+        ({"options": CollectiveOptions(per_server=4)}, "all 4 ranks of this all-reduce are GPUs of one server"),
+        ({"collective": "incast", "options": CollectiveOptions(per_server=2)}, "single hosts"),
+        ({"collective": "permutation", "options": CollectiveOptions(shift=-4)}, "to itself"),
     ],
 )
 def test_what_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
@@ -313,7 +313,7 @@ def test_what_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
 @pytest.mark.parametrize("name", ["slices", "per_server", "rounds"])
 def test_options_below_one_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match=name):
-        Options(**{name: 0})  # type: ignore[arg-type]
+        CollectiveOptions(**{name: 0})  # type: ignore[arg-type]
 
 
 def test_unknown_collectives_have_no_factor() -> None:
@@ -326,11 +326,18 @@ ALGORITHMS = [(kind, algorithm) for kind, known in COLLECTIVES.items() for algor
 
 @pytest.mark.parametrize(("kind", "algorithm"), ALGORITHMS, ids=[f"{kind} {one.name}" for kind, one in ALGORITHMS])
 @pytest.mark.parametrize(
-    "options", [Options(), Options(slices=3), Options(per_server=2), Options(rounds=1), Options(stream=True, slices=2)]
+    "options",
+    [
+        CollectiveOptions(),
+        CollectiveOptions(slices=3),
+        CollectiveOptions(per_server=2),
+        CollectiveOptions(rounds=1),
+        CollectiveOptions(stream=True, slices=2),
+    ],
 )
 @pytest.mark.parametrize("queue_pairs", [QueuePairs(), QueuePairs(4), QueuePairs(4, "round-robin")])
 def test_a_counter_counts_what_a_builder_appends(
-    kind: str, algorithm: Algorithm, options: Options, queue_pairs: QueuePairs
+    kind: str, algorithm: Algorithm, options: CollectiveOptions, queue_pairs: QueuePairs
 ) -> None:
     for n in (2, 3, 4, 6, 8, 12):
         builder, counter = TaskBuilder(), TaskCounter()

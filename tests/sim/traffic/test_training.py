@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.traffic.algorithms import Options, Ranks
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.training import Training, operations, repeat, together, train
 from ailb_gen.sim.workload import COMPUTATION, Workload
@@ -168,7 +168,7 @@ def test_ranks_are_together_if_they_are_so_everywhere(servers: list[list[int]], 
 def test_a_stream_carries_the_same_bytes_in_one_message(gradients: Any) -> None:
     found = {}
     for stream in (False, True):
-        training = Training(data=4, gradient_bytes=4096, gradients=gradients, options=Options(stream=stream))
+        training = Training(data=4, gradient_bytes=4096, gradients=gradients, options=CollectiveOptions(stream=stream))
         workload = build(training)
         found[stream] = sent(workload)
         assert np.count_nonzero(workload.source >= 0) == (4 if stream else 24) * (

@@ -17,8 +17,8 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import power, random_below
-from ailb_gen.sim.engine.records import DATA, HOPS, NONE, State
-from ailb_gen.sim.fabric import LEAF, Fabric
+from ailb_gen.sim.engine.records import DATA, HOPS, NONE, EngineState
+from ailb_gen.sim.fabric import LEAF, FabricArrays
 
 # An entry of a table: the time at which it came, and in its last bits a metric.
 METRIC_BITS = 8
@@ -30,7 +30,7 @@ UPLINK_MASK = (1 << UPLINK_BITS) - 1
 
 
 @inlined
-def _discount(state: State, link: int, now: int) -> None:
+def _discount(state: EngineState, link: int, now: int) -> None:
     """Let the estimator of a link forget what it has to by now."""
     record, parameters = state.links[link], state.parameters[0]
     interval = int(parameters.dre_ps)
@@ -42,7 +42,7 @@ def _discount(state: State, link: int, now: int) -> None:
 
 
 @inlined
-def _local(state: State, link: int) -> int:
+def _local(state: EngineState, link: int) -> int:
     """Return the metric of a link whose estimator is up to date."""
     record, parameters = state.links[link], state.parameters[0]
     levels = 1 << int(parameters.bits)
@@ -51,13 +51,13 @@ def _local(state: State, link: int) -> int:
 
 
 @inlined
-def _columns(state: State) -> int:
+def _columns(state: EngineState) -> int:
     """Return how many uplinks a leaf has in the tables: before them is a position, after them what came from there."""
     return (state.metrics.shape[2] - 1) >> 1
 
 
 @compiled
-def _congestion(state: State, leaf: int, other: int, link: int, now: int) -> int:
+def _congestion(state: EngineState, leaf: int, other: int, link: int, now: int) -> int:
     """Return the higher one of the metric of an uplink and that which came back for it and is not too old."""
     _discount(state, link, now)
     local = _local(state, link)
@@ -68,7 +68,7 @@ def _congestion(state: State, leaf: int, other: int, link: int, now: int) -> int
 
 
 @compiled
-def _least_congested(state: State, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
+def _least_congested(state: EngineState, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
     """Return the position of the least congested one of some random members, the one kept first if there is one."""
     wanted = min(int(state.parameters[0].samples), count)
     least, chosen, equal = METRIC_MASK + 1, kept, 0
@@ -92,7 +92,7 @@ def _least_congested(state: State, leaf: int, other: int, first: int, count: int
 
 
 @compiled
-def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member that the flowlet of a packet takes."""
     record = state.packets[packet]
     leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
@@ -113,7 +113,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
 
 
 @inlined
-def _given_back(state: State, leaf: int, other: int, now: int) -> int:
+def _given_back(state: EngineState, leaf: int, other: int, now: int) -> int:
     """Return an uplink of another leaf and the metric of packets that came over it, as packets carry them; 0: none."""
     table = state.metrics
     columns = _columns(state)
@@ -129,7 +129,7 @@ def _given_back(state: State, leaf: int, other: int, now: int) -> int:
 
 
 @compiled
-def sent(state: State, node: int, link: int, packet: int, now: int) -> None:
+def sent(state: EngineState, node: int, link: int, packet: int, now: int) -> None:
     """Count a packet that a switch sends over a link; its first leaf labels it, its last one notes what it carries."""
     hosts = state.config[0].hosts
     record = state.packets[packet]
@@ -162,7 +162,7 @@ def sent(state: State, node: int, link: int, packet: int, now: int) -> None:
         state.metrics[leaf, came, returned] = (now << METRIC_BITS) | ((record.metric >> METRIC_BITS) & METRIC_MASK)
 
 
-def tables(fabric: Fabric, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
     """Return the shape of the tables: by leaf and other leaf a position, uplinks there, uplinks from there."""
     leaves = int((fabric.tier == LEAF).sum())
     return leaves, leaves, 1 + 2 * (1 + int(fabric.uplink_numbers().max(initial=0)))

@@ -21,9 +21,9 @@ from ailb_gen.sim.engine.forwarding import is_idle, lose, next_hops, refuse, sen
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.random import random_below
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.wire import free_packet, new_packet
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays
 
 # Tags of data packets: STEERED, flags, the number of the path.
 STEERED, REQUEST, TAIL, REROUTED, PATH = 1, 2, 4, 8, 4
@@ -32,7 +32,7 @@ TICK, TICKS = 10, 0x7FFFFFFF
 
 
 @compiled
-def begin_flow(state: State, flow: int, now: int) -> None:
+def begin_flow(state: EngineState, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
     own.path = r.NONE
@@ -44,14 +44,14 @@ def begin_flow(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _pause_of(state: State, link: int, flow: int) -> int:
+def _pause_of(state: EngineState, link: int, flow: int) -> int:
     """Return where it is written until when a flow avoids an uplink."""
     prefix = state.destinations[state.flows[flow].destination].prefix
     return link * state.config[0].prefixes + prefix
 
 
 @compiled
-def _good_path(state: State, flow: int, first: int, count: int, now: int) -> int:
+def _good_path(state: EngineState, flow: int, first: int, count: int, now: int) -> int:
     """Return the first of some random paths that is not avoided; NONE: all are."""
     for _ in range(int(state.parameters[0].samples)):
         path = random_below(state, count)
@@ -61,7 +61,7 @@ def _good_path(state: State, flow: int, first: int, count: int, now: int) -> int
 
 
 @inlined
-def _reroute(state: State, flow: int, first: int, count: int, now: int) -> None:
+def _reroute(state: EngineState, flow: int, first: int, count: int, now: int) -> None:
     """Move a flow to a good path, if one is found; its first path may be any."""
     own = state.steered[flow]
     path = _good_path(state, flow, first, count, now)
@@ -75,7 +75,7 @@ def _reroute(state: State, flow: int, first: int, count: int, now: int) -> None:
 
 
 @compiled
-def _steer(state: State, first: int, count: int, packet: int, now: int) -> None:
+def _steer(state: EngineState, first: int, count: int, packet: int, now: int) -> None:
     """Write path, epoch and requests into a packet at its first switch."""
     record = state.packets[packet]
     flow = record.flow
@@ -105,7 +105,7 @@ def _steer(state: State, first: int, count: int, packet: int, now: int) -> None:
 
 
 @compiled
-def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member that a packet takes."""
     record = state.packets[packet]
     delivery = state.destinations[record.destination].delivery
@@ -117,7 +117,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
 
 
 @inlined
-def _link(state: State, node: int, number: int, packet: int) -> int:
+def _link(state: EngineState, node: int, number: int, packet: int) -> int:
     """Return the link of a next-hop set that the hash of a packet chooses."""
     entry = state.sets[number]
     position = 0 if entry.count == 1 else by_hash(state, node, entry.count, packet)
@@ -125,7 +125,7 @@ def _link(state: State, node: int, number: int, packet: int) -> int:
 
 
 @compiled
-def _send_back(state: State, node: int, kind: int, packet: int, now: int) -> None:
+def _send_back(state: EngineState, node: int, kind: int, packet: int, now: int) -> None:
     """Send a control packet from the last to the first switch of a flow."""
     data = state.packets[packet]
     number = new_packet(state, kind, data.flow, state.config[0].control_bytes)
@@ -144,7 +144,7 @@ def _send_back(state: State, node: int, kind: int, packet: int, now: int) -> Non
 
 
 @compiled
-def _take_control(state: State, node: int, packet: int, now: int) -> None:
+def _take_control(state: EngineState, node: int, packet: int, now: int) -> None:
     """Take a REPLY, CLEAR or NOTIFY at the first switch of its flow."""
     record = state.packets[packet]
     flow = record.flow
@@ -165,7 +165,7 @@ def _take_control(state: State, node: int, packet: int, now: int) -> None:
 
 
 @compiled
-def _hold(state: State, link: int, packet: int, now: int) -> None:
+def _hold(state: EngineState, link: int, packet: int, now: int) -> None:
     """Let a packet wait at its last switch."""
     record = state.packets[packet]
     own = state.steered[record.flow]
@@ -182,7 +182,7 @@ def _hold(state: State, link: int, packet: int, now: int) -> None:
 
 
 @compiled
-def _let_go(state: State, flow: int, now: int) -> None:
+def _let_go(state: EngineState, flow: int, now: int) -> None:
     """Send the packets of a flow that its last switch holds; no packet of this epoch has to wait any longer."""
     own = state.steered[flow]
     own.tail_seen = 1
@@ -201,7 +201,7 @@ def _let_go(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _set_deadline(state: State, flow: int, now: int) -> None:
+def _set_deadline(state: EngineState, flow: int, now: int) -> None:
     """Set the time at which held packets are sent without the TAIL: its expected arrival plus slack."""
     own = state.steered[flow]
     if own.old_path_seen:
@@ -217,7 +217,7 @@ def _set_deadline(state: State, flow: int, now: int) -> None:
 
 
 @compiled
-def expire(state: State, task: int, now: int) -> None:
+def expire(state: EngineState, task: int, now: int) -> None:
     """Let packets go on whose TAIL is overdue."""
     flow = state.tasks[task].flow
     if flow == r.NONE:
@@ -235,7 +235,7 @@ def expire(state: State, task: int, now: int) -> None:
 
 
 @compiled
-def _receive(state: State, node: int, number: int, packet: int, now: int) -> bool:
+def _receive(state: EngineState, node: int, number: int, packet: int, now: int) -> bool:
     """Take a data packet at its last switch; return whether it has to wait, or has been sent on."""
     record = state.packets[packet]
     flow, tag = record.flow, record.tag
@@ -274,7 +274,7 @@ def _receive(state: State, node: int, number: int, packet: int, now: int) -> boo
 
 
 @compiled
-def takes(state: State, node: int, number: int, packet: int, now: int) -> bool:
+def takes(state: EngineState, node: int, number: int, packet: int, now: int) -> bool:
     """Return whether ConWeave deals with a packet at a switch; False: the switch forwards it as usual."""
     record = state.packets[packet]
     if number != state.destinations[record.destination].delivery:
@@ -287,7 +287,7 @@ def takes(state: State, node: int, number: int, packet: int, now: int) -> bool:
     return False
 
 
-def tables(fabric: Fabric, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
     """Return the shape of the table: by link and prefix, until when it is avoided."""
     return 1, 1, fabric.link_count * fabric.forwarding[0].next_hops.shape[1]
 

@@ -10,7 +10,7 @@ from ailb_gen.sim.engine import balancers
 from ailb_gen.sim.engine.balancers.hooks import Hook, Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash, ecmp
 from ailb_gen.sim.engine.jit import compiled, spliced
-from ailb_gen.sim.engine.records import DATA, State
+from ailb_gen.sim.engine.records import DATA, EngineState
 
 ECMP = NUMBERS["ecmp"]
 HOOKS: dict[str, Hooks] = {}
@@ -40,7 +40,7 @@ def _chain(make: Callable[[int, Hook, Hook], Hook], hooks: list[tuple[int, Hook]
 
 def _choosing(number: int, hook: Hook, other: Hook) -> Hook:
     @spliced
-    def call(state: State, node: int, first: int, count: int, packet: int, now: int) -> Any:  # noqa: ANN401
+    def call(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> Any:  # noqa: ANN401
         if state.config[0].balancer == number:
             return hook(state, node, first, count, packet, now)
         return other(state, node, first, count, packet, now)
@@ -50,7 +50,7 @@ def _choosing(number: int, hook: Hook, other: Hook) -> Hook:
 
 def _of_one(number: int, hook: Hook, other: Hook) -> Hook:
     @spliced
-    def call(state: State, subject: int, now: int) -> Any:  # noqa: ANN401
+    def call(state: EngineState, subject: int, now: int) -> Any:  # noqa: ANN401
         if state.config[0].balancer == number:
             return hook(state, subject, now)
         return other(state, subject, now)
@@ -60,7 +60,7 @@ def _of_one(number: int, hook: Hook, other: Hook) -> Hook:
 
 def _of_three(number: int, hook: Hook, other: Hook) -> Hook:
     @spliced
-    def call(state: State, first: int, second: int, third: int, now: int) -> Any:  # noqa: ANN401
+    def call(state: EngineState, first: int, second: int, third: int, now: int) -> Any:  # noqa: ANN401
         if state.config[0].balancer == number:
             return hook(state, first, second, third, now)
         return other(state, first, second, third, now)
@@ -69,22 +69,22 @@ def _of_three(number: int, hook: Hook, other: Hook) -> Hook:
 
 
 @spliced
-def _hash(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def _hash(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     return by_hash(state, node, count, packet)
 
 
 @spliced
-def _ignore_one(state: State, subject: int, now: int) -> None:
+def _ignore_one(state: EngineState, subject: int, now: int) -> None:
     pass
 
 
 @spliced
-def _ignore_three(state: State, first: int, second: int, third: int, now: int) -> None:
+def _ignore_three(state: EngineState, first: int, second: int, third: int, now: int) -> None:
     pass
 
 
 @spliced
-def _leave(state: State, first: int, second: int, third: int, now: int) -> bool:
+def _leave(state: EngineState, first: int, second: int, third: int, now: int) -> bool:
     return False
 
 
@@ -93,7 +93,7 @@ _choose_at_switch = _chain(_choosing, _of("choose", at_hosts=False), _hash)
 
 
 @spliced
-def _choose_by_tier(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def _choose_by_tier(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Choose by what switches have, but not hosts with several links."""
     if node < state.config[0].hosts:
         return by_hash(state, node, count, packet)
@@ -104,7 +104,7 @@ _choose_any = _chain(_choosing, _everywhere, _choose_by_tier)
 
 
 @compiled
-def _choose_other(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def _choose_other(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Choose by all load balancers but ECMP."""
     if state.packets[packet].kind != DATA:
         return by_hash(state, node, count, packet)
@@ -112,7 +112,7 @@ def _choose_other(state: State, node: int, first: int, count: int, packet: int, 
 
 
 @spliced
-def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position in a next-hop set of the link that a packet takes."""
     if state.config[0].balancer == ECMP:
         return ecmp(state, node, first, count, packet, now)

@@ -28,8 +28,8 @@ from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
-from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, State
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
+from ailb_gen.sim.fabric import FabricArrays
 
 # The share of the average that a sample leaves.
 HISTORY = 1 - 1 / 8
@@ -51,7 +51,7 @@ def band(value: float, least: float, most: float) -> int:
 
 
 @compiled
-def _sample(state: State, link: int, now: int) -> int:
+def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
     record, parameters = state.links[link], state.parameters[0]
     elapsed = now - record.sampled_at
@@ -74,7 +74,7 @@ def _sample(state: State, link: int, now: int) -> int:
 
 
 @inlined
-def quality(state: State, link: int, now: int) -> int:
+def quality(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link at its last sample; it may be time for another one."""
     record = state.links[link]
     if now - record.sampled_at < state.parameters[0].sampling_period_ps:
@@ -83,13 +83,13 @@ def quality(state: State, link: int, now: int) -> int:
 
 
 @compiled
-def begin(state: State, subject: int, now: int) -> None:
+def begin(state: EngineState, subject: int, now: int) -> None:
     """Start the timer for the first flood."""
     add_timer(state, int(state.parameters[0].flood_ps), BALANCER, NONE)
 
 
 @compiled
-def flood(state: State, subject: int, now: int) -> None:
+def flood(state: EngineState, subject: int, now: int) -> None:
     """Note the quality of all links between switches, which others know after the delay."""
     # Nothing can happen any more: no flood would end a run that waits for it.
     if state.tree[1] == NEVER:
@@ -105,7 +105,7 @@ def flood(state: State, subject: int, now: int) -> None:
 
 
 @inlined
-def _newest(state: State, now: int) -> int:
+def _newest(state: EngineState, now: int) -> int:
     """Return the row of the flood that is known; NONE before the first one."""
     passed = now - int(state.parameters[0].flood_delay_ps) - 1
     number = passed // int(state.parameters[0].flood_ps)
@@ -115,7 +115,7 @@ def _newest(state: State, now: int) -> int:
 
 
 @compiled
-def _remote(state: State, link: int, packet: int, row: int) -> int:
+def _remote(state: EngineState, link: int, packet: int, row: int) -> int:
     """Return the best band of the links over which the switch behind a link sends a packet on, by a flood."""
     config = state.config[0]
     node = state.links[link].target
@@ -134,7 +134,7 @@ def _remote(state: State, link: int, packet: int, row: int) -> int:
 
 
 @compiled
-def _quality(state: State, link: int, packet: int, now: int, flooded: int) -> int:
+def _quality(state: EngineState, link: int, packet: int, now: int, flooded: int) -> int:
     """Return the band of a path that begins with a link."""
     own = quality(state, link, now)
     if flooded == NONE or own == 0:
@@ -143,13 +143,13 @@ def _quality(state: State, link: int, packet: int, now: int, flooded: int) -> in
 
 
 @inlined
-def _flooded(state: State, now: int) -> int:
+def _flooded(state: EngineState, now: int) -> int:
     """Return the row of the flood that leaves know; NONE without GLB, or before the first one."""
     return _newest(state, now) if state.parameters[0].flood_ps else NONE
 
 
 @compiled
-def best(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def best(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of a member in the best band there is, at random."""
     flooded = _flooded(state, now)
     highest, equal = -1, 0
@@ -169,7 +169,7 @@ def best(state: State, node: int, first: int, count: int, packet: int, now: int)
 
 
 @compiled
-def _reassigned(state: State, node: int, first: int, count: int, packet: int, position: int, now: int) -> int:
+def _reassigned(state: EngineState, node: int, first: int, count: int, packet: int, position: int, now: int) -> int:
     """Return the member for an active flow: the same one, unless another is better by the configured delta."""
     flooded = _flooded(state, now)
     other = best(state, node, first, count, packet, now)
@@ -179,7 +179,7 @@ def _reassigned(state: State, node: int, first: int, count: int, packet: int, po
 
 
 @compiled
-def _by_flowset(state: State, node: int, first: int, count: int, packet: int, now: int, inactivity: float) -> int:
+def _by_flowset(state: EngineState, node: int, first: int, count: int, packet: int, now: int, inactivity: float) -> int:
     """Return the position that the entry of a packet says, unless nothing came for so long; without one, the best."""
     entry = (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(state.parameters[0].flowset_entries)) >> 32
     kept = state.metrics[FLOWSETS, first, entry]
@@ -202,26 +202,26 @@ def _by_flowset(state: State, node: int, first: int, count: int, packet: int, no
 
 
 @inlined
-def flowlet(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def flowlet(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that a packet takes; after a pause, and now and then before, the best one."""
     return _by_flowset(state, node, first, count, packet, now, state.parameters[0].inactivity_ps)
 
 
 @inlined
-def assigned_flow(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def assigned_flow(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that was the best one for the first packet."""
     return _by_flowset(state, node, first, count, packet, now, FOREVER)
 
 
 @inlined
-def rlb(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def rlb(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position that DLB chooses, or a hash where DLB is off."""
     if state.parameters[0].dynamic:
         return flowlet(state, node, first, count, packet, now)
     return by_hash(state, node, count, packet)
 
 
-def tables(fabric: Fabric, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
     """Return the shape of the tables: flowsets by the first link of a next-hop set; with GLB as many floods as needed.
 
     Those are the floods that are under way, and one.

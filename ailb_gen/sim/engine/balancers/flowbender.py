@@ -11,7 +11,7 @@ chunk is acknowledged (the testbed of Nosrati and Ghaderi 2025).
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import random_below
-from ailb_gen.sim.engine.records import MOST_HOPS, NEVER, State
+from ailb_gen.sim.engine.records import MOST_HOPS, NEVER, EngineState
 from ailb_gen.sim.fabric import LOCAL, UNREACHABLE
 
 # What a host can write into its packets to have them hashed differently: UDP source ports.
@@ -19,7 +19,7 @@ PORTS = 1 << 14
 
 
 @compiled
-def base_round_trip(state: State, flow: int, size: int, count: int) -> int:
+def base_round_trip(state: EngineState, flow: int, size: int, count: int) -> int:
     """Return the least time of `count` packets of `size` bytes and the last one's acknowledgement, in ps.
 
     That is over the fastest links of an idle fabric; NEVER: the target is unreachable.
@@ -52,7 +52,7 @@ def base_round_trip(state: State, flow: int, size: int, count: int) -> int:
 
 
 @compiled
-def begin_round_trips(state: State, flow: int, now: int) -> None:
+def begin_round_trips(state: EngineState, flow: int, now: int) -> None:
     """Note the base round trip of a flow that starts, and its first chunk."""
     config, own = state.config[0], state.steered[flow]
     own.base_round_trip = base_round_trip(state, flow, config.payload_bytes + config.header_bytes, max(config.chunk, 1))
@@ -61,7 +61,7 @@ def begin_round_trips(state: State, flow: int, now: int) -> None:
 
 
 @compiled
-def round_trip_began(state: State, flow: int, sent: int, now: int) -> int:
+def round_trip_began(state: EngineState, flow: int, sent: int, now: int) -> int:
     """Return when the round trip of an answer began: `sent`, or with chunks, which then begin anew, that of the chunk.
 
     NEVER: no chunk ends with it.
@@ -79,14 +79,14 @@ def round_trip_began(state: State, flow: int, sent: int, now: int) -> int:
 
 
 @compiled
-def begin_flow(state: State, flow: int, now: int) -> None:
+def begin_flow(state: EngineState, flow: int, now: int) -> None:
     """Note the base round trip of a flow that starts, and its first chunk, where they count."""
     if state.parameters[0].late_factor or state.config[0].chunk:
         begin_round_trips(state, flow, now)
 
 
 @compiled
-def move(state: State, flow: int, path: int, now: int) -> None:
+def move(state: EngineState, flow: int, path: int, now: int) -> None:
     """Let a flow take another path."""
     record = state.flows[flow]
     record.path = path
@@ -97,14 +97,14 @@ def move(state: State, flow: int, path: int, now: int) -> None:
 
 
 @compiled
-def other_path(state: State, flow: int) -> int:
+def other_path(state: EngineState, flow: int) -> int:
     """Return a random path that is not that of the flow; equal ones may share all links."""
     path = random_below(state, PORTS - 1)
     return path + 1 if path >= state.flows[flow].path else path
 
 
 @compiled
-def answered(state: State, flow: int, sent: int, marked: int, now: int) -> None:
+def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the answer to a packet that was sent at a time; move the flow at the end of a round trip with many marks."""
     record = state.flows[flow]
     sent = round_trip_began(state, flow, sent, now)
@@ -128,7 +128,7 @@ def answered(state: State, flow: int, sent: int, marked: int, now: int) -> None:
 
 
 @compiled
-def timed_out(state: State, flow: int, now: int) -> None:
+def timed_out(state: EngineState, flow: int, now: int) -> None:
     """Move a flow whose timer has expired."""
     move(state, flow, other_path(state, flow), now)
 

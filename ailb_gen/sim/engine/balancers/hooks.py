@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 
 # Compiled functions; the state comes first and the time last.
 Hook = Callable[..., Any]
@@ -45,4 +45,4 @@ class Hooks:
     deferred: bool = False
     keeps: Callable[[Mapping[str, float]], bool] = lambda parameters: False
     # The shape of its tables; what is never used takes no memory.
-    tables: Callable[[Fabric, Mapping[str, float]], tuple[int, int, int]] = lambda fabric, parameters: (1, 1, 1)
+    tables: Callable[[FabricArrays, Mapping[str, float]], tuple[int, int, int]] = lambda fabric, parameters: (1, 1, 1)

@@ -20,12 +20,12 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.nic import defer, nic_link, release_flow
-from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, PROBES, State
+from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, PROBES, EngineState
 from ailb_gen.sim.engine.wire import free_packet, new_packet, turn
 
 
 @compiled
-def begin_flow(state: State, flow: int, now: int) -> None:
+def begin_flow(state: EngineState, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
     begin_round_trips(state, flow, now)
@@ -39,7 +39,7 @@ def begin_flow(state: State, flow: int, now: int) -> None:
 
 
 @compiled
-def _begin_epoch(state: State, flow: int, now: int) -> None:
+def _begin_epoch(state: EngineState, flow: int, now: int) -> None:
     record, own = state.flows[flow], state.steered[flow]
     record.epoch_at = now
     record.epoch_packets = 0
@@ -48,7 +48,7 @@ def _begin_epoch(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
+def _was_probed(state: EngineState, flow: int, path: int, now: int) -> bool:
     """Return whether the result of a probe of this path is still of use, or to come."""
     own = state.steered[flow]
     life = state.parameters[0].probe_life_factor * own.base_round_trip
@@ -59,18 +59,18 @@ def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
 
 
 @inlined
-def _slots(state: State) -> int:
+def _slots(state: EngineState) -> int:
     """Return how many probes a flow remembers: those of as many round trips as a result lives, at least four."""
     return min(PROBES, int(state.parameters[0].paths) * max(4, int(state.parameters[0].probe_life_factor)))
 
 
 @inlined
-def _probe_bytes(state: State) -> int:
+def _probe_bytes(state: EngineState) -> int:
     return int(state.parameters[0].probe_bytes) or state.config[0].control_bytes
 
 
 @compiled
-def _probe(state: State, flow: int, now: int) -> None:
+def _probe(state: EngineState, flow: int, now: int) -> None:
     """Send probes over random paths that were not probed lately."""
     record, own = state.flows[flow], state.steered[flow]
     for _ in range(int(state.parameters[0].paths)):
@@ -93,7 +93,7 @@ def _probe(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _last_round_trip(state: State, flow: int) -> float:
+def _last_round_trip(state: EngineState, flow: int) -> float:
     """Return the round trip of the last packet in flight: that of the epoch's answers, extrapolated."""
     record, own = state.flows[flow], state.steered[flow]
     count = record.epoch_packets
@@ -107,7 +107,7 @@ def _last_round_trip(state: State, flow: int) -> float:
 
 
 @compiled
-def _switch(state: State, flow: int, now: int) -> None:
+def _switch(state: EngineState, flow: int, now: int) -> None:
     """Take the best path that was probed lately if it is clearly better; let new packets wait for those in flight."""
     own = state.steered[flow]
     life = state.parameters[0].probe_life_factor * own.base_round_trip
@@ -130,14 +130,14 @@ def _switch(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _is_congested(state: State, flow: int) -> bool:
+def _is_congested(state: EngineState, flow: int) -> bool:
     """Return whether a flow is to leave its path, and has not tried to in this epoch."""
     own = state.steered[flow]
     return bool(own.may_switch and own.round_trip > state.parameters[0].congested_factor * own.base_round_trip)
 
 
 @compiled
-def answered(state: State, flow: int, sent: int, marked: int, now: int) -> None:
+def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the round trip of a packet that was sent at a time."""
     record, own = state.flows[flow], state.steered[flow]
     sent = round_trip_began(state, flow, sent, now)
@@ -160,7 +160,7 @@ def answered(state: State, flow: int, sent: int, marked: int, now: int) -> None:
 
 
 @compiled
-def _answer_probe(state: State, packet: int, now: int) -> None:
+def _answer_probe(state: EngineState, packet: int, now: int) -> None:
     """Send a probe back from its target."""
     probe = state.packets[packet]
     record = state.flows[probe.flow]
@@ -169,7 +169,7 @@ def _answer_probe(state: State, packet: int, now: int) -> None:
 
 
 @compiled
-def _note_probed(state: State, packet: int, now: int) -> None:
+def _note_probed(state: EngineState, packet: int, now: int) -> None:
     """Note how long a probe took there and back."""
     answer = state.packets[packet]
     own = state.steered[answer.flow]
@@ -182,7 +182,7 @@ def _note_probed(state: State, packet: int, now: int) -> None:
 
 
 @compiled
-def receive(state: State, packet: int, now: int) -> None:
+def receive(state: EngineState, packet: int, now: int) -> None:
     """Take a probe at the target of its flow, or its answer at the source."""
     flow = state.packets[packet].flow
     if state.packets[packet].kind == PROBE:

@@ -3,17 +3,17 @@
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import mix, random_below
-from ailb_gen.sim.engine.records import HOPS, NONE, State
+from ailb_gen.sim.engine.records import HOPS, NONE, EngineState
 
 
 @inlined
-def by_hash(state: State, node: int, count: int, packet: int) -> int:
+def by_hash(state: EngineState, node: int, count: int, packet: int) -> int:
     """Return the position of the member that a hash with the seed of a node chooses."""
     return (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(count)) >> 32
 
 
 @inlined
-def ecmp(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def ecmp(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position by a hash of the flow, with a seed per switch or without (RFC 2992)."""
     if state.parameters[0].same_seed:
         # The same number everywhere, as with one seed for all: what was divided once is not divided again.
@@ -22,13 +22,13 @@ def ecmp(state: State, node: int, first: int, count: int, packet: int, now: int)
 
 
 @inlined
-def spray(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def spray(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of a random member (Dixit et al., INFOCOM 2013)."""
     return random_below(state, count)
 
 
 @inlined
-def adaptive(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def adaptive(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member with the fewest waiting packets, at random among equals."""
     least = state.waiting[state.set_links[first]]
     equal = 1
@@ -48,7 +48,7 @@ def adaptive(state: State, node: int, first: int, count: int, packet: int, now: 
 
 
 @compiled
-def drill(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def drill(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the shortest of some random queues and the best one remembered (Ghorbani et al. 2017)."""
     record, parameters = state.nodes[node], state.parameters[0]
     best = random_below(state, count)
@@ -65,7 +65,7 @@ def drill(state: State, node: int, first: int, count: int, packet: int, now: int
 
 
 @compiled
-def letflow(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def letflow(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the flowlet of a packet: a random one after a gap in the flow (Vanini et al. 2017)."""
     hop = state.packets[packet].hops & (HOPS - 1)
     flow = state.flows[state.packets[packet].flow]
@@ -81,7 +81,7 @@ def letflow(state: State, node: int, first: int, count: int, packet: int, now: i
 
 
 @inlined
-def flowlet(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def flowlet(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position by a hash that changes every n packets of a flow."""
     record, parameters = state.packets[packet], state.parameters[0]
     number = record.sequence // int(parameters.packets)

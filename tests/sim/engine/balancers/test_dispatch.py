@@ -14,11 +14,11 @@ MODULE = '''
 
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import inlined
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 
 
 @inlined
-def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member that follows the last one."""
     record = state.nodes[node]
     record.remembered = (record.remembered + int(state.parameters[0].stride)) % count
@@ -32,13 +32,13 @@ RUN = """
 import json
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.settings import BalancerSettings, Settings
+from ailb_gen.sim.settings import BalancerSettings, SimulationSettings
 from ailb_gen.sim.traffic.arrivals import flows
 import numpy as np
 fabric = clos(2, 4, 1, host_bps=10**9, uplink_bps=10**9)
 one = np.zeros(1, np.int32)
 workload = flows(one, one + 1, np.array([400_000]), np.array([0]), 1, "flow")
-outcome = simulate(fabric, workload, Settings(balancer=BalancerSettings("round-robin")), 1)
+outcome = simulate(fabric, workload, SimulationSettings(balancer=BalancerSettings("round-robin")), 1)
 print(json.dumps([int(n) for name, n in zip(fabric.link_names, outcome.link_packets) if name.startswith("leaf1")]))
 """
 
