@@ -41,7 +41,7 @@ class Parameter:
         return {"us": f"{stem}_ps", "rate": f"{stem}_period_ps"}.get(end, self.name)
 
     def value(self, given: float) -> float:
-        """Return what the engine has for a given value."""
+        """Return the engine's value for a given one."""
         unit = self.name.rpartition("_")[2]
         return given * PS_PER_US if unit == "us" else PS_PER_S / given if unit == "rate" else given
 
@@ -76,10 +76,10 @@ class Balancer:
         return HASHED if hashed else self.rule
 
 
-POLARIZED = Parameter("same_seed", 0, "1: all switches hash alike, so that their choices repeat (polarization)", 0, 1)
+POLARIZED = Parameter("same_seed", 0, "1: all switches hash the same: their choices repeat (polarization)", 0, 1)
 BY_START = Parameter("hash_start", 0, "1: the start time of a flow is hashed instead of its port", 0, 1)
 CHUNK = Parameter(
-    "chunk_packets", 0, "else than 0: a path is chosen after so many packets, and the round trip is theirs", 0, 1 << 20
+    "chunk_packets", 0, "not 0: a path is chosen after this many packets, and the round trip is theirs", 0, 1 << 20
 )
 # Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
 # weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
@@ -104,7 +104,7 @@ FLOWSETS = Parameter(
 DLB_FLOWLET = (
     FLOWSETS,
     Parameter("inactivity_us", 256, "silence after which a flow may move (inactivity-interval)"),
-    Parameter("quality_delta", 0, "an active flow may move to a band better by at least so much; 0: never", 0, 7),
+    Parameter("quality_delta", 0, "an active flow may move to a band better by at least this; 0: never", 0, 7),
     Parameter("probability", 3 / 256, "probability per packet that it does then: prob-threshold / 256", 0, 1),
 )
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
@@ -164,7 +164,7 @@ _ROWS = (
             Parameter("reply_us", 8, "deadline of a reply"),
             Parameter("pause_us", 16, "time a path is avoided after a NOTIFY"),
             Parameter("inactivity_us", 300, "silence that starts a new epoch"),
-            Parameter("resume_us", 216, "wait of rerouted packets for those before them, of which none has come yet"),
+            Parameter("resume_us", 216, "wait of rerouted packets for those before them while none of these has come"),
             Parameter("slack_us", 16, "wait beyond the time at which the last one is expected"),
             Parameter("samples", 2, "random paths looked at", 1, 16),
         ),
@@ -210,7 +210,7 @@ _ROWS = (
         HASHED,
         (
             Parameter("marked_percent", 5, "share of marked packets of a round trip that is too many", 0, 100),
-            Parameter("late_factor", 0, "0: marks count; else answers later than so many base round trips"),
+            Parameter("late_factor", 0, "0: marks count; else answers later than this many base round trips"),
             CHUNK,
         ),
     ),

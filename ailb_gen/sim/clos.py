@@ -30,7 +30,7 @@ def clos(
     `host_bps` is the rate of each of a host's `host_links` links, `uplink_bps` that of each link between leaf and
     spine, one number or one per spine. Every link has `delay_ps`, those between leaf and spine `uplink_delay_ps` if
     given. Next hops are in this order: a host's links; a leaf's uplinks by spine, then by number; a spine's links to
-    the destination's leaf by number. With `colors` every host has so many destinations, and leaves send to the one of
+    the destination's leaf by number. With `colors` every host has as many destinations, and leaves send to the one of
     color c over spine c (modulo `spines`) alone; without, `addresses` destinations, which are reached over all spines.
     Hosts are numbered by leaf. Raises UsageError.
     """
@@ -135,7 +135,7 @@ def _links(leaves: int, spines: int, per_leaf: int, host_links: int, leaf_spine_
     own = hosts + host // per_leaf
     leaf = hosts + np.repeat(np.arange(leaves), spines * leaf_spine_links)
     spine = hosts + leaves + np.tile(np.repeat(np.arange(spines), leaf_spine_links), leaves)
-    # Links from spines are numbered by spine, so that those of one next-hop set follow each other either way.
+    # Links from spines are numbered by spine, so that those of one next-hop set follow each other in both directions.
     down = np.arange(len(leaf)).reshape(leaves, spines, leaf_spine_links).transpose(1, 0, 2).ravel()
     place = np.argsort(down)
     first = 2 * len(host)

@@ -2,8 +2,8 @@
 
 Nodes are numbered, hosts first, then switches. A host is what has one set of links of its own and sends and receives:
 a NIC of a GPU server, or a whole server in published scenarios. Every host has one or more destinations: addresses,
-one per queue pair, which the fabric may route differently. Destinations of one prefix are routed alike everywhere but
-at the switch that they are attached to.
+one per queue pair, which the fabric may route differently. Destinations of one prefix have the same routes everywhere
+but at the switch that they are attached to.
 """
 
 from dataclasses import dataclass, field

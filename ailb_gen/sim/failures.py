@@ -73,8 +73,8 @@ def random_cables(fabric: FabricArrays, probability: float, seed: int) -> Int64:
 def with_outages(fabric: FabricArrays, outages: Sequence[Outage]) -> FabricArrays:
     """Return a fabric of `clos` in which links and switches fail and come back, and all switches route around them.
 
-    A switch that lost its way to a prefix is avoided by all others. A leaf that lost the way of a color takes all that
-    are left, as with `backup-color all-colors`. Raises UsageError.
+    A switch that lost its route to a prefix is avoided by all others. A leaf that lost the path of a color takes all
+    that are left, as with `backup-color all-colors`. Raises UsageError.
     """
     sets = NextHopSets(fabric)
     return scheduled(fabric, outages, sets, lambda broken: converged(fabric, sets, broken))

@@ -36,14 +36,14 @@ def needed_bytes(
 def least_bytes(
     fabric: FabricArrays, parts: Sequence[LeastTraffic], settings: SimulationSettings, level: Level = "packet"
 ) -> int:
-    """Return what a simulation takes at least, by what is known of the parts of its traffic before it is made."""
+    """Return the least memory of a simulation, from the least of the parts of its traffic before it is made."""
     packets = [one.flows * int(_packets(np.array([one.flow_bytes]), settings)[0]) for one in parts]
     tasks, flows = sum(one.tasks for one in parts), max((one.flows for one in parts), default=0)
     return _bytes(fabric, settings, level, tasks, flows, max(packets, default=0))
 
 
 def fabric_bytes(links: int, switches: int, prefixes: int) -> int:
-    """Return what a fabric takes at least, known before it is made."""
+    """Return the least memory of a fabric, known before it is made."""
     return BASE + FLUID_LINK * links + 12 * switches * prefixes
 
 
@@ -67,7 +67,7 @@ def _entries(fabric: FabricArrays, settings: SimulationSettings) -> int:
 
 
 def _packets(amount: Int64, settings: SimulationSettings) -> Int64:
-    """Return how many packets of flows of so many bytes are under way at most, shape (T,)."""
+    """Return how many packets of flows are under way at most, by their bytes, shape (T,)."""
     packets: Int64 = -(-amount // settings.packets.payload_bytes)
     if settings.transport.name != "raw":
         window = settings.transport.window_bytes

@@ -22,7 +22,7 @@ from ailb_gen.wording import some
 
 BUFFER_BYTES = 165_000_000
 SWITCH_BPS = 51_200_000_000_000
-# What may be under way when a pause takes effect, besides what the cable holds: a packet at either end.
+# A packet at either end may be under way when a pause takes effect, in addition to those on the cable.
 LARGEST_PACKET_BYTES = 9216
 NOT_MARKED = -1
 
@@ -33,7 +33,7 @@ def network_settings(network: Network, fabric: FabricArrays) -> SimulationSettin
 
 
 def switch_settings(network: Network, fabric: FabricArrays) -> BufferSettings:
-    """Return what the class of service says of the class that carries RDMA's data.
+    """Return the settings that the class of service has for the class of RDMA's data.
 
     A port's classifier is taken for packets that leave there, and marking is linear between the first and the last fill
     level, as the QFX documentation has it. Raises UsageError if servers use different DSCPs, or if some ports send PFC
@@ -151,7 +151,7 @@ def _lossless_statements(cos: ClassOfService) -> tuple[str, ...]:
 
 
 def _headroom(fabric: FabricArrays) -> int:
-    """Return what can arrive at a port after it sent a pause: a round trip on the cable, and packets at both ends."""
+    """Return the bytes that can arrive after a pause was sent: a round trip on the cable, and packets at both ends."""
     inside = fabric.link_target >= fabric.host_count
     flying: Int64 = fabric.rate_bps[inside] // 8 * (2 * fabric.delay_ps[inside]) // PS_PER_S
     return int(flying.max(initial=0)) + 2 * LARGEST_PACKET_BYTES

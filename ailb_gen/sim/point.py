@@ -36,7 +36,7 @@ class Engine(Protocol):
         watch: Watch | None = None,
         sampler: Sampler | None = None,
     ) -> SimulationOutcome:
-        """Run it; `watch` is told how far it is, and may end it. Raises UsageError."""
+        """Run it; `watch` gets its progress, and may end it. Raises UsageError."""
 
 
 # The module with the function `simulate` of every level.
@@ -99,7 +99,7 @@ class Run:
     collectives: Mapping[str, Collective]
 
     def digest(self) -> str:
-        """Return what the finished point is known by: the digest of all that its results depend on."""
+        """Return the digest of all that the results of the point depend on, by which the finished point is known."""
         point = self.point
         about = (__version__, point.level, point.seed, point.after_ps, point.extras)
         return digest(about, self.fabric, self.settings, self.workload, self.collectives)

@@ -20,7 +20,7 @@ Profile = Mapping[str, Any]
 RANKS = 101
 # Steps of a job at most; of more, those at even distances.
 STEPS = 200
-# Leaves times spines, at most, of which the load of every pair is kept.
+# The most pairs of leaf and spine whose loads are kept.
 PAIRS = 1024
 
 

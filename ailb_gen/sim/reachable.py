@@ -25,11 +25,11 @@ def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
     ends = _ends(fabric, known)
     lost = np.flatnonzero(ends != "")
     if len(lost):
-        examples = [_told(fabric, known[row], str(ends[row])) for row in lost]
+        examples = [_text(fabric, known[row], str(ends[row])) for row in lost]
         raise UsageError(f"{len(lost)} of {len(known)} connections are impossible: {some(examples)}")
 
 
-def _told(fabric: FabricArrays, row: Int64, reason: str) -> str:
+def _text(fabric: FabricArrays, row: Int64, reason: str) -> str:
     source, target, destination = row.tolist()
     pair = destination - int(fabric.first_destination[target])
     address = f" (queue pair {pair + 1})" if destination >= 0 and pair else ""

@@ -1,4 +1,4 @@
-"""Settings of a simulation besides fabric and traffic: switches, load balancer, transport, congestion control, NICs.
+"""Settings of a simulation other than fabric and traffic: switches, load balancer, transport, congestion control, NICs.
 
 All are plain numbers; names of balancers and transports are looked up in the engine's tables. Times are in ps,
 rates in bit/s, sizes in bytes.
@@ -66,7 +66,7 @@ class TransportSettings:
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
-    `message_bytes`: flows are sent in messages of so many bytes, each when the one before is acknowledged.
+    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged.
     """
 
     name: TransportName = "raw"

@@ -224,7 +224,7 @@ def _job(workload: Workload, outcome: SimulationOutcome, number: int, collective
 
 
 def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | None:
-    """Return NCCL's bus bandwidth in 10^9 bytes/s of so many steps in a time; None without any."""
+    """Return NCCL's bus bandwidth in 10^9 bytes/s of a number of steps in a time; None without any."""
     busy = time_ps - steps * collective.compute_ps
     if busy <= 0:
         return None

@@ -23,7 +23,7 @@ class Workload:
     source: Int32  # (T,) the sending host, or COMPUTATION
     target: Int32  # (T,) the receiving host
     queue_pair: Int32  # (T,) which of the addresses of the target it goes to, from 0 on; modulo their number
-    port: Int32  # (T,) what hashing sees of the flow besides its ends: the UDP source port of its queue pair
+    port: Int32  # (T,) what hashing sees of the flow other than its ends: the UDP source port of its queue pair
     amount: Int64  # (T,) bytes of a flow, ps of a computation
     start_ps: Int64  # (T,) not before
     waits: Int32  # (T,) of how many tasks the end is awaited

@@ -50,7 +50,7 @@ def test_base_round_trips_of_the_published_platform(platform: FabricArrays) -> N
     found = unloaded(platform, PACKETS, np.array([0, 0, 127]), np.array([127, 1, 3]))
     # 2 x 4 links x 1 us + 4 x 80 ns; below one leaf half of it.
     assert found.round_trip_ps.tolist() == [8_320_000, 4_160_000, 8_320_000]
-    assert found.way_back_ps.tolist() == [4_019_200, 2_009_600, 4_019_200]
+    assert found.return_path_ps.tolist() == [4_019_200, 2_009_600, 4_019_200]
     assert found.rate_bps.tolist() == [G100] * 3
 
 
@@ -81,16 +81,16 @@ def test_shortest_round_trips_are_those_of_a_plain_search(
 
 def test_slowdowns_as_the_published_platform_defines_them(platform: FabricArrays) -> None:
     workload = flows((0, 127, 5000), (0, 127, 5001), (1, 2, 10), (3, 4, 10))
-    way_back = np.array([4_019_200, 4_019_200, 2_009_600, 0])
+    return_path = np.array([4_019_200, 4_019_200, 2_009_600, 0])
     ideal = np.array([8_320_000 + (5000 + 5 * 48) * 80, 8_320_000 + (5001 + 6 * 48) * 80, 4_160_000 + 58 * 80, 0])
-    finish = (ideal * [2, 3, 0.5, 0] - way_back).round().astype(np.int64)
+    finish = (ideal * [2, 3, 0.5, 0] - return_path).round().astype(np.int64)
     finish[3] = NEVER
     start = np.zeros(4, dtype=np.int64)
     found = slowdowns(platform, SimulationSettings(PACKETS), workload, np.arange(4), start, finish)
     assert found[:3] == pytest.approx([2, 3, 1])
     assert np.isnan(found[3])
     acknowledged = SimulationSettings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
-    again = slowdowns(platform, acknowledged, workload, np.arange(4), start, finish + way_back.astype(np.int64))
+    again = slowdowns(platform, acknowledged, workload, np.arange(4), start, finish + return_path.astype(np.int64))
     assert again[:3] == pytest.approx([2, 3, 1])
 
 

@@ -11,7 +11,7 @@ from ailb_gen.sim.fabric import LOCAL
 
 @compiled
 def lose(state: EngineState, packet: int) -> None:
-    """Drop a packet for good."""
+    """Drop a packet, which nobody sends again here."""
     flow = state.packets[packet].flow
     free_packet(state, packet)
     if flow != NONE:

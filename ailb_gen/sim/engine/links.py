@@ -11,7 +11,7 @@ from ailb_gen.sim.engine.wire import append, pick, transmit
 
 @inlined
 def _mark(state: EngineState, link: int, packet: int, queued: int) -> None:
-    """Mark a packet that leaves a queue of so many bytes behind (RED on the instantaneous length)."""
+    """Mark a packet that leaves `queued` bytes behind in its queue (RED on the instantaneous length)."""
     record = state.links[link]
     if record.ecn_min < 0 or queued <= record.ecn_min:
         return

@@ -15,7 +15,7 @@ from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
-# One event makes at most so many packets, flows excepted, and starts at most so many timers.
+# The most packets that one event makes, flows excepted, and the most timers that it starts.
 SPARE = 16
 
 
@@ -66,7 +66,7 @@ def _pause(state: EngineState, link: int, packet: int, now: int) -> None:
 
 @inlined
 def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
-    """Return whether a packet is lost on a link that fails, failed while it was on the way, or loses at random."""
+    """Return whether a packet is lost on a link that fails, failed while it was under way, or loses at random."""
     record = state.links[link]
     sent = record.delay + state.packets[packet].bytes * record.byte_ps
     return bool(
@@ -183,7 +183,7 @@ def _begin(state: EngineState) -> None:
 
 @entry
 def advance(state: EngineState, events: int) -> int:
-    """Run for so many events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must be enlarged."""
+    """Run for a number of events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must grow."""
     config, run = state.config[0], state.run[0]
     if not run.begun:
         run.begun = 1

@@ -16,7 +16,7 @@ from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
 NO_LIMIT = 2**31 - 1
-# After so many halvings nothing is left to recover.
+# After this many halvings nothing is left to recover.
 MOST_STAGES = 2**16 - 2
 
 
@@ -32,7 +32,7 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
         return max(1, transport.window_bytes // settings.packets.payload_bytes)
     if transport.name != "selective-repeat":
         return NO_LIMIT
-    # One bandwidth-delay product of the longest way there and back over two tiers (Mittal et al., SIGCOMM 2018).
+    # One bandwidth-delay product of the longest path there and back over two tiers (Mittal et al., SIGCOMM 2018).
     wire = settings.packets.payload_bytes + settings.packets.header_bytes
     slowest = float(byte_ps(fabric).max())
     round_trip = 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * slowest
@@ -48,26 +48,25 @@ def message_packets(settings: SimulationSettings) -> int:
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
-    random = np.zeros(4, np.int64)
+    random, seeds = np.zeros(4, np.int64), np.zeros(len(fabric.names), np.int64)
     seeded(seed, random)
+    seeded(seed ^ MASK, seeds)
     classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + r.FIRST_DATA + 1
     links = fabric.link_count
     bits = int(links).bit_length()
-    sets, destinations, hosts = _sets(fabric), _destinations(fabric), _hosts(fabric)
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
-    hooks, values = HOOKS[settings.balancer.name], _parameters(settings)
-    parameters = records(1, r.PARAMETERS)
-    for name, value in values.items():
-        parameters[name] = value
+    hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
+    firsts, hosts = fabric.set_first, fabric.first_destination
+    queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     return EngineState(
-        config=_config(fabric, workload, settings, classes, bits),
-        run=_run(),
+        config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
+        run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flows=FIRST_FLOWS, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
         timers=records(max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1), r.TIMER),
         links=_links(fabric, settings),
         waiting=np.zeros(links, np.int32),
-        queues=_queues(links * classes),
+        queues=records(links * classes, r.QUEUE, **queue),
         packets=_packets(FIRST_PACKETS, 0),
         flows=_flows(FIRST_FLOWS, 0),
         tasks=tasks,
@@ -77,20 +76,20 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         changes=_changes(fabric),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
-        sets=sets,
+        sets=records(len(firsts) - 1, r.SET, first=firsts[:-1], count=np.diff(firsts)),
         set_links=np.array(fabric.set_links, np.int32),
-        destinations=destinations,
-        hosts=hosts,
-        nodes=_nodes(fabric, seed),
+        destinations=_destinations(fabric),
+        hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
+        nodes=records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers()),
         arrived=np.zeros((FIRST_FLOWS, words), np.int64),
         acknowledged=np.zeros((FIRST_FLOWS, words), np.int64),
         random=random,
         histogram=np.zeros((links, r.BUCKETS), np.int64),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
-        parameters=parameters,
-        metrics=np.zeros(hooks.tables(fabric, values), np.int64),
-        steered=records(FIRST_FLOWS if hooks.keeps(values) else 1, r.STEERED),
+        parameters=records(1, r.PARAMETERS, **parameters),
+        metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
+        steered=records(FIRST_FLOWS if hooks.keeps(parameters) else 1, r.STEERED),
     )
 
 
@@ -104,8 +103,10 @@ def _words(fabric: FabricArrays, workload: Workload, settings: SimulationSetting
     return 1 << max(0, ((bits + 31) // 32 - 1).bit_length())
 
 
-def _config(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, classes: int, bits: int) -> Records:
-    result = records(1, r.CONFIG)
+def _config(
+    fabric: FabricArrays, workload: Workload, settings: SimulationSettings, classes: int, bits: int
+) -> dict[str, float]:
+    """Return the configuration: settings by their own names, and what follows from them and the fabric."""
     hooks = HOOKS[settings.balancer.name]
     parts = (
         settings.packets,
@@ -117,7 +118,7 @@ def _config(fabric: FabricArrays, workload: Workload, settings: SimulationSettin
     )
     given = {name: getattr(part, name) for part in parts for name in part.__slots__ if name in r.SETTINGS}
     transport, switches = settings.transport, settings.switches
-    values: dict[str, float] = {
+    return {
         **{name: NONE if value is None else value for name, value in given.items()},
         "bits": bits,
         "horizon": 1 << (63 - bits),
@@ -143,30 +144,25 @@ def _config(fabric: FabricArrays, workload: Workload, settings: SimulationSettin
         "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
         "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
     }
-    for name, value in values.items():
-        result[name] = value
-    return result
-
-
-def _run() -> Records:
-    result = records(1, r.RUN)
-    result["free_packets"], result["free_flows"] = FIRST_PACKETS, FIRST_FLOWS
-    result["ready_head"] = NONE
-    return result
 
 
 def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
-    result = records(fabric.link_count, r.LINK)
-    for name in ("arrival", "wake"):
-        result[name] = NEVER
-    for name in ("head", "tail", "context_head", "context_tail"):
-        result[name] = NONE
-    result["delay"], result["byte_ps"] = fabric.delay_ps, byte_ps(fabric)
-    result["source"], result["target"] = fabric.link_source, fabric.link_target
-    result["reverse"] = fabric.link_reverse
-    result["quality"], result["uplink"] = r.BEST_BAND, fabric.uplink_numbers()
+    none = dict.fromkeys(("head", "tail", "context_head", "context_tail", "ecn_min"), NONE)
+    result = records(
+        fabric.link_count,
+        r.LINK,
+        arrival=NEVER,
+        wake=NEVER,
+        delay=fabric.delay_ps,
+        byte_ps=byte_ps(fabric),
+        source=fabric.link_source,
+        target=fabric.link_target,
+        reverse=fabric.link_reverse,
+        quality=r.BEST_BAND,
+        uplink=fabric.uplink_numbers(),
+        **none,
+    )
     switches = settings.switches
-    result["ecn_min"] = NONE
     if switches.ecn_min_bytes is not None:
         result["ecn_min"] = switches.ecn_min_bytes
         result["ecn_max"] = switches.ecn_max_bytes
@@ -177,54 +173,38 @@ def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
     return result
 
 
-def _queues(count: int) -> Records:
-    result = records(count, r.QUEUE)
-    for name in ("head", "tail", "ring_head", "ring_tail"):
-        result[name] = NONE
-    return result
-
-
 def _packets(count: int, first: int) -> Records:
     """Return packets that are all free, chained from `first` on."""
-    result = records(count, r.PACKET)
-    result["next"] = np.arange(first + 1, first + count + 1)
-    result["next"][-1:] = NONE
-    return result
+    return records(count, r.PACKET, next=_chained(count, first))
 
 
 def _flows(count: int, first: int) -> Records:
-    result = records(count, r.FLOW)
-    result["ring_next"] = np.arange(first + 1, first + count + 1)
-    result["ring_next"][-1:] = NONE
-    result["task"] = NONE
-    return result
+    """Return flows that are all free, chained from `first` on."""
+    return records(count, r.FLOW, ring_next=_chained(count, first), task=NONE)
+
+
+def _chained(count: int, first: int) -> r.Ints:
+    return np.append(np.arange(first + 1, first + count), NONE)
 
 
 def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, Records]:
     """Return the tasks, and what congestion control knows of the queue pairs that several of them have."""
     count = workload.count
-    result = records(count + 1, r.TASK)
-    for name, column in (
-        ("source", workload.source),
-        ("target", workload.target),
-        ("queue_pair", workload.queue_pair),
-        ("port", workload.port),
-        ("amount", workload.amount),
-        ("not_before", workload.start_ps),
-        ("waits", workload.waits),
-    ):
-        result[name][:count] = column
+    result = records(
+        count + 1,
+        r.TASK,
+        first_successor=workload.first_successor,
+        **dict.fromkeys(("start", "finish", "flow", "limiter"), NONE),
+    )
+    for name in ("source", "target", "queue_pair", "port", "amount", "waits"):
+        result[name][:count] = getattr(workload, name)
+    result["not_before"][:count] = workload.start_ps
     if workload.priority is not None:
         result["priority"][:count] = workload.priority
-    result["first_successor"] = workload.first_successor
-    for name in ("start", "finish", "flow", "limiter"):
-        result[name] = NONE
     shared = 0
     if settings.congestion.name == "dcqcn":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
-    limiters = records(max(1, shared), r.LIMITER)
-    limiters["flow"] = NONE
-    return result, limiters
+    return result, records(max(1, shared), r.LIMITER, flow=NONE)
 
 
 def _arrivals(workload: Workload) -> r.Ints32:
@@ -240,36 +220,18 @@ def _changes(fabric: FabricArrays) -> Records:
     return result
 
 
-def _sets(fabric: FabricArrays) -> Records:
-    result = records(len(fabric.set_first) - 1, r.SET)
-    result["first"], result["count"] = fabric.set_first[:-1], np.diff(fabric.set_first)
-    return result
-
-
 def _destinations(fabric: FabricArrays) -> Records:
-    result = records(len(fabric.destination_prefix), r.DESTINATION)
-    result["prefix"], result["delivery"] = fabric.destination_prefix, fabric.delivery_set
-    result["host"] = fabric.destination_hosts()
+    result = records(
+        len(fabric.destination_prefix),
+        r.DESTINATION,
+        prefix=fabric.destination_prefix,
+        delivery=fabric.delivery_set,
+        host=fabric.destination_hosts(),
+        leaf=NONE,
+    )
     reached = fabric.delivery_set != UNREACHABLE
     first = fabric.set_links[fabric.set_first[fabric.delivery_set[reached]]]
-    result["leaf"] = NONE
     result["leaf"][reached] = fabric.leaf_numbers()[fabric.link_source[first]]
-    return result
-
-
-def _hosts(fabric: FabricArrays) -> Records:
-    result = records(fabric.host_count, r.HOST_ENTRY)
-    result["links"], result["first"] = fabric.host_set, fabric.first_destination[:-1]
-    result["count"] = np.diff(fabric.first_destination)
-    return result
-
-
-def _nodes(fabric: FabricArrays, seed: int) -> Records:
-    result = records(len(fabric.names), r.NODE)
-    words = np.zeros(len(fabric.names), np.int64)
-    seeded(seed ^ MASK, words)
-    result["seed"] = words
-    result["leaf"] = fabric.leaf_numbers()
     return result
 
 

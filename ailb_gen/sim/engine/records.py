@@ -175,7 +175,7 @@ FLOW = np.dtype(
         # The receiver.
         ("expected", "i4"),
         ("latest", "i4"),
-        ("refused", "i4"),  # the packet that the last NACK asked for
+        ("refused", "i4"),  # the packet that the last NACK requested
         ("back", "i4"),  # the destination of its acknowledgements
         ("target", "i4"),
         ("arrived", "i4"),
@@ -377,10 +377,12 @@ class EngineState(NamedTuple):
     steered: Records  # by flow, for load balancers that keep more of one; one record for others
 
 
-def records(count: int, dtype: np.dtype[Any]) -> Records:
-    """Return so many records of zeros; fields are attributes, compiled or not."""
+def records(count: int, dtype: np.dtype[Any], /, **columns: npt.ArrayLike) -> Records:
+    """Return `count` records of zeros but for some fields; fields are attributes, compiled or not."""
     # From the beginning of a cache line on: a packet is one.
     raw = np.zeros(count * dtype.itemsize + LINE, np.uint8)
     first = -raw.ctypes.data % LINE
     plain = raw[first : first + count * dtype.itemsize].view(dtype)
+    for name, values in columns.items():
+        plain[name] = values
     return plain.view(np.recarray) if DISABLED else plain

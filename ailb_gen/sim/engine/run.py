@@ -11,7 +11,7 @@ from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
-from ailb_gen.sim.outcome import COUNTS, Progress, SimulationOutcome
+from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
@@ -57,7 +57,7 @@ def simulate(
         ended, watched = int(run["ended"]), int(run["events"])
         if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
-    # Not so when it was told to end between two samples.
+    # Not so when it was made to end between two samples.
     if result == r.STOPPED and state.config[0]["until"] == last:
         run["now"] = settings.until_ps
     if settings.until_ps is None and run["beyond"] and result == r.FINISHED and run["ended"] < workload.count:
@@ -94,19 +94,10 @@ def _outcome(
     return SimulationOutcome(
         start_ps=tasks["start"].copy(),
         finish_ps=tasks["finish"].copy(),
-        retransmitted=tasks["retransmitted"].copy(),
         marked=marked,
-        out_of_order=tasks["out_of_order"].copy(),
-        distance=tasks["distance"].copy(),
-        rerouted=tasks["rerouted"].copy(),
-        link_packets=links["packets"].copy(),
-        link_bytes=links["bytes"].copy(),
+        **{name: tasks[name].copy() for name in TASK_COUNTS},
+        **{f"link_{name}": links[name].copy() for name in LINK_COUNTS},
         link_peak=(links["peak"] if sampler is None else sampler.peak).astype(np.int32),
-        link_peak_bytes=links["peak_bytes"].copy(),
-        link_drops=links["drops"].copy(),
-        link_lost=links["lost"].copy(),
-        link_marks=links["marks"].copy(),
-        link_pauses=links["pauses"].copy(),
         link_paused_ps=paused,
         histogram=histogram,
         load=state.load,

@@ -48,7 +48,7 @@ def attach(state: FluidState, slot: int, count: int) -> None:
 
 @compiled
 def detach(state: FluidState, slot: int, sent: float) -> None:
-    """Take a flow off its links, of which it has used so many bits."""
+    """Take a flow off its links, over which it has sent `sent` bits."""
     flow = state.flows[slot]
     first = slot << state.run[0].width
     for number in range(first, first + flow.count):
@@ -193,7 +193,7 @@ def reroute(state: FluidState, old_hops: Int32, new_hops: Int32) -> int:
 
 @entry
 def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
-    """Run all events before `limit` (ps), or until about so many rates were computed; return why it stopped."""
+    """Run all events before `limit` (ps), or until about `work` rates were computed; return why it stopped."""
     run = state.run[0]
     if run.now >= limit:
         return DONE

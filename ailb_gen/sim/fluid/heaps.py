@@ -13,7 +13,7 @@ def _is_before(key: float, number: int, other_key: float, other_number: int) -> 
 
 @compiled
 def _push(heap: Records, size: int, key: float, number: int) -> None:
-    """Add an entry to a heap of so many entries."""
+    """Add an entry to a heap of `size` entries."""
     hole = size
     while hole > 0:
         above = heap[(hole - 1) >> 1]
@@ -26,7 +26,7 @@ def _push(heap: Records, size: int, key: float, number: int) -> None:
 
 @compiled
 def _replace_first(heap: Records, size: int, key: float, number: int) -> None:
-    """Put an entry in the place of the first one of so many."""
+    """Replace the first of `size` entries."""
     hole = 0
     while True:
         below = 2 * hole + 1
@@ -71,7 +71,7 @@ def push_level(state: FluidState, level: float, link: int) -> None:
 
 @compiled
 def replace_level(state: FluidState, level: float, link: int) -> None:
-    """Put a link in the place of the first one."""
+    """Replace the first link."""
     _replace_first(state.levels, state.run[0].levels, level, link)
 
 

@@ -126,7 +126,7 @@ def single_path(state: FluidState, next_hops: Int32, task: int) -> tuple[int, in
 def spread_path(state: FluidState, next_hops: Int32, task: int) -> tuple[int, int]:
     """Write all links that packets of a flow take into `state.path`, as `single_path`; every set is shared evenly.
 
-    The latency is that of the slowest way, hop by hop. A flow of which any packets find no route has no path.
+    The latency is that of the slowest path, hop by hop. A flow has no path if any of its packets find no route.
     """
     path, shares, here, following = state.path, state.node_share, state.nodes[0], state.nodes[1]
     destination, hosts = destination_of(state, task), state.run[0].hosts

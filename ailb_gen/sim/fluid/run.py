@@ -14,7 +14,7 @@ from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Forwarding, Int32, Int64
 from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
 from ailb_gen.sim.fluid.rates import sample
 from ailb_gen.sim.fluid.state import FOREVER, FluidState, grown, initial
-from ailb_gen.sim.outcome import TOTALS, Progress, SimulationOutcome
+from ailb_gen.sim.outcome import LINK_COUNTS, TASK_COUNTS, TOTALS, Progress, SimulationOutcome
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
@@ -183,7 +183,7 @@ def _counters(state: FluidState, now_ps: int) -> Counters:
 
 
 def _link_bytes(state: FluidState, now_ps: int) -> Int64:
-    """Return what links have carried until a time, for flows under way, too."""
+    """Return the bytes that links have carried until a time, for flows under way, too."""
     run = state.run[0]
     slots = state.flowing[: run["flowing"]].astype(np.int64)
     # Field by field: whole records are many times as large.
@@ -215,29 +215,14 @@ def _outcome(state: FluidState, sampler: Sampler | None) -> SimulationOutcome:
     run, tasks, width = state.run[0], state.tasks, len(state.links)
     count, end_ps = len(tasks), int(run["now"])
 
-    def none(length: int) -> Int64:
-        return np.zeros(length, dtype=np.int64)
-
-    def none_of_tasks() -> Int32:
-        return np.zeros(count, dtype=np.int32)
-
+    zeros = {f"link_{name}": np.zeros(width, dtype=np.int64) for name in (*LINK_COUNTS, "paused_ps")}
+    zeros |= {name: np.zeros(count, dtype=np.int32) for name in (*TASK_COUNTS, "marked")}
+    given = {"rerouted": tasks["rerouted"].copy(), "link_bytes": _link_bytes(state, end_ps)}
     return SimulationOutcome(
         start_ps=tasks["began"].copy(),
         finish_ps=tasks["ended"].copy(),
-        retransmitted=none_of_tasks(),
-        marked=none_of_tasks(),
-        out_of_order=none_of_tasks(),
-        distance=none_of_tasks(),
-        rerouted=tasks["rerouted"].copy(),
-        link_packets=none(width),
-        link_bytes=_link_bytes(state, end_ps),
+        **(zeros | given),
         link_peak=np.zeros(width, dtype=np.int32),
-        link_peak_bytes=none(width),
-        link_drops=none(width),
-        link_lost=none(width),
-        link_marks=none(width),
-        link_pauses=none(width),
-        link_paused_ps=none(width),
         histogram=np.zeros((width, 32), dtype=np.int64),
         load=_load(state),
         load_interval_ps=int(run["interval"]),

@@ -103,7 +103,7 @@ class Fabrics:
         return fabric, switch_settings(network, fabric)
 
     def _files(self, part: Files, colored: bool) -> tuple[Network, Routing]:
-        """Return what files describe, or that without colors."""
+        """Return the network that files describe, with or without colors."""
         if (part, True) not in self._read:
             found, warnings = read_files(part, self.folder)
             self._read[part, True] = found

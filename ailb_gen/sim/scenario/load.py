@@ -65,7 +65,7 @@ def variants(source: Source) -> list[Variant]:
 
 
 def balancer_name(balancer: BalancerPart, balancers: Sequence[BalancerPart]) -> str:
-    """Return what a load balancer is called among others: with its parameters where several have its name."""
+    """Return the name of a load balancer among others: with its parameters where several have its name."""
     twins = [one for one in balancers if one.name == balancer.name]
     parameters = [f"{key}={value:g}" for key, value in balancer.parameters.items()] if len(twins) > 1 else []
     return " ".join([balancer.name, *parameters])
@@ -152,4 +152,4 @@ def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterato
         elif failure.back is not None and failure.back <= failure.at:
             yield problem_at(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
         elif failure.random is not None and failure.model_fields_set != {"random"}:
-            yield problem_at(source, "conflict", path, "random failures are there from the start, and for good")
+            yield problem_at(source, "conflict", path, "random failures hold from the start to the end")

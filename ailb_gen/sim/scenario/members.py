@@ -16,27 +16,23 @@ from ailb_gen.wording import did_you_mean
 
 def links_of(fabric: FabricArrays, pattern: str, what: str) -> list[int]:
     """Return the directed links whose names match a name or glob. Raises UsageError."""
-    found = [number for number, name in enumerate(fabric.link_names) if fnmatchcase(name, pattern)]
-    if not found:
-        known = f"names are such as {fabric.link_names[0]!r}" if fabric.link_names else "the fabric has no links"
-        hint = did_you_mean(pattern, fabric.link_names) or known
-        raise UsageError(f"{what}: no link is called {pattern!r}; {hint}")
-    return found
+    return _matching(fabric.link_names, pattern, what, "link")
 
 
 def hosts_of(fabric: FabricArrays, patterns: tuple[str, ...], what: str) -> list[int]:
     """Return the hosts that names and globs say, in their order, each once; all without any. Raises UsageError."""
-    if not patterns:
-        return list(range(fabric.host_count))
     names = fabric.names[: fabric.host_count]
-    found: dict[int, None] = {}
-    for pattern in patterns:
-        ours = [number for number, name in enumerate(names) if fnmatchcase(name, pattern)]
-        if not ours:
-            hint = did_you_mean(pattern, names) or f"names are such as {names[0]!r}"
-            raise UsageError(f"{what}: no host is called {pattern!r}; {hint}")
-        found |= dict.fromkeys(ours)
-    return list(found)
+    if not patterns:
+        return list(range(len(names)))
+    return list(dict.fromkeys(number for pattern in patterns for number in _matching(names, pattern, what, "host")))
+
+
+def _matching(names: Sequence[str], pattern: str, what: str, kind: str) -> list[int]:
+    found = [number for number, name in enumerate(names) if fnmatchcase(name, pattern)]
+    if not found:
+        known = f"names are such as {names[0]!r}" if names else f"the fabric has no {kind}s"
+        raise UsageError(f"{what}: no {kind} is called {pattern!r}; {did_you_mean(pattern, names) or known}")
+    return found
 
 
 def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
-from ailb_gen.sim.scenario.traffic import TrafficPart
+from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
 from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
 from ailb_gen.wording import did_you_mean
@@ -20,7 +20,6 @@ MAX_SEEDS = 10_000
 
 Positive = Annotated[Int, Field(ge=1)]
 Few = Annotated[Int, Field(ge=0, le=1_000_000)]
-FileName = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 def _named(value: object) -> object:
@@ -64,9 +63,7 @@ class Clos(Model):
     host_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of a host to its leaf")
     leaf_spine_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of leaf and spine")
     host_rate: Rate = written("100g", "of every link of a host")
-    uplink_rate: Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])] = (
-        written("100g", "of every link between leaf and spine: one, or one per spine")
-    )
+    uplink_rate: Rates = written("100g", "of every link between leaf and spine: one, or one per spine")
     delay: Time = written("1us", "of every link")
     host_delay: Time | None = Field(None, description="of every link of a host; default: delay")
     uplink_delay: Time | None = Field(None, description="of every link between leaf and spine; default: delay")
@@ -191,7 +188,7 @@ class Congestion(Model):
 
 
 class Nics(Model):
-    """Costs of sending in a NIC besides the wire."""
+    """Costs of sending in a NIC, in addition to the wire."""
 
     context_cache: Few = Field(0, description="queue pairs that it knows; 0: all")
     context_miss: Time = written("0", "for sending on another one")

@@ -42,7 +42,7 @@ from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 
 Made = TypeVar("Made")
-# A Poisson number is smaller than its mean by so many standard deviations once in 10^9.
+# A Poisson number is this many standard deviations below its mean once in 10^9 draws.
 DEVIATIONS = 6
 
 
@@ -96,7 +96,7 @@ class TrafficRecipe:
 
 
 def _in_entry(number: int, part: TrafficPart, make: Callable[[], Made]) -> Made:
-    """Return what is made of an entry; errors name it."""
+    """Return the result for an entry; errors name it."""
     try:
         return make()
     except UsageError as error:

@@ -24,9 +24,9 @@ class CollectiveOptions:
 
     `slices`: messages per chunk, passed on as they arrive (pipelining; NCCL cuts its buffers into slices).
     `at_once`: all messages are sent at the start, without waiting for what a rank would have to receive first; None:
-    as the algorithm does it. `per_server`: each so many ranks after another are GPUs of one server. `rounds`: only
-    the first so many steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
-    slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank so many further on
+    as the algorithm does it. `per_server`: number of ranks after another that are GPUs of one server. `rounds`:
+    number of steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
+    slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank that many further on
     instead of a random one. `seed`: of the random permutation. `pxn`: data for another rail of another server goes to
     the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network.
     """
@@ -50,7 +50,7 @@ Make = Callable[[TaskBuilder, Job, Ranks, Int64, CollectiveOptions, Numbers], In
 
 
 def ring(label: str, passes: int) -> Make:
-    """Return a ring around which the vector goes so many times: 2 for an all-reduce (Patarasuk and Yuan 2009)."""
+    """Return a ring around which the vector goes `passes` times: 2 for an all-reduce (Patarasuk and Yuan 2009)."""
 
     def make(
         builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers

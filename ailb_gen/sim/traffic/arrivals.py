@@ -149,5 +149,5 @@ def flows(
 
 
 def random_ports(count: int, seed: int) -> Int32:
-    """Return the UDP source ports of so many queue pairs."""
+    """Return the UDP source ports of `count` queue pairs."""
     return FIRST_PORT + (mixed(seed % 2**63, np.arange(count)) % np.uint64(PORTS)).astype(np.int32)

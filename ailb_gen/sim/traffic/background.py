@@ -8,11 +8,12 @@ computed before: the FIBs of all its states get the new prefixes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import HOST, LOCAL, PS_PER_S, UNREACHABLE, FabricArrays, Float64, Forwarding, Int32, Int64
+from ailb_gen.sim.fabric import HOST, LOCAL, PS_PER_S, UNREACHABLE, FabricArrays, Forwarding, Int32, Int64
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
@@ -50,23 +51,14 @@ def with_background(
 def with_more_links(settings: SimulationSettings, link_count: int) -> SimulationSettings:
     """Return settings whose arrays by link reach `link_count`: links that are added mark nothing and lose nothing."""
     switches = settings.switches
-
-    def longer(values: Int64 | None, fill: int) -> Int64 | None:
-        return None if values is None else np.pad(values, (0, link_count - len(values)), constant_values=fill)
-
-    def longer_shares(values: Float64 | None) -> Float64 | None:
-        return None if values is None else np.pad(values, (0, link_count - len(values)))
-
-    return replace(
-        settings,
-        switches=replace(
-            switches,
-            ecn_min_bytes=longer(switches.ecn_min_bytes, -1),
-            ecn_max_bytes=longer(switches.ecn_max_bytes, 0),
-            ecn_probability=longer_shares(switches.ecn_probability),
-            loss_probability=longer_shares(switches.loss_probability),
-        ),
-    )
+    fills = {"ecn_min_bytes": -1, "ecn_max_bytes": 0, "ecn_probability": 0, "loss_probability": 0}
+    given = {name: getattr(switches, name) for name in fills}
+    longer: dict[str, Any] = {
+        name: np.pad(values, (0, link_count - len(values)), constant_values=fills[name])
+        for name, values in given.items()
+        if values is not None
+    }
+    return replace(settings, switches=replace(switches, **longer))
 
 
 def _check(fabric: FabricArrays, links: Int64, share: float) -> None:

@@ -107,7 +107,7 @@ def _turns(source: Int32, target: Int32) -> Int64:
 
 
 def _rows(after: Numbers, count: int) -> Int64:
-    """Return what each of `count` tasks waits for as rows, shape (count, k)."""
+    """Return the tasks that each of `count` tasks waits for as rows, shape (count, k)."""
     before = np.asarray(after, dtype=np.int64)
     if before.ndim < 2:
         before = np.broadcast_to(before, (count,))[:, None]
@@ -386,7 +386,7 @@ class TaskCounter(TaskBuilder):
         """Note nothing: dependencies are not counted."""
 
     def least(self) -> LeastTraffic:
-        """Return what has been counted."""
+        """Return the counts."""
         return LeastTraffic(self._tasks, self._at_once.flows, self._at_once.flow_bytes)
 
     def _append(self, count: int, **columns: Numbers) -> Int64:

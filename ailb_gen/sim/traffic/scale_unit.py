@@ -4,7 +4,7 @@ Hosts are whole servers, numbered leaf by leaf, 4 per leaf. All flows of a phase
 one before has ended, and every ring is a random one. In packets, without retransmissions: heavy 3,199,523 (x1),
 6,373,923 (x2), 25,420,323 (x8) of 32,768 bytes; mixed 9,701,923 (x1), 19,378,723 (x2), 38,732,323 (x4) of 4,096 bytes.
 
-Each of these totals has 25,123 packets of mice, since the published runs draw them with one seed: 10,001 mice, of which
+Each of these totals has 25,123 packets of mice, since the published runs draw them with one seed: 10,001 mice;
 2,422 have 1 packet, 2,531 have 2, 2,553 have 3 and 2,495 have 4. Here the seed shuffles these very sizes, so the totals
 are the published ones with every seed.
 """

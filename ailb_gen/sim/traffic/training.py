@@ -1,7 +1,7 @@
 """Jobs: a collective again and again, and training steps with data, tensor and pipeline parallelism."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -86,12 +86,9 @@ class Training:
         for name in ("data", "tensor", "pipeline", "steps", "microbatches", "tensor_collectives", "gradient_buckets"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} of a training job must be at least 1, not {getattr(self, name)}")
-        for name in ("forward_ps", "backward_ps", "optimizer_ps", "start_ps"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} of a training job must not be negative: {getattr(self, name)}")
-        for name in ("tensor_bytes", "activation_bytes", "gradient_bytes"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} of a training job must not be negative: {getattr(self, name)}")
+        for one in fields(self):
+            if one.name.endswith(("_ps", "_bytes")) and getattr(self, one.name) < 0:
+                raise UsageError(f"{one.name} of a training job must not be negative: {getattr(self, one.name)}")
         if 0 < self.gradient_bytes < self.gradient_buckets:
             raise UsageError(
                 f"{self.gradient_bytes} bytes of gradients are too few for {self.gradient_buckets} buckets"
@@ -152,7 +149,7 @@ def train(builder: TaskBuilder, name: str, hosts: Ranks, training: Training, ser
 
 
 def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -> list[Operation]:
-    """Return what a stage does in order.
+    """Return the operations of a stage in order.
 
     "gpipe": all forward passes, then all backward passes (Huang et al. 2019). "1f1b": as many forward passes as
     stages follow, then one forward and one backward in turn (PipeDream-Flush; Narayanan et al. 2021).

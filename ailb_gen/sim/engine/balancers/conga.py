@@ -2,7 +2,7 @@
 
 Every link between switches has a discounting rate estimator: bytes sent over it add up, and lose a share `alpha` per
 interval, so that the sum divided by what the link sends in interval / alpha is its utilization; the metric is that in
-so many bits. A packet carries the number of the uplink that its leaf chose and the highest metric on its way. The leaf
+a few bits. A packet carries the number of the uplink that its leaf chose and the highest metric of its path. The leaf
 of its destination keeps that, by leaf and uplink, and gives it back in the next packets to that leaf, one uplink after
 the other. Acknowledgements do the same: they go over all uplinks, so that a leaf knows paths without data as well. A
 leaf chooses, among some random uplinks, the lowest maximum of its own metric and the one that came back; a flow that

@@ -55,7 +55,7 @@ def _sample(state: EngineState, link: int, now: int) -> int:
     """Return the band of a link, and keep it."""
     record, parameters = state.links[link], state.parameters[0]
     elapsed = now - record.sampled_at
-    # What is still on its way into the wire does not count.
+    # Bytes that are not on the wire yet do not count.
     sent = record.bytes - max(0, record.free - now) // record.byte_ps
     mean = (sent - record.sampled_bytes) * record.byte_ps / elapsed
     record.load = mean + (record.load - mean) * power(HISTORY, int(elapsed / parameters.sampling_period_ps))
