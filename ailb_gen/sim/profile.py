@@ -12,7 +12,7 @@ import numpy as np
 
 from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, FabricArrays, Float64
 from ailb_gen.sim.outcome import NEVER, Series, SimulationOutcome
-from ailb_gen.sim.statistics import TIERS, Counted, job_times, link_loads
+from ailb_gen.sim.statistics import Counted, job_times, link_loads, links_by_tiers
 from ailb_gen.sim.workload import Workload
 
 Profile = Mapping[str, Any]
@@ -64,11 +64,7 @@ def _steps(workload: Workload, outcome: SimulationOutcome, number: int) -> list[
 def _loads(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, list[float]]:
     """Return the distribution of the loads of links, by pair of tiers."""
     loads = link_loads(fabric, outcome)
-    tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
-    found = {}
-    for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
-        found[f"{TIERS[a]} to {TIERS[b]}"] = _ranked(loads[(tiers[0] == a) & (tiers[1] == b)])
-    return found
+    return {name: _ranked(loads[ours]) for name, ours in links_by_tiers(fabric)}
 
 
 def _pairs(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ailb_gen.sim.fabric import HOST, LEAF, PS_PER_US, SPINE, FabricArrays, Float64, Int64
 from ailb_gen.sim.outcome import NEVER, SimulationOutcome
@@ -245,13 +246,18 @@ def link_loads(fabric: FabricArrays, outcome: SimulationOutcome) -> Float64:
     return loads
 
 
-def _links(fabric: FabricArrays, outcome: SimulationOutcome) -> Iterator[tuple[str, LinkStatistics]]:
-    loads = link_loads(fabric, outcome)
+def links_by_tiers(fabric: FabricArrays) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+    """Yield every pair of tiers, such as `leaf to spine`, and which links are between them, shape (L,)."""
     tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
     for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
-        ours = (tiers[0] == a) & (tiers[1] == b)
+        yield f"{TIERS[a]} to {TIERS[b]}", (tiers[0] == a) & (tiers[1] == b)
+
+
+def _links(fabric: FabricArrays, outcome: SimulationOutcome) -> Iterator[tuple[str, LinkStatistics]]:
+    loads = link_loads(fabric, outcome)
+    for name, ours in links_by_tiers(fabric):
         yield (
-            f"{TIERS[a]} to {TIERS[b]}",
+            name,
             LinkStatistics(
                 links=int(np.count_nonzero(ours)),
                 mean_load=math.fsum(loads[ours].tolist()) / int(np.count_nonzero(ours)),
