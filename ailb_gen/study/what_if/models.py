@@ -10,7 +10,6 @@ from ailb_gen.sim.scenario.models import (
     Balancers,
     Congestion,
     FailurePart,
-    FileName,
     Nics,
     Packets,
     Seeds,
@@ -29,7 +28,7 @@ from ailb_gen.sim.scenario.scalars import (
     with_unit,
     written,
 )
-from ailb_gen.sim.scenario.traffic import Count
+from ailb_gen.sim.scenario.traffic import Count, FileName
 from ailb_gen.validation import Bool, Int, Model
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
