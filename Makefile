@@ -55,7 +55,7 @@ types: $(STAMP)
 
 # What tests of the simulator would otherwise wait for, one for another.
 compiled: $(STAMP)
-	$(BIN)/pytest -n 0 tests/sim/fluid/test_packets.py -k both_hash_alike
+	$(BIN)/pytest -n 0 tests/sim/fluid/test_run_packets.py -k both_hash_alike
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
@@ -67,7 +67,7 @@ LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 # `make test-all`, draws many of the same properties.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
-UNCOMPILED := $(addprefix tests/sim/engine/,test_edges.py test_conservation.py test_theory.py balancers/test_plain.py)
+UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py balancers/test_simple.py)
 # Among these, what takes half the time without the compiler and reaches few lines that the others do not reach.
 SLOW := dead_link or hashing_spreads or lost_end or more_link_changes or port_that_comes_back or random_member or \
 	timeout-only or go-back-n
@@ -125,7 +125,7 @@ pictures: $(STAMP)
 
 golden: $(STAMP)
 	AILB_UPDATE_GOLDEN=1 $(BIN)/pytest -n 0 tests/render/test_golden.py tests/intent/test_golden_errors.py \
-		tests/sim/scenario/test_golden_errors.py tests/study/what_if/test_golden_errors.py \
+		tests/sim/scenario/test_load.py tests/study/what_if/test_golden_errors.py \
 		tests/batfish/test_shadow.py tests/lab/bird/test_config.py tests/picture/test_golden.py \
 		tests/cli/test_terminal.py tests/cli/test_terminal_lab.py
 

@@ -21,21 +21,21 @@ from ailb_gen.sim.engine.events import schedule
 from ailb_gen.sim.engine.jit import entry
 from ailb_gen.sim.engine.memory import new_state
 from ailb_gen.sim.engine.random import random_bits
-from ailb_gen.sim.engine.records import NONE, ORDER_BITS, State
+from ailb_gen.sim.engine.records import NONE, ORDER_BITS, EngineState
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.engine.wire import arrive, new_packet, transmit
-from ailb_gen.sim.fabric import PS_PER_US, Fabric
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportSettings,
 )
+from ailb_gen.sim.traffic.algorithms import derangement
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.traffic.flowlist import read_flow_list
-from ailb_gen.sim.traffic.pairs import derangement
 from ailb_gen.sim.traffic.scale_unit import heavy
 from ailb_gen.sim.workload import Workload
 
@@ -43,7 +43,7 @@ SHARED = Path(os.environ.get("AILB_SHARED", Path(__file__).parent.parent.parent 
 FLOW_LIST = SHARED / "sim" / "alistorage-load50-128hosts-5ms.flows.gz"
 GBPS = 10**9
 FLOOR_EVENTS = 5_000_000
-Case = tuple[Fabric, Workload, Settings]
+Case = tuple[FabricArrays, Workload, SimulationSettings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,16 @@ class Figures:
 def _scale_unit() -> Case:
     fabric = clos(8, 4, 4, host_bps=4 * GBPS, uplink_bps=4 * GBPS, host_links=8, leaf_spine_links=8, delay_ps=PS_PER_US)
     balancer = BalancerSettings("ecmp", {"same_seed": 1, "hash_start": 1})
-    return fabric, heavy(1), Settings(packets=PacketSettings(32_768, 0, 0), balancer=balancer)
+    return fabric, heavy(1), SimulationSettings(packets=PacketSettings(32_768, 0, 0), balancer=balancer)
 
 
-def _leaf_spine(leaves: int) -> Fabric:
+def _leaf_spine(leaves: int) -> FabricArrays:
     return clos(leaves, 8, 16, host_bps=100 * GBPS, uplink_bps=100 * GBPS)
 
 
-def _lossless(fabric: Fabric, balancer: str) -> Settings:
+def _lossless(fabric: FabricArrays, balancer: str) -> SimulationSettings:
     links = fabric.link_count
-    switches = SwitchSettings(
+    switches = BufferSettings(
         shared_buffer_bytes=9 << 20,
         pfc=True,
         headroom_bytes=27_096,
@@ -76,7 +76,7 @@ def _lossless(fabric: Fabric, balancer: str) -> Settings:
         ecn_max_bytes=np.full(links, 400_000),
         ecn_probability=np.full(links, 0.2),
     )
-    return Settings(
+    return SimulationSettings(
         packets=PacketSettings(1000, 48, 60),
         switches=switches,
         balancer=BalancerSettings(balancer),
@@ -95,14 +95,14 @@ def _permutation() -> Case:
     targets = derangement(128, np.random.default_rng(3)).astype(np.int32)
     sources = np.arange(128, dtype=np.int32)
     workload = flows(sources, targets, np.full(128, 2_000_000), np.zeros(128, np.int64), 1, "flows")
-    switches = SwitchSettings(
+    switches = BufferSettings(
         shared_buffer_bytes=1 << 30,
         pfc=True,
         pause_bytes=15 * 1064,
         resume_offset_bytes=3 * 1064,
         headroom_bytes=1 << 30,
     )
-    settings = Settings(
+    settings = SimulationSettings(
         packets=PacketSettings(1000, 64, 64), switches=switches, transport=TransportSettings("go-back-n")
     )
     return fabric, workload, settings
@@ -141,7 +141,7 @@ ROWS = (
 
 
 @entry
-def _bare(state: State, events: int) -> int:
+def _bare(state: EngineState, events: int) -> int:
     """Take packets off links and put them on others, at random; return the time."""
     config = state.config[0]
     mask = (1 << config.bits) - 1
@@ -160,7 +160,7 @@ def _bare(state: State, events: int) -> int:
 
 
 @entry
-def _fill(state: State, count: int) -> None:
+def _fill(state: EngineState, count: int) -> None:
     for number in range(count):
         link = number % len(state.links)
         transmit(state, link, new_packet(state, 0, NONE, 1048), state.links[link].free)

@@ -15,15 +15,15 @@ import numpy as np
 from ailb_gen.network.read import read_network
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import LOCAL, PS_PER_S, Fabric, Int32, Int64
+from ailb_gen.sim.fabric import LOCAL, PS_PER_S, FabricArrays, Int32, Int64
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import without_colors
-from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings
+from ailb_gen.sim.settings import BalancerSettings, PacketSettings, SimulationSettings
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions
 from ailb_gen.sim.traffic.arrivals import flows
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.collectives import append
-from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.workload import Workload
 from benchmarks.measure import cost
 from benchmarks.validate import fabric as example
@@ -38,7 +38,7 @@ MEMORY_MIB = 4096
 RUNS = 3
 
 
-def frontier(folder: Path) -> tuple[Fabric, Fabric]:
+def frontier(folder: Path) -> tuple[FabricArrays, FabricArrays]:
     """Return the fabric of examples/frontier from its files, and as it is without colors."""
     cost("generate", str(example("frontier")), "-o", str(folder))
     network = read_network(folder, lambda _, __: None).network
@@ -48,12 +48,14 @@ def frontier(folder: Path) -> tuple[Fabric, Fabric]:
 
 def ring_step(hosts: Int32) -> Workload:
     """Return the first step of a ring all-reduce: every host sends a part to the next, over all queue pairs."""
-    builder = Builder()
-    append(builder, builder.job("ring", QueuePairs(QUEUE_PAIRS)), "all-reduce", hosts, SIZE, Options(rounds=1))
+    builder = TaskBuilder()
+    append(
+        builder, builder.job("ring", QueuePairs(QUEUE_PAIRS)), "all-reduce", hosts, SIZE, CollectiveOptions(rounds=1)
+    )
     return builder.finish()
 
 
-def floor(fabric: Fabric, workload: Workload) -> Int64:
+def floor(fabric: FabricArrays, workload: Workload) -> Int64:
     """Return the ends of flows whose links are divided evenly, in order."""
     chosen = np.flatnonzero(workload.source >= 0)
     source, target = workload.source[chosen], workload.target[chosen]
@@ -82,7 +84,7 @@ def floor(fabric: Fabric, workload: Workload) -> Int64:
     return ends
 
 
-def ring(colored: Fabric, plain: Fabric) -> None:
+def ring(colored: FabricArrays, plain: FabricArrays) -> None:
     """Print the cost of a ring step by placement of the ranks and load balancer; RLB alone uses colors."""
     count = colored.host_count
     orders = {"in order": np.arange(count), "at random": np.random.default_rng(1).permutation(count)}
@@ -91,7 +93,7 @@ def ring(colored: Fabric, plain: Fabric) -> None:
         for balancer in ("ecmp", "rlb", "glb"):
             fabric = colored if balancer == "rlb" else plain
             least = min(timed(partial(floor, fabric, workload))[0] for _ in range(RUNS))
-            settings = Settings(balancer=BalancerSettings(balancer))
+            settings = SimulationSettings(balancer=BalancerSettings(balancer))
             rows = [timed(partial(simulate, fabric, workload, settings, 1)) for _ in range(RUNS)]
             spent, outcome = min(rows, key=lambda row: row[0])
             if not outcome.complete:
@@ -114,7 +116,7 @@ def random_sizes() -> None:
         target = (source + rng.integers(1, fabric.host_count, len(source))) % fabric.host_count
         amount = rng.exponential(1 << 20, len(source)).astype(np.int64) + 1
         workload = flows(source, target, amount, np.zeros(len(source), dtype=np.int64), 2, "flow")
-        spent, outcome = timed(partial(simulate, fabric, workload, Settings(), 1))
+        spent, outcome = timed(partial(simulate, fabric, workload, SimulationSettings(), 1))
         per_event = spent / outcome.totals["events"] * 1e6
         print(f"{leaves:3} leaves, {spines:2} spines {len(source):15} {spent:6.2f} {per_event:13.1f}")
 
@@ -122,7 +124,7 @@ def random_sizes() -> None:
 def main() -> None:
     """Print the tables."""
     small = clos(2, 2, 2, host_bps=10**9, uplink_bps=10**9)
-    simulate(small, ring_step(np.arange(4, dtype=np.int32)), Settings(packets=PacketSettings()), 1)
+    simulate(small, ring_step(np.arange(4, dtype=np.int32)), SimulationSettings(packets=PacketSettings()), 1)
     with tempfile.TemporaryDirectory(prefix="ailb-bench-") as name:
         spent, (colored, plain) = timed(lambda: frontier(Path(name)))
     print(f"frontier: fabrics from files, with colors and without: {spent:.1f} CPU s")

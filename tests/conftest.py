@@ -55,7 +55,7 @@ LONGEST = (
     "browser/test_report.py",
     "browser/test_push.py",
     "test_docs.py",
-    "sim/engine/test_published.py",
+    "sim/engine/test_run_published.py",
     "mutations/test_score.py",
     "docs/test_newcomer.py",
     "deploy/test_faults.py",
@@ -72,7 +72,7 @@ LONGEST = (
     "docs/test_walkthroughs.py",
     "browser/test_verbs.py",
     "routing/test_against_naive.py",
-    "sim/fluid/test_packets.py",
+    "sim/fluid/test_run_packets.py",
     "study/data/test_scale_unit.py",
 )
 

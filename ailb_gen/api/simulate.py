@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ailb_gen.sim.point import Point
-    from ailb_gen.sim.results import Row
+    from ailb_gen.sim.results import PointRow
     from ailb_gen.sim.scenario.load import Variant
 
 DEFAULT = Execution()
@@ -36,7 +36,7 @@ class SimulationReport:
 
     variants: Sequence[Variant]
     points: Sequence[Point]
-    rows: Sequence[Row]
+    rows: Sequence[PointRow]
     records: Sequence[Mapping[str, Any]]
     profiles: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Any]
@@ -182,8 +182,8 @@ def _simulate(
 ) -> SimulationReport:
     from ailb_gen.sim.comparison import compared
     from ailb_gen.sim.digest import digest
-    from ailb_gen.sim.results import Row, finish, held_scenario
-    from ailb_gen.sim.scenario.points import points_of
+    from ailb_gen.sim.results import PointRow, finish, held_scenario
+    from ailb_gen.sim.scenario.fabrics import points_of
     from ailb_gen.sim.sweep import Options
 
     points, warnings = points_of(variants, folder)
@@ -191,7 +191,9 @@ def _simulate(
         execution.warn(line)
     options = Options(execution.executor, processes(execution.jobs), tables=out is not None, profiled=charts)
     run = simulated(points, out, options, charts, execution)
-    rows = [Row(item.point.variant, item.point.seed, item.digest, run.known.get(item.digest)) for item in run.prepared]
+    rows = [
+        PointRow(item.point.variant, item.point.seed, item.digest, run.known.get(item.digest)) for item in run.prepared
+    ]
     records = list(compared(rows))
     about = {
         "scenario": variants[0].scenario.name,
@@ -207,7 +209,7 @@ def _simulate(
     return SimulationReport(variants, points, rows, records, run.profiles, about, warnings)
 
 
-def _unfinished(rows: Sequence[Row]) -> Iterator[str]:
+def _unfinished(rows: Sequence[PointRow]) -> Iterator[str]:
     """Yield a sentence about the points whose traffic did not end by itself."""
     from ailb_gen.wording import some
 

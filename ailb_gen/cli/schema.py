@@ -16,7 +16,7 @@ def schema(
     For editors and other programs.
     """
     if kind == "scenario":
-        from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
+        from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 
         typer.echo(scenario_schema(), nl=False)
         return

@@ -1,6 +1,22 @@
-"""The table of load balancers: names, numbers in the engine, parameters with defaults and their sources."""
+"""The declarations of the load balancers: name, parameters with ranges and sources, and how flows choose paths.
 
+Everything else follows from them: numbers in the engine, the record of parameters, schema, messages, the reference
+page. What a load balancer does packet by packet are the hooks of that name in a module of `engine/balancers/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US
+
+# How flows choose paths where no packets are simulated: a member by hash; the one with the least load; the one by which
+# the most loaded of two links has the least; all evenly.
+HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
+# The end of a parameter's name, and what it stands for.
+UNITS = {"us": "µs", "percent": "%", "bytes": "bytes", "packets": "packets", "rate": "1/s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,22 +29,57 @@ class Parameter:
     least: float = 0.0
     most: float = float("inf")
 
+    @property
+    def unit(self) -> str:
+        """The unit, empty for a plain number."""
+        return UNITS.get(self.name.rpartition("_")[2], "")
+
+    @property
+    def field(self) -> str:
+        """The name in the engine, which has times, and periods in place of rates, in ps."""
+        stem, _, end = self.name.rpartition("_")
+        return {"us": f"{stem}_ps", "rate": f"{stem}_period_ps"}.get(end, self.name)
+
+    def value(self, given: float) -> float:
+        """Return the engine's value for a given one."""
+        unit = self.name.rpartition("_")[2]
+        return given * PS_PER_US if unit == "us" else PS_PER_S / given if unit == "rate" else given
+
 
 @dataclass(frozen=True, slots=True)
 class Balancer:
-    """A load balancer. `number` is its place in the engine; `source` says where rule and defaults come from."""
+    """A load balancer. `source` says where rule and defaults come from.
+
+    `rule` is how flows choose paths (HASHED, ...), None if that cannot be simulated; flows hash where the parameter
+    `hashed_without` is 0.
+    """
 
     name: str
-    number: int
     text: str
     source: str
+    rule: int | None
     parameters: tuple[Parameter, ...] = ()
+    hashed_without: str = ""
+
+    def values(self, given: Mapping[str, float]) -> dict[str, float]:
+        """Return all parameters by name, those that are not given as by default."""
+        return {one.name: given.get(one.name, one.default) for one in self.parameters}
+
+    def flow_rule(self, given: Mapping[str, float]) -> int:
+        """Return how flows choose paths with some parameters; raises UsageError."""
+        if self.rule is None:
+            known = ", ".join(name for name, row in BALANCERS.items() if row.rule is not None)
+            raise UsageError(
+                f"{self.name}: flows have no rule for this load balancer; simulate packets, or use one of {known}"
+            )
+        hashed = self.hashed_without and not self.values(given)[self.hashed_without]
+        return HASHED if hashed else self.rule
 
 
-POLARIZED = Parameter("same_seed", 0, "1: all switches hash alike, so that their choices repeat (polarization)", 0, 1)
+POLARIZED = Parameter("same_seed", 0, "1: all switches hash the same: their choices repeat (polarization)", 0, 1)
 BY_START = Parameter("hash_start", 0, "1: the start time of a flow is hashed instead of its port", 0, 1)
 CHUNK = Parameter(
-    "chunk_packets", 0, "else than 0: a path is chosen after so many packets, and the round trip is theirs", 0, 1 << 20
+    "chunk_packets", 0, "not 0: a path is chosen after this many packets, and the round trip is theirs", 0, 1 << 20
 )
 # Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
 # weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
@@ -53,19 +104,21 @@ FLOWSETS = Parameter(
 DLB_FLOWLET = (
     FLOWSETS,
     Parameter("inactivity_us", 256, "silence after which a flow may move (inactivity-interval)"),
-    Parameter("quality_delta", 0, "an active flow may move to a band better by at least so much; 0: never", 0, 7),
+    Parameter("quality_delta", 0, "an active flow may move to a band better by at least this; 0: never", 0, 7),
     Parameter("probability", 3 / 256, "probability per packet that it does then: prob-threshold / 256", 0, 1),
 )
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
-    Balancer("ecmp", 0, "hash of the flow", "RFC 2992", (POLARIZED, BY_START)),
-    Balancer("spray", 1, "a random member per packet", "Dixit et al., INFOCOM 2013"),
-    Balancer("adaptive", 2, "the member with the fewest waiting packets, per packet, NICs included", "Zeltser 2026"),
+    Balancer("ecmp", "hash of the flow", "RFC 2992", HASHED, (POLARIZED, BY_START)),
+    Balancer("spray", "a random member per packet", "Dixit et al., INFOCOM 2013", SPREAD),
+    Balancer(
+        "adaptive", "the member with the fewest waiting packets, per packet, NICs included", "Zeltser 2026", SPREAD
+    ),
     Balancer(
         "drill",
-        3,
         "the shortest of some random queues and the best one remembered",
         "Ghorbani et al., SIGCOMM 2017",
+        SPREAD,
         (
             Parameter("samples", 2, "random members looked at", 1, 16),
             Parameter("memory", 1, "members remembered", 0, 1),
@@ -73,23 +126,23 @@ _ROWS = (
     ),
     Balancer(
         "letflow",
-        4,
         "a random member after a gap in the flow",
         "Vanini et al., NSDI 2017",
+        HASHED,
         (Parameter("gap_us", 100, "silence that ends a flowlet"),),
     ),
     Balancer(
         "flowlet",
-        5,
         "a new hash after a number of packets of a flow",
         "Zeltser 2026",
+        HASHED,
         (Parameter("packets", 64, "packets of a flowlet", 1), POLARIZED, BY_START),
     ),
     Balancer(
         "conga",
-        6,
         "the least congested path between two leaves, per flowlet",
         "Alizadeh et al., SIGCOMM 2014",
+        HASHED,
         (
             Parameter("gap_us", 100, "silence that ends a flowlet"),
             Parameter("dre_us", 50, "interval of the discounting rate estimator", 0.001),
@@ -104,26 +157,32 @@ _ROWS = (
     ),
     Balancer(
         "conweave",
-        7,
         "another path when a reply is late; the last switch puts packets in order again",
         "Song et al., SIGCOMM 2023",
+        HASHED,
         (
             Parameter("reply_us", 8, "deadline of a reply"),
             Parameter("pause_us", 16, "time a path is avoided after a NOTIFY"),
             Parameter("inactivity_us", 300, "silence that starts a new epoch"),
-            Parameter("resume_us", 216, "wait of rerouted packets for those before them, of which none has come yet"),
+            Parameter("resume_us", 216, "wait of rerouted packets for those before them while none of these has come"),
             Parameter("slack_us", 16, "wait beyond the time at which the last one is expected"),
             Parameter("samples", 2, "random paths looked at", 1, 16),
         ),
     ),
-    Balancer("dlb", 8, "quality bands of load and queue, per flowlet", _JUNOS, DLB_BANDS + DLB_FLOWLET),
-    Balancer("dlb-per-packet", 9, "quality bands of load and queue, per packet", _JUNOS, DLB_BANDS),
-    Balancer("dlb-assigned-flow", 10, "the best band for the first packet, for good", _JUNOS, (*DLB_BANDS, FLOWSETS)),
+    Balancer("dlb", "quality bands of load and queue, per flowlet", _JUNOS, LEAST_LOADED, DLB_BANDS + DLB_FLOWLET),
+    Balancer("dlb-per-packet", "quality bands of load and queue, per packet", _JUNOS, SPREAD, DLB_BANDS),
+    Balancer(
+        "dlb-assigned-flow",
+        "the best band for the first packet of a flow, kept",
+        _JUNOS,
+        LEAST_LOADED,
+        (*DLB_BANDS, FLOWSETS),
+    ),
     Balancer(
         "glb",
-        11,
         "DLB with the quality of the spines' links as they flood it",
         f"{_JUNOS}, `protocols bgp global-load-balancing`",
+        LEAST_LOADED_NEXT,
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
@@ -134,31 +193,32 @@ _ROWS = (
     ),
     Balancer(
         "rlb",
-        12,
         "the color of the queue pair decides; among several next hops (after failures) DLB",
         "Juniper, RDMA-aware load balancing with BGP-DPF",
+        LEAST_LOADED,
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
             Parameter("dynamic", 1, "0: a hash in place of DLB among several next hops", 0, 1),
         ),
+        hashed_without="dynamic",
     ),
     Balancer(
         "flowbender",
-        13,
         "hosts send a flow on a random other path when too many packets of a round trip are marked",
         "Kabbani et al., CoNEXT 2014",
+        HASHED,
         (
             Parameter("marked_percent", 5, "share of marked packets of a round trip that is too many", 0, 100),
-            Parameter("late_factor", 0, "0: marks count; else answers later than so many base round trips"),
+            Parameter("late_factor", 0, "0: marks count; else answers later than this many base round trips"),
             CHUNK,
         ),
     ),
     Balancer(
         "hopper",
-        14,
         "hosts probe other paths when round trips grow, and switch when one is clearly better",
         "Nosrati and Ghaderi 2025",
+        HASHED,
         (
             Parameter("alpha", 1, "weight of a new round trip in the average", 0, 1),
             Parameter("probe_factor", 1.5, "average over base round trip from which paths are probed", 1),
@@ -172,3 +232,5 @@ _ROWS = (
     ),
 )
 BALANCERS = {row.name: row for row in _ROWS}
+# In the engine load balancers are known by the place of their declaration.
+NUMBERS = {name: number for number, name in enumerate(BALANCERS)}

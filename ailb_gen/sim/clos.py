@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, PS_PER_US, SPINE, Fabric, Forwarding, Int32, Int64
+from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, PS_PER_US, SPINE, FabricArrays, Forwarding, Int32, Int64
 
 
 def clos(
@@ -24,13 +24,13 @@ def clos(
     uplink_delay_ps: int | None = None,
     colors: int = 0,
     addresses: int = 1,
-) -> Fabric:
+) -> FabricArrays:
     """Build a fabric in which every leaf has `leaf_spine_links` parallel links to every spine.
 
     `host_bps` is the rate of each of a host's `host_links` links, `uplink_bps` that of each link between leaf and
     spine, one number or one per spine. Every link has `delay_ps`, those between leaf and spine `uplink_delay_ps` if
     given. Next hops are in this order: a host's links; a leaf's uplinks by spine, then by number; a spine's links to
-    the destination's leaf by number. With `colors` every host has so many destinations, and leaves send to the one of
+    the destination's leaf by number. With `colors` every host has as many destinations, and leaves send to the one of
     color c over spine c (modulo `spines`) alone; without, `addresses` destinations, which are reached over all spines.
     Hosts are numbered by leaf. Raises UsageError.
     """
@@ -53,7 +53,7 @@ def clos(
     names = _names(leaves, spines, hosts)
     source, target, reverse = _links(leaves, spines, hosts_per_leaf, host_links, leaf_spine_links)
     access, uplinks = hosts * host_links, tiers * leaf_spine_links
-    return Fabric(
+    return FabricArrays(
         names=names,
         host_count=hosts,
         tier=np.repeat(np.array([HOST, LEAF, SPINE], dtype=np.int32), [hosts, leaves, spines]),
@@ -135,7 +135,7 @@ def _links(leaves: int, spines: int, per_leaf: int, host_links: int, leaf_spine_
     own = hosts + host // per_leaf
     leaf = hosts + np.repeat(np.arange(leaves), spines * leaf_spine_links)
     spine = hosts + leaves + np.tile(np.repeat(np.arange(spines), leaf_spine_links), leaves)
-    # Links from spines are numbered by spine, so that those of one next-hop set follow each other either way.
+    # Links from spines are numbered by spine, so that those of one next-hop set follow each other in both directions.
     down = np.arange(len(leaf)).reshape(leaves, spines, leaf_spine_links).transpose(1, 0, 2).ravel()
     place = np.argsort(down)
     first = 2 * len(host)

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ailb_gen.paint import Paint, Style, unpainted
-from ailb_gen.sim.results import Row
+from ailb_gen.sim.results import PointRow
 from ailb_gen.wording import clean, shown
 
 Statistics = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class FigureSpread:
     """A figure over the seeds that have it."""
 
     seeds: int
@@ -63,7 +63,7 @@ FIGURES: dict[str, Callable[[Statistics], float | None]] = {
 }
 
 
-def compared(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def compared(rows: Sequence[PointRow]) -> Iterator[dict[str, Any]]:
     """Yield a record per variant: its name, how many seeds were simulated, and every figure's spread, None without."""
     for variant in dict.fromkeys(row.variant for row in rows):
         found = [row.statistics for row in rows if row.variant == variant and row.statistics is not None]
@@ -78,8 +78,8 @@ def compared(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _spread(values: Sequence[float]) -> Spread:
-    return Spread(len(values), math.fsum(values) / len(values), min(values), max(values))
+def _spread(values: Sequence[float]) -> FigureSpread:
+    return FigureSpread(len(values), math.fsum(values) / len(values), min(values), max(values))
 
 
 WIDTH = 80
@@ -129,14 +129,14 @@ def comparison_table(records: Sequence[Mapping[str, Any]], first: str, paint: Pa
     if any(record["seeds"] != 1 for record in records):
         columns.insert(0, _Column(("seeds", ""), tuple((f"{record['seeds']:,}", "") for record in records)))
     names = [clean(record["variant"]) + ("" if record["complete"] else PARTIAL) for record in records]
-    apart = max(map(len, names)) > LONGEST_NAME
-    label = len(first) if apart else max(map(len, [first, *names]))
-    blocks = (_lines(first, names, block, label, apart, paint) for block in _blocks(columns, WIDTH - label))
+    own_lines = max(map(len, names)) > LONGEST_NAME
+    label = len(first) if own_lines else max(map(len, [first, *names]))
+    blocks = (_lines(first, names, block, label, own_lines, paint) for block in _blocks(columns, WIDTH - label))
     return "\n".join("".join(f"{line.rstrip()}\n" for line in lines) for lines in blocks)
 
 
 def _blocks(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
-    """Return columns in as few blocks as fit into so many characters, and about equally wide ones."""
+    """Return columns in as few blocks as fit into `room` characters, and about equally wide ones."""
     blocks = _filled(columns, room)
     narrower = (_filled(columns, width) for width in range(1, room))
     return next((found for found in narrower if len(found) == len(blocks)), blocks)
@@ -153,7 +153,7 @@ def _filled(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
 
 
 def _lines(
-    first: str, names: Sequence[str], columns: Sequence[_Column], label: int, apart: bool, paint: Paint
+    first: str, names: Sequence[str], columns: Sequence[_Column], label: int, own_lines: bool, paint: Paint
 ) -> Iterator[str]:
     def line(start: str, cells: Sequence[str], style: Style | None = None) -> str:
         """Return a line; the style is that of its start, and for headings and rules of everything."""
@@ -169,11 +169,11 @@ def _lines(
     yield line("-" * label, ["-" * column.width for column in columns], Style.DIM)
     for number, name in enumerate(names):
         broken = Style.FAIL if name.endswith(PARTIAL) else None
-        if apart:
+        if own_lines:
             wrapped = textwrap.wrap(name, WIDTH, subsequent_indent=INDENT)
             yield from (paint(part, broken) if broken is not None else part for part in wrapped)
         means, ranges = zip(*(column.cells[number] for column in columns), strict=True)
-        yield line("" if apart else name, means, broken)
+        yield line("" if own_lines else name, means, broken)
         if any(ranges):
             yield line("", ranges)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ailb_gen.sim.comparison import FIGURES
 from ailb_gen.sim.fabric import HOST
-from ailb_gen.sim.results import Row
+from ailb_gen.sim.results import PointRow
 from ailb_gen.sim.statistics import TIERS
 from ailb_gen.wording import shown
 
@@ -42,7 +42,7 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """Variants by their times: the fastest ones, that nobody would tell apart, and the others, the fastest first."""
+    """Variants by their times: the fastest ones, which are practically equal, and the others, the fastest first."""
 
     words: str
     best: _Time
@@ -71,7 +71,7 @@ def _ranking(points: Mapping[str, Sequence[Statistics]]) -> _Ranking | None:
     return None
 
 
-def comparable(rows: Sequence[Row], variants: Mapping[str, str]) -> dict[str, list[Statistics]]:
+def comparable(rows: Sequence[PointRow], variants: Mapping[str, str]) -> dict[str, list[Statistics]]:
     """Return the statistics of variants by name: of those seeds that all variants have that have any."""
     found: dict[str, dict[int, Statistics]] = {name: {} for name in variants}
     for name, variant in variants.items():
@@ -83,7 +83,7 @@ def comparable(rows: Sequence[Row], variants: Mapping[str, str]) -> dict[str, li
 
 
 def conclusions(points: Mapping[str, Sequence[Statistics]]) -> Iterator[str]:
-    """Give what follows from the points of variants with the same seeds: the fastest first, the slowest last."""
+    """Give the conclusions from the points of variants with the same seeds: the fastest first, the slowest last."""
     ranking = _ranking(points)
     if ranking is not None:
         yield f"{ranking.first} {_why_equal(points, ranking.same)}".rstrip()
@@ -119,7 +119,7 @@ def _why_equal(points: Mapping[str, Sequence[Statistics]], same: Sequence[_Time]
 
 
 def _fastest(same: Sequence[_Time], all_of_them: int, took: str) -> str:
-    """Return which variants are fastest; `same` are those that nobody would tell apart."""
+    """Return which variants are fastest; `same` are those that are practically equal."""
     within = f"within {SAME * PERCENT:g} %"
     if all_of_them == 1:
         return f"{took[0].upper()}{took[1:]}"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, UNREACHABLE, Fabric, Int32
-from ailb_gen.sim.next_hop_sets import NextHopSets
-from ailb_gen.sim.places import Broken
+from ailb_gen.sim.broken import Broken
+from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, UNREACHABLE, FabricArrays, Int32, NextHopSets
 
 Mask = npt.NDArray[np.bool_]
 
 
-def converged(fabric: Fabric, sets: NextHopSets, broken: Broken) -> Int32:
+def converged(fabric: FabricArrays, sets: NextHopSets, broken: Broken) -> Int32:
     """Return the next-hop sets of a fabric while links and switches are broken, shape (switches, prefixes).
 
     Of every set those links stay that are up and lead to a switch from which the prefix is reached; a leaf that has
@@ -22,7 +21,7 @@ def converged(fabric: Fabric, sets: NextHopSets, broken: Broken) -> Int32:
 
 
 class _Convergence:
-    def __init__(self, fabric: Fabric, sets: NextHopSets, broken: Broken) -> None:
+    def __init__(self, fabric: FabricArrays, sets: NextHopSets, broken: Broken) -> None:
         self.fabric, self.sets = fabric, sets
         self.up = np.ones(fabric.link_count, dtype=bool)
         self.up[list(broken.links)] = False

@@ -2,8 +2,8 @@
 
 Nodes are numbered, hosts first, then switches. A host is what has one set of links of its own and sends and receives:
 a NIC of a GPU server, or a whole server in published scenarios. Every host has one or more destinations: addresses,
-one per queue pair, which the fabric may route differently. Destinations of one prefix are routed alike everywhere but
-at the switch that they are attached to.
+one per queue pair, which the fabric may route differently. Destinations of one prefix have the same routes everywhere
+but at the switch that they are attached to.
 """
 
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class LinkChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Fabric:
+class FabricArrays:
     """A fabric of H hosts, S switches, L directed links, D destinations, P prefixes and K next-hop sets.
 
     Links of next-hop sets are in the order of the FIB, which is the order in which hashing counts them.
@@ -87,3 +87,40 @@ class Fabric:
         """Return the host of every destination, shape (D,)."""
         counts = np.diff(self.first_destination)
         return np.repeat(np.arange(self.host_count, dtype=np.int32), counts)
+
+    def leaf_numbers(self) -> Int32:
+        """Return the number of every leaf among the leaves, -1 for other nodes, shape (H + S,)."""
+        is_leaf = self.tier == LEAF
+        return np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32)
+
+    def uplink_numbers(self) -> Int32:
+        """Return the number of every link among the links of its leaf to switches, -1 for other links, shape (L,)."""
+        result = np.full(self.link_count, -1, np.int32)
+        uplinks = np.flatnonzero((self.tier[self.link_source] == LEAF) & (self.link_target >= self.host_count))
+        order = uplinks[np.argsort(self.link_source[uplinks], kind="stable")]
+        _, first, counts = np.unique(self.link_source[order], return_index=True, return_counts=True)
+        result[order] = np.arange(len(order)) - np.repeat(first, counts)
+        return result
+
+
+class NextHopSets:
+    """Sets of links, numbered in the order in which they are added."""
+
+    def __init__(self, fabric: FabricArrays | None = None) -> None:
+        self._links: list[Int32] = [fabric.set_links] if fabric is not None else []
+        self._sizes: list[Int32] = [np.diff(fabric.set_first).astype(np.int32)] if fabric is not None else []
+        self.count = len(fabric.set_first) - 1 if fabric is not None else 0
+
+    def add(self, rows: Int32) -> int:
+        """Add a set for every row of links, all of one size; returns the number of the first."""
+        first = self.count
+        self._links.append(rows.ravel())
+        self._sizes.append(np.full(len(rows), rows.shape[1], dtype=np.int32))
+        self.count += len(rows)
+        return first
+
+    def arrays(self) -> tuple[Int32, Int32]:
+        """Return `set_first` and `set_links` of a Fabric."""
+        sizes = np.concatenate([np.zeros(1, dtype=np.int32), *self._sizes])
+        links = np.concatenate([np.zeros(0, dtype=np.int32), *self._links])
+        return np.cumsum(sizes).astype(np.int32), links.astype(np.int32)

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.broken import Broken, FailureNames
 from ailb_gen.sim.convergence import converged
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric, Forwarding, Int32, Int64, LinkChange
-from ailb_gen.sim.next_hop_sets import NextHopSets
-from ailb_gen.sim.places import Broken, Places
+from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays, Forwarding, Int32, Int64, LinkChange, NextHopSets
 
 # The next-hop sets of all switches and prefixes while something is broken.
 Converge = Callable[[Broken], Int32]
@@ -23,7 +22,7 @@ Converge = Callable[[Broken], Int32]
 class Outage:
     """A link, all links between two devices, or a switch that is down from a time on.
 
-    `name` is what a user writes: `leaf1:et-0/0/3`, `leaf1-spine2`, `spine1` (see `Places`). `up_ps` None: it does not
+    `name` is the user's: `leaf1:et-0/0/3`, `leaf1-spine2`, `spine1` (see `FailureNames`). Without `up_ps` it does not
     come back. FIBs follow `detection_ps` after either; what comes back before is not noticed by routing.
     """
 
@@ -33,7 +32,7 @@ class Outage:
     detection_ps: int = 0
 
 
-def without_links(fabric: Fabric, links: Iterable[int]) -> Fabric:
+def without_links(fabric: FabricArrays, links: Iterable[int]) -> FabricArrays:
     """Return the fabric as it is when the cables of some links are down from the start, and no protocol runs.
 
     Every node leaves its own failed links out of its next-hop sets; no other node reacts. In place of a set that
@@ -63,7 +62,7 @@ def _without_sets(sets: Int32, empty: npt.NDArray[np.bool_]) -> Int32:
     return np.where((sets >= 0) & empty[sets], np.int32(UNREACHABLE), sets)
 
 
-def random_cables(fabric: Fabric, probability: float, seed: int) -> Int64:
+def random_cables(fabric: FabricArrays, probability: float, seed: int) -> Int64:
     """Draw cables that are down, each with a probability; returns one link of each. Raises UsageError."""
     if not 0 <= probability <= 1:
         raise UsageError(f"{probability} is not a probability; it must be from 0 to 1")
@@ -71,17 +70,17 @@ def random_cables(fabric: Fabric, probability: float, seed: int) -> Int64:
     return cables[np.random.default_rng(seed).random(len(cables)) < probability]
 
 
-def with_outages(fabric: Fabric, outages: Sequence[Outage]) -> Fabric:
+def with_outages(fabric: FabricArrays, outages: Sequence[Outage]) -> FabricArrays:
     """Return a fabric of `clos` in which links and switches fail and come back, and all switches route around them.
 
-    A switch that lost its way to a prefix is avoided by all others. A leaf that lost the way of a color takes all that
-    are left, as with `backup-color all-colors`. Raises UsageError.
+    A switch that lost its route to a prefix is avoided by all others. A leaf that lost the path of a color takes all
+    that are left, as with `backup-color all-colors`. Raises UsageError.
     """
     sets = NextHopSets(fabric)
     return scheduled(fabric, outages, sets, lambda broken: converged(fabric, sets, broken))
 
 
-def scheduled(fabric: Fabric, outages: Sequence[Outage], sets: NextHopSets, converge: Converge) -> Fabric:
+def scheduled(fabric: FabricArrays, outages: Sequence[Outage], sets: NextHopSets, converge: Converge) -> FabricArrays:
     """Return the fabric with changes of links, and of forwarding as `converge` computes it for what is broken.
 
     `sets` are those of the fabric, to which `converge` adds. Hosts do not react: what they, or the last switch, send
@@ -90,8 +89,8 @@ def scheduled(fabric: Fabric, outages: Sequence[Outage], sets: NextHopSets, conv
     if not outages:
         return fabric
     _check(outages)
-    places = Places(fabric)
-    broken = {outage: places.named(outage.name) for outage in outages}
+    names = FailureNames(fabric)
+    broken = {outage: names.named(outage.name) for outage in outages}
     states = list(_states(fabric.forwarding[0], broken, converge))
     set_first, set_links = sets.arrays()
     return replace(

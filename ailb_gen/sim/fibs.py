@@ -11,15 +11,14 @@ from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.routing.fib import fib_entry
 from ailb_gen.routing.rib import Routing, removed_positions
 from ailb_gen.routing.solve import State, solve
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, Int32, Int64
-from ailb_gen.sim.next_hop_sets import NextHopSets
+from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, Int32, Int64, NextHopSets
 
 # What packets to an address of a leaf's match, the longest prefix first, and the leaf that has it (-1: none).
 Column = tuple[tuple[Prefix, ...], int]
 
 
 class Fibs:
-    """Looks FIBs up for some columns: destinations that are routed alike everywhere.
+    """Looks FIBs up for some columns: destinations that have the same routes everywhere.
 
     `session_links` has shape (sessions, 2): the link of every session from its first end, and the one back.
     """
@@ -58,7 +57,7 @@ class Fibs:
         return np.ascontiguousarray(found.T)
 
     def after(self, sets: NextHopSets, sessions: frozenset[int], dead: frozenset[int]) -> Int32:
-        """Return the next-hop sets when sessions are down and switches dead besides."""
+        """Return the next-hop sets when sessions are down and switches are dead."""
         removed = removed_positions(self.graph, sessions)
         before = self.routing.states
         prefixes = dict.fromkeys(prefix for column, _ in self.columns for prefix in column)
@@ -72,37 +71,37 @@ class Fibs:
         for node in state.nodes:
             if graph.is_alone(node):
                 continue
-            ways = fib_entry(graph, state, node)
-            if ways:
+            hops = fib_entry(graph, state, node)
+            if hops:
                 members = self.members[node]
-                row[members] = self._of_class(sets, node, ways) + np.arange(len(members), dtype=np.int32)
+                row[members] = self._of_class(sets, node, hops) + np.arange(len(members), dtype=np.int32)
         for device in state.singles:
             row[device] = UNREACHABLE
             node = graph.alone(device)
             if node not in state.nodes:
                 continue
-            ways = fib_entry(graph, state, node)
+            hops = fib_entry(graph, state, node)
             if state.nodes[node].local:
                 row[device] = LOCAL
-            elif ways:
-                row[device] = self._of_device(sets, device, ways)
+            elif hops:
+                row[device] = self._of_device(sets, device, hops)
         return row
 
-    def _of_class(self, sets: NextHopSets, number: int, ways: tuple[int, ...]) -> int:
-        found = self.known.get((number, ways))
+    def _of_class(self, sets: NextHopSets, number: int, hops: tuple[int, ...]) -> int:
+        found = self.known.get((number, hops))
         if found is None:
-            found = sets.add(np.stack([self.links[device][list(ways)] for device in self.members[number].tolist()]))
-            self.known[number, ways] = found
+            found = sets.add(np.stack([self.links[device][list(hops)] for device in self.members[number].tolist()]))
+            self.known[number, hops] = found
         return found
 
-    def _of_device(self, sets: NextHopSets, device: int, ways: tuple[int, ...]) -> int:
+    def _of_device(self, sets: NextHopSets, device: int, hops: tuple[int, ...]) -> int:
         """Return the set of a switch on its own: the one that it has as a member of its class, if there is one."""
-        of_class = self.known.get((self.graph.class_of[device], ways))
+        of_class = self.known.get((self.graph.class_of[device], hops))
         if of_class is not None:
             return of_class + int(self.rank[device])
-        key = self.graph.alone(device), ways
+        key = self.graph.alone(device), hops
         if key not in self.known:
-            self.known[key] = sets.add(self.links[device][None, list(ways)])
+            self.known[key] = sets.add(self.links[device][None, list(hops)])
         return self.known[key]
 
 

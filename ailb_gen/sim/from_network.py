@@ -12,22 +12,22 @@ from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
+from ailb_gen.sim.broken import Broken
 from ailb_gen.sim.fabric import (
     HOST,
     LEAF,
     PS_PER_US,
     SPINE,
     UNREACHABLE,
-    Fabric,
+    FabricArrays,
     Forwarding,
     Int32,
     Int64,
+    NextHopSets,
 )
 from ailb_gen.sim.failures import Outage, scheduled
 from ailb_gen.sim.fibs import Column, Fibs, Holders
-from ailb_gen.sim.next_hop_sets import NextHopSets
 from ailb_gen.sim.nics import ServerNic, server_nics
-from ailb_gen.sim.places import Broken
 from ailb_gen.wording import some
 
 TIERS = {"leaf": LEAF, "spine": SPINE}
@@ -35,7 +35,7 @@ TIERS = {"leaf": LEAF, "spine": SPINE}
 
 def from_network(
     network: Network, routing: Routing, *, delay_ps: int = PS_PER_US, outages: Sequence[Outage] = ()
-) -> Fabric:
+) -> FabricArrays:
     """Build the fabric that files describe.
 
     Hosts are the NICs of servers, named `SERVER:NIC`, by server, then NIC, in natural order. Destination k of a host is
@@ -58,7 +58,7 @@ def from_network(
     fibs = Fibs(routing, columns, cables.session_links)
     forwarding = Forwarding(0, fibs.next_hops(sets, routing.states))
     set_first, set_links = sets.arrays()
-    fabric = Fabric(
+    fabric = FabricArrays(
         names=(*(nic.name for nic in nics), *routing.graph.names),
         host_count=len(nics),
         tier=np.array(
@@ -82,7 +82,7 @@ def from_network(
     return scheduled(fabric, outages, sets, lambda broken: _after(fibs, cables, fabric, sets, broken))
 
 
-def _after(fibs: Fibs, cables: _Cables, fabric: Fabric, sets: NextHopSets, broken: Broken) -> Int32:
+def _after(fibs: Fibs, cables: _Cables, fabric: FabricArrays, sets: NextHopSets, broken: Broken) -> Int32:
     """Return the FIBs that follow from the files while something is broken."""
     # The sessions of a dead switch end with it.
     dead = frozenset(node - fabric.host_count for node in broken.switches)

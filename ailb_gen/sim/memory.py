@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric, Int64
-from ailb_gen.sim.fluid.rules import SPREAD, rule_of
+from ailb_gen.sim.balancers import BALANCERS, SPREAD
+from ailb_gen.sim.fabric import FabricArrays, Int64
 from ailb_gen.sim.point import Level
-from ailb_gen.sim.settings import Settings
-from ailb_gen.sim.workload import COMPUTATION, Least, Workload
+from ailb_gen.sim.settings import SimulationSettings
+from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
 
 MEMINFO = Path("/proc/meminfo")
 # Interpreter, libraries and compiled code.
@@ -25,25 +25,31 @@ FLUID_LINK, FLUID_FLOW, ENTRY = 400, 300, 48
 UNBOUNDED = 4096
 
 
-def needed_bytes(fabric: Fabric, workload: Workload, settings: Settings, level: Level = "packet") -> int:
+def needed_bytes(
+    fabric: FabricArrays, workload: Workload, settings: SimulationSettings, level: Level = "packet"
+) -> int:
     """Estimate the memory of a simulation; generous, so that what is refused would not fit."""
     packets = np.where(workload.source == COMPUTATION, 0, _packets(workload.amount, settings))
     return _bytes(fabric, settings, level, workload.count, *_at_a_time(workload, packets))
 
 
-def least_bytes(fabric: Fabric, parts: Sequence[Least], settings: Settings, level: Level = "packet") -> int:
-    """Return what a simulation takes at least, by what is known of the parts of its traffic before it is made."""
+def least_bytes(
+    fabric: FabricArrays, parts: Sequence[LeastTraffic], settings: SimulationSettings, level: Level = "packet"
+) -> int:
+    """Return the least memory of a simulation, from the least of the parts of its traffic before it is made."""
     packets = [one.flows * int(_packets(np.array([one.flow_bytes]), settings)[0]) for one in parts]
     tasks, flows = sum(one.tasks for one in parts), max((one.flows for one in parts), default=0)
     return _bytes(fabric, settings, level, tasks, flows, max(packets, default=0))
 
 
 def fabric_bytes(links: int, switches: int, prefixes: int) -> int:
-    """Return what a fabric takes at least, known before it is made."""
+    """Return the least memory of a fabric, known before it is made."""
     return BASE + FLUID_LINK * links + 12 * switches * prefixes
 
 
-def _bytes(fabric: Fabric, settings: Settings, level: Level, tasks: int, running: int, packets: int) -> int:
+def _bytes(
+    fabric: FabricArrays, settings: SimulationSettings, level: Level, tasks: int, running: int, packets: int
+) -> int:
     found = BASE + TASK * tasks
     found += 4 * sum(state.next_hops.size for state in fabric.forwarding) + 4 * len(fabric.set_links)
     found += 8 * settings.measurement.load_samples * fabric.link_count
@@ -52,16 +58,16 @@ def _bytes(fabric: Fabric, settings: Settings, level: Level, tasks: int, running
     return found + FLOW * running + LINK * fabric.link_count + PACKET * packets
 
 
-def _entries(fabric: Fabric, settings: Settings) -> int:
+def _entries(fabric: FabricArrays, settings: SimulationSettings) -> int:
     """Return about how many links a flow is on, of a power of two: by one path, or up and down by all."""
-    if rule_of(settings.balancer) != SPREAD:
+    if BALANCERS[settings.balancer.name].flow_rule(settings.balancer.parameters) != SPREAD:
         return 4
     sizes = np.diff(fabric.set_first)
     return 1 << int(3 * sizes.max(initial=1)).bit_length()
 
 
-def _packets(amount: Int64, settings: Settings) -> Int64:
-    """Return how many packets of flows of so many bytes are under way at most, shape (T,)."""
+def _packets(amount: Int64, settings: SimulationSettings) -> Int64:
+    """Return how many packets of flows are under way at most, by their bytes, shape (T,)."""
     packets: Int64 = -(-amount // settings.packets.payload_bytes)
     if settings.transport.name != "raw":
         window = settings.transport.window_bytes

@@ -34,7 +34,7 @@ SENDS = {"leaf": ("plain", "load-balancer-only"), "spine": ("plain", "helper-onl
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Balancing:
     """Load balancing of a switch: the mode of DLB for IPv6 or `off`, its parameters, and its part in GLB."""
 
     mode: str
@@ -50,19 +50,19 @@ def balancer_settings(network: Network, name: str | None = None) -> BalancerSett
     """Return the load balancer that files configure, or another one with those of its parameters that they set.
 
     Colors make it `rlb`; else it is `glb` where leaves and spines take part in global load balancing, `dlb`,
-    `dlb-per-packet` or `dlb-assigned-flow` by the mode of ecmp-dlb, and `ecmp` without. Not modelled: GLB
+    `dlb-per-packet` or `dlb-assigned-flow` by the mode of ecmp-dlb, and `ecmp` without. Not modeled: GLB
     among the next hops that RLB leaves. Raises UsageError if switches differ.
     """
     if name is not None and not any(one.name in SET for one in BALANCERS[name].parameters):
         return BalancerSettings(name)
-    way = _common(network)
-    configured = OFF_BALANCER if way.mode == OFF else "glb" if way.glb else MODES[way.mode]
+    balancing = _common(network)
+    configured = OFF_BALANCER if balancing.mode == OFF else "glb" if balancing.glb else MODES[balancing.mode]
     if any(route.color is not None for switch in network.switches.values() for route in switch.routes):
         configured = "rlb"
     chosen = BALANCERS[name or configured]
-    parameters = dict(way.parameters)
+    parameters = dict(balancing.parameters)
     if chosen.name in ("rlb", "glb"):
-        parameters |= AS_FLOWLETS.get(way.mode, {})
+        parameters |= AS_FLOWLETS.get(balancing.mode, {})
     known = {parameter.name for parameter in chosen.parameters}
     return BalancerSettings(chosen.name, {key: value for key, value in parameters.items() if key in known})
 
@@ -83,16 +83,16 @@ def _uncolored(switch: Switch) -> Switch:
     )
 
 
-def _common(network: Network) -> _Way:
+def _common(network: Network) -> _Balancing:
     """Return how all switches balance. Raises UsageError with those that differ from most."""
-    users: dict[_Way, list[str]] = defaultdict(list)
+    users: dict[_Balancing, list[str]] = defaultdict(list)
     for name, switch in network.switches.items():
-        users[_way(switch.balancing, network.roles[name])].append(name)
+        users[_balancing(switch.balancing, network.roles[name])].append(name)
     if not users:
-        return _Way(OFF, (), glb=False)
-    most = max(users, key=lambda way: len(users[way]))
+        return _Balancing(OFF, (), glb=False)
+    most = max(users, key=lambda one: len(users[one]))
     if len(users) > 1:
-        others = "; ".join(f"{some(names)}: {way}" for way, names in users.items() if way != most)
+        others = "; ".join(f"{some(names)}: {one}" for one, names in users.items() if one != most)
         raise UsageError(
             f"switches balance differently, and the simulator has one load balancer: {others}; "
             f"the other {len(users[most])}: {most}"
@@ -100,7 +100,7 @@ def _common(network: Network) -> _Way:
     return most
 
 
-def _way(balancing: LoadBalancing, role: str) -> _Way:
+def _balancing(balancing: LoadBalancing, role: str) -> _Balancing:
     texts = [text for text, _ in balancing.dlb]
     mode = next((mode for mode in MODES if any(text.split()[0] == mode for text in texts)), OFF)
     kinds = {text.split()[-1] for text in texts if text.startswith("ether-type ")}
@@ -108,7 +108,7 @@ def _way(balancing: LoadBalancing, role: str) -> _Way:
     if kinds and "ipv6" not in kinds:
         mode = OFF
     parameters = tuple(_parameters(balancing)) if mode != OFF else ()
-    return _Way(mode, parameters, balancing.glb in SENDS[role])
+    return _Balancing(mode, parameters, balancing.glb in SENDS[role])
 
 
 def _parameters(balancing: LoadBalancing) -> Iterator[tuple[str, float]]:

@@ -15,25 +15,25 @@ from ailb_gen.errors import UsageError
 from ailb_gen.network.cos import ClassOfService
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.port_qos import PortQos, Treatment, port_entry, qos_of
-from ailb_gen.sim.fabric import PS_PER_S, Fabric, Int64
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int64
 from ailb_gen.sim.network_balancer import balancer_settings
-from ailb_gen.sim.settings import Settings, SwitchSettings
+from ailb_gen.sim.settings import BufferSettings, SimulationSettings
 from ailb_gen.wording import some
 
 BUFFER_BYTES = 165_000_000
 SWITCH_BPS = 51_200_000_000_000
-# What may be under way when a pause takes effect, besides what the cable holds: a packet at either end.
+# A packet at either end may be under way when a pause takes effect, in addition to those on the cable.
 LARGEST_PACKET_BYTES = 9216
 NOT_MARKED = -1
 
 
-def network_settings(network: Network, fabric: Fabric) -> Settings:
+def network_settings(network: Network, fabric: FabricArrays) -> SimulationSettings:
     """Return the settings that files make: switches and load balancer; all else is the default. Raises UsageError."""
-    return Settings(switches=switch_settings(network, fabric), balancer=balancer_settings(network))
+    return SimulationSettings(switches=switch_settings(network, fabric), balancer=balancer_settings(network))
 
 
-def switch_settings(network: Network, fabric: Fabric) -> SwitchSettings:
-    """Return what the class of service says of the class that carries RDMA's data.
+def switch_settings(network: Network, fabric: FabricArrays) -> BufferSettings:
+    """Return the settings that the class of service has for the class of RDMA's data.
 
     A port's classifier is taken for packets that leave there, and marking is linear between the first and the last fill
     level, as the QFX documentation has it. Raises UsageError if servers use different DSCPs, or if some ports send PFC
@@ -50,8 +50,8 @@ def switch_settings(network: Network, fabric: Fabric) -> SwitchSettings:
     marks = bool((levels[:, 0] >= 0).any())
     lossless = _lossless(fabric, {link: pausing for link, (_, pausing) in found.items()})
     shared, alpha = _pool(network) if lossless else (BUFFER_BYTES, None)
-    given = SwitchSettings()
-    return SwitchSettings(
+    given = BufferSettings()
+    return BufferSettings(
         shared_buffer_bytes=shared,
         ingress_alpha=given.ingress_alpha if alpha is None else alpha,
         pfc=lossless,
@@ -76,7 +76,9 @@ def data_dscp(network: Network) -> int | None:
     return next(iter(users), None)
 
 
-def _treatments(network: Network, fabric: Fabric, dscp: int | None) -> Mapping[int, tuple[Treatment | None, bool]]:
+def _treatments(
+    network: Network, fabric: FabricArrays, dscp: int | None
+) -> Mapping[int, tuple[Treatment | None, bool]]:
     """Return, for every link from a switch, what happens to RDMA's data there and whether the port sends PFC for it."""
     known: dict[tuple[str, int], tuple[Treatment | None, bool]] = {}
     found = {}
@@ -114,7 +116,7 @@ def _percents(words: Iterable[str]) -> list[int]:
     return [int(word) for word in words if word.isascii() and word.isdigit()]
 
 
-def _lossless(fabric: Fabric, pausing: Mapping[int, bool]) -> bool:
+def _lossless(fabric: FabricArrays, pausing: Mapping[int, bool]) -> bool:
     """Return whether ports send PFC for RDMA's data. Raises UsageError if only some do."""
     if len(set(pausing.values())) < 2:
         return any(pausing.values())
@@ -148,8 +150,8 @@ def _lossless_statements(cos: ClassOfService) -> tuple[str, ...]:
     return tuple(word for word in words if word.split()[-1].isdigit() and len(word.split()) == 2)
 
 
-def _headroom(fabric: Fabric) -> int:
-    """Return what can arrive at a port after it sent a pause: a round trip on the cable, and packets at both ends."""
+def _headroom(fabric: FabricArrays) -> int:
+    """Return the bytes that can arrive after a pause was sent: a round trip on the cable, and packets at both ends."""
     inside = fabric.link_target >= fabric.host_count
     flying: Int64 = fabric.rate_bps[inside] // 8 * (2 * fabric.delay_ps[inside]) // PS_PER_S
     return int(flying.max(initial=0)) + 2 * LARGEST_PACKET_BYTES

@@ -56,7 +56,7 @@ class _Segment:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The way out for packets from one address: `gateway` is None if there is none or if packets do not leave."""
+    """The gateway of packets from one address: `gateway` is None if there is none or if packets do not leave."""
 
     pair: QueuePair
     gateway: int | None
@@ -70,7 +70,7 @@ def server_nics(network: Network) -> list[ServerNic]:
     A queue pair needs a routing rule, an address that the leaf announces (or that netplan sets), and a route to other
     prefixes over this NIC and a gateway on its leaf. A NIC that lacks one is left out and listed in `doubts`.
     """
-    reader = _Reader(network)
+    reader = _NicReader(network)
     return [reader.nic(host, name) for host, name in _named(network)]
 
 
@@ -84,7 +84,7 @@ def _named(network: Network) -> Iterator[tuple[Host, str]]:
         yield from ((host, name) for name in sorted(names, key=natural))
 
 
-class _Reader:
+class _NicReader:
     """Reads every profile and every kind of leaf port once."""
 
     def __init__(self, network: Network) -> None:
@@ -124,12 +124,12 @@ class _Reader:
             static = next((value for value in _static(nic) if prefix.holds(value)), None)
             address = prefix.value + identifier if static is None else static
             pair = QueuePair(number, prefix, address)
-            gateway, reason = self._way_out(host, name, pair)
+            gateway, reason = self._exit(host, name, pair)
             if static is None and not formed:
                 reason = f"{name} ignores router advertisements, and netplan sets no address in {prefix}"
             yield _Source(pair, gateway, static is not None, reason)
 
-    def _way_out(self, host: Host, name: str, pair: QueuePair) -> tuple[int | None, str]:
+    def _exit(self, host: Host, name: str, pair: QueuePair) -> tuple[int | None, str]:
         """Return the gateway of packets to other prefixes, and why they do not leave over this NIC."""
         far = self._far(host, name)
         for target in (pair.prefix.value, *far):
@@ -159,7 +159,7 @@ class _Reader:
         return end if port is not None and not port.disabled else None
 
     def _segment(self, end: End) -> _Segment:
-        """Return what a server reaches on a port without tags: the port's own unit, or the IRB of its VLAN."""
+        """Return the gateways of a server on a port without tags: those of its own unit, or of its VLAN's IRB."""
         switch = self.network.switches[end.device]
         port = switch.ports[end.port]
         unit = switch.unit(f"{end.port}.0")

@@ -20,6 +20,9 @@ COUNTS = (
     "events",
 )
 TOTALS = (*COUNTS, "data_hops", "hops")
+# What the engine counts of every task, and of every link.
+TASK_COUNTS = ("retransmitted", "out_of_order", "distance", "rerouted")
+LINK_COUNTS = ("packets", "bytes", "peak_bytes", "drops", "lost", "marks", "pauses")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulationOutcome:
     """Times and counts of T tasks, L directed links and the whole run. A fluid run counts bytes, and no packets."""
 
     start_ps: Int64  # (T,) NEVER: not started
@@ -63,7 +66,7 @@ class Outcome:
     end_ps: int
     # False: stopped before all tasks ended.
     complete: bool
-    # What happened over time, if a sampler was asked to look.
+    # What happened over time, if there was a sampler.
     series: Series | None = None
 
 

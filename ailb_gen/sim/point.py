@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from ailb_gen.sim.digest import digest
-from ailb_gen.sim.fabric import Fabric
-from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.outcome import Progress, SimulationOutcome
 from ailb_gen.sim.profile import profile
 from ailb_gen.sim.results import PROFILE, Result, encoded, flow_columns, link_columns
 from ailb_gen.sim.series import Sampler, sampler_of
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import Collective, counted_flows, statistics
 from ailb_gen.sim.traffic.background import with_more_links
-from ailb_gen.sim.workload import Least, Workload
+from ailb_gen.sim.workload import LeastTraffic, Workload
 from ailb_gen.version import __version__
 
 Level = Literal["packet", "flow"]
@@ -29,14 +29,14 @@ class Engine(Protocol):
 
     def __call__(
         self,
-        fabric: Fabric,
+        fabric: FabricArrays,
         workload: Workload,
-        settings: Settings,
+        settings: SimulationSettings,
         seed: int,
         watch: Watch | None = None,
         sampler: Sampler | None = None,
-    ) -> Outcome:
-        """Run it; `watch` is told how far it is, and may end it. Raises UsageError."""
+    ) -> SimulationOutcome:
+        """Run it; `watch` gets its progress, and may end it. Raises UsageError."""
 
 
 # The module with the function `simulate` of every level.
@@ -54,23 +54,23 @@ class Traffic:
 
     workload: Workload
     collectives: Mapping[str, Collective] = field(default_factory=dict)
-    fabric: Fabric | None = None
+    fabric: FabricArrays | None = None
 
 
 class Recipe(Protocol):
     """The recipe of a point's traffic: a few numbers instead of millions of tasks, to be sent to processes."""
 
-    def build(self, fabric: Fabric, seed: int) -> Traffic:
+    def build(self, fabric: FabricArrays, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
 
-    def least(self, fabric: Fabric) -> Sequence[Least]:
-        """Return what the parts of the traffic have at least, without making them. Raises UsageError, IntentError."""
+    def least(self, fabric: FabricArrays, seed: int) -> Sequence[LeastTraffic]:
+        """Return the least of every part of the traffic, without making it. Raises UsageError, IntentError."""
 
 
-class Extra(Protocol):
+class ExtraMeasurement(Protocol):
     """An additional measurement: a dataclass whose fields identify a finished point."""
 
-    def __call__(self, run: Run, outcome: Outcome) -> Any:  # noqa: ANN401 - what JSON holds
+    def __call__(self, run: Run, outcome: SimulationOutcome) -> Any:  # noqa: ANN401 - what JSON holds
         """Return plain data, which is kept with the statistics of the point."""
 
 
@@ -81,11 +81,11 @@ class Point:
     variant: str
     seed: int
     level: Level
-    fabric: Fabric
-    settings: Settings
+    fabric: FabricArrays
+    settings: SimulationSettings
     recipe: Recipe
     after_ps: int = 0
-    extras: Mapping[str, Extra] = field(default_factory=dict)
+    extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,13 @@ class Run:
     """A point with its traffic, as the engine gets it."""
 
     point: Point
-    fabric: Fabric
+    fabric: FabricArrays
     workload: Workload
-    settings: Settings
+    settings: SimulationSettings
     collectives: Mapping[str, Collective]
 
     def digest(self) -> str:
-        """Return what the finished point is known by: the digest of all that its results depend on."""
+        """Return the digest of all that the results of the point depend on, by which the finished point is known."""
         point = self.point
         about = (__version__, point.level, point.seed, point.after_ps, point.extras)
         return digest(about, self.fabric, self.settings, self.workload, self.collectives)
@@ -144,13 +144,13 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     return Result(name, point.seed, found, files)
 
 
-def _stuck(point: Point, outcome: Outcome) -> bool:
+def _stuck(point: Point, outcome: SimulationOutcome) -> bool:
     """Return whether traffic could not end, though there was time."""
     until = point.settings.until_ps
     return not outcome.complete and (until is None or outcome.end_ps < until)
 
 
-def _files(run: Run, outcome: Outcome, about: Mapping[str, object]) -> dict[str, bytes]:
+def _files(run: Run, outcome: SimulationOutcome, about: Mapping[str, object]) -> dict[str, bytes]:
     links = {**about, "load_interval_ps": outcome.load_interval_ps}
     return {
         "flows": encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about),

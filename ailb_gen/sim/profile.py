@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, Fabric, Float64
-from ailb_gen.sim.outcome import NEVER, Outcome, Series
-from ailb_gen.sim.statistics import TIERS, Counted, job_times, link_loads
+from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, FabricArrays, Float64
+from ailb_gen.sim.outcome import NEVER, Series, SimulationOutcome
+from ailb_gen.sim.statistics import Counted, job_times, link_loads, links_by_tiers
 from ailb_gen.sim.workload import Workload
 
 Profile = Mapping[str, Any]
@@ -20,11 +20,11 @@ Profile = Mapping[str, Any]
 RANKS = 101
 # Steps of a job at most; of more, those at even distances.
 STEPS = 200
-# Leaves times spines, at most, of which the load of every pair is kept.
+# The most pairs of leaf and spine whose loads are kept.
 PAIRS = 1024
 
 
-def profile(fabric: Fabric, workload: Workload, outcome: Outcome, counted: Counted) -> Profile:
+def profile(fabric: FabricArrays, workload: Workload, outcome: SimulationOutcome, counted: Counted) -> Profile:
     """Return the profile of a point; the flows are those of its statistics that have ended."""
     ended = counted.finish_ps != NEVER
     flows, slow = counted.flows[ended], counted.slowdown[ended]
@@ -53,7 +53,7 @@ def _short(values: Float64) -> list[float]:
     return [float(f"{value:.6g}") for value in values.tolist()]
 
 
-def _steps(workload: Workload, outcome: Outcome, number: int) -> list[list[float]]:
+def _steps(workload: Workload, outcome: SimulationOutcome, number: int) -> list[list[float]]:
     """Return [number, time in us] of the steps of a job that ended; the first is 1."""
     _, steps = job_times(workload, outcome, number)
     chosen = np.unique(np.linspace(0, len(steps) - 1, min(STEPS, len(steps))).astype(np.int64))
@@ -61,17 +61,13 @@ def _steps(workload: Workload, outcome: Outcome, number: int) -> list[list[float
     return [[step, time] for step, time in zip((chosen + 1).tolist(), times, strict=True)]
 
 
-def _loads(fabric: Fabric, outcome: Outcome) -> dict[str, list[float]]:
+def _loads(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, list[float]]:
     """Return the distribution of the loads of links, by pair of tiers."""
     loads = link_loads(fabric, outcome)
-    tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
-    found = {}
-    for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
-        found[f"{TIERS[a]} to {TIERS[b]}"] = _ranked(loads[(tiers[0] == a) & (tiers[1] == b)])
-    return found
+    return {name: _ranked(loads[ours]) for name, ours in links_by_tiers(fabric)}
 
 
-def _pairs(fabric: Fabric, outcome: Outcome) -> dict[str, Any] | None:
+def _pairs(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, Any] | None:
     """Return the load of every leaf towards every spine and back, the mean of parallel links; None of too many."""
     leaves, spines = (np.flatnonzero(fabric.tier == tier).tolist() for tier in (LEAF, SPINE))
     if not 0 < len(leaves) * len(spines) <= PAIRS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, Fabric, Int64
+from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, FabricArrays, Int64
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from ailb_gen.wording import some
 
@@ -13,7 +13,7 @@ from ailb_gen.wording import some
 MOST_HOPS = 64
 
 
-def check_reachable(fabric: Fabric, workload: Workload) -> None:
+def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
     """Raise UsageError if the FIBs at the start lead packets of a flow nowhere; of next hops the first one counts."""
     flows = np.flatnonzero(workload.source != COMPUTATION)
     first, host = fabric.first_destination, workload.target[flows]
@@ -25,18 +25,18 @@ def check_reachable(fabric: Fabric, workload: Workload) -> None:
     ends = _ends(fabric, known)
     lost = np.flatnonzero(ends != "")
     if len(lost):
-        examples = [_told(fabric, known[row], str(ends[row])) for row in lost]
+        examples = [_text(fabric, known[row], str(ends[row])) for row in lost]
         raise UsageError(f"{len(lost)} of {len(known)} connections are impossible: {some(examples)}")
 
 
-def _told(fabric: Fabric, row: Int64, reason: str) -> str:
+def _text(fabric: FabricArrays, row: Int64, reason: str) -> str:
     source, target, destination = row.tolist()
     pair = destination - int(fabric.first_destination[target])
     address = f" (queue pair {pair + 1})" if destination >= 0 and pair else ""
     return f"{fabric.names[source]} to {fabric.names[target]}{address}: {reason}"
 
 
-def _ends(fabric: Fabric, rows: Int64) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+def _ends(fabric: FabricArrays, rows: Int64) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
     """Return why packets of each row (source, target, destination) do not arrive; empty if they do."""
     reason = np.full(len(rows), "", dtype=object)
     source, _, destination = rows.T
@@ -65,7 +65,7 @@ def _ends(fabric: Fabric, rows: Int64) -> np.ndarray[tuple[int], np.dtype[np.obj
     return reason
 
 
-def _first_link(fabric: Fabric, sets: Int64) -> Int64:
+def _first_link(fabric: FabricArrays, sets: Int64) -> Int64:
     """Return the first link of next-hop sets; -1 for none."""
     # With all links down there are no sets.
     links = np.append(fabric.set_links, -1)

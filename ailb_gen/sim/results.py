@@ -2,7 +2,7 @@
 
 `summary.json` says everything about every point; `flows.parquet` and `links.parquet` have a row per flow and link, and
 a row group per point. `points/` holds the same by point and digest: what is there is not simulated again; and, where a
-report asked for them, profiles for its charts. Importing this module raises UsageError where pyarrow is not installed.
+report needed them, profiles for its charts. Importing this module raises UsageError where pyarrow is not installed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import numpy.typing as npt
 from ailb_gen.atomic import replace_file, replacing
 from ailb_gen.errors import OutputError
 from ailb_gen.optional import without_extra
-from ailb_gen.sim.fabric import Fabric, Int64
-from ailb_gen.sim.outcome import NEVER, Outcome
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.fabric import FabricArrays, Int64
+from ailb_gen.sim.outcome import NEVER, SimulationOutcome
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import is_flow, link_loads
 from ailb_gen.sim.unloaded import slowdowns
 from ailb_gen.sim.workload import Workload
@@ -57,7 +57,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PointRow:
     """A point of a scenario: the values that distinguish it, and its statistics, None if it was not simulated."""
 
     variant: str
@@ -66,7 +66,9 @@ class Row:
     statistics: Mapping[str, Any] | None
 
 
-def flow_columns(fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome) -> pa.Table:
+def flow_columns(
+    fabric: FabricArrays, workload: Workload, settings: SimulationSettings, outcome: SimulationOutcome
+) -> pa.Table:
     """Return a row per flow, in the order of the tasks; times that have not come are null."""
     flows = is_flow(workload)
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
@@ -94,7 +96,7 @@ def flow_columns(fabric: Fabric, workload: Workload, settings: Settings, outcome
     )
 
 
-def link_columns(fabric: Fabric, outcome: Outcome) -> pa.Table:
+def link_columns(fabric: FabricArrays, outcome: SimulationOutcome) -> pa.Table:
     """Return a row per directed link; `load` is a share of its rate, `load_bytes` what it sent per interval."""
     names = ("packets", "bytes", "peak", "peak_bytes", "drops", "lost", "marks", "pauses", "paused_ps")
     return pa.table(
@@ -223,7 +225,9 @@ def keep(out: Path, result: Result) -> None:
         replace_file(points / f"{result.digest}.json", json_bytes(result.statistics))
 
 
-def finish(out: Path, rows: Sequence[Row], about: Mapping[str, Any], comparison: Iterable[Mapping[str, Any]]) -> None:
+def finish(
+    out: Path, rows: Sequence[PointRow], about: Mapping[str, Any], comparison: Iterable[Mapping[str, Any]]
+) -> None:
     """Write what all points make together; `about` says which scenario it is. Raises OutputError."""
     body = {
         "program": PROGRAM,
@@ -245,7 +249,7 @@ def finish(out: Path, rows: Sequence[Row], about: Mapping[str, Any], comparison:
         replace_file(out / SUMMARY, json_bytes(body))
 
 
-def _tables(points: Path, rows: Iterable[tuple[int, Row]], kind: str) -> Iterator[pa.Table]:
+def _tables(points: Path, rows: Iterable[tuple[int, PointRow]], kind: str) -> Iterator[pa.Table]:
     """Yield the tables of points, each with columns that say which point it is."""
     for number, row in rows:
         table = parquet.read_table(_file(points, row.digest, kind), partitioning=None)

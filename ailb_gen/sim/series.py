@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ailb_gen.sim.fabric import Fabric, Int64
+from ailb_gen.sim.fabric import FabricArrays, Int64
 from ailb_gen.sim.outcome import Series
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import TIERS
 from ailb_gen.sim.unloaded import PS_BITS, host_rates
 from ailb_gen.sim.workload import COMPUTATION, Workload
@@ -50,7 +50,7 @@ class _Interval:
 class Sampler:
     """Collects the intervals of one run. `peak` is the longest queue of every link over the whole run, shape (L,)."""
 
-    def __init__(self, fabric: Fabric, interval_ps: int) -> None:
+    def __init__(self, fabric: FabricArrays, interval_ps: int) -> None:
         pairs = np.stack([fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]], axis=1)
         found, self._group = np.unique(pairs, axis=0, return_inverse=True)
         self._group = self._group.reshape(-1)
@@ -105,7 +105,7 @@ def _joined(one: _Interval, other: _Interval) -> _Interval:
     return _Interval(one.sent + other.sent, np.maximum(one.peak, other.peak), one.counts + other.counts)
 
 
-def sampler_of(fabric: Fabric, workload: Workload, settings: Settings) -> Sampler:
+def sampler_of(fabric: FabricArrays, workload: Workload, settings: SimulationSettings) -> Sampler:
     """Return a sampler whose first interval fits: the busiest host cannot be faster than half of MOST of them.
 
     Few runs are as fast, and every stop of the engine takes time.

@@ -1,4 +1,4 @@
-"""Settings of a simulation besides fabric and traffic: switches, load balancer, transport, congestion control, NICs.
+"""Settings of a simulation other than fabric and traffic: switches, load balancer, transport, congestion control, NICs.
 
 All are plain numbers; names of balancers and transports are looked up in the engine's tables. Times are in ps,
 rates in bit/s, sizes in bytes.
@@ -25,7 +25,7 @@ class PacketSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchSettings:
+class BufferSettings:
     """Queues and buffers of every switch.
 
     Without `shared_buffer_bytes` queues are infinite and nothing is paused. Otherwise a queue takes a packet while it
@@ -66,7 +66,7 @@ class TransportSettings:
 
     `window_bytes`: how much a queue pair may have in flight; None: one bandwidth-delay product (selective repeat) or
     no limit (the others). `reordering_packets`: how far out of order packets are acknowledged without a NACK.
-    `message_bytes`: flows are sent in messages of so many bytes, each when the one before is acknowledged.
+    `message_bytes`: flows are sent in messages of this size, each when the one before is acknowledged.
     """
 
     name: TransportName = "raw"
@@ -120,11 +120,11 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SimulationSettings:
     """Everything but fabric, traffic and random seed."""
 
     packets: PacketSettings = PacketSettings()
-    switches: SwitchSettings = SwitchSettings()
+    switches: BufferSettings = BufferSettings()
     balancer: BalancerSettings = BalancerSettings()
     transport: TransportSettings = TransportSettings()
     congestion: CongestionSettings = CongestionSettings()

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from ailb_gen.sim.fabric import HOST, LEAF, PS_PER_US, SPINE, Fabric, Float64, Int64
-from ailb_gen.sim.outcome import NEVER, Outcome
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.fabric import HOST, LEAF, PS_PER_US, SPINE, FabricArrays, Float64, Int64
+from ailb_gen.sim.outcome import NEVER, SimulationOutcome
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.collectives import bus_factor
 from ailb_gen.sim.unloaded import PS_BITS, slowdowns
 from ailb_gen.sim.workload import COMPUTATION, Workload
@@ -120,9 +121,9 @@ class Statistics:
 
 
 def statistics(
-    fabric: Fabric,
+    fabric: FabricArrays,
     workload: Workload,
-    outcome: Outcome,
+    outcome: SimulationOutcome,
     collectives: Mapping[str, Collective],
     counted: Counted,
 ) -> Statistics:
@@ -163,7 +164,11 @@ def is_flow(workload: Workload) -> Int64:
 
 
 def counted_flows(
-    fabric: Fabric, workload: Workload, settings: Settings, outcome: Outcome, after_ps: int = 0
+    fabric: FabricArrays,
+    workload: Workload,
+    settings: SimulationSettings,
+    outcome: SimulationOutcome,
+    after_ps: int = 0,
 ) -> Counted:
     """Return the flows that count: those that start `after_ps` or more after the first one, or never."""
     flows = is_flow(workload)
@@ -173,7 +178,7 @@ def counted_flows(
     return Counted(flows, start, finish, slowdowns(fabric, settings, workload, flows, start, finish))
 
 
-def _flows(workload: Workload, outcome: Outcome, counted: Counted) -> Iterator[tuple[str, FlowStatistics]]:
+def _flows(workload: Workload, outcome: SimulationOutcome, counted: Counted) -> Iterator[tuple[str, FlowStatistics]]:
     flows, start, finish, slow = counted.flows, counted.start_ps, counted.finish_ps, counted.slowdown
     for number, name in enumerate(workload.labels):
         ours = workload.label[flows] == number
@@ -198,7 +203,7 @@ def _flows(workload: Workload, outcome: Outcome, counted: Counted) -> Iterator[t
         )
 
 
-def job_times(workload: Workload, outcome: Outcome, number: int) -> tuple[int, Int64]:
+def job_times(workload: Workload, outcome: SimulationOutcome, number: int) -> tuple[int, Int64]:
     """Return when a job began and how long each step that has ended took, in ps; steps end in order."""
     starts = outcome.start_ps[(workload.job == number) & (outcome.start_ps != NEVER)]
     begin = int(starts.min()) if len(starts) else 0
@@ -208,7 +213,7 @@ def job_times(workload: Workload, outcome: Outcome, number: int) -> tuple[int, I
     return begin, np.diff(ends, prepend=begin)
 
 
-def _job(workload: Workload, outcome: Outcome, number: int, collective: Collective | None) -> JobStatistics:
+def _job(workload: Workload, outcome: SimulationOutcome, number: int, collective: Collective | None) -> JobStatistics:
     _, steps = job_times(workload, outcome, number)
     done = len(steps) == len(workload.steps[number]) > 0
     return JobStatistics(
@@ -220,7 +225,7 @@ def _job(workload: Workload, outcome: Outcome, number: int, collective: Collecti
 
 
 def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | None:
-    """Return NCCL's bus bandwidth in 10^9 bytes/s of so many steps in a time; None without any."""
+    """Return NCCL's bus bandwidth in 10^9 bytes/s of a number of steps in a time; None without any."""
     busy = time_ps - steps * collective.compute_ps
     if busy <= 0:
         return None
@@ -228,26 +233,31 @@ def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | N
     return bus_factor(collective.kind, collective.ranks) * collective.bytes * steps * 1000 / busy
 
 
-def first_start_ps(outcome: Outcome) -> int:
+def first_start_ps(outcome: SimulationOutcome) -> int:
     """Return when the first task started; 0 without any."""
     begun = outcome.start_ps[outcome.start_ps != NEVER]
     return int(begun.min()) if len(begun) else 0
 
 
-def link_loads(fabric: Fabric, outcome: Outcome) -> Float64:
+def link_loads(fabric: FabricArrays, outcome: SimulationOutcome) -> Float64:
     """Return the share of every link's rate that was used from the first start to the end, shape (L,)."""
     lasted = max(outcome.end_ps - first_start_ps(outcome), 1)
     loads: Float64 = outcome.link_bytes * PS_BITS / (fabric.rate_bps.astype(np.float64) * lasted)
     return loads
 
 
-def _links(fabric: Fabric, outcome: Outcome) -> Iterator[tuple[str, LinkStatistics]]:
-    loads = link_loads(fabric, outcome)
+def links_by_tiers(fabric: FabricArrays) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+    """Yield every pair of tiers, such as `leaf to spine`, and which links are between them, shape (L,)."""
     tiers = fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]
     for a, b in sorted({*zip(tiers[0].tolist(), tiers[1].tolist(), strict=True)}):
-        ours = (tiers[0] == a) & (tiers[1] == b)
+        yield f"{TIERS[a]} to {TIERS[b]}", (tiers[0] == a) & (tiers[1] == b)
+
+
+def _links(fabric: FabricArrays, outcome: SimulationOutcome) -> Iterator[tuple[str, LinkStatistics]]:
+    loads = link_loads(fabric, outcome)
+    for name, ours in links_by_tiers(fabric):
         yield (
-            f"{TIERS[a]} to {TIERS[b]}",
+            name,
             LinkStatistics(
                 links=int(np.count_nonzero(ours)),
                 mean_load=math.fsum(loads[ours].tolist()) / int(np.count_nonzero(ours)),

@@ -17,7 +17,7 @@ from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import ENTRIES, Point, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
 from ailb_gen.sim.results import Result
-from ailb_gen.sim.workload import Least
+from ailb_gen.sim.workload import LeastTraffic
 
 # Seconds between two looks at how far the processes are.
 LOOK_S = 0.25
@@ -26,7 +26,7 @@ FIELDS = 3
 
 # A point, and its place on the board.
 Numbered = tuple[int, "Prepared"]
-Told = Callable[["Board"], None]
+Report = Callable[["Board"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def prepare(
     """Check all points: make their traffic once, and estimate what they need. Raises UsageError, IntentError.
 
     Traffic that is too large for the memory of this machine is refused before it is made; without `run_here` only
-    only the memory to make it counts. `advance` gets the number of points that are ready.
+    the memory to make it counts. `advance` gets the number of points that are ready.
     """
     free = available_bytes()
     groups: dict[tuple[object, ...], list[int]] = {}
@@ -97,9 +97,9 @@ def prepare(
     found: dict[int, Prepared] = {}
     for numbers in groups.values():
         first = points[numbers[0]]
-        least = first.recipe.least(first.fabric)
+        least = first.recipe.least(first.fabric, first.seed)
         for number in numbers:
-            _check_least(points[number], least if run_here else [Least(one.tasks) for one in least], free)
+            _check_least(points[number], least if run_here else [LeastTraffic(one.tasks) for one in least], free)
         traffic = first.recipe.build(first.fabric, first.seed)
         check_reachable(traffic.fabric or first.fabric, traffic.workload)
         for number in numbers:
@@ -110,7 +110,7 @@ def prepare(
     return [found[number] for number in range(len(points))]
 
 
-def _check_least(point: Point, parts: Sequence[Least], free: int | None) -> None:
+def _check_least(point: Point, parts: Sequence[LeastTraffic], free: int | None) -> None:
     least = least_bytes(point.fabric, parts, point.settings, point.level)
     if free is not None and least > free:
         raise _too_large(point, least, free)
@@ -146,20 +146,20 @@ def _name(point: Point) -> str:
 
 
 def sweep(
-    prepared: Sequence[Prepared], options: Options, keep: Callable[[Result], None], board: Board, told: Told
+    prepared: Sequence[Prepared], options: Options, keep: Callable[[Result], None], board: Board, report: Report
 ) -> None:
     """Simulate points; `keep` is given each as soon as it is finished, or cut short because the board says stop.
 
-    `told` is called several times a second. Raises UsageError and WorkerError.
+    `report` is called several times a second. Raises UsageError and WorkerError.
     """
     numbered = list(enumerate(prepared))
     count = len(numbered)
     jobs = min(options.jobs, count)
     with executor_of(options.executor, jobs, count, 2, _prepare_worker, (board,)) as executor:
         if executor is None:
-            _here(numbered, options, keep, board, told)
+            _here(numbered, options, keep, board, report)
         else:
-            _spread(executor, numbered, options, keep, board, told)
+            _spread(executor, numbered, options, keep, board, report)
 
 
 def must_compile(prepared: Sequence[Prepared]) -> bool:
@@ -170,14 +170,14 @@ def must_compile(prepared: Sequence[Prepared]) -> bool:
 
 
 def _here(
-    numbered: Sequence[Numbered], options: Options, keep: Callable[[Result], None], board: Board, told: Told
+    numbered: Sequence[Numbered], options: Options, keep: Callable[[Result], None], board: Board, report: Report
 ) -> None:
     with _board(board):
         for number, one in numbered:
-            found = _simulated(number, one.point, options, lambda: told(board))
+            found = _simulated(number, one.point, options, lambda: report(board))
             if found is not None:
                 keep(found)
-            told(board)
+            report(board)
 
 
 def _spread(
@@ -186,7 +186,7 @@ def _spread(
     options: Options,
     keep: Callable[[Result], None],
     board: Board,
-    told: Told,
+    report: Report,
 ) -> None:
     running: set[Future[Result | None]] = {
         executor.submit(_simulated, number, one.point, options) for number, one in numbered
@@ -197,7 +197,7 @@ def _spread(
             found = future.result()
             if found is not None:
                 keep(found)
-        told(board)
+        report(board)
         if board.stopping:
             # What has not begun will not; workers of a cluster see no board.
             running = {future for future in running if not future.cancel()}
@@ -218,7 +218,7 @@ def _board(board: Board) -> Iterator[None]:
         _boards.clear()
 
 
-def _simulated(number: int, point: Point, options: Options, told: Callable[[], None] = lambda: None) -> Result | None:
+def _simulated(number: int, point: Point, options: Options, report: Callable[[], None] = lambda: None) -> Result | None:
     """Simulate a point, or return None when it is too late to begin."""
     board = _boards[0] if _boards else None
     if board is None:
@@ -228,7 +228,7 @@ def _simulated(number: int, point: Point, options: Options, told: Callable[[], N
 
     def watch(now: Progress) -> bool:
         board.write(number, now)
-        told()
+        report()
         return not board.stopping
 
     return simulate(point, watch, options.tables, options.profiled)

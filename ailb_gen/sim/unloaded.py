@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric, Float64, Int64
+from ailb_gen.sim.fabric import FabricArrays, Float64, Int64
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.settings import PacketSettings, Settings
+from ailb_gen.sim.settings import PacketSettings, SimulationSettings
 from ailb_gen.sim.workload import Workload
 
 # Leaves whose distances are computed at a time: bounds the memory.
@@ -19,10 +19,10 @@ PS_BITS = 8e12
 
 @dataclass(frozen=True, slots=True)
 class Unloaded:
-    """Round trips, ways back and rates of F flows, in ps and bit/s."""
+    """Round trips, return paths and rates of F flows, in ps and bit/s."""
 
-    round_trip_ps: Float64  # (F,) of one packet of full size, its way back without serialization
-    way_back_ps: Float64  # (F,) of an acknowledgment, with serialization
+    round_trip_ps: Float64  # (F,) of one packet of full size, its return path without serialization
+    return_path_ps: Float64  # (F,) of an acknowledgment, with serialization
     rate_bps: Float64  # (F,) the smaller of what source and target have in all their links
 
 
@@ -35,34 +35,39 @@ class _Access:
     down: Float64
 
 
-def unloaded(fabric: Fabric, packets: PacketSettings, source: Int64, target: Int64) -> Unloaded:
+def unloaded(fabric: FabricArrays, packets: PacketSettings, source: Int64, target: Int64) -> Unloaded:
     """Compute what flows between hosts `source` and `target`, shape (F,), meet on an empty fabric.
 
-    The shortest path counts, whichever way the FIBs go.
+    The shortest path counts, whatever the FIBs say.
     """
     delay = fabric.delay_ps.astype(np.float64)
     back = delay[fabric.link_reverse]
     back_rate = fabric.rate_bps[fabric.link_reverse]
     round_trip = delay + back + packets.payload_bytes * PS_BITS / fabric.rate_bps
-    way_back = back + packets.control_bytes * PS_BITS / back_rate
+    return_path = back + packets.control_bytes * PS_BITS / back_rate
     # As numbers: rows take many times as long to sort.
     numbers, inverse = np.unique(source * fabric.host_count + target, return_inverse=True)
     pairs = np.stack(np.divmod(numbers, fabric.host_count), axis=1)
     rates = host_rates(fabric)
     return Unloaded(
         _shortest(fabric, round_trip, pairs)[inverse],
-        _shortest(fabric, way_back, pairs)[inverse],
+        _shortest(fabric, return_path, pairs)[inverse],
         np.minimum(rates[source], rates[target]).astype(np.float64),
     )
 
 
 def slowdowns(
-    fabric: Fabric, settings: Settings, workload: Workload, flows: Int64, start_ps: Int64, finish_ps: Int64
+    fabric: FabricArrays,
+    settings: SimulationSettings,
+    workload: Workload,
+    flows: Int64,
+    start_ps: Int64,
+    finish_ps: Int64,
 ) -> Float64:
     """Return the slowdown of some flows, tasks of a workload, shape (F,); NaN for those that have not ended.
 
     A flow's time until its last acknowledgment is back, over base round trip + (bytes + headers) / rate; at least 1.
-    Where flows end with their last byte's arrival, the way back without queues is added, also if nothing is
+    Where flows end with their last byte's arrival, the return path without queues is added, also if nothing is
     acknowledged.
     """
     packets = settings.packets
@@ -70,19 +75,19 @@ def slowdowns(
     size = workload.amount[flows]
     count = -(-size // packets.payload_bytes)
     ideal = empty.round_trip_ps + (size + packets.header_bytes * count) * PS_BITS / empty.rate_bps
-    taken = finish_ps - start_ps + (0 if settings.transport.ends_acknowledged else empty.way_back_ps)
+    taken = finish_ps - start_ps + (0 if settings.transport.ends_acknowledged else empty.return_path_ps)
     return np.where((finish_ps == NEVER) | (start_ps == NEVER), np.nan, np.maximum(taken / ideal, 1.0))
 
 
-def host_rates(fabric: Fabric) -> Int64:
-    """Return what every host can send over all its links, in bit/s, shape (H,)."""
+def host_rates(fabric: FabricArrays) -> Int64:
+    """Return the rate of every host over all its links, in bit/s, shape (H,)."""
     rates = np.zeros(fabric.host_count, dtype=np.int64)
     ours = fabric.link_source < fabric.host_count
     np.add.at(rates, fabric.link_source[ours], fabric.rate_bps[ours])
     return rates
 
 
-def _access(fabric: Fabric, cost: Float64) -> _Access:
+def _access(fabric: FabricArrays, cost: Float64) -> _Access:
     """Return the switches of every host, and what the cheapest links to and from them cost."""
     hosts = fabric.host_count
     up = (fabric.link_source < hosts) & (fabric.link_target >= hosts)
@@ -99,7 +104,7 @@ def _access(fabric: Fabric, cost: Float64) -> _Access:
     return found
 
 
-def _shortest(fabric: Fabric, cost: Float64, pairs: Int64) -> Float64:
+def _shortest(fabric: FabricArrays, cost: Float64, pairs: Int64) -> Float64:
     """Return the least cost of a path from host to host, shape (pairs,); infinite without one."""
     access = _access(fabric, cost)
     best = np.full(len(pairs), np.inf)
@@ -122,7 +127,7 @@ def _blocks(switches: Int64) -> list[Int64]:
     return [known[at : at + BLOCK] for at in range(0, len(known), BLOCK)]
 
 
-def _distances(fabric: Fabric, cost: Float64, switches: Int64) -> Float64:
+def _distances(fabric: FabricArrays, cost: Float64, switches: Int64) -> Float64:
     """Return the least costs from some switches to all, shape (those, S), by Bellman and Ford."""
     hosts = fabric.host_count
     inner = np.flatnonzero((fabric.link_source >= hosts) & (fabric.link_target >= hosts))

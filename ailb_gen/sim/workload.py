@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ailb_gen.sim.fabric import Int32, Int64
 
-# In place of a flow's source: the task is a computation, which keeps no link busy.
+# Instead of a flow's source: the task is a computation, which keeps no link busy.
 COMPUTATION = -1
 
 
@@ -23,7 +23,7 @@ class Workload:
     source: Int32  # (T,) the sending host, or COMPUTATION
     target: Int32  # (T,) the receiving host
     queue_pair: Int32  # (T,) which of the addresses of the target it goes to, from 0 on; modulo their number
-    port: Int32  # (T,) what hashing sees of the flow besides its ends: the UDP source port of its queue pair
+    port: Int32  # (T,) what hashing sees of the flow other than its ends: the UDP source port of its queue pair
     amount: Int64  # (T,) bytes of a flow, ps of a computation
     start_ps: Int64  # (T,) not before
     waits: Int32  # (T,) of how many tasks the end is awaited
@@ -46,7 +46,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
+class LeastTraffic:
     """Lower bounds of a workload before it is made: tasks, and flows of some size that begin together."""
 
     tasks: int

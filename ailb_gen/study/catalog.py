@@ -11,7 +11,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, TypeAdapter
 
-from ailb_gen.sim.point import Extra
+from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, claims_of, prediction_of, reproduction_of
 from ailb_gen.study.extras import MEASUREMENTS
 from ailb_gen.study.model import Calibrated, Case, CaseResults, Claim, Published, Role, Study, StudyOptions
@@ -119,7 +119,7 @@ def _quantities(part: QuantityOf) -> Iterator[Quantity]:
 def _case(part: CasesOf, variables: Variables, options: StudyOptions) -> Case:
     seeds = options.seeds or int(filled(part.quick_seeds if options.quick else part.seeds, variables))
     chart = None if part.chart is None else (text(part.chart[0], variables), text(part.chart[1], variables))
-    extras: Mapping[str, Extra] = {
+    extras: Mapping[str, ExtraMeasurement] = {
         name: TypeAdapter(MEASUREMENTS[kind]).validate_python(settings)
         for name, measurement in filled(part.measure, variables).items()
         for kind, settings in measurement.items()

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from ailb_gen.sim.point import Extra
+from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.quantities import Quantity, Statistics
 
 # Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
@@ -27,7 +27,7 @@ class Case:
 
     name: str
     scenario: Mapping[str, Any]
-    extras: Mapping[str, Extra] = field(default_factory=dict)
+    extras: Mapping[str, ExtraMeasurement] = field(default_factory=dict)
     chart: tuple[str, str] | None = None
 
     @property

@@ -14,8 +14,8 @@ from ailb_gen.intent.load import load
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from ailb_gen.sim.point import Point
+from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import Variant, variants
-from ailb_gen.sim.scenario.points import points_of
 from ailb_gen.study.model import Case, Study
 from ailb_gen.yamlio import Source
 

@@ -20,8 +20,8 @@ from ailb_gen.errors import CODES, EXIT_CODES
 from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.schema import json_schema
 from ailb_gen.intent.settings import Settings
-from ailb_gen.sim.balancers import BALANCERS, Parameter
-from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
+from ailb_gen.sim.balancers import BALANCERS, HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD, Parameter
+from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 from ailb_gen.study.what_if.models import json_schema as what_if_schema
 
 Node = Mapping[str, Any]
@@ -208,25 +208,46 @@ def _number(node: Node) -> str:
 
 # Load balancers
 
+_FLOWS = {
+    HASHED: "one path, by hash",
+    LEAST_LOADED: "one path, the least loaded",
+    LEAST_LOADED_NEXT: "one path, the least loaded over two links",
+    SPREAD: "all paths, evenly",
+    None: "not simulated",
+}
+
 
 def balancers() -> str:
     """Return the page of the simulator's load balancers and their parameters."""
-    rows = [[code(one.name), cell(one.text), cell(one.source)] for one in BALANCERS.values()]
+    rows = [[code(one.name), cell(one.text), _FLOWS[one.rule], cell(one.source)] for one in BALANCERS.values()]
     users: dict[Parameter, list[str]] = {}
     for one in BALANCERS.values():
         for parameter in one.parameters:
             users.setdefault(parameter, []).append(code(one.name))
     parameters = [
-        [code(parameter.name), f"{parameter.default:,.10g}", cell(parameter.text), ", ".join(names)]
+        [
+            code(parameter.name),
+            f"{parameter.default:,.10g}",
+            _range(parameter),
+            parameter.unit,
+            cell(parameter.text),
+            ", ".join(names),
+        ]
         for parameter, names in users.items()
     ]
-    lines = [*table(("name", "what it does", "source"), rows), "## Parameters", ""]
+    lines = [*table(("name", "what it does", "`level: flow`", "source"), rows), "## Parameters", ""]
     intro = (
         "The load balancers of [`simulate`](../simulate.md) and [`study what-if`](../what-if.md). Parameters go into "
         "`balancer: {name: …, parameters: {…}}`. With files, those of DLB are as the files configure them."
     )
-    lines += table(("parameter", "default", "meaning", "load balancers"), parameters)
+    lines += table(("parameter", "default", "range", "unit", "meaning", "load balancers"), parameters)
     return page("Load balancers", intro, lines)
+
+
+def _range(parameter: Parameter) -> str:
+    if parameter.most == float("inf"):
+        return f"≥ {parameter.least:,.10g}"
+    return f"{parameter.least:,.10g} to {parameter.most:,.10g}"
 
 
 # Commands

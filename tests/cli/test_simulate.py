@@ -15,10 +15,10 @@ import pytest
 
 from ailb_gen.optional import how_to_install
 from ailb_gen.sim import point, sweep
-from ailb_gen.sim.fabric import Fabric
-from ailb_gen.sim.outcome import Outcome, Progress
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.outcome import Progress, SimulationOutcome
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
 from tests.cli.verbs import Told, run
 from tests.conftest import ROOT
@@ -97,13 +97,13 @@ def test_finished_points_are_not_simulated_again(
     plain = double.simulate
 
     def counting(
-        fabric: Fabric,
+        fabric: FabricArrays,
         workload: Workload,
-        settings: Settings,
+        settings: SimulationSettings,
         seed: int,
         watch: Callable[[Progress], bool],
         sampler: None,
-    ) -> Outcome:
+    ) -> SimulationOutcome:
         simulated.append(seed)
         return plain(fabric, workload, settings, seed, watch)
 
@@ -171,13 +171,13 @@ def test_an_interrupt_keeps_what_is_known_and_the_next_run_goes_on(
     plain = double.simulate
 
     def interrupted(
-        fabric: Fabric,
+        fabric: FabricArrays,
         workload: Workload,
-        settings: Settings,
+        settings: SimulationSettings,
         seed: int,
         watch: Callable[[Progress], bool],
         sampler: None,
-    ) -> Outcome:
+    ) -> SimulationOutcome:
         if seed == 2:
             os.kill(os.getpid(), signal.SIGINT)
         return plain(fabric, workload, settings, seed, watch)
@@ -207,13 +207,13 @@ def test_traffic_that_cannot_end_is_told(scenario: str, monkeypatch: pytest.Monk
     plain = double.simulate
 
     def lost(
-        fabric: Fabric,
+        fabric: FabricArrays,
         workload: Workload,
-        settings: Settings,
+        settings: SimulationSettings,
         seed: int,
         watch: Callable[[Progress], bool],
         sampler: None,
-    ) -> Outcome:
+    ) -> SimulationOutcome:
         return plain(fabric, workload, settings, seed, lambda now: now.ended < 9)
 
     monkeypatch.setattr(double, "simulate", lost)

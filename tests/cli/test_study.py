@@ -16,9 +16,9 @@ import ailb_gen.study
 from ailb_gen.errors import WorkerError
 from ailb_gen.optional import how_to_install
 from ailb_gen.sim import point, sweep
-from ailb_gen.sim.fabric import Fabric
-from ailb_gen.sim.outcome import Outcome, Progress
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.outcome import Progress, SimulationOutcome
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
 from ailb_gen.study import catalog
 from tests.cli.verbs import Told, run
@@ -169,8 +169,8 @@ def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
     ran: list[int] = []
 
     def interrupted(
-        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch, sampler: None
-    ) -> Outcome:
+        fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int, watch: Watch, sampler: None
+    ) -> SimulationOutcome:
         ran.append(seed)
         if len(ran) == 3:
             os.kill(os.getpid(), signal.SIGINT)
@@ -217,8 +217,8 @@ def test_a_worker_that_is_gone_loses_nothing_that_is_finished(
     ran: list[int] = []
 
     def dying(
-        fabric: Fabric, workload: Workload, settings: Settings, seed: int, watch: Watch, sampler: None
-    ) -> Outcome:
+        fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int, watch: Watch, sampler: None
+    ) -> SimulationOutcome:
         ran.append(seed)
         if len(ran) == 3:
             raise WorkerError("a worker process ended")

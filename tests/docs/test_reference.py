@@ -12,7 +12,7 @@ import pytest
 
 from ailb_gen.errors import EXIT_CODES, ExitCode
 from ailb_gen.intent.schema import json_schema
-from ailb_gen.sim.scenario.schema import json_schema as scenario_schema
+from ailb_gen.sim.scenario.models import json_schema as scenario_schema
 from ailb_gen.study.what_if.models import json_schema as what_if_schema
 from tests.conftest import ROOT
 

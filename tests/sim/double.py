@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ailb_gen.sim.fabric import Fabric
-from ailb_gen.sim.outcome import NEVER, Outcome, Progress
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.outcome import NEVER, Progress, SimulationOutcome
 from ailb_gen.sim.series import Counters, Sampler
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload
 
 # The name of this module, for `point.ENGINES`.
 NAME = __name__
 
 
-def outcome_of(fabric: Fabric, start: list[int], finish: list[int], **more: object) -> Outcome:
+def outcome_of(fabric: FabricArrays, start: list[int], finish: list[int], **more: object) -> SimulationOutcome:
     """An outcome with these times and zeros else."""
     tasks, links = len(start), fabric.link_count
     none = np.zeros(tasks, dtype=np.int32)
@@ -34,17 +34,17 @@ def outcome_of(fabric: Fabric, start: list[int], finish: list[int], **more: obje
         "end_ps": max(finish, default=0),
         "complete": NEVER not in finish,
     }
-    return Outcome(**(values | more))  # type: ignore[arg-type]
+    return SimulationOutcome(**(values | more))  # type: ignore[arg-type]
 
 
 def simulate(
-    fabric: Fabric,
+    fabric: FabricArrays,
     workload: Workload,
-    settings: Settings,
+    settings: SimulationSettings,
     seed: int,
     watch: Callable[[Progress], bool] | None = None,
     sampler: Sampler | None = None,
-) -> Outcome:
+) -> SimulationOutcome:
     """Run all tasks in order; a flow takes 1 µs per seed more than its bytes."""
     waits, ready = workload.waits.copy(), workload.start_ps.copy()
     start, finish = [NEVER] * workload.count, [NEVER] * workload.count

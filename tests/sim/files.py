@@ -9,7 +9,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.hosts.model import Host, Nic, Profile, Route, Rule
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch
-from ailb_gen.sim.fabric import LOCAL, Fabric
+from ailb_gen.sim.fabric import LOCAL, FabricArrays
 from ailb_gen.sim.from_network import from_network
 from tests.forwarding.examples import network, routing
 from tests.routing.fabrics import interface
@@ -20,7 +20,7 @@ ANYWHERE = Prefix(0, 0)
 
 
 @cache
-def fabric(name: str) -> Fabric:
+def fabric(name: str) -> FabricArrays:
     """The fabric of a golden tree."""
     return from_network(network(name), routing(name))
 
@@ -67,7 +67,7 @@ def profile(server: str, prefixes: list[Prefix]) -> Profile:
     return Profile(server, frozenset(), {"gpu0": nic}, (), routes, rules, (), (), (), {}, {}, None, None, ())
 
 
-def entry(found: Fabric, switch: str, prefix: int, state: int = 0) -> list[str] | str:
+def entry(found: FabricArrays, switch: str, prefix: int, state: int = 0) -> list[str] | str:
     """The names of the links of a FIB entry; `local` at the destination, `none` where packets are dropped."""
     node = found.names.index(switch) - found.host_count
     number = int(found.forwarding[state].next_hops[node, prefix])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, SPINE, UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, SPINE, UNREACHABLE, FabricArrays
 from ailb_gen.sim.failures import without_links
 from tests.sim.walk import check_arrays, links_of, next_links, shares
 
@@ -25,12 +25,12 @@ SMALL = st.builds(
 )
 
 
-def names(fabric: Fabric, links: list[int]) -> list[str]:
+def names(fabric: FabricArrays, links: list[int]) -> list[str]:
     return [fabric.link_names[link] for link in links]
 
 
 @given(SMALL)
-def test_every_packet_arrives_whatever_way_it_takes(fabric: Fabric) -> None:
+def test_every_packet_arrives_whatever_way_it_takes(fabric: FabricArrays) -> None:
     check_arrays(fabric)
     ends = fabric.destination_hosts().tolist()
     for host, destination in product(range(fabric.host_count), range(len(ends))):
@@ -41,7 +41,7 @@ def test_every_packet_arrives_whatever_way_it_takes(fabric: Fabric) -> None:
             assert sum(load.values()) == (2 if leaf(fabric, host) == leaf(fabric, ends[destination]) else 4)
 
 
-def leaf(fabric: Fabric, host: int) -> int:
+def leaf(fabric: FabricArrays, host: int) -> int:
     return int(fabric.link_target[links_of(fabric, int(fabric.host_set[host]))[0]])
 
 
@@ -94,7 +94,9 @@ def test_impossible_numbers_are_refused(changed: dict[str, int], message: str) -
 
 
 @given(SMALL, st.data())
-def test_links_that_are_down_carry_nothing_and_the_others_their_share(fabric: Fabric, data: st.DataObject) -> None:
+def test_links_that_are_down_carry_nothing_and_the_others_their_share(
+    fabric: FabricArrays, data: st.DataObject
+) -> None:
     down = data.draw(st.sets(st.integers(0, fabric.link_count - 1), max_size=fabric.link_count // 2))
     failed = without_links(fabric, down)
     check_arrays(failed)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.broken import FailureNames
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, Fabric, LinkChange
+from ailb_gen.sim.fabric import LEAF, LOCAL, SPINE, FabricArrays, LinkChange
 from ailb_gen.sim.failures import Outage, random_cables, with_outages
-from ailb_gen.sim.places import Places
 from tests.sim.files import fabric
 from tests.sim.test_clos import SMALL
 from tests.sim.walk import check_arrays, next_links, shares
@@ -20,15 +20,15 @@ from tests.sim.walk import check_arrays, next_links, shares
 NAMES = {True: "up", False: "down"}
 
 
-def small(**changed: int) -> Fabric:
+def small(**changed: int) -> FabricArrays:
     return clos(**{"leaves": 3, "spines": 2, "hosts_per_leaf": 2, "host_bps": 10, "uplink_bps": 10} | changed)
 
 
-def links(found: Fabric, word: str) -> set[str]:
-    return {found.link_names[link] for link in Places(found).named(word).links}
+def links(found: FabricArrays, word: str) -> set[str]:
+    return {found.link_names[link] for link in FailureNames(found).named(word).links}
 
 
-def changes(found: Fabric) -> list[tuple[int, str, str]]:
+def changes(found: FabricArrays) -> list[tuple[int, str, str]]:
     return [(one.at_ps, found.link_names[one.link], NAMES[one.up]) for one in found.changes]
 
 
@@ -93,7 +93,7 @@ def test_a_dead_leaf_is_unreachable() -> None:
 
 
 @given(SMALL, st.data())
-def test_routes_avoid_exactly_what_is_broken(found: Fabric, data: st.DataObject) -> None:
+def test_routes_avoid_exactly_what_is_broken(found: FabricArrays, data: st.DataObject) -> None:
     """Against a plain search: of every set the links stay that are up and lead on; a leaf has any uplink as rescue."""
     inner = [link for link in range(found.link_count) if min(tiers(found, link)) >= LEAF]
     broken = data.draw(st.sets(st.sampled_from(inner), max_size=8))
@@ -115,11 +115,11 @@ def test_routes_avoid_exactly_what_is_broken(found: Fabric, data: st.DataObject)
             assert next_links(failed, node, number, state) == expected
 
 
-def tiers(found: Fabric, link: int) -> tuple[int, int]:
+def tiers(found: FabricArrays, link: int) -> tuple[int, int]:
     return int(found.tier[found.link_source[link]]), int(found.tier[found.link_target[link]])
 
 
-def leads_on(found: Fabric, link: int, destination: int, down: set[int]) -> bool:
+def leads_on(found: FabricArrays, link: int, destination: int, down: set[int]) -> bool:
     spine = int(found.link_target[link])
     return any(one not in down for one in next_links(found, spine, destination))
 
@@ -141,7 +141,7 @@ def test_names_as_users_write_them() -> None:
     assert links(found, "h100-01:gpu0_eth") == {"h100-01:gpu0_eth", "stripe1-leaf1:et-0/0/16:0"}
     assert len(links(found, "h100-01")) == 16
     assert len(links(found, "spine2")) == 2 * 16
-    assert Places(found).named("spine2").switches == {found.names.index("spine2")}
+    assert FailureNames(found).named("spine2").switches == {found.names.index("spine2")}
     assert len(links(fabric("jvd-8-uplinks"), "stripe1-leaf1-spine2")) == 4
 
 

@@ -17,7 +17,7 @@ from ailb_gen.forwarding.trace import View, trace_pair
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import LEAF, PS_PER_US, SPINE, UNREACHABLE, FabricArrays
 from ailb_gen.sim.failures import Outage
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.nics import server_nics
@@ -30,16 +30,16 @@ from tests.sim.walk import check_arrays, next_links, shares
 EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "brownfield")
 
 
-def host(found: Fabric, name: str) -> int:
+def host(found: FabricArrays, name: str) -> int:
     return found.names.index(name)
 
 
-def destination(found: Fabric, name: str, pair: int) -> int:
+def destination(found: FabricArrays, name: str, pair: int) -> int:
     """The destination of a host's queue pair, counted from 0."""
     return int(found.first_destination[host(found, name)]) + pair
 
 
-def spines_on_the_way(found: Fabric, source: str, target: str, pair: int, state: int = 0) -> set[str]:
+def spines_on_the_way(found: FabricArrays, source: str, target: str, pair: int, state: int = 0) -> set[str]:
     load, arrived = shares(found, host(found, source), destination(found, target, pair), state)
     assert arrived == 1
     return {found.names[found.link_target[link]] for link in load if found.tier[found.link_target[link]] == SPINE}
@@ -97,7 +97,7 @@ def test_the_way_is_that_of_path() -> None:
         assert between == ports
 
 
-def ends(found: Fabric, link: int) -> tuple[int, int]:
+def ends(found: FabricArrays, link: int) -> tuple[int, int]:
     return int(found.tier[found.link_source[link]]), int(found.tier[found.link_target[link]])
 
 
@@ -122,7 +122,7 @@ def test_shares_are_the_loads_of_forwarding(name: str, failed: tuple[str, ...]) 
             assert float(sums[str(side)]) == pytest.approx(float(load[at]), abs=1e-9)
 
 
-def check_entries(found: Fabric, routes: Routing, net: Network, state: int = 0) -> None:
+def check_entries(found: FabricArrays, routes: Routing, net: Network, state: int = 0) -> None:
     """Compare every FIB entry with what `fib` shows."""
     graph = routes.graph
     for nic in server_nics(net):

@@ -12,7 +12,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.fabric import SPINE, Fabric
+from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
 from ailb_gen.sim.network_settings import BUFFER_BYTES, data_dscp, network_settings, switch_settings
@@ -68,7 +68,7 @@ def test_the_reference_fabric() -> None:
     assert switches.headroom_bytes == 100_000 + 2 * 9216
 
 
-def link(found: Fabric, name: str) -> int:
+def link(found: FabricArrays, name: str) -> int:
     return found.link_names.index(name)
 
 

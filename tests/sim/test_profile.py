@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ailb_gen.sim.fabric import Fabric
-from ailb_gen.sim.outcome import Outcome
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.profile import PAIRS, RANKS, STEPS, Profile, profile
 from ailb_gen.sim.series import sampler_of
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import counted_flows
 from ailb_gen.sim.workload import Workload
 from tests.sim import double
@@ -22,12 +22,14 @@ FABRIC = leaf_spine(2, 2, 2)
 WORK = flows([0, 1, 2], [2, 3, 0], [1000, 2000, 3000])
 
 
-def profiled(fabric: Fabric, work: Workload, outcome: Outcome, after_ps: int = 0) -> Profile:
-    return profile(fabric, work, outcome, counted_flows(fabric, work, Settings(), outcome, after_ps))
+def profiled(fabric: FabricArrays, work: Workload, outcome: SimulationOutcome, after_ps: int = 0) -> Profile:
+    return profile(fabric, work, outcome, counted_flows(fabric, work, SimulationSettings(), outcome, after_ps))
 
 
 def test_a_profile_is_plain_data_that_comes_back_as_it_was() -> None:
-    outcome = double.simulate(FABRIC, WORK, Settings(), 1, None, sampler_of(FABRIC, WORK, Settings()))
+    outcome = double.simulate(
+        FABRIC, WORK, SimulationSettings(), 1, None, sampler_of(FABRIC, WORK, SimulationSettings())
+    )
     found = profiled(FABRIC, WORK, outcome)
     assert json.loads(json.dumps(found)) == found
     (label,) = WORK.labels
@@ -42,7 +44,7 @@ def test_a_profile_is_plain_data_that_comes_back_as_it_was() -> None:
 
 def test_flows_that_do_not_count_and_those_that_have_not_ended_are_no_part_of_a_distribution() -> None:
     late = replace(WORK, start_ps=np.array([0, 10_000_000, 20_000_000]))
-    outcome = double.simulate(FABRIC, late, Settings(), 1)
+    outcome = double.simulate(FABRIC, late, SimulationSettings(), 1)
     finish = outcome.finish_ps.copy()
     finish[2] = -1
     found = profiled(FABRIC, late, replace(outcome, finish_ps=finish), after_ps=5_000_000)
@@ -52,7 +54,7 @@ def test_flows_that_do_not_count_and_those_that_have_not_ended_are_no_part_of_a_
 
 def test_many_values_are_ranked() -> None:
     many = flows([0] * 500, [2] * 500, np.arange(500) + 1000)
-    found = profiled(FABRIC, many, double.simulate(FABRIC, many, Settings(), 1))
+    found = profiled(FABRIC, many, double.simulate(FABRIC, many, SimulationSettings(), 1))
     times = found["fct_us"][many.labels[0]]
     assert len(times) == RANKS
     assert times == sorted(times)
@@ -63,7 +65,7 @@ def test_of_many_steps_of_a_job_some_are_kept_with_their_numbers() -> None:
     count = 2 * STEPS
     work = flows([0] * count, [2] * count, [1000] * count)
     work = replace(work, jobs=("job",), job=np.zeros(count, np.int32), steps=(np.arange(count, dtype=np.int32),))
-    outcome = double.simulate(FABRIC, work, Settings(), 1)
+    outcome = double.simulate(FABRIC, work, SimulationSettings(), 1)
     ends = (np.arange(count) + 1) ** 2 * 1_000_000
     found = profiled(FABRIC, work, replace(outcome, start_ps=ends * 0, finish_ps=ends))["steps_us"]["job"]
     assert len(found) == STEPS
@@ -74,11 +76,11 @@ def test_of_many_steps_of_a_job_some_are_kept_with_their_numbers() -> None:
 def test_the_load_of_every_leaf_and_spine_is_kept_of_small_fabrics() -> None:
     double_links = leaf_spine(2, 2, 1, leaf_spine_links=2)
     work = flows([0], [1], [1000])
-    outcome = double.simulate(double_links, work, Settings(), 1)
+    outcome = double.simulate(double_links, work, SimulationSettings(), 1)
     sent = np.where(np.arange(double_links.link_count) % 2, 0, 1000)
     pairs = profiled(double_links, work, replace(outcome, link_bytes=sent))["pairs"]
     assert (pairs["leaves"], pairs["spines"]) == (["leaf1", "leaf2"], ["spine1", "spine2"])
     assert np.array(pairs["up"]).shape == (2, 2)
     assert max(max(row) for row in pairs["up"]) <= 1000 * 8 / 100e9 / (outcome.end_ps / 1e12)
     wide = leaf_spine(PAIRS + 1, 1, 1)
-    assert profiled(wide, work, double.simulate(wide, work, Settings(), 1))["pairs"] is None
+    assert profiled(wide, work, double.simulate(wide, work, SimulationSettings(), 1))["pairs"] is None

@@ -9,10 +9,10 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays
 from ailb_gen.sim.failures import without_links
 from ailb_gen.sim.reachable import check_reachable
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.workload import Workload
 
 G = 10**9
@@ -21,12 +21,12 @@ FABRIC = clos(2, 2, 2, host_bps=G, uplink_bps=G, colors=2)
 
 def traffic() -> Workload:
     """A message of two queue pairs from host 1 to host 3."""
-    builder = Builder()
+    builder = TaskBuilder()
     builder.send(builder.job("job", QueuePairs(2)), np.array([0]), np.array([2]), 1000)
     return builder.finish()
 
 
-def refused(fabric: Fabric) -> str:
+def refused(fabric: FabricArrays) -> str:
     with pytest.raises(UsageError) as error:
         check_reachable(fabric, traffic())
     return str(error.value)

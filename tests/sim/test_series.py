@@ -7,7 +7,7 @@ import pytest
 
 from ailb_gen.sim.fabric import PS_PER_US, Int64
 from ailb_gen.sim.series import MOST, Counters, Sampler, sampler_of
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.unloaded import PS_BITS
 from tests.sim.engine.cases import flows, leaf_spine
 
@@ -84,5 +84,9 @@ def test_the_first_interval_holds_packets_and_fits_the_busiest_host() -> None:
     fabric = FABRIC
     small, large = (flows([0, 1], [2, 3], amount) for amount in (1000, 10**9))
     rate = float(fabric.rate_bps[0])
-    assert sampler_of(fabric, small, Settings()).next_ps == int(8 * (4096 + 48) * PS_BITS / fabric.rate_bps.min())
-    assert sampler_of(fabric, large, Settings()).next_ps == pytest.approx(2 * 10**9 * PS_BITS / rate / MOST, rel=1e-6)
+    assert sampler_of(fabric, small, SimulationSettings()).next_ps == int(
+        8 * (4096 + 48) * PS_BITS / fabric.rate_bps.min()
+    )
+    assert sampler_of(fabric, large, SimulationSettings()).next_ps == pytest.approx(
+        2 * 10**9 * PS_BITS / rate / MOST, rel=1e-6
+    )

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.settings import PacketSettings, Settings, TransportSettings
+from ailb_gen.sim.settings import PacketSettings, SimulationSettings, TransportSettings
 from ailb_gen.sim.statistics import (
     Collective,
     Distribution,
@@ -23,7 +23,7 @@ from ailb_gen.sim.statistics import (
     link_loads,
     statistics,
 )
-from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.sim.unloaded import slowdowns, unloaded
 from ailb_gen.sim.workload import Workload
 from tests.sim.double import outcome_of
@@ -34,23 +34,23 @@ PACKETS = PacketSettings(payload_bytes=1000, header_bytes=48, control_bytes=60)
 
 
 @pytest.fixture(scope="module")
-def platform() -> Fabric:
+def platform() -> FabricArrays:
     """128 servers, 8 leaves, 8 spines, 100 Gb/s, 1 µs."""
     return clos(8, 8, 16, host_bps=G100, uplink_bps=G100)
 
 
 def flows(*ends: tuple[int, int, int]) -> Workload:
-    builder = Builder()
+    builder = TaskBuilder()
     source, target, amount = (np.array(column) for column in zip(*ends, strict=True))
     builder.flows(source, target, amount, 0)
     return builder.finish()
 
 
-def test_base_round_trips_of_the_published_platform(platform: Fabric) -> None:
+def test_base_round_trips_of_the_published_platform(platform: FabricArrays) -> None:
     found = unloaded(platform, PACKETS, np.array([0, 0, 127]), np.array([127, 1, 3]))
     # 2 x 4 links x 1 us + 4 x 80 ns; below one leaf half of it.
     assert found.round_trip_ps.tolist() == [8_320_000, 4_160_000, 8_320_000]
-    assert found.way_back_ps.tolist() == [4_019_200, 2_009_600, 4_019_200]
+    assert found.return_path_ps.tolist() == [4_019_200, 2_009_600, 4_019_200]
     assert found.rate_bps.tolist() == [G100] * 3
 
 
@@ -79,27 +79,27 @@ def test_shortest_round_trips_are_those_of_a_plain_search(
         assert value == pytest.approx(best[target])
 
 
-def test_slowdowns_as_the_published_platform_defines_them(platform: Fabric) -> None:
+def test_slowdowns_as_the_published_platform_defines_them(platform: FabricArrays) -> None:
     workload = flows((0, 127, 5000), (0, 127, 5001), (1, 2, 10), (3, 4, 10))
-    way_back = np.array([4_019_200, 4_019_200, 2_009_600, 0])
+    return_path = np.array([4_019_200, 4_019_200, 2_009_600, 0])
     ideal = np.array([8_320_000 + (5000 + 5 * 48) * 80, 8_320_000 + (5001 + 6 * 48) * 80, 4_160_000 + 58 * 80, 0])
-    finish = (ideal * [2, 3, 0.5, 0] - way_back).round().astype(np.int64)
+    finish = (ideal * [2, 3, 0.5, 0] - return_path).round().astype(np.int64)
     finish[3] = NEVER
     start = np.zeros(4, dtype=np.int64)
-    found = slowdowns(platform, Settings(PACKETS), workload, np.arange(4), start, finish)
+    found = slowdowns(platform, SimulationSettings(PACKETS), workload, np.arange(4), start, finish)
     assert found[:3] == pytest.approx([2, 3, 1])
     assert np.isnan(found[3])
-    acknowledged = Settings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
-    again = slowdowns(platform, acknowledged, workload, np.arange(4), start, finish + way_back.astype(np.int64))
+    acknowledged = SimulationSettings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
+    again = slowdowns(platform, acknowledged, workload, np.arange(4), start, finish + return_path.astype(np.int64))
     assert again[:3] == pytest.approx([2, 3, 1])
 
 
-def test_large_flows_do_not_overflow(platform: Fabric) -> None:
+def test_large_flows_do_not_overflow(platform: FabricArrays) -> None:
     size = 64 << 30
     workload = flows((0, 127, size))
     ideal = 8_320_000 + (size + 48 * -(-size // 1000)) * 80
     end = np.array([2 * ideal])
-    settings = Settings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
+    settings = SimulationSettings(PACKETS, transport=TransportSettings("go-back-n", ends_acknowledged=True))
     assert slowdowns(platform, settings, workload, np.arange(1), np.zeros(1, dtype=np.int64), end) == pytest.approx([2])
     sent = np.full(platform.link_count, size)
     outcome = outcome_of(platform, [0], [10**13], link_bytes=sent, end_ps=10**13)
@@ -125,7 +125,7 @@ def test_bus_bandwidth_is_that_of_nccl_tests(kind: str, ranks: int, expected: fl
 
 
 def two_steps() -> Workload:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("train")
     end = -1
     for _ in range(2):
@@ -147,7 +147,7 @@ def test_jobs_links_and_queues() -> None:
         "end_ps": 10**6,
     }
     outcome = outcome_of(fabric, [0, 10, 30, 40, 5], [10, 30, 40, 50, NEVER], **more)
-    counted = counted_flows(fabric, workload, Settings(), outcome)
+    counted = counted_flows(fabric, workload, SimulationSettings(), outcome)
     found = statistics(fabric, workload, outcome, {"train": Collective("all-reduce", 2, 1000)}, counted)
     job = found.jobs["train"]
     assert (job.time_us, job.steps, job.step_us.max) == (50e-6, 2, 30e-6)
@@ -173,7 +173,7 @@ def test_flows_before_a_time_do_not_count() -> None:
     workload = flows((0, 1, 10), (0, 1, 10), (0, 1, 10))
     outcome = outcome_of(fabric, [100, 105, NEVER], [109, 109, NEVER])
     for after_ps in (5, 0):
-        counted = counted_flows(fabric, workload, Settings(), outcome, after_ps)
+        counted = counted_flows(fabric, workload, SimulationSettings(), outcome, after_ps)
         found = statistics(fabric, workload, outcome, {}, counted).flows["flow"]
         assert (found.flows if after_ps else found.ended) == 2
 
@@ -181,6 +181,6 @@ def test_flows_before_a_time_do_not_count() -> None:
 def test_a_job_that_does_not_end_has_the_steps_that_did() -> None:
     fabric = clos(2, 1, 2, host_bps=G100, uplink_bps=G100)
     outcome = outcome_of(fabric, [0, 10, 30, 40, 5], [10, 30, 40, NEVER, NEVER])
-    counted = counted_flows(fabric, two_steps(), Settings(), outcome)
+    counted = counted_flows(fabric, two_steps(), SimulationSettings(), outcome)
     job = statistics(fabric, two_steps(), outcome, {}, counted).jobs["train"]
     assert (job.time_us, job.steps, job.step_us.max, job.bus_bandwidth) == (None, 1, 30e-6, None)

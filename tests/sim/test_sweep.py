@@ -17,15 +17,15 @@ from ailb_gen.sim.clos import clos
 from ailb_gen.sim.comparison import compared, comparison_table
 from ailb_gen.sim.digest import digest
 from ailb_gen.sim.engine import records
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import Point, Traffic, run_of, simulate
-from ailb_gen.sim.results import Result, Row, finish, keep, open_results, profile_of
-from ailb_gen.sim.settings import BalancerSettings, PacketSettings, Settings, TransportName, TransportSettings
+from ailb_gen.sim.results import PointRow, Result, finish, keep, open_results, profile_of
+from ailb_gen.sim.settings import BalancerSettings, PacketSettings, SimulationSettings, TransportName, TransportSettings
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare
-from ailb_gen.sim.traffic.builder import Builder
-from ailb_gen.sim.workload import Least
+from ailb_gen.sim.traffic.builder import TaskBuilder
+from ailb_gen.sim.workload import LeastTraffic
 from tests.sim import double
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -39,8 +39,8 @@ class Ring:
 
     size: int = 1000
 
-    def build(self, fabric: Fabric, seed: int) -> Traffic:
-        builder = Builder(seed)
+    def build(self, fabric: FabricArrays, seed: int) -> Traffic:
+        builder = TaskBuilder(seed)
         job = builder.job("ring")
         end = -1
         for host in range(fabric.host_count):
@@ -49,12 +49,12 @@ class Ring:
         builder.step(job, end)
         return Traffic(builder.finish(), {"ring": Collective("all-reduce", 4, 4 * self.size)})
 
-    def least(self, fabric: Fabric) -> list[Least]:
-        return [Least(fabric.host_count, 1, self.size)]
+    def least(self, fabric: FabricArrays, seed: int) -> list[LeastTraffic]:
+        return [LeastTraffic(fabric.host_count, 1, self.size)]
 
 
 def a_point(seed: int = 1, name: str = "ecmp", size: int = 1000) -> Point:
-    return Point(name, seed, "packet", FABRIC, Settings(balancer=BalancerSettings(name)), Ring(size))
+    return Point(name, seed, "packet", FABRIC, SimulationSettings(balancer=BalancerSettings(name)), Ring(size))
 
 
 def digest_of(one: Point) -> str:
@@ -187,7 +187,7 @@ def test_free_memory_is_what_the_kernel_says(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize(("transport", "packets"), [("raw", 100), ("go-back-n", 100), ("selective-repeat", 5)])
 def test_only_what_runs_at_a_time_counts(transport: TransportName, packets: int) -> None:
-    settings = Settings(PacketSettings(1000), transport=TransportSettings(transport, window_bytes=5000))
+    settings = SimulationSettings(PacketSettings(1000), transport=TransportSettings(transport, window_bytes=5000))
     if transport == "go-back-n":
         settings = replace(settings, transport=TransportSettings(transport))
     one, row = (memory.needed_bytes(FABRIC, Ring(size).build(FABRIC, 1).workload, settings) for size in (1, 100_000))
@@ -203,9 +203,9 @@ def test_the_estimate_knows_the_sizes_of_the_engine() -> None:
     assert records.LINK.itemsize + 10 * records.QUEUE.itemsize + 8 * records.BUCKETS <= memory.LINK
 
 
-def rows_of(points: list[Point], found: list[Result]) -> list[Row]:
+def rows_of(points: list[Point], found: list[Result]) -> list[PointRow]:
     known = {one.digest: one.statistics for one in found}
-    return [Row(one.point.variant, one.point.seed, one.digest, known.get(one.digest)) for one in prepare(points)]
+    return [PointRow(one.point.variant, one.point.seed, one.digest, known.get(one.digest)) for one in prepare(points)]
 
 
 @pytest.mark.usefixtures("doubled")

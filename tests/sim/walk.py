@@ -3,15 +3,15 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, FabricArrays
 
 
-def links_of(fabric: Fabric, number: int) -> list[int]:
+def links_of(fabric: FabricArrays, number: int) -> list[int]:
     """Return the links of a next-hop set, in order."""
     return list(fabric.set_links[fabric.set_first[number] : fabric.set_first[number + 1]].tolist())
 
 
-def next_links(fabric: Fabric, node: int, destination: int, state: int = 0) -> list[int]:
+def next_links(fabric: FabricArrays, node: int, destination: int, state: int = 0) -> list[int]:
     """Return the links over which a node sends packets to a destination; none where they are dropped."""
     if node < fabric.host_count:
         number = int(fabric.host_set[node])
@@ -27,7 +27,7 @@ def next_links(fabric: Fabric, node: int, destination: int, state: int = 0) -> l
     return found
 
 
-def shares(fabric: Fabric, host: int, destination: int, state: int = 0) -> tuple[dict[int, Fraction], Fraction]:
+def shares(fabric: FabricArrays, host: int, destination: int, state: int = 0) -> tuple[dict[int, Fraction], Fraction]:
     """Return what every link carries of packets that are spread evenly over all next hops, and what arrives."""
     end = int(fabric.destination_hosts()[destination])
     load: dict[int, Fraction] = defaultdict(Fraction)
@@ -45,7 +45,7 @@ def shares(fabric: Fabric, host: int, destination: int, state: int = 0) -> tuple
     return load, arrived
 
 
-def check_arrays(fabric: Fabric) -> None:
+def check_arrays(fabric: FabricArrays) -> None:
     """Assert that the arrays of a fabric have their shapes and fit each other."""
     nodes, links = len(fabric.names), fabric.link_count
     assert len(fabric.tier) == nodes

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import PS_PER_US, Fabric
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
 from ailb_gen.sim.failures import without_links
 from ailb_gen.sim.point import Point, Run, Traffic, run_of
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.arrivals import mice
-from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.study.extras import EndedBy, LinkRates, LoadByRate, SlowdownBySize, StepTimes, UnusedCables
 from tests.sim.double import outcome_of
 
 FABRIC = clos(2, 2, 2, host_bps=10**10, uplink_bps=10**10)
 
 
-def run_on(fabric: Fabric) -> Run:
+def run_on(fabric: FabricArrays) -> Run:
     work = mice(np.arange(4, dtype=np.int32), np.full(4, 100), PS_PER_US, 1)
-    return run_of(Point("one", 1, "packet", fabric, Settings(), TrafficRecipe((), Path())), Traffic(work))
+    return run_of(Point("one", 1, "packet", fabric, SimulationSettings(), TrafficRecipe((), Path())), Traffic(work))
 
 
 def test_flows_that_end_in_time_are_counted_and_others_are_not() -> None:
@@ -55,7 +55,7 @@ def test_rates_of_links_by_name_over_time() -> None:
 
 
 def test_times_of_steps_that_ended() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("work")
     tasks = builder.computations(3, PS_PER_US, job=job)
     for task in tasks:
@@ -68,7 +68,7 @@ def test_times_of_steps_that_ended() -> None:
 def test_slowdowns_are_by_size_and_leave_out_what_does_not_count() -> None:
     sizes = np.array([100, 101, 5000, 5001, 9000])
     work = mice(np.arange(4, dtype=np.int32), sizes, PS_PER_US, 1)
-    point = Point("one", 1, "packet", FABRIC, Settings(), TrafficRecipe((), Path()), after_ps=PS_PER_US)
+    point = Point("one", 1, "packet", FABRIC, SimulationSettings(), TrafficRecipe((), Path()), after_ps=PS_PER_US)
     run = run_of(point, Traffic(work))
     start = [number * PS_PER_US for number in range(5)]
     finish = [50 * PS_PER_US, 1050 * PS_PER_US, 1050 * PS_PER_US, 2050 * PS_PER_US, -1]

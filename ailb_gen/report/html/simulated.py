@@ -16,7 +16,7 @@ from ailb_gen.report.html.plots import Plot
 from ailb_gen.sim.comparison import COLUMNS
 from ailb_gen.sim.conclusions import comparable, conclusions
 from ailb_gen.sim.profile import Profile
-from ailb_gen.sim.results import Row
+from ailb_gen.sim.results import PointRow
 from ailb_gen.wording import shown
 
 # Combinations of swept values with charts of their own, and rows of points; the page says what is left out.
@@ -35,7 +35,7 @@ class Simulation:
     title: str
     facts: tuple[tuple[str, str], ...]
     variants: Mapping[str, tuple[str, str]]
-    rows: Sequence[Row]
+    rows: Sequence[PointRow]
     records: Sequence[Mapping[str, Any]]
     profiles: Mapping[str, Profile]
     settings: object
@@ -161,7 +161,7 @@ def _setup(simulation: Simulation) -> Section:
     return Section("setup", "Settings and provenance", values)
 
 
-def _state(row: Row) -> str:
+def _state(row: PointRow) -> str:
     if row.statistics is None:
         return "not simulated"
     if row.statistics["interrupted"]:

@@ -2,24 +2,24 @@
 
 from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import FRAMES, FREED, NEVER, NONE, PAUSE, RESUME, State
+from ailb_gen.sim.engine.records import FRAMES, FREED, NEVER, NONE, PAUSE, RESUME, EngineState
 from ailb_gen.sim.engine.wire import append, new_packet, transmit
 
 
 @inlined
-def _threshold(state: State, node: int) -> int:
+def _threshold(state: EngineState, node: int) -> int:
     """Return how long an ingress queue may be."""
     config = state.config[0]
-    if config.pause != NONE:
-        return config.pause
-    return int(config.ingress_alpha * (config.buffer - state.nodes[node].used))
+    if config.pause_bytes != NONE:
+        return config.pause_bytes
+    return int(config.ingress_alpha * (config.shared_buffer_bytes - state.nodes[node].used))
 
 
 @compiled
-def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> None:
+def _send_frame(state: EngineState, kind: int, came: int, priority: int, now: int) -> None:
     """Send a pause or resume frame of a class to the other end of the link over which packets came."""
     back = state.links[came].reverse
-    frame = new_packet(state, kind, NONE, state.config[0].control)
+    frame = new_packet(state, kind, NONE, state.config[0].control_bytes)
     state.packets[frame].extra = priority
     state.packets[frame].priority = FRAMES
     record = state.links[back]
@@ -34,21 +34,21 @@ def _send_frame(state: State, kind: int, came: int, priority: int, now: int) -> 
 
 
 @compiled
-def admit(state: State, node: int, link: int, packet: int, now: int) -> bool:
+def admit(state: EngineState, node: int, link: int, packet: int, now: int) -> bool:
     """Return whether a switch has room for a packet, and count it; pause who sent it when its share is used up."""
     config = state.config[0]
     record = state.nodes[node]
     size = state.packets[packet].bytes
     came, priority = state.packets[packet].came, state.packets[packet].priority
     if not config.pfc:
-        rest = config.buffer - record.used
+        rest = config.shared_buffer_bytes - record.used
         if size > rest or state.queues[link * config.classes + priority].bytes + size > config.egress_alpha * rest:
             return False
         record.used += size
         return True
     ingress = state.queues[came * config.classes + priority]
-    if ingress.ingress + size > _threshold(state, node) or record.used + size > config.buffer:
-        if ingress.headroom + size > config.headroom:
+    if ingress.ingress + size > _threshold(state, node) or record.used + size > config.shared_buffer_bytes:
+        if ingress.headroom + size > config.headroom_bytes:
             return False
         ingress.headroom += size
     else:
@@ -61,7 +61,7 @@ def admit(state: State, node: int, link: int, packet: int, now: int) -> bool:
 
 
 @compiled
-def release(state: State, link: int, packet: int) -> None:
+def release(state: EngineState, link: int, packet: int) -> None:
     """Count a packet out that leaves a switch over a link; let its sender go on when there is room again."""
     config = state.config[0]
     node = state.links[link].source
@@ -78,6 +78,6 @@ def release(state: State, link: int, packet: int) -> None:
     record.used -= size - spare
     if not ingress.pausing or ingress.headroom:
         return
-    if ingress.ingress == 0 or ingress.ingress + config.resume_offset <= _threshold(state, node):
+    if ingress.ingress == 0 or ingress.ingress + config.resume_offset_bytes <= _threshold(state, node):
         ingress.pausing = 0
         _send_frame(state, RESUME, came, priority, state.run[0].now)

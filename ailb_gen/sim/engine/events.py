@@ -6,18 +6,9 @@ moment is a time and, in its last two bits, what happens then: at one time links
 packets arrive, then links send what has just joined an empty queue, then timers expire.
 """
 
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
-from ailb_gen.sim.engine.records import (
-    CONGESTION,
-    DATA,
-    EXPIRED,
-    FIRST_DATA,
-    NEVER,
-    ORDER_BITS,
-    RECEIVING,
-    SENDING,
-    State,
-)
+from ailb_gen.sim.engine.records import EngineState
 
 # What leads one of 2^SOON parts of the tournament happens soon.
 SOON = 5
@@ -26,43 +17,43 @@ SOON = 5
 @inlined
 def moment(time: int, order: int) -> int:
     """Return a time with the order of what happens then."""
-    return (time << ORDER_BITS) | order
+    return (time << r.ORDER_BITS) | order
 
 
 @inlined
-def _fetch(state: State, leaf: int) -> None:
+def _fetch(state: EngineState, leaf: int) -> None:
     """Have fetched what an event needs that is one of the next."""
     config = state.config[0]
     if leaf >= config.timer_leaf:
         return
     link = state.links[leaf]
     if link.arrival > link.wake:
-        queue = state.queues[leaf * config.classes + FIRST_DATA]
+        queue = state.queues[leaf * config.classes + r.FIRST_DATA]
         if link.backlog:
             prefetch(state.packets, queue.head, 0)
         else:
-            prefetch(state.flows, queue.ring_head, SENDING)
-            prefetch(state.flows, queue.ring_head, CONGESTION)
+            prefetch(state.flows, queue.ring_head, r.SENDING)
+            prefetch(state.flows, queue.ring_head, r.CONGESTION)
     elif link.target >= config.hosts:
         prefetch(state.packets, link.head, 0)
     else:
         packet = state.packets[link.head]
-        if packet.kind == DATA:
-            prefetch(state.flows, packet.flow, RECEIVING)
+        if packet.kind == r.DATA:
+            prefetch(state.flows, packet.flow, r.RECEIVING)
         else:
-            prefetch(state.flows, packet.flow, SENDING)
-            prefetch(state.flows, packet.flow, CONGESTION)
+            prefetch(state.flows, packet.flow, r.SENDING)
+            prefetch(state.flows, packet.flow, r.CONGESTION)
 
 
 @inlined
-def set_key(state: State, leaf: int, when: int) -> None:
+def set_key(state: EngineState, leaf: int, when: int) -> None:
     """Enter the moment of an entry; NEVER takes it out."""
     config = state.config[0]
     tree = state.tree
-    key = NEVER
+    key = r.NEVER
     if when < config.horizon:
         key = (when << config.bits) | leaf
-    elif when != NEVER:
+    elif when != r.NEVER:
         state.run[0].beyond = 1
     at = config.leaves + leaf
     tree[at] = key
@@ -79,20 +70,20 @@ def set_key(state: State, leaf: int, when: int) -> None:
 
 
 @inlined
-def schedule(state: State, link: int) -> None:
+def schedule(state: EngineState, link: int) -> None:
     """Enter a link anew after its next arrival or its next sending has changed."""
     record = state.links[link]
     set_key(state, link, min(record.arrival, record.wake))
 
 
 @inlined
-def _precedes(state: State, left: int, right: int) -> bool:
+def _precedes(state: EngineState, left: int, right: int) -> bool:
     first, second = state.timers[left], state.timers[right]
     return first.time < second.time or (first.time == second.time and first.order < second.order)
 
 
 @compiled
-def _swap(state: State, left: int, right: int) -> None:
+def _swap(state: EngineState, left: int, right: int) -> None:
     first, second = state.timers[left], state.timers[right]
     time, order, kind, subject = first.time, first.order, first.kind, first.subject
     first.time, first.order, first.kind, first.subject = second.time, second.order, second.kind, second.subject
@@ -100,7 +91,7 @@ def _swap(state: State, left: int, right: int) -> None:
 
 
 @compiled
-def add_timer(state: State, time: int, kind: int, subject: int) -> None:
+def add_timer(state: EngineState, time: int, kind: int, subject: int) -> None:
     """Start a timer; those of one time expire in the order in which they were started."""
     run = state.run[0]
     at = run.timers
@@ -112,11 +103,11 @@ def add_timer(state: State, time: int, kind: int, subject: int) -> None:
         _swap(state, at, (at - 1) >> 1)
         at = (at - 1) >> 1
     if at == 0:
-        set_key(state, state.config[0].timer_leaf, moment(time, EXPIRED))
+        set_key(state, state.config[0].timer_leaf, moment(time, r.EXPIRED))
 
 
 @compiled
-def remove_timer(state: State) -> None:
+def remove_timer(state: EngineState) -> None:
     """Take the first timer out."""
     run = state.run[0]
     last = run.timers - 1
@@ -135,6 +126,6 @@ def remove_timer(state: State) -> None:
         at = least
     first = state.timers[0]
     # Mostly it is for the rate of a flow.
-    prefetch(state.flows, first.subject, SENDING)
-    prefetch(state.flows, first.subject, CONGESTION)
-    set_key(state, state.config[0].timer_leaf, moment(first.time, EXPIRED) if last > 0 else NEVER)
+    prefetch(state.flows, first.subject, r.SENDING)
+    prefetch(state.flows, first.subject, r.CONGESTION)
+    set_key(state, state.config[0].timer_leaf, moment(first.time, r.EXPIRED) if last > 0 else r.NEVER)

@@ -1,26 +1,25 @@
 """The start of flows: their records, their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import conweave, flowbender, hopper
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, FLOWBENDER, HOPPER, choose
+from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, nic_link, payload_of
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, State
+from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, EngineState
 from ailb_gen.sim.engine.wire import new_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
 @inlined
-def packets_of(state: State, task: int) -> int:
+def packets_of(state: EngineState, task: int) -> int:
     """Return how many packets a flow has."""
-    payload = state.config[0].payload
+    payload = state.config[0].payload_bytes
     return (state.tasks[task].amount + payload - 1) // payload
 
 
 @compiled
-def _new_flow(state: State, task: int, now: int) -> int:
+def _new_flow(state: EngineState, task: int, now: int) -> int:
     """Return the record of a flow that starts; there must be a free one."""
     config, run, entry = state.config[0], state.run[0], state.tasks[task]
     number = run.free_flow
@@ -36,9 +35,9 @@ def _new_flow(state: State, task: int, now: int) -> int:
     flow.back = source.first + entry.queue_pair % source.count
     ends = mix(int(entry.source) + (int(entry.target) << 24))
     # Some ps between two messages of a host are no difference to their hash.
-    flow.key = mix((ends << 30) + (int(now) if config.hash_start else int(entry.port)))
+    flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
-    flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload
+    flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload_bytes
     flow.priority = entry.priority + FIRST_DATA
     flow.ring_next = NONE
     flow.phase = IDLE
@@ -57,12 +56,7 @@ def _new_flow(state: State, task: int, now: int) -> int:
     for hop in range(HOPS):
         flow.choice[hop] = NONE
         flow.chosen_at[hop] = 0
-    if config.balancer == CONWEAVE:
-        conweave.begin(state, number)
-    elif config.balancer == HOPPER:
-        hopper.begin(state, number, now)
-    elif config.balancer == FLOWBENDER:
-        flowbender.begin(state, number, now)
+    begin_flow(state, number, now)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0
@@ -71,9 +65,9 @@ def _new_flow(state: State, task: int, now: int) -> int:
 
 
 @inlined
-def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
+def _data_packet(state: EngineState, flow: int, sequence: int, now: int) -> int:
     record = state.flows[flow]
-    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header)
+    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header_bytes)
     packet = state.packets[number]
     packet.sequence = sequence
     packet.sent = now
@@ -84,7 +78,7 @@ def _data_packet(state: State, flow: int, sequence: int, now: int) -> int:
 
 
 @spliced
-def _nic(state: State, flow: int, packet: int, now: int) -> int:
+def _nic(state: EngineState, flow: int, packet: int, now: int) -> int:
     """Return the link over which a host sends a packet."""
     source = state.flows[flow].source
     entry = state.sets[state.hosts[source].links]
@@ -94,7 +88,7 @@ def _nic(state: State, flow: int, packet: int, now: int) -> int:
 
 
 @spliced
-def start_flow(state: State, task: int, now: int) -> None:
+def start_flow(state: EngineState, task: int, now: int) -> None:
     """Start a flow: all of its packets at once (raw), or its queue pair."""
     if state.hosts[state.tasks[task].source].links == UNREACHABLE:
         state.run[0].packets += packets_of(state, task)
@@ -109,7 +103,7 @@ def start_flow(state: State, task: int, now: int) -> None:
             join(state, _nic(state, flow, packet, now), packet, now)
         return
     record.link = nic_link(state, record.source, flow)
-    if state.config[0].message:
+    if state.config[0].message_ps:
         begin_message(state, flow, now)
     if state.config[0].dcqcn:
         dcqcn.begin(state, flow)

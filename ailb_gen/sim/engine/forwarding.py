@@ -4,14 +4,14 @@ from ailb_gen.sim.engine.buffers import admit
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import join
 from ailb_gen.sim.engine.nic import release_flow
-from ailb_gen.sim.engine.records import CONTROL, NONE, State
+from ailb_gen.sim.engine.records import CONTROL, NONE, EngineState
 from ailb_gen.sim.engine.wire import free_packet
 from ailb_gen.sim.fabric import LOCAL
 
 
 @compiled
-def lose(state: State, packet: int) -> None:
-    """Drop a packet for good."""
+def lose(state: EngineState, packet: int) -> None:
+    """Drop a packet, which nobody sends again here."""
     flow = state.packets[packet].flow
     free_packet(state, packet)
     if flow != NONE:
@@ -19,7 +19,7 @@ def lose(state: State, packet: int) -> None:
 
 
 @compiled
-def refuse(state: State, link: int, packet: int) -> None:
+def refuse(state: EngineState, link: int, packet: int) -> None:
     """Drop a packet for which there is no room before a link."""
     state.links[link].drops += 1
     state.run[0].drops += 1
@@ -27,7 +27,7 @@ def refuse(state: State, link: int, packet: int) -> None:
 
 
 @inlined
-def next_hops(state: State, node: int, packet: int) -> int:
+def next_hops(state: EngineState, node: int, packet: int) -> int:
     """Return the next-hop set of a packet at a switch."""
     config = state.config[0]
     destination = state.destinations[state.packets[packet].destination]
@@ -36,7 +36,7 @@ def next_hops(state: State, node: int, packet: int) -> int:
 
 
 @inlined
-def is_idle(state: State, link: int, priority: int, now: int) -> bool:
+def is_idle(state: EngineState, link: int, priority: int, now: int) -> bool:
     """Return whether a packet of a class would be sent at once, without joining the queue."""
     record = state.links[link]
     idle = record.free <= now and not record.backlog and not (record.paused >> priority) & 1
@@ -44,11 +44,11 @@ def is_idle(state: State, link: int, priority: int, now: int) -> bool:
 
 
 @inlined
-def send_on(state: State, node: int, link: int, packet: int, now: int) -> None:
+def send_on(state: EngineState, node: int, link: int, packet: int, now: int) -> None:
     """Send a packet of a switch over a link if it goes at once or there is room for it."""
     priority = state.packets[packet].priority
     if (
-        state.config[0].buffer != NONE
+        state.config[0].shared_buffer_bytes != NONE
         and priority > CONTROL
         and not is_idle(state, link, priority, now)
         and not admit(state, node, link, packet, now)

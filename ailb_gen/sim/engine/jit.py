@@ -24,14 +24,17 @@ from ailb_gen.user_directories import cache_home, make_private
 
 F = TypeVar("F", bound=Callable[..., object])
 KEPT_STATES = 8
+# The engines, and the modules whose constants they compile.
+SOURCES = ("engine/**/*.py", "fluid/**/*.py", "balancers.py", "fabric.py", "outcome.py")
 # Bytes of a cache line.
 LINE = 64
 
 
 def _sources_digest() -> str:
     digest = hashlib.sha256(bytes(Path(__file__)))
-    packages = (Path(__file__).parent, Path(__file__).parent.parent / "fluid")
-    for path in sorted(path for package in packages for path in package.rglob("*.py")):
+    sim = Path(__file__).parent.parent
+    # Numbers and fields that are compiled come from the declarations, too.
+    for path in sorted(path for pattern in SOURCES for path in sim.glob(pattern)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -5,13 +5,13 @@ from ailb_gen.sim.engine.events import moment, schedule
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
 from ailb_gen.sim.engine.nic import next_packet
 from ailb_gen.sim.engine.random import happens
-from ailb_gen.sim.engine.records import CONTROL, FREED, JOINED, NEVER, NONE, State
+from ailb_gen.sim.engine.records import CONTROL, FREED, JOINED, NEVER, NONE, EngineState
 from ailb_gen.sim.engine.wire import append, pick, transmit
 
 
 @inlined
-def _mark(state: State, link: int, packet: int, queued: int) -> None:
-    """Mark a packet that leaves a queue of so many bytes behind (RED on the instantaneous length)."""
+def _mark(state: EngineState, link: int, packet: int, queued: int) -> None:
+    """Mark a packet that leaves `queued` bytes behind in its queue (RED on the instantaneous length)."""
     record = state.links[link]
     if record.ecn_min < 0 or queued <= record.ecn_min:
         return
@@ -24,7 +24,7 @@ def _mark(state: State, link: int, packet: int, queued: int) -> None:
 
 
 @inlined
-def _dequeue(state: State, link: int, priority: int, start: int) -> None:
+def _dequeue(state: EngineState, link: int, priority: int, start: int) -> None:
     """Send the first packet of a class."""
     config = state.config[0]
     record = state.links[link]
@@ -44,12 +44,12 @@ def _dequeue(state: State, link: int, priority: int, start: int) -> None:
         _mark(state, link, packet, queue.bytes)
     transmit(state, link, packet, start)
     # A resume frame may go over this very link, after the packet.
-    if from_outside and config.buffer != NONE:
+    if from_outside and config.shared_buffer_bytes != NONE:
         release(state, link, packet)
 
 
 @inlined
-def serve(state: State, link: int, now: int) -> None:
+def serve(state: EngineState, link: int, now: int) -> None:
     """Send what is next on a link that is free; note when to look again."""
     record = state.links[link]
     record.wake = NEVER
@@ -70,7 +70,7 @@ def serve(state: State, link: int, now: int) -> None:
 
 
 @compiled
-def catch_up(state: State, link: int, now: int) -> None:
+def catch_up(state: EngineState, link: int, now: int) -> None:
     """Send what an unwatched link would have sent since it was last examined."""
     record = state.links[link]
     while record.backlog and record.free <= now:
@@ -78,7 +78,7 @@ def catch_up(state: State, link: int, now: int) -> None:
 
 
 @inlined
-def join(state: State, link: int, packet: int, now: int) -> None:
+def join(state: EngineState, link: int, packet: int, now: int) -> None:
     """Send a packet at once, or put it at the end of its queue."""
     if state.config[0].lazy:
         if state.links[link].backlog:
@@ -95,7 +95,7 @@ def join(state: State, link: int, packet: int, now: int) -> None:
 
 
 @inlined
-def append_or_send(state: State, link: int, packet: int, now: int) -> None:
+def append_or_send(state: EngineState, link: int, packet: int, now: int) -> None:
     """Send a packet at once if the link is free and nothing waits, else let it wait, and the link wake up."""
     record = state.links[link]
     priority = state.packets[packet].priority
@@ -114,7 +114,7 @@ def append_or_send(state: State, link: int, packet: int, now: int) -> None:
 
 
 @compiled
-def kick(state: State, link: int, now: int) -> None:
+def kick(state: EngineState, link: int, now: int) -> None:
     """Let a link send that has something to send again."""
     record = state.links[link]
     if record.wake != NEVER:

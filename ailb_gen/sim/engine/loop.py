@@ -1,8 +1,7 @@
 """The event loop: packets are forwarded or received, links send, timers expire."""
 
-from ailb_gen.sim.engine.balancers import choose as balancer
-from ailb_gen.sim.engine.balancers import conweave
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE, choose, note
+from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.balancers import dispatch as balancer
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
 from ailb_gen.sim.engine.flows import packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
@@ -10,63 +9,36 @@ from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
-from ailb_gen.sim.engine.records import (
-    ACK,
-    ARRIVALS,
-    BALANCER,
-    CHANGE,
-    COMPUTED,
-    DATA,
-    FIBS,
-    FINISHED,
-    GOES_ON,
-    MOST_HOPS,
-    NACK,
-    NEEDS_FLOWS,
-    NEEDS_PACKETS,
-    NEEDS_TIMERS,
-    NEVER,
-    NONE,
-    ORDER_BITS,
-    PAUSE,
-    RATE,
-    RAW,
-    RESUME,
-    RESUME_ORDER,
-    START,
-    STOPPED,
-    TIMEOUT,
-    State,
-)
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
-from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data, receive_probe
+from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE
 
-# One event makes at most so many packets, flows excepted, and starts at most so many timers.
+# The most packets that one event makes, flows excepted, and the most timers that it starts.
 SPARE = 16
 
 
 @spliced
-def _forward(state: State, node: int, packet: int, now: int) -> None:
+def _forward(state: EngineState, node: int, packet: int, now: int) -> None:
     """Send a packet on over one of the next hops."""
     number = next_hops(state, node, packet)
     record = state.packets[packet]
-    if number == UNREACHABLE or record.hops >= MOST_HOPS:
+    if number == UNREACHABLE or record.hops >= r.MOST_HOPS:
         state.run[0].unreachable += 1
         lose(state, packet)
         return
-    if state.config[0].balancer == CONWEAVE and conweave.takes(state, node, number, packet, now):
+    if balancer.takes(state, node, number, packet, now):
         return
     entry = state.sets[number]
-    position = 0 if entry.count == 1 else choose(state, node, entry.first, entry.count, packet, now)
+    position = 0 if entry.count == 1 else balancer.choose(state, node, entry.first, entry.count, packet, now)
     link = state.set_links[entry.first + position]
-    note(state, node, link, packet, now)
+    balancer.sent(state, node, link, packet, now)
     send_on(state, node, link, packet, now)
 
 
 @compiled
-def _stop(state: State, link: int, classes: int, now: int) -> None:
+def _stop(state: EngineState, link: int, classes: int, now: int) -> None:
     """Let exactly these classes of a link (bits) be stopped."""
     record = state.links[link]
     before = record.paused
@@ -80,11 +52,11 @@ def _stop(state: State, link: int, classes: int, now: int) -> None:
 
 
 @compiled
-def _pause(state: State, link: int, packet: int, now: int) -> None:
+def _pause(state: EngineState, link: int, packet: int, now: int) -> None:
     """Stop or restart a class of the link in the other direction, as a frame asks."""
     reverse = state.links[link].reverse
     bit = 1 << state.packets[packet].extra
-    if state.packets[packet].kind == PAUSE:
+    if state.packets[packet].kind == r.PAUSE:
         state.links[reverse].pauses += 1
         _stop(state, reverse, state.links[reverse].paused | bit, now)
     else:
@@ -93,20 +65,20 @@ def _pause(state: State, link: int, packet: int, now: int) -> None:
 
 
 @inlined
-def _is_lost(state: State, link: int, packet: int, now: int) -> bool:
-    """Return whether a packet is lost on a link that fails, failed while it was on the way, or loses at random."""
+def _is_lost(state: EngineState, link: int, packet: int, now: int) -> bool:
+    """Return whether a packet is lost on a link that fails, failed while it was under way, or loses at random."""
     record = state.links[link]
     sent = record.delay + state.packets[packet].bytes * record.byte_ps
     return bool(
         record.down
         or now - sent < record.restored
         # A port repeats its pause frames for as long as they hold.
-        or (record.loss > 0.0 and state.packets[packet].kind not in (PAUSE, RESUME) and happens(state, record.loss))
+        or (record.loss > 0.0 and state.packets[packet].kind not in (r.PAUSE, r.RESUME) and happens(state, record.loss))
     )
 
 
 @spliced
-def _arrival(state: State, link: int, now: int) -> None:
+def _arrival(state: EngineState, link: int, now: int) -> None:
     """Take the first packet off a link: a switch forwards it, a host receives it."""
     packet = arrive(state, link)
     if state.config[0].lazy:
@@ -119,22 +91,22 @@ def _arrival(state: State, link: int, now: int) -> None:
         lose(state, packet)
         return
     kind = record.kind
-    if kind in (PAUSE, RESUME):
+    if kind in (r.PAUSE, r.RESUME):
         _pause(state, link, packet, now)
         return
     record.came = link
     if wire.target >= state.config[0].hosts:
         _forward(state, wire.target, packet, now)
-    elif kind == DATA:
+    elif kind == r.DATA:
         receive_data(state, packet, now)
-    elif kind in (ACK, NACK):
+    elif kind in (r.ACK, r.NACK):
         receive_answer(state, packet, now)
     else:
-        receive_probe(state, packet, now)
+        balancer.receive(state, packet, now)
 
 
 @compiled
-def _change(state: State, number: int) -> None:
+def _change(state: EngineState, number: int) -> None:
     """Let a link fail or come back."""
     change = state.changes[number]
     link = state.links[change.link]
@@ -153,67 +125,65 @@ def _change(state: State, number: int) -> None:
 
 
 @spliced
-def _expire(state: State, now: int) -> None:
+def _expire(state: EngineState, now: int) -> None:
     """Do what the first timer is for."""
     kind, subject = state.timers[0].kind, state.timers[0].subject
     remove_timer(state)
-    if kind == RATE:
+    if kind == r.RATE:
         rate_allows(state, subject, now)
         kick(state, state.flows[subject].link, now)
         release_flow(state, subject)
-    elif kind == TIMEOUT:
+    elif kind == r.TIMEOUT:
         expire(state, subject, now)
-    elif kind == COMPUTED:
+    elif kind == r.COMPUTED:
         end_task(state, subject, now)
-    elif kind == START:
+    elif kind == r.START:
         make_ready(state, subject, now)
-    elif kind == ARRIVALS:
+    elif kind == r.ARRIVALS:
         next_arrivals(state, now)
-    elif kind == CHANGE:
+    elif kind == r.CHANGE:
         _change(state, subject)
-    elif kind == RESUME_ORDER:
-        conweave.expire(state, subject, now)
-    elif kind == FIBS:
+    elif kind == r.FIBS:
         state.run[0].version = subject
-    elif kind == BALANCER:
-        balancer.expire(state, now)
+    elif kind == r.BALANCER:
+        balancer.expire(state, subject, now)
 
 
 @spliced
-def _start(state: State, now: int) -> int:
+def _start(state: EngineState, now: int) -> int:
     """Start the next task that is ready; return GOES_ON, or what is lacking for it."""
     run = state.run[0]
     task = run.ready_head
     record = state.tasks[task]
-    if record.source != NONE:
+    if record.source != r.NONE:
         if run.free_flows == 0:
-            return NEEDS_FLOWS
-        if state.config[0].transport == RAW and run.free_packets < packets_of(state, task) + SPARE:
+            return r.NEEDS_FLOWS
+        if state.config[0].transport == r.RAW and run.free_packets < packets_of(state, task) + SPARE:
             run.needed = packets_of(state, task) + SPARE
-            return NEEDS_PACKETS
+            return r.NEEDS_PACKETS
     run.ready_head = record.next_ready
     record.start = now
-    if record.source == NONE:
+    if record.source == r.NONE:
         compute(state, task, now)
     else:
         start_flow(state, task, now)
-    return GOES_ON
+    return r.GOES_ON
 
 
 @compiled
-def _begin(state: State) -> None:
+def _begin(state: EngineState) -> None:
     """Start the timers that are known from the beginning."""
     for number in range(len(state.changes)):
-        add_timer(state, state.changes[number].time, CHANGE, number)
+        add_timer(state, state.changes[number].time, r.CHANGE, number)
     for number in range(1, len(state.fib_times)):
-        add_timer(state, state.fib_times[number], FIBS, number)
+        add_timer(state, state.fib_times[number], r.FIBS, number)
     next_arrivals(state, 0)
-    balancer.begin(state)
+    balancer.begin(state, r.NONE, 0)
 
 
 @entry
-def advance(state: State, events: int) -> int:
-    """Run for so many events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must be enlarged."""
+def advance(state: EngineState, events: int) -> int:
+    """Run for a number of events; return GOES_ON, FINISHED, STOPPED at the end of the time, or what must grow."""
     config, run = state.config[0], state.run[0]
     if not run.begun:
         run.begun = 1
@@ -222,20 +192,20 @@ def advance(state: State, events: int) -> int:
     for _ in range(events):
         if run.free_packets < SPARE:
             run.needed = SPARE
-            return NEEDS_PACKETS
+            return r.NEEDS_PACKETS
         if run.timers + SPARE + config.delayed > len(state.timers):
-            return NEEDS_TIMERS
-        if run.ready_head != NONE:
+            return r.NEEDS_TIMERS
+        if run.ready_head != r.NONE:
             result = _start(state, run.now)
-            if result != GOES_ON:
+            if result != r.GOES_ON:
                 return result
             continue
         key = state.tree[1]
-        if key == NEVER:
-            return FINISHED
-        now = key >> (config.bits + ORDER_BITS)
+        if key == r.NEVER:
+            return r.FINISHED
+        now = key >> (config.bits + r.ORDER_BITS)
         if now > config.until:
-            return STOPPED
+            return r.STOPPED
         run.now = now
         run.events += 1
         leaf = key & mask
@@ -247,4 +217,4 @@ def advance(state: State, events: int) -> int:
             _arrival(state, leaf, now)
         else:
             serve(state, leaf, now)
-    return GOES_ON
+    return r.GOES_ON

@@ -4,68 +4,69 @@ from typing import Any
 
 import numpy as np
 
-from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import BALANCERS, NUMBERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.bands import BEST
-from ailb_gen.sim.engine.balancers.choose import DEFERRED, FLOWBENDER, QUEUE_READERS, STEERING
-from ailb_gen.sim.engine.balancers.tables import leaves, tables, uplinks
+from ailb_gen.sim.engine.balancers.dispatch import HOOKS
 from ailb_gen.sim.engine.random import MASK, seeded
-from ailb_gen.sim.engine.records import NEVER, NONE, Records, State, records
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, UNREACHABLE, Fabric
-from ailb_gen.sim.settings import CongestionSettings, Settings, SwitchSettings, TransportSettings
+from ailb_gen.sim.engine.records import NEVER, NONE, EngineState, Records, records
+from ailb_gen.sim.fabric import PS_PER_S, UNREACHABLE, FabricArrays
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, Workload, shared_queue_pairs
 
 TRANSPORTS = {"raw": r.RAW, "go-back-n": r.GO_BACK_N, "selective-repeat": r.SELECTIVE, "timeout-only": r.SELECTIVE}
 FIRST_PACKETS, FIRST_FLOWS, FIRST_TIMERS = 4096, 256, 1024
 NO_LIMIT = 2**31 - 1
-# After so many halvings nothing is left to recover.
+# After this many halvings nothing is left to recover.
 MOST_STAGES = 2**16 - 2
 
 
-def byte_ps(fabric: Fabric) -> np.ndarray[Any, np.dtype[np.int64]]:
+def byte_ps(fabric: FabricArrays) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return how many ps a byte takes on every link, shape (L,), rounded."""
     return np.rint(8 * PS_PER_S / fabric.rate_bps).astype(np.int64)
 
 
-def window_packets(fabric: Fabric, settings: Settings) -> int:
+def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
     """Return how many packets a queue pair may have in flight; NO_LIMIT for as many as it likes."""
     transport = settings.transport
     if transport.window_bytes is not None:
         return max(1, transport.window_bytes // settings.packets.payload_bytes)
     if transport.name != "selective-repeat":
         return NO_LIMIT
-    # One bandwidth-delay product of the longest way there and back over two tiers (Mittal et al., SIGCOMM 2018).
+    # One bandwidth-delay product of the longest path there and back over two tiers (Mittal et al., SIGCOMM 2018).
     wire = settings.packets.payload_bytes + settings.packets.header_bytes
     slowest = float(byte_ps(fabric).max())
     round_trip = 2 * 4 * float(fabric.delay_ps.max()) + 4 * wire * slowest
     return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
 
 
-def message_packets(settings: Settings) -> int:
+def message_packets(settings: SimulationSettings) -> int:
     """Return how many packets a message of a flow has; 0: a flow is one message."""
     size = settings.transport.message_bytes
     return 0 if size is None else max(1, -(-size // settings.packets.payload_bytes))
 
 
-def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
+def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
-    random = np.zeros(4, np.int64)
+    random, seeds = np.zeros(4, np.int64), np.zeros(len(fabric.names), np.int64)
     seeded(seed, random)
+    seeded(seed ^ MASK, seeds)
     classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + r.FIRST_DATA + 1
     links = fabric.link_count
     bits = int(links).bit_length()
-    sets, destinations, hosts = _sets(fabric), _destinations(fabric), _hosts(fabric)
     measured = settings.measurement
     tasks, limiters = _tasks(workload, settings)
-    return State(
-        config=_config(fabric, workload, settings, classes, bits),
-        run=_run(),
+    hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
+    firsts, hosts = fabric.set_first, fabric.first_destination
+    queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
+    return EngineState(
+        config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
+        run=records(1, r.RUN, free_packets=FIRST_PACKETS, free_flows=FIRST_FLOWS, ready_head=NONE),
         tree=np.full(2 << bits, NEVER, np.int64),
         timers=records(max(FIRST_TIMERS, len(fabric.changes) + len(fabric.forwarding) + 1), r.TIMER),
         links=_links(fabric, settings),
         waiting=np.zeros(links, np.int32),
-        queues=_queues(links * classes),
+        queues=records(links * classes, r.QUEUE, **queue),
         packets=_packets(FIRST_PACKETS, 0),
         flows=_flows(FIRST_FLOWS, 0),
         tasks=tasks,
@@ -75,31 +76,24 @@ def new_state(fabric: Fabric, workload: Workload, settings: Settings, seed: int)
         changes=_changes(fabric),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
-        sets=sets,
+        sets=records(len(firsts) - 1, r.SET, first=firsts[:-1], count=np.diff(firsts)),
         set_links=np.array(fabric.set_links, np.int32),
-        destinations=destinations,
-        hosts=hosts,
-        nodes=_nodes(fabric, seed),
+        destinations=_destinations(fabric),
+        hosts=records(len(hosts) - 1, r.HOST_ENTRY, links=fabric.host_set, first=hosts[:-1], count=np.diff(hosts)),
+        nodes=records(len(seeds), r.NODE, seed=seeds, leaf=fabric.leaf_numbers()),
         arrived=np.zeros((FIRST_FLOWS, words), np.int64),
         acknowledged=np.zeros((FIRST_FLOWS, words), np.int64),
         random=random,
         histogram=np.zeros((links, r.BUCKETS), np.int64),
         buckets=np.array([int(number).bit_length() for number in range(1 << 16)], np.int32),
         load=np.zeros((measured.load_samples if measured.load_interval_ps else 0, links), np.int64),
-        parameters=_parameters(settings),
-        metrics=tables(fabric, settings),
-        steered=records(FIRST_FLOWS if _steers(settings) else 1, r.STEERED),
+        parameters=records(1, r.PARAMETERS, **parameters),
+        metrics=np.zeros(hooks.tables(fabric, parameters), np.int64),
+        steered=records(FIRST_FLOWS if hooks.keeps(parameters) else 1, r.STEERED),
     )
 
 
-def _steers(settings: Settings) -> bool:
-    """Return whether the load balancer keeps more of a flow; FlowBender does where it goes by round trips or chunks."""
-    given = settings.balancer.parameters
-    by_time = _number(settings) == FLOWBENDER and any(given.get(name) for name in ("late_factor", "chunk_packets"))
-    return by_time or _number(settings) in STEERING
-
-
-def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
+def _words(fabric: FabricArrays, workload: Workload, settings: SimulationSettings) -> int:
     """Return the words of bits per flow: a power of two that holds the window."""
     if settings.transport.name in ("raw", "go-back-n"):
         return 1
@@ -109,10 +103,23 @@ def _words(fabric: Fabric, workload: Workload, settings: Settings) -> int:
     return 1 << max(0, ((bits + 31) // 32 - 1).bit_length())
 
 
-def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int, bits: int) -> Records:
-    result = records(1, r.CONFIG)
-    balancer = BALANCERS[settings.balancer.name]
-    values: dict[str, float] = {
+def _config(
+    fabric: FabricArrays, workload: Workload, settings: SimulationSettings, classes: int, bits: int
+) -> dict[str, float]:
+    """Return the configuration: settings by their own names, and what follows from them and the fabric."""
+    hooks = HOOKS[settings.balancer.name]
+    parts = (
+        settings.packets,
+        settings.switches,
+        settings.transport,
+        settings.congestion,
+        settings.nics,
+        settings.measurement,
+    )
+    given = {name: getattr(part, name) for part in parts for name in part.__slots__ if name in r.SETTINGS}
+    transport, switches = settings.transport, settings.switches
+    return {
+        **{name: NONE if value is None else value for name, value in given.items()},
         "bits": bits,
         "horizon": 1 << (63 - bits),
         "leaves": 1 << bits,
@@ -121,98 +128,41 @@ def _config(fabric: Fabric, workload: Workload, settings: Settings, classes: int
         "prefixes": fabric.forwarding[0].next_hops.shape[1],
         "classes": classes,
         "until": NEVER if settings.until_ps is None else settings.until_ps,
-        "lazy": settings.transport.name == "raw"
-        and settings.switches.shared_buffer_bytes is None
-        and balancer.number not in QUEUE_READERS
+        "lazy": transport.name == "raw"
+        and switches.shared_buffer_bytes is None
+        and not hooks.reads_queues
         and classes == r.FIRST_DATA + 1,
-        "deferred": balancer.number in DEFERRED,
-        "balancer": balancer.number,
+        "deferred": hooks.deferred,
+        "transport": TRANSPORTS[transport.name],
+        "dcqcn": settings.congestion.name == "dcqcn",
+        "balancer": NUMBERS[settings.balancer.name],
         "chunk": settings.balancer.parameters.get("chunk_packets", 0),
-        "hash_start": settings.balancer.parameters.get("hash_start", 0),
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
+        "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
         "message_packets": message_packets(settings),
-        "load_interval": settings.measurement.load_interval_ps,
-        **_switch_values(settings.switches),
-        **_transport_values(settings.transport),
-        **_congestion_values(settings.congestion),
-        **_host_values(settings),
-    }
-    for name, value in values.items():
-        result[name] = value
-    return result
-
-
-def _switch_values(switches: SwitchSettings) -> dict[str, float]:
-    return {
-        "buffer": NONE if switches.shared_buffer_bytes is None else switches.shared_buffer_bytes,
-        "pfc": switches.pfc,
-        "pause": NONE if switches.pause_bytes is None else switches.pause_bytes,
-        "resume_offset": switches.resume_offset_bytes,
-        "headroom": switches.headroom_bytes,
-        "egress_alpha": switches.egress_alpha,
-        "ingress_alpha": switches.ingress_alpha,
-        "round_robin": switches.scheduling == "round-robin",
+        "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
+        "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
     }
 
 
-def _transport_values(transport: TransportSettings) -> dict[str, float]:
-    return {
-        "transport": TRANSPORTS[transport.name],
-        "reordering": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
-        "nack_interval": transport.nack_interval_ps,
-        "timeout": transport.timeout_ps,
-        "timeout_few": transport.timeout_few_ps,
-        "few": transport.few_packets,
-        "ends_acknowledged": transport.ends_acknowledged,
-    }
-
-
-def _congestion_values(congestion: CongestionSettings) -> dict[str, float]:
-    """Return the parameters of DCQCN; rates in bytes per ps."""
-    return {
-        "dcqcn": congestion.name == "dcqcn",
-        "gain": congestion.gain,
-        "alpha_interval": congestion.alpha_interval_ps,
-        "cut_interval": congestion.cut_interval_ps,
-        "increase_interval": congestion.increase_interval_ps,
-        "fast_stages": min(congestion.fast_recovery_stages, MOST_STAGES),
-        "additive": congestion.additive_bps / 8 / PS_PER_S,
-        "hyper": congestion.hyper_bps / 8 / PS_PER_S,
-        "minimum": congestion.minimum_bps / 8 / PS_PER_S,
-    }
-
-
-def _host_values(settings: Settings) -> dict[str, float]:
-    return {
-        "payload": settings.packets.payload_bytes,
-        "header": settings.packets.header_bytes,
-        "control": settings.packets.control_bytes,
-        "context_cache": settings.nics.context_cache,
-        "context_miss": settings.nics.context_miss_ps,
-        "message": settings.nics.message_ps,
-    }
-
-
-def _run() -> Records:
-    result = records(1, r.RUN)
-    result["free_packets"], result["free_flows"] = FIRST_PACKETS, FIRST_FLOWS
-    result["ready_head"] = NONE
-    return result
-
-
-def _links(fabric: Fabric, settings: Settings) -> Records:
-    result = records(fabric.link_count, r.LINK)
-    for name in ("arrival", "wake"):
-        result[name] = NEVER
-    for name in ("head", "tail", "context_head", "context_tail"):
-        result[name] = NONE
-    result["delay"], result["byte_ps"] = fabric.delay_ps, byte_ps(fabric)
-    result["source"], result["target"] = fabric.link_source, fabric.link_target
-    result["reverse"] = fabric.link_reverse
-    result["quality"], result["uplink"] = BEST, uplinks(fabric)
+def _links(fabric: FabricArrays, settings: SimulationSettings) -> Records:
+    none = dict.fromkeys(("head", "tail", "context_head", "context_tail", "ecn_min"), NONE)
+    result = records(
+        fabric.link_count,
+        r.LINK,
+        arrival=NEVER,
+        wake=NEVER,
+        delay=fabric.delay_ps,
+        byte_ps=byte_ps(fabric),
+        source=fabric.link_source,
+        target=fabric.link_target,
+        reverse=fabric.link_reverse,
+        quality=r.BEST_BAND,
+        uplink=fabric.uplink_numbers(),
+        **none,
+    )
     switches = settings.switches
-    result["ecn_min"] = NONE
     if switches.ecn_min_bytes is not None:
         result["ecn_min"] = switches.ecn_min_bytes
         result["ecn_max"] = switches.ecn_max_bytes
@@ -223,54 +173,38 @@ def _links(fabric: Fabric, settings: Settings) -> Records:
     return result
 
 
-def _queues(count: int) -> Records:
-    result = records(count, r.QUEUE)
-    for name in ("head", "tail", "ring_head", "ring_tail"):
-        result[name] = NONE
-    return result
-
-
 def _packets(count: int, first: int) -> Records:
     """Return packets that are all free, chained from `first` on."""
-    result = records(count, r.PACKET)
-    result["next"] = np.arange(first + 1, first + count + 1)
-    result["next"][-1:] = NONE
-    return result
+    return records(count, r.PACKET, next=_chained(count, first))
 
 
 def _flows(count: int, first: int) -> Records:
-    result = records(count, r.FLOW)
-    result["ring_next"] = np.arange(first + 1, first + count + 1)
-    result["ring_next"][-1:] = NONE
-    result["task"] = NONE
-    return result
+    """Return flows that are all free, chained from `first` on."""
+    return records(count, r.FLOW, ring_next=_chained(count, first), task=NONE)
 
 
-def _tasks(workload: Workload, settings: Settings) -> tuple[Records, Records]:
+def _chained(count: int, first: int) -> r.Ints:
+    return np.append(np.arange(first + 1, first + count), NONE)
+
+
+def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, Records]:
     """Return the tasks, and what congestion control knows of the queue pairs that several of them have."""
     count = workload.count
-    result = records(count + 1, r.TASK)
-    for name, column in (
-        ("source", workload.source),
-        ("target", workload.target),
-        ("queue_pair", workload.queue_pair),
-        ("port", workload.port),
-        ("amount", workload.amount),
-        ("not_before", workload.start_ps),
-        ("waits", workload.waits),
-    ):
-        result[name][:count] = column
+    result = records(
+        count + 1,
+        r.TASK,
+        first_successor=workload.first_successor,
+        **dict.fromkeys(("start", "finish", "flow", "limiter"), NONE),
+    )
+    for name in ("source", "target", "queue_pair", "port", "amount", "waits"):
+        result[name][:count] = getattr(workload, name)
+    result["not_before"][:count] = workload.start_ps
     if workload.priority is not None:
         result["priority"][:count] = workload.priority
-    result["first_successor"] = workload.first_successor
-    for name in ("start", "finish", "flow", "limiter"):
-        result[name] = NONE
     shared = 0
     if settings.congestion.name == "dcqcn":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
-    limiters = records(max(1, shared), r.LIMITER)
-    limiters["flow"] = NONE
-    return result, limiters
+    return result, records(max(1, shared), r.LIMITER, flow=NONE)
 
 
 def _arrivals(workload: Workload) -> r.Ints32:
@@ -279,64 +213,36 @@ def _arrivals(workload: Workload) -> r.Ints32:
     return first[np.argsort(workload.start_ps[first], kind="stable")].astype(np.int32)
 
 
-def _changes(fabric: Fabric) -> Records:
+def _changes(fabric: FabricArrays) -> Records:
     result = records(len(fabric.changes), r.CHANGED)
     for number, change in enumerate(fabric.changes):
         result[number] = (change.at_ps, change.link, change.up)
     return result
 
 
-def _sets(fabric: Fabric) -> Records:
-    result = records(len(fabric.set_first) - 1, r.SET)
-    result["first"], result["count"] = fabric.set_first[:-1], np.diff(fabric.set_first)
-    return result
-
-
-def _destinations(fabric: Fabric) -> Records:
-    result = records(len(fabric.destination_prefix), r.DESTINATION)
-    result["prefix"], result["delivery"] = fabric.destination_prefix, fabric.delivery_set
-    result["host"] = fabric.destination_hosts()
+def _destinations(fabric: FabricArrays) -> Records:
+    result = records(
+        len(fabric.destination_prefix),
+        r.DESTINATION,
+        prefix=fabric.destination_prefix,
+        delivery=fabric.delivery_set,
+        host=fabric.destination_hosts(),
+        leaf=NONE,
+    )
     reached = fabric.delivery_set != UNREACHABLE
     first = fabric.set_links[fabric.set_first[fabric.delivery_set[reached]]]
-    result["leaf"] = NONE
-    result["leaf"][reached] = leaves(fabric)[fabric.link_source[first]]
+    result["leaf"][reached] = fabric.leaf_numbers()[fabric.link_source[first]]
     return result
 
 
-def _hosts(fabric: Fabric) -> Records:
-    result = records(fabric.host_count, r.HOST_ENTRY)
-    result["links"], result["first"] = fabric.host_set, fabric.first_destination[:-1]
-    result["count"] = np.diff(fabric.first_destination)
-    return result
-
-
-def _nodes(fabric: Fabric, seed: int) -> Records:
-    result = records(len(fabric.names), r.NODE)
-    words = np.zeros(len(fabric.names), np.int64)
-    seeded(seed ^ MASK, words)
-    result["seed"] = words
-    result["leaf"] = leaves(fabric)
-    return result
-
-
-def _parameters(settings: Settings) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the parameters of the load balancer in the order of its table; times in ps, and rates as their periods."""
+def _parameters(settings: SimulationSettings) -> dict[str, float]:
+    """Return the parameters of the load balancer by their names in the engine."""
     row = BALANCERS[settings.balancer.name]
-    values = [settings.balancer.parameters.get(one.name, one.default) for one in row.parameters]
-    for place, one in enumerate(row.parameters):
-        if one.name.endswith("_us"):
-            values[place] *= PS_PER_US
-        elif one.name.endswith("_rate"):
-            values[place] = PS_PER_S / values[place]
-    return np.array(values or [0.0], dtype=np.float64)
+    given = row.values(settings.balancer.parameters)
+    return {one.field: one.value(given[one.name]) for one in row.parameters}
 
 
-def _number(settings: Settings) -> int:
-    """Return the number of the load balancer."""
-    return BALANCERS[settings.balancer.name].number
-
-
-def grown(state: State, reason: int) -> State:
+def grown(state: EngineState, reason: int) -> EngineState:
     """Return the state with more room for packets, flows or timers."""
     run = state.run[0]
     if reason == r.NEEDS_TIMERS:

@@ -1,34 +1,23 @@
 """The sending side of a NIC: its flows in turn, each at its rate and within its window."""
 
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.dcqcn import catch_up as settle_rate
 from ailb_gen.sim.engine.dcqcn import end as keep_rate
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, prefetch
-from ailb_gen.sim.engine.records import (
-    CONGESTION,
-    DATA,
-    IDLE,
-    NONE,
-    PACED,
-    RATE,
-    RAW,
-    RINGED,
-    SENDING,
-    TIMEOUT,
-    State,
-)
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.wire import new_packet
 
 
 @inlined
-def payload_of(state: State, flow: int, sequence: int) -> int:
+def payload_of(state: EngineState, flow: int, sequence: int) -> int:
     """Return the payload bytes of a packet of a flow."""
     record = state.flows[flow]
-    return record.last_bytes if sequence == record.packets - 1 else state.config[0].payload
+    return record.last_bytes if sequence == record.packets - 1 else state.config[0].payload_bytes
 
 
 @inlined
-def nic_link(state: State, host: int, flow: int) -> int:
+def nic_link(state: EngineState, host: int, flow: int) -> int:
     """Return the link of a host for a flow: at both ends the one with the same number."""
     entry = state.sets[state.hosts[host].links]
     if entry.count == 1:
@@ -37,14 +26,14 @@ def nic_link(state: State, host: int, flow: int) -> int:
 
 
 @inlined
-def is_acknowledged(state: State, flow: int, sequence: int) -> bool:
+def is_acknowledged(state: EngineState, flow: int, sequence: int) -> bool:
     """Return whether a packet after the first unacknowledged one was acknowledged on its own."""
     word = (sequence >> 5) & (state.acknowledged.shape[1] - 1)
     return bool((state.acknowledged[flow, word] >> (sequence & 31)) & 1)
 
 
 @compiled
-def _next_repair(state: State, flow: int) -> int:
+def _next_repair(state: EngineState, flow: int) -> int:
     """Return the next packet to be sent again; NONE when there is none (left)."""
     record = state.flows[flow]
     sequence = max(record.repair, record.acknowledged)
@@ -54,32 +43,32 @@ def _next_repair(state: State, flow: int) -> int:
             return sequence
         sequence += 1
     record.repair = sequence
-    return NONE
+    return r.NONE
 
 
 @inlined
-def to_send(state: State, flow: int) -> int:
+def to_send(state: EngineState, flow: int) -> int:
     """Return the packet that a flow would send now; NONE: it waits for acknowledgements."""
     record = state.flows[flow]
-    if record.recovery != NONE:
+    if record.recovery != r.NONE:
         sequence = _next_repair(state, flow)
-        if sequence != NONE:
+        if sequence != r.NONE:
             return sequence
     config = state.config[0]
     if record.next >= record.packets or record.next - record.acknowledged >= config.window:
-        return NONE
+        return r.NONE
     if config.message_packets and record.next // config.message_packets > record.acknowledged // config.message_packets:
-        return NONE
+        return r.NONE
     return record.next
 
 
 @inlined
-def _append_to_ring(state: State, flow: int) -> None:
+def _append_to_ring(state: EngineState, flow: int) -> None:
     record = state.flows[flow]
     ring = state.queues[record.link * state.config[0].classes + record.priority]
-    record.ring_next = NONE
-    record.phase = RINGED
-    if ring.ring_head == NONE:
+    record.ring_next = r.NONE
+    record.phase = r.RINGED
+    if ring.ring_head == r.NONE:
         ring.ring_head = flow
         state.links[record.link].ready |= 1 << int(record.priority)
     else:
@@ -88,18 +77,18 @@ def _append_to_ring(state: State, flow: int) -> None:
 
 
 @inlined
-def _pace(state: State, flow: int) -> None:
+def _pace(state: EngineState, flow: int) -> None:
     """Let a flow wait until its rate allows it to send."""
     record = state.flows[flow]
-    record.phase = PACED
-    add_timer(state, record.available, RATE, flow)
+    record.phase = r.PACED
+    add_timer(state, record.available, r.RATE, flow)
 
 
 @inlined
-def activate(state: State, flow: int, now: int) -> bool:
+def activate(state: EngineState, flow: int, now: int) -> bool:
     """Let a flow that has something to send take its turn, now or when its rate allows; True: its NIC has work."""
     record = state.flows[flow]
-    if record.phase != IDLE or to_send(state, flow) == NONE:
+    if record.phase != r.IDLE or to_send(state, flow) == r.NONE:
         return False
     if record.available <= now:
         _append_to_ring(state, flow)
@@ -109,44 +98,44 @@ def activate(state: State, flow: int, now: int) -> bool:
 
 
 @inlined
-def rate_allows(state: State, flow: int, now: int) -> None:
+def rate_allows(state: EngineState, flow: int, now: int) -> None:
     """Put a flow into the ring again when its time has come."""
     record = state.flows[flow]
     if record.available > now:
         _pace(state, flow)
         return
-    record.phase = IDLE
-    if to_send(state, flow) != NONE:
+    record.phase = r.IDLE
+    if to_send(state, flow) != r.NONE:
         _append_to_ring(state, flow)
 
 
 @inlined
-def _first_of_ring(state: State, link: int, priority: int) -> int:
+def _first_of_ring(state: EngineState, link: int, priority: int) -> int:
     """Take the first flow out of a ring."""
     ring = state.queues[link * state.config[0].classes + priority]
     flow = ring.ring_head
     record = state.flows[flow]
     ring.ring_head = record.ring_next
-    prefetch(state.flows, ring.ring_head, SENDING)
-    prefetch(state.flows, ring.ring_head, CONGESTION)
-    if ring.ring_head == NONE:
+    prefetch(state.flows, ring.ring_head, r.SENDING)
+    prefetch(state.flows, ring.ring_head, r.CONGESTION)
+    if ring.ring_head == r.NONE:
         state.links[link].ready &= ~(1 << priority)
-    record.phase = IDLE
+    record.phase = r.IDLE
     return int(flow)
 
 
 @compiled
-def defer(state: State, flow: int, until: int) -> None:
+def defer(state: EngineState, flow: int, until: int) -> None:
     """Let a flow not send before a time."""
     record = state.flows[flow]
     record.available = max(record.available, until)
-    if record.phase != RINGED:
+    if record.phase != r.RINGED:
         return
     ring = state.queues[record.link * state.config[0].classes + record.priority]
-    before, at = NONE, int(ring.ring_head)
+    before, at = r.NONE, int(ring.ring_head)
     while at != flow:
         before, at = at, int(state.flows[at].ring_next)
-    if before == NONE:
+    if before == r.NONE:
         _first_of_ring(state, record.link, record.priority)
     else:
         state.flows[before].ring_next = record.ring_next
@@ -156,17 +145,17 @@ def defer(state: State, flow: int, until: int) -> None:
 
 
 @compiled
-def forget_context(state: State, flow: int) -> None:
+def forget_context(state: EngineState, flow: int) -> None:
     """Take a flow out of the contexts that its NIC holds."""
     record = state.flows[flow]
     if not record.context:
         return
     link = state.links[record.link]
-    if record.context_previous == NONE:
+    if record.context_previous == r.NONE:
         link.context_head = record.context_next
     else:
         state.flows[record.context_previous].context_next = record.context_next
-    if record.context_next == NONE:
+    if record.context_next == r.NONE:
         link.context_tail = record.context_previous
     else:
         state.flows[record.context_next].context_previous = record.context_previous
@@ -175,15 +164,15 @@ def forget_context(state: State, flow: int) -> None:
 
 
 @compiled
-def _use_context(state: State, flow: int) -> int:
+def _use_context(state: EngineState, flow: int) -> int:
     """Return the ps until the NIC has the context of a flow; the least recently used one makes room."""
     config = state.config[0]
     record = state.flows[flow]
     link = state.links[record.link]
-    cost = 0 if record.context else config.context_miss
+    cost = 0 if record.context else config.context_miss_ps
     forget_context(state, flow)
-    record.context_previous, record.context_next = NONE, link.context_head
-    if link.context_head == NONE:
+    record.context_previous, record.context_next = r.NONE, link.context_head
+    if link.context_head == r.NONE:
         link.context_tail = flow
     else:
         state.flows[link.context_head].context_previous = flow
@@ -196,47 +185,47 @@ def _use_context(state: State, flow: int) -> int:
 
 
 @inlined
-def begin_message(state: State, flow: int, now: int) -> None:
+def begin_message(state: EngineState, flow: int, now: int) -> None:
     """Let a flow wait until its NIC has begun the messages before its next one, and this one."""
     record = state.flows[flow]
     host = state.hosts[record.source]
-    host.begun = max(host.begun, now) + state.config[0].message
+    host.begun = max(host.begun, now) + state.config[0].message_ps
     record.available = max(record.available, host.begun)
 
 
 @compiled
-def release_flow(state: State, flow: int) -> None:
+def release_flow(state: EngineState, flow: int) -> None:
     """Free the record of a flow that is acknowledged, has no packets in the network and waits for nothing."""
     record = state.flows[flow]
-    if record.references or record.phase == RINGED or record.task == NONE:
+    if record.references or record.phase == r.RINGED or record.task == r.NONE:
         return
     # What is lost without a transport is not sent again: the flow never ends.
-    if record.acknowledged < record.packets and state.config[0].transport != RAW:
+    if record.acknowledged < record.packets and state.config[0].transport != r.RAW:
         return
     if state.config[0].context_cache:
         forget_context(state, flow)
     if state.config[0].dcqcn:
         keep_rate(state, flow)
-    if record.phase == PACED:
+    if record.phase == r.PACED:
         return
-    state.tasks[record.task].flow = NONE
+    state.tasks[record.task].flow = r.NONE
     state.tasks[record.task].marked = record.marks
-    record.task = NONE
+    record.task = r.NONE
     record.ring_next = state.run[0].free_flow
     state.run[0].free_flow = flow
     state.run[0].free_flows += 1
 
 
 @inlined
-def timeout_of(state: State, flow: int) -> int:
+def timeout_of(state: EngineState, flow: int) -> int:
     """Return how long a flow waits for an acknowledgement."""
     config = state.config[0]
     record = state.flows[flow]
-    return config.timeout_few if record.next - record.acknowledged <= config.few else config.timeout
+    return config.timeout_few_ps if record.next - record.acknowledged <= config.few_packets else config.timeout_ps
 
 
 @inlined
-def _note_sent(state: State, flow: int, sequence: int) -> bool:
+def _note_sent(state: EngineState, flow: int, sequence: int) -> bool:
     """Count a packet, and let the flow go on behind it; return whether it is sent for the first time."""
     record = state.flows[flow]
     fresh = sequence >= record.unsent
@@ -254,16 +243,16 @@ def _note_sent(state: State, flow: int, sequence: int) -> bool:
 
 
 @compiled
-def next_packet(state: State, link: int, priority: int, now: int) -> int:
+def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
     """Return the packet that the first ready flow of a class sends, NONE if it has none; its next turn is arranged."""
     config = state.config[0]
     flow = _first_of_ring(state, link, priority)
     record = state.flows[flow]
     sequence = to_send(state, flow)
-    if sequence == NONE:
+    if sequence == r.NONE:
         release_flow(state, flow)
-        return NONE
-    packet = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + config.header)
+        return r.NONE
+    packet = new_packet(state, r.DATA, flow, payload_of(state, flow, sequence) + config.header_bytes)
     entry = state.packets[packet]
     entry.sequence = sequence
     entry.sent = now
@@ -275,7 +264,7 @@ def next_packet(state: State, link: int, priority: int, now: int) -> int:
         record.timeout_at = now + timeout_of(state, flow)
     if not record.timer:
         record.timer = 1
-        add_timer(state, record.timeout_at, TIMEOUT, record.task)
+        add_timer(state, record.timeout_at, r.TIMEOUT, record.task)
     on_wire = entry.bytes * state.links[link].byte_ps
     duration = on_wire
     if config.dcqcn:
@@ -284,10 +273,10 @@ def next_packet(state: State, link: int, priority: int, now: int) -> int:
     if config.context_cache:
         duration += _use_context(state, flow)
     record.available = now + duration
-    if fresh and config.message and config.message_packets and (sequence + 1) % config.message_packets == 0:
+    if fresh and config.message_ps and config.message_packets and (sequence + 1) % config.message_packets == 0:
         # The next message is prepared while this one is not acknowledged yet.
         begin_message(state, flow, now)
-    if to_send(state, flow) != NONE:
+    if to_send(state, flow) != r.NONE:
         if duration <= on_wire:
             _append_to_ring(state, flow)
         else:

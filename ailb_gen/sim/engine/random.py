@@ -1,13 +1,13 @@
 """Random numbers, hashes in 32-bit steps and powers, the same on every machine, compiled or not."""
 
 from ailb_gen.sim.engine.jit import inlined
-from ailb_gen.sim.engine.records import Ints, State
+from ailb_gen.sim.engine.records import EngineState, Ints
 
 MASK = 0xFFFFFFFF
 
 
 @inlined
-def random_bits(state: State) -> int:
+def random_bits(state: EngineState) -> int:
     """Return 32 random bits (Marsaglia, Xorshift RNGs, 2003, xor128)."""
     words = state.random
     first = words[0]
@@ -20,13 +20,13 @@ def random_bits(state: State) -> int:
 
 
 @inlined
-def random_below(state: State, count: int) -> int:
+def random_below(state: EngineState, count: int) -> int:
     """Return a random number from 0 to count - 1."""
     return (random_bits(state) * int(count)) >> 32
 
 
 @inlined
-def happens(state: State, probability: float) -> bool:
+def happens(state: EngineState, probability: float) -> bool:
     """Return True with a probability."""
     return random_bits(state) < probability * 4294967296.0
 

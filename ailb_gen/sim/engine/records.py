@@ -3,13 +3,23 @@
 All are flat arrays. Lists are chained through numbers of records, NONE ends one. Times are in ps.
 """
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.engine.jit import DISABLED, LINE
 from ailb_gen.sim.outcome import COUNTS
+from ailb_gen.sim.settings import (
+    BufferSettings,
+    CongestionSettings,
+    Measurement,
+    NicSettings,
+    PacketSettings,
+    TransportSettings,
+)
 
 Records = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
@@ -24,6 +34,8 @@ PROBES = 64
 # A packet that was sent so often goes in circles.
 MOST_HOPS = 16
 BUCKETS = 32
+# The best quality band of a link.
+BEST_BAND = 7
 
 # What happens at one time, in this order: links that have become free send, packets arrive, links send what has just
 # joined an empty queue, timers expire.
@@ -40,7 +52,7 @@ RAW, GO_BACK_N, SELECTIVE = 0, 1, 2
 # Where a flow is: waiting for an acknowledgement, in the ring of its NIC, waiting for its rate.
 IDLE, RINGED, PACED = 0, 1, 2
 # Kinds of timers.
-ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER, RESUME_ORDER = range(9)
+ARRIVALS, START, COMPUTED, RATE, TIMEOUT, CHANGE, FIBS, BALANCER = range(8)
 # How `advance` ends.
 GOES_ON, FINISHED, STOPPED, NEEDS_PACKETS, NEEDS_FLOWS, NEEDS_TIMERS = range(6)
 
@@ -163,7 +175,7 @@ FLOW = np.dtype(
         # The receiver.
         ("expected", "i4"),
         ("latest", "i4"),
-        ("refused", "i4"),  # the packet that the last NACK asked for
+        ("refused", "i4"),  # the packet that the last NACK requested
         ("back", "i4"),  # the destination of its acknowledgements
         ("target", "i4"),
         ("arrived", "i4"),
@@ -295,6 +307,10 @@ RUN = np.dtype(
     ],
     align=True,
 )
+# Settings that the engine has by their own names; NONE: not set.
+_TYPES: dict[Any, str] = {int: "i8", bool: "i8", int | None: "i8", float: "f8"}
+_PARTS = (PacketSettings, BufferSettings, TransportSettings, CongestionSettings, NicSettings, Measurement)
+SETTINGS = {one.name: _TYPES[one.type] for part in _PARTS for one in fields(part) if one.type in _TYPES}
 CONFIG = np.dtype(
     [
         ("bits", "i8"),  # of the number of an event source in a key
@@ -311,45 +327,21 @@ CONFIG = np.dtype(
         ("dcqcn", "i8"),
         ("balancer", "i8"),
         ("chunk", "i8"),  # packets at whose end a host may choose another path; 0: after every packet
-        ("hash_start", "i8"),  # hash the start of a flow in place of its port
         ("delayed", "i8"),  # tasks that wait for others and for a time
-        ("payload", "i8"),
-        ("header", "i8"),
-        ("control", "i8"),
-        ("buffer", "i8"),  # NONE: infinite
-        ("pfc", "i8"),
-        ("pause", "i8"),  # NONE: dynamic
-        ("resume_offset", "i8"),
-        ("headroom", "i8"),
-        ("egress_alpha", "f8"),
-        ("ingress_alpha", "f8"),
         ("round_robin", "i8"),
         ("window", "i8"),  # packets in flight
         ("message_packets", "i8"),  # 0: a flow is one message
-        ("reordering", "i8"),
-        ("nack_interval", "i8"),
-        ("timeout", "i8"),
-        ("timeout_few", "i8"),
-        ("few", "i8"),
-        ("ends_acknowledged", "i8"),
-        ("gain", "f8"),
-        ("alpha_interval", "i8"),
-        ("cut_interval", "i8"),
-        ("increase_interval", "i8"),
-        ("fast_stages", "i8"),
-        ("additive", "f8"),  # rates in bytes per ps
-        ("hyper", "f8"),
-        ("minimum", "f8"),
-        ("context_cache", "i8"),
-        ("context_miss", "i8"),
-        ("message", "i8"),
-        ("load_interval", "i8"),
+        *SETTINGS.items(),
     ],
     align=True,
 )
+# Parameters of all load balancers, those with one name once.
+PARAMETERS = np.dtype(
+    [(name, "f8") for name in dict.fromkeys(one.field for row in BALANCERS.values() for one in row.parameters)]
+)
 
 
-class State(NamedTuple):
+class EngineState(NamedTuple):
     """All arrays of a run; records by name, the rest plain."""
 
     config: Records  # one
@@ -379,16 +371,18 @@ class State(NamedTuple):
     histogram: Ints  # (links, BUCKETS)
     buckets: Ints32
     load: Ints  # (samples, links)
-    parameters: npt.NDArray[np.float64]  # of the load balancer
-    # Of the load balancer, three dimensions (`balancers/tables.py`).
+    parameters: Records  # one, of the load balancer
+    # Tables of the load balancer, three dimensions.
     metrics: Ints
-    steered: Records  # by flow, for ConWeave and Hopper; one record for others
+    steered: Records  # by flow, for load balancers that keep more of one; one record for others
 
 
-def records(count: int, dtype: np.dtype[Any]) -> Records:
-    """Return so many records of zeros; fields are attributes, compiled or not."""
+def records(count: int, dtype: np.dtype[Any], /, **columns: npt.ArrayLike) -> Records:
+    """Return `count` records of zeros but for some fields; fields are attributes, compiled or not."""
     # From the beginning of a cache line on: a packet is one.
     raw = np.zeros(count * dtype.itemsize + LINE, np.uint8)
     first = -raw.ctypes.data % LINE
     plain = raw[first : first + count * dtype.itemsize].view(dtype)
+    for name, values in columns.items():
+        plain[name] = values
     return plain.view(np.recarray) if DISABLED else plain

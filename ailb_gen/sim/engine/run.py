@@ -9,11 +9,11 @@ from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.jit import is_compiled, one_compiler
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
-from ailb_gen.sim.engine.records import State
-from ailb_gen.sim.fabric import PS_PER_S, Fabric
-from ailb_gen.sim.outcome import COUNTS, Outcome, Progress
+from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
+from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome
 from ailb_gen.sim.series import Counters, Sampler
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
 
 # Several slices a second.
@@ -21,13 +21,13 @@ SLICE = 1_000_000
 
 
 def simulate(
-    fabric: Fabric,
+    fabric: FabricArrays,
     workload: Workload,
-    settings: Settings,
+    settings: SimulationSettings,
     seed: int,
     watch: Callable[[Progress], bool] | None = None,
     sampler: Sampler | None = None,
-) -> Outcome:
+) -> SimulationOutcome:
     """Run a workload on a fabric until all tasks have ended, nothing happens any more, or the time is over.
 
     `watch` is called several times a second; when it returns False the run stops, and the outcome is not complete.
@@ -57,7 +57,7 @@ def simulate(
         ended, watched = int(run["ended"]), int(run["events"])
         if watch is not None and not watch(Progress(int(run["now"]), int(run["events"]), ended, workload.count)):
             break
-    # Not so when it was told to end between two samples.
+    # Not so when it was made to end between two samples.
     if result == r.STOPPED and state.config[0]["until"] == last:
         run["now"] = settings.until_ps
     if settings.until_ps is None and run["beyond"] and result == r.FINISHED and run["ended"] < workload.count:
@@ -69,12 +69,14 @@ def simulate(
     return _outcome(state, workload, settings, sampler)
 
 
-def _counters(state: State) -> Counters:
+def _counters(state: EngineState) -> Counters:
     links = state.links
     return Counters(*(links[name].astype(np.int64) for name in ("bytes", "peak", "marks", "pauses", "drops")))
 
 
-def _outcome(state: State, workload: Workload, settings: Settings, sampler: Sampler | None) -> Outcome:
+def _outcome(
+    state: EngineState, workload: Workload, settings: SimulationSettings, sampler: Sampler | None
+) -> SimulationOutcome:
     run, tasks, links = state.run[0], state.tasks[:-1], state.links
     totals = {name: int(run[name]) for name in COUNTS}
     totals["hops"] = int(links["packets"].sum())
@@ -89,22 +91,13 @@ def _outcome(state: State, workload: Workload, settings: Settings, sampler: Samp
     # What still happens after the last task, as timers that find nothing to do, is no part of it.
     end_ps = int(tasks["finish"].max(initial=0)) if complete else int(run["now"])
     series = sampler.finish(_counters(state), end_ps) if sampler is not None else None
-    return Outcome(
+    return SimulationOutcome(
         start_ps=tasks["start"].copy(),
         finish_ps=tasks["finish"].copy(),
-        retransmitted=tasks["retransmitted"].copy(),
         marked=marked,
-        out_of_order=tasks["out_of_order"].copy(),
-        distance=tasks["distance"].copy(),
-        rerouted=tasks["rerouted"].copy(),
-        link_packets=links["packets"].copy(),
-        link_bytes=links["bytes"].copy(),
+        **{name: tasks[name].copy() for name in TASK_COUNTS},
+        **{f"link_{name}": links[name].copy() for name in LINK_COUNTS},
         link_peak=(links["peak"] if sampler is None else sampler.peak).astype(np.int32),
-        link_peak_bytes=links["peak_bytes"].copy(),
-        link_drops=links["drops"].copy(),
-        link_lost=links["lost"].copy(),
-        link_marks=links["marks"].copy(),
-        link_pauses=links["pauses"].copy(),
         link_paused_ps=paused,
         histogram=histogram,
         load=state.load,

@@ -2,11 +2,11 @@
 
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
-from ailb_gen.sim.engine.records import ARRIVALS, COMPUTED, NONE, START, State
+from ailb_gen.sim.engine.records import ARRIVALS, COMPUTED, NONE, START, EngineState
 
 
 @inlined
-def make_ready(state: State, task: int, now: int) -> None:
+def make_ready(state: EngineState, task: int, now: int) -> None:
     """Start a task as soon as its time has come."""
     record = state.tasks[task]
     run = state.run[0]
@@ -22,7 +22,7 @@ def make_ready(state: State, task: int, now: int) -> None:
 
 
 @compiled
-def end_task(state: State, task: int, now: int) -> None:
+def end_task(state: EngineState, task: int, now: int) -> None:
     """Note the end of a task; what waited for nothing else may start."""
     record = state.tasks[task]
     record.finish = now
@@ -35,7 +35,7 @@ def end_task(state: State, task: int, now: int) -> None:
 
 
 @compiled
-def next_arrivals(state: State, now: int) -> None:
+def next_arrivals(state: EngineState, now: int) -> None:
     """Make the tasks ready that wait for nothing and whose time has come; start the timer for the next one."""
     run = state.run[0]
     while run.arrival < len(state.arrivals):
@@ -49,7 +49,7 @@ def next_arrivals(state: State, now: int) -> None:
 
 
 @compiled
-def compute(state: State, task: int, now: int) -> None:
+def compute(state: EngineState, task: int, now: int) -> None:
     """Start a computation."""
     if state.tasks[task].amount == 0:
         end_task(state, task, now)

@@ -6,31 +6,20 @@ reordering window makes the sender repair what is missing. Timeout only: the reo
 """
 
 from ailb_gen.sim.engine import dcqcn
-from ailb_gen.sim.engine.balancers import flowbender, hopper, round_trip
-from ailb_gen.sim.engine.balancers.choose import FLOWBENDER, HOPPER
+from ailb_gen.sim.engine import records as r
+from ailb_gen.sim.engine.balancers.dispatch import answered, timed_out
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow, timeout_of
-from ailb_gen.sim.engine.records import (
-    ACK,
-    GO_BACK_N,
-    IDLE,
-    NACK,
-    NEVER,
-    NONE,
-    PROBE,
-    RAW,
-    TIMEOUT,
-    State,
-)
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, turn
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
 @inlined
-def _note_order(state: State, flow: int, sequence: int) -> None:
+def _note_order(state: EngineState, flow: int, sequence: int) -> None:
     """Count a packet that comes after a later one."""
     record = state.flows[flow]
     if sequence > record.latest:
@@ -43,14 +32,14 @@ def _note_order(state: State, flow: int, sequence: int) -> None:
 
 
 @inlined
-def _answer(state: State, kind: int, packet: int, now: int) -> None:
+def _answer(state: EngineState, kind: int, packet: int, now: int) -> None:
     """Make a packet what acknowledges it, or asks for another one, and send that."""
     data = state.packets[packet]
     record = state.flows[data.flow]
     turn(state, packet, kind, record.back)
     data.extra = data.sequence
     data.sequence = record.expected
-    if kind == ACK:
+    if kind == r.ACK:
         state.run[0].acks += 1
     else:
         state.run[0].nacks += 1
@@ -58,7 +47,7 @@ def _answer(state: State, kind: int, packet: int, now: int) -> None:
 
 
 @inlined
-def _note_arrival(state: State, flow: int, sequence: int) -> bool:
+def _note_arrival(state: EngineState, flow: int, sequence: int) -> bool:
     """Note a packet that was taken out of turn; return whether it is new."""
     record = state.flows[flow]
     words = state.arrived.shape[1]
@@ -78,10 +67,10 @@ def _note_arrival(state: State, flow: int, sequence: int) -> bool:
 
 
 @inlined
-def _is_refused(state: State, flow: int, now: int) -> bool:
+def _is_refused(state: EngineState, flow: int, now: int) -> bool:
     """Return whether a NACK for the expected packet is due; note it."""
     record = state.flows[flow]
-    if record.refused == record.expected and now < record.refused_at + state.config[0].nack_interval:
+    if record.refused == record.expected and now < record.refused_at + state.config[0].nack_interval_ps:
         return False
     record.refused = record.expected
     record.refused_at = now
@@ -89,7 +78,7 @@ def _is_refused(state: State, flow: int, now: int) -> bool:
 
 
 @compiled
-def receive_data(state: State, packet: int, now: int) -> None:
+def receive_data(state: EngineState, packet: int, now: int) -> None:
     """Take a data packet at its host."""
     config = state.config[0]
     data = state.packets[packet]
@@ -97,66 +86,52 @@ def receive_data(state: State, packet: int, now: int) -> None:
     record = state.flows[flow]
     sequence = data.sequence
     _note_order(state, flow, sequence)
-    answer, fresh = ACK, False
-    if config.transport == RAW:
+    answer, fresh = r.ACK, False
+    if config.transport == r.RAW:
         record.arrived += 1
-        answer, fresh = NONE, record.arrived == record.packets
-    elif config.transport == GO_BACK_N:
+        answer, fresh = r.NONE, record.arrived == record.packets
+    elif config.transport == r.GO_BACK_N:
         if sequence == record.expected:
             record.expected += 1
-            record.refused = NONE
+            record.refused = r.NONE
             fresh = True
         elif sequence > record.expected:
-            answer = NACK if _is_refused(state, flow, now) else NONE
+            answer = r.NACK if _is_refused(state, flow, now) else r.NONE
     else:
         fresh = _note_arrival(state, flow, sequence)
-        if sequence > record.expected + config.reordering:
-            answer = NACK
-    task = NONE
-    if fresh and (config.transport == RAW or (not config.ends_acknowledged and record.expected == record.packets)):
+        if sequence > record.expected + config.reordering_packets:
+            answer = r.NACK
+    task = r.NONE
+    if fresh and (config.transport == r.RAW or (not config.ends_acknowledged and record.expected == record.packets)):
         task = record.task
-    if answer != NONE and state.hosts[record.target].links != UNREACHABLE:
+    if answer != r.NONE and state.hosts[record.target].links != UNREACHABLE:
         _answer(state, answer, packet, now)
     else:
         free_packet(state, packet)
         release_flow(state, flow)
-    if task != NONE:
+    if task != r.NONE:
         end_task(state, task, now)
 
 
 @inlined
-def _advance(state: State, flow: int, expected: int, now: int) -> None:
+def _advance(state: EngineState, flow: int, expected: int, now: int) -> None:
     """Take a cumulative acknowledgement."""
     record = state.flows[flow]
     if expected <= record.acknowledged:
         return
-    if state.config[0].transport != GO_BACK_N:
+    if state.config[0].transport != r.GO_BACK_N:
         mask = state.acknowledged.shape[1] - 1
         for sequence in range(record.acknowledged, expected):
             state.acknowledged[flow, (sequence >> 5) & mask] &= ~(1 << (sequence & 31))
     record.acknowledged = expected
     record.next = max(record.next, expected)
     record.timeout_at = now + timeout_of(state, flow)
-    if record.recovery != NONE and expected > record.recovery:
-        record.recovery = NONE
+    if record.recovery != r.NONE and expected > record.recovery:
+        record.recovery = r.NONE
 
 
 @compiled
-def _tell_balancer(state: State, flow: int, sent: int, marked: int, now: int) -> None:
-    """Let a host that chooses paths look at an answer, or at the chunk that ends with it."""
-    config = state.config[0]
-    if config.chunk:
-        sent = round_trip.chunk_sent(state, flow, now)
-        if sent == NEVER:
-            return
-    if config.balancer == FLOWBENDER:
-        flowbender.answered(state, flow, sent, marked, now)
-    else:
-        hopper.answered(state, flow, sent, now)
-
-
-@compiled
-def receive_answer(state: State, packet: int, now: int) -> None:
+def receive_answer(state: EngineState, packet: int, now: int) -> None:
     """Take an ACK or NACK at the host that sent the data."""
     config = state.config[0]
     answer = state.packets[packet]
@@ -167,15 +142,15 @@ def receive_answer(state: State, packet: int, now: int) -> None:
     if marked:
         state.run[0].cnps += 1
         record.marks += 1
-    if config.dcqcn and (marked or (kind == NACK and config.transport == GO_BACK_N)):
+    if config.dcqcn and (marked or (kind == r.NACK and config.transport == r.GO_BACK_N)):
         dcqcn.mark(state, flow, now)
     before = record.acknowledged
     _advance(state, flow, expected, now)
     # What has nothing more to send needs no path.
-    if record.next < record.packets and config.balancer in (FLOWBENDER, HOPPER):
-        _tell_balancer(state, flow, sent, marked, now)
-    if config.transport == GO_BACK_N:
-        if kind == NACK and expected < record.next and expected >= record.acknowledged:
+    if record.next < record.packets:
+        answered(state, flow, sent, marked, now)
+    if config.transport == r.GO_BACK_N:
+        if kind == r.NACK and expected < record.next and expected >= record.acknowledged:
             record.next = expected
             record.timeout_at = now + timeout_of(state, flow)
     elif single >= record.acknowledged:
@@ -183,7 +158,7 @@ def receive_answer(state: State, packet: int, now: int) -> None:
         if not is_acknowledged(state, flow, single):
             state.acknowledged[flow, (single >> 5) & mask] |= 1 << (single & 31)
         record.highest = max(record.highest, single)
-        if kind == NACK and record.recovery == NONE:
+        if kind == r.NACK and record.recovery == r.NONE:
             record.recovery = record.next - 1
             record.repair = record.acknowledged
     if config.ends_acknowledged and before < record.packets and record.acknowledged == record.packets:
@@ -194,41 +169,28 @@ def receive_answer(state: State, packet: int, now: int) -> None:
 
 
 @compiled
-def receive_probe(state: State, packet: int, now: int) -> None:
-    """Take a probe at the target of its flow, or its answer at the source."""
-    flow = state.packets[packet].flow
-    if state.packets[packet].kind == PROBE:
-        hopper.answer_probe(state, packet, now)
-        return
-    hopper.note_probed(state, packet, now)
-    free_packet(state, packet)
-    release_flow(state, flow)
-
-
-@compiled
-def expire(state: State, task: int, now: int) -> None:
+def expire(state: EngineState, task: int, now: int) -> None:
     """Send again what was not acknowledged in time."""
     flow = state.tasks[task].flow
-    if flow == NONE or state.flows[flow].acknowledged == state.flows[flow].packets:
+    if flow == r.NONE or state.flows[flow].acknowledged == state.flows[flow].packets:
         return
     record = state.flows[flow]
     if now < record.timeout_at:
-        add_timer(state, record.timeout_at, TIMEOUT, task)
+        add_timer(state, record.timeout_at, r.TIMEOUT, task)
         return
     if record.next == record.acknowledged:
         # It waits for its rate or its link, not for an acknowledgement.
-        add_timer(state, now + timeout_of(state, flow), TIMEOUT, task)
+        add_timer(state, now + timeout_of(state, flow), r.TIMEOUT, task)
         return
     state.run[0].timeouts += 1
-    if state.config[0].balancer == FLOWBENDER:
-        flowbender.move(state, flow, flowbender.other_path(state, flow), now)
-    if state.config[0].transport == GO_BACK_N:
+    timed_out(state, flow, now)
+    if state.config[0].transport == r.GO_BACK_N:
         record.next = record.acknowledged
     else:
         record.recovery = record.next - 1
         record.repair = record.acknowledged
         record.highest = record.next
     record.timeout_at = now + timeout_of(state, flow)
-    add_timer(state, record.timeout_at, TIMEOUT, task)
-    if record.phase == IDLE and activate(state, flow, now):
+    add_timer(state, record.timeout_at, r.TIMEOUT, task)
+    if record.phase == r.IDLE and activate(state, flow, now):
         kick(state, record.link, now)

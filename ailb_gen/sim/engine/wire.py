@@ -1,49 +1,40 @@
 """The lowest layer: records of packets, the wire of a link, the queues before it."""
 
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.events import moment
 from ailb_gen.sim.engine.jit import inlined, prefetch
-from ailb_gen.sim.engine.records import (
-    ANSWER,
-    ARRIVED,
-    CONTROL,
-    DATA,
-    FIRST_DATA,
-    FRAMES,
-    NEVER,
-    NONE,
-    State,
-)
+from ailb_gen.sim.engine.records import EngineState
 
 
 @inlined
-def new_packet(state: State, kind: int, flow: int, bytes_: int) -> int:
+def new_packet(state: EngineState, kind: int, flow: int, bytes_: int) -> int:
     """Return a packet of a flow (NONE: of none); there must be a free one."""
     run = state.run[0]
     number = run.free_packet
     packet = state.packets[number]
     run.free_packet = packet.next
     run.free_packets -= 1
-    packet.next = NONE
+    packet.next = r.NONE
     packet.flow = flow
     packet.kind = kind
     packet.bytes = bytes_
-    packet.came = NONE
+    packet.came = r.NONE
     packet.hops = 0
     packet.marked = 0
-    packet.priority = CONTROL
+    packet.priority = r.CONTROL
     packet.tag = 0
     packet.metric = 0
-    if flow != NONE:
+    if flow != r.NONE:
         state.flows[flow].references += 1
     return number
 
 
 @inlined
-def free_packet(state: State, number: int) -> None:
+def free_packet(state: EngineState, number: int) -> None:
     """Free the record of a packet."""
     run = state.run[0]
     packet = state.packets[number]
-    if packet.flow != NONE:
+    if packet.flow != r.NONE:
         state.flows[packet.flow].references -= 1
     packet.next = run.free_packet
     run.free_packet = number
@@ -51,40 +42,40 @@ def free_packet(state: State, number: int) -> None:
 
 
 @inlined
-def turn(state: State, number: int, kind: int, destination: int) -> None:
+def turn(state: EngineState, number: int, kind: int, destination: int) -> None:
     """Make a packet what answers it; it keeps its flow, tag, mark, and when it was sent."""
     packet = state.packets[number]
     packet.kind = kind
-    packet.bytes = state.config[0].control
-    packet.came = NONE
+    packet.bytes = state.config[0].control_bytes
+    packet.came = r.NONE
     packet.hops = 0
-    packet.priority = CONTROL
+    packet.priority = r.CONTROL
     packet.metric = 0
     packet.destination = destination
-    packet.key ^= ANSWER
+    packet.key ^= r.ANSWER
 
 
 @inlined
-def transmit(state: State, link: int, number: int, start: int) -> None:
+def transmit(state: EngineState, link: int, number: int, start: int) -> None:
     """Put a packet on the wire of a link that is free; the caller schedules the link."""
     record = state.links[link]
     packet = state.packets[number]
     record.free = start + packet.bytes * record.byte_ps
     arrival = record.free + record.delay
-    packet.next = NONE
+    packet.next = r.NONE
     packet.hops += 1
-    if record.head == NONE:
+    if record.head == r.NONE:
         record.head = number
-        record.arrival = moment(arrival, ARRIVED)
+        record.arrival = moment(arrival, r.ARRIVED)
     else:
         last = state.packets[record.tail]
         last.next, last.next_arrival = number, arrival
     record.tail = number
     record.packets += 1
     record.bytes += packet.bytes
-    if packet.kind == DATA:
+    if packet.kind == r.DATA:
         record.data_packets += 1
-    interval = state.config[0].load_interval
+    interval = state.config[0].load_interval_ps
     if interval:
         sample = start // interval
         if sample < len(state.load):
@@ -92,25 +83,25 @@ def transmit(state: State, link: int, number: int, start: int) -> None:
 
 
 @inlined
-def arrive(state: State, link: int) -> int:
+def arrive(state: EngineState, link: int) -> int:
     """Take the first packet off the wire; the caller schedules the link."""
     record = state.links[link]
     number = record.head
     packet = state.packets[number]
     record.head = packet.next
-    record.arrival = NEVER if packet.next == NONE else moment(packet.next_arrival, ARRIVED)
+    record.arrival = r.NEVER if packet.next == r.NONE else moment(packet.next_arrival, r.ARRIVED)
     prefetch(state.packets, packet.next, 0)
     return number
 
 
 @inlined
-def append(state: State, link: int, number: int) -> None:
+def append(state: EngineState, link: int, number: int) -> None:
     """Put a packet at the end of the queue of its class."""
     record = state.links[link]
     packet = state.packets[number]
     priority = int(packet.priority)
     queue = state.queues[link * state.config[0].classes + priority]
-    packet.next = NONE
+    packet.next = r.NONE
     if (record.backlog >> priority) & 1:
         state.packets[queue.tail].next = number
     else:
@@ -126,18 +117,18 @@ def append(state: State, link: int, number: int) -> None:
 
 
 @inlined
-def pick(state: State, link: int, able: int) -> int:
+def pick(state: EngineState, link: int, able: int) -> int:
     """Return the class, of those able to send (bits), whose turn it is: frames, control, the lowest or next one."""
     record = state.links[link]
     if able & 1:
-        return FRAMES
+        return r.FRAMES
     if able & 2:
-        return CONTROL
+        return r.CONTROL
     classes = state.config[0].classes
-    priority = max(record.turn + 1, FIRST_DATA) if state.config[0].round_robin else FIRST_DATA
+    priority = max(record.turn + 1, r.FIRST_DATA) if state.config[0].round_robin else r.FIRST_DATA
     while True:
         if priority >= classes:
-            priority = FIRST_DATA
+            priority = r.FIRST_DATA
         if (able >> priority) & 1:
             return priority
         priority += 1

@@ -1,26 +1,26 @@
 """The event loop: flows start and end, computations end, links and forwarding change."""
 
+from ailb_gen.sim.balancers import SPREAD
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import Int32
 from ailb_gen.sim.fluid.heaps import pop_flow, pop_timer, push_flow, push_timer
 from ailb_gen.sim.fluid.paths import destination_of, single_path, spread_path
 from ailb_gen.sim.fluid.rates import add_load, join, next_end, rebalance, settle, touch
-from ailb_gen.sim.fluid.rules import SPREAD
-from ailb_gen.sim.fluid.state import FOREVER, NONE, State
+from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
 
 # Why a function returned: all is done; time to report; more slots, or more entries per slot, are needed.
 DONE, PAUSED, MORE_SLOTS, MORE_WIDTH = range(4)
 
 
 @compiled
-def wire_bits(state: State, task: int) -> int:
+def wire_bits(state: FluidState, task: int) -> int:
     """Return the bits of a flow with the headers of its packets."""
     run, amount = state.run[0], state.tasks[task].amount
     return int(8 * (amount + (amount + run.payload - 1) // run.payload * run.header))
 
 
 @compiled
-def find_path(state: State, next_hops: Int32, task: int) -> tuple[int, int]:
+def find_path(state: FluidState, next_hops: Int32, task: int) -> tuple[int, int]:
     """Write the path of a flow into `state.path`; return its number of links, 0 for none, and its latency."""
     if state.run[0].rule == SPREAD:
         return spread_path(state, next_hops, task)
@@ -28,7 +28,7 @@ def find_path(state: State, next_hops: Int32, task: int) -> tuple[int, int]:
 
 
 @compiled
-def attach(state: State, slot: int, count: int) -> None:
+def attach(state: FluidState, slot: int, count: int) -> None:
     """Put a flow on the links of the path in `state.path`; without one it waits, with rate 0."""
     state.flows[slot].count = count
     first = slot << state.run[0].width
@@ -47,8 +47,8 @@ def attach(state: State, slot: int, count: int) -> None:
 
 
 @compiled
-def detach(state: State, slot: int, sent: float) -> None:
-    """Take a flow off its links, of which it has used so many bits."""
+def detach(state: FluidState, slot: int, sent: float) -> None:
+    """Take a flow off its links, over which it has sent `sent` bits."""
     flow = state.flows[slot]
     first = slot << state.run[0].width
     for number in range(first, first + flow.count):
@@ -69,7 +69,7 @@ def detach(state: State, slot: int, sent: float) -> None:
 
 
 @compiled
-def end_task(state: State, task: int) -> None:
+def end_task(state: FluidState, task: int) -> None:
     """End a task now; tasks that waited for it alone are ready, or will be at their start."""
     run = state.run[0]
     state.tasks[task].ended = run.now
@@ -86,7 +86,7 @@ def end_task(state: State, task: int) -> None:
 
 
 @compiled
-def start_flow(state: State, next_hops: Int32, task: int) -> int:
+def start_flow(state: FluidState, next_hops: Int32, task: int) -> int:
     """Start a flow; return DONE, or MORE_SLOTS or MORE_WIDTH with nothing done."""
     run = state.run[0]
     if run.free == 0:
@@ -107,7 +107,7 @@ def start_flow(state: State, next_hops: Int32, task: int) -> int:
 
 
 @compiled
-def start_ready(state: State, next_hops: Int32) -> int:
+def start_ready(state: FluidState, next_hops: Int32) -> int:
     """Start all tasks that are ready; return DONE, or MORE_SLOTS or MORE_WIDTH while some still are."""
     run = state.run[0]
     while run.ready:
@@ -127,7 +127,7 @@ def start_ready(state: State, next_hops: Int32) -> int:
 
 
 @compiled
-def end_flow(state: State) -> None:
+def end_flow(state: FluidState) -> None:
     """Take the first flow off its links; its task ends when the last packet has arrived."""
     run, slot = state.run[0], pop_flow(state)
     flow = state.flows[slot]
@@ -139,7 +139,7 @@ def end_flow(state: State) -> None:
 
 
 @entry
-def change_capacity(state: State, number: int, capacity: float) -> None:
+def change_capacity(state: FluidState, number: int, capacity: float) -> None:
     """Change what a link carries, 0 while it is down."""
     link, run = state.links[number], state.run[0]
     if capacity < link.capacity:
@@ -152,7 +152,7 @@ def change_capacity(state: State, number: int, capacity: float) -> None:
 
 
 @compiled
-def is_affected(state: State, old_hops: Int32, new_hops: Int32, slot: int) -> bool:
+def is_affected(state: FluidState, old_hops: Int32, new_hops: Int32, slot: int) -> bool:
     """Return whether a flow has no path, or passes a switch that forwards it differently now."""
     run, flow = state.run[0], state.flows[slot]
     prefix = state.destination_prefix[destination_of(state, flow.task)]
@@ -165,7 +165,7 @@ def is_affected(state: State, old_hops: Int32, new_hops: Int32, slot: int) -> bo
 
 
 @entry
-def reroute(state: State, old_hops: Int32, new_hops: Int32) -> int:
+def reroute(state: FluidState, old_hops: Int32, new_hops: Int32) -> int:
     """Assign affected flows a new path; return DONE, or MORE_WIDTH: call again for those without one."""
     run = state.run[0]
     for place in range(run.flowing):
@@ -192,8 +192,8 @@ def reroute(state: State, old_hops: Int32, new_hops: Int32) -> int:
 
 
 @entry
-def advance(state: State, next_hops: Int32, limit: int, work: int) -> int:
-    """Run all events before `limit` (ps), or until about so many rates were computed; return why it stopped."""
+def advance(state: FluidState, next_hops: Int32, limit: int, work: int) -> int:
+    """Run all events before `limit` (ps), or until about `work` rates were computed; return why it stopped."""
     run = state.run[0]
     if run.now >= limit:
         return DONE

@@ -2,7 +2,7 @@
 
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.records import Records
-from ailb_gen.sim.fluid.state import State
+from ailb_gen.sim.fluid.state import FluidState
 
 
 @inlined
@@ -13,7 +13,7 @@ def _is_before(key: float, number: int, other_key: float, other_number: int) -> 
 
 @compiled
 def _push(heap: Records, size: int, key: float, number: int) -> None:
-    """Add an entry to a heap of so many entries."""
+    """Add an entry to a heap of `size` entries."""
     hole = size
     while hole > 0:
         above = heap[(hole - 1) >> 1]
@@ -26,7 +26,7 @@ def _push(heap: Records, size: int, key: float, number: int) -> None:
 
 @compiled
 def _replace_first(heap: Records, size: int, key: float, number: int) -> None:
-    """Put an entry in the place of the first one of so many."""
+    """Replace the first of `size` entries."""
     hole = 0
     while True:
         below = 2 * hole + 1
@@ -43,7 +43,7 @@ def _replace_first(heap: Records, size: int, key: float, number: int) -> None:
 
 
 @compiled
-def push_timer(state: State, at_ps: int, task: int) -> None:
+def push_timer(state: FluidState, at_ps: int, task: int) -> None:
     """Add a task."""
     run = state.run[0]
     _push(state.timers, run.timers, at_ps, task)
@@ -51,7 +51,7 @@ def push_timer(state: State, at_ps: int, task: int) -> None:
 
 
 @compiled
-def pop_timer(state: State) -> int:
+def pop_timer(state: FluidState) -> int:
     """Remove the first task and return it."""
     run = state.run[0]
     first = int(state.timers[0].number)
@@ -62,7 +62,7 @@ def pop_timer(state: State) -> int:
 
 
 @compiled
-def push_level(state: State, level: float, link: int) -> None:
+def push_level(state: FluidState, level: float, link: int) -> None:
     """Add a link."""
     run = state.run[0]
     _push(state.levels, run.levels, level, link)
@@ -70,13 +70,13 @@ def push_level(state: State, level: float, link: int) -> None:
 
 
 @compiled
-def replace_level(state: State, level: float, link: int) -> None:
-    """Put a link in the place of the first one."""
+def replace_level(state: FluidState, level: float, link: int) -> None:
+    """Replace the first link."""
     _replace_first(state.levels, state.run[0].levels, level, link)
 
 
 @compiled
-def pop_level(state: State) -> None:
+def pop_level(state: FluidState) -> None:
     """Remove the first link."""
     run = state.run[0]
     run.levels -= 1
@@ -85,7 +85,7 @@ def pop_level(state: State) -> None:
 
 
 @compiled
-def rise(state: State, slot: int) -> None:
+def rise(state: FluidState, slot: int) -> None:
     """Move a flow whose key got smaller towards the top."""
     flows, heap = state.flows, state.flowing
     key, hole = flows[slot].key, flows[slot].place
@@ -102,7 +102,7 @@ def rise(state: State, slot: int) -> None:
 
 
 @compiled
-def sink(state: State, slot: int) -> None:
+def sink(state: FluidState, slot: int) -> None:
     """Move a flow whose key got larger away from the top."""
     flows, heap, size = state.flows, state.flowing, state.run[0].flowing
     key, hole = flows[slot].key, flows[slot].place
@@ -123,7 +123,7 @@ def sink(state: State, slot: int) -> None:
 
 
 @compiled
-def push_flow(state: State, slot: int, key: int) -> None:
+def push_flow(state: FluidState, slot: int, key: int) -> None:
     """Add a flow."""
     run = state.run[0]
     state.flows[slot].place = run.flowing
@@ -133,7 +133,7 @@ def push_flow(state: State, slot: int, key: int) -> None:
 
 
 @compiled
-def pop_flow(state: State) -> int:
+def pop_flow(state: FluidState) -> int:
     """Remove the first flow and return its slot."""
     heap, run = state.flowing, state.run[0]
     first = heap[0]

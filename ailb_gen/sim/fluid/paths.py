@@ -1,10 +1,10 @@
 """Which links a flow takes: one path by hash or by load, or all of them evenly."""
 
+from ailb_gen.sim.balancers import HASHED, LEAST_LOADED_NEXT
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import mix
 from ailb_gen.sim.fabric import LOCAL, PS_PER_S, UNREACHABLE, Int32
-from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED_NEXT
-from ailb_gen.sim.fluid.state import State
+from ailb_gen.sim.fluid.state import FluidState
 
 MOST_HOPS = 32
 # What a flow counts for on the link that limits it, next to a load of 1.
@@ -12,7 +12,7 @@ PER_FLOW = 1e-6
 
 
 @compiled
-def flow_hash(state: State, task: int) -> int:
+def flow_hash(state: FluidState, task: int) -> int:
     """Return the hash of a flow's ends and its port or start, as in the packet engine."""
     run, record = state.run[0], state.tasks[task]
     ends = mix(int(record.source) + (int(record.target) << 24))
@@ -20,7 +20,7 @@ def flow_hash(state: State, task: int) -> int:
 
 
 @compiled
-def destination_of(state: State, task: int) -> int:
+def destination_of(state: FluidState, task: int) -> int:
     """Return the destination of a flow: the address of its target for its queue pair."""
     record, first = state.tasks[task], state.first_destination
     count = first[record.target + 1] - first[record.target]
@@ -28,7 +28,7 @@ def destination_of(state: State, task: int) -> int:
 
 
 @compiled
-def next_set(state: State, next_hops: Int32, node: int, destination: int) -> int:
+def next_set(state: FluidState, next_hops: Int32, node: int, destination: int) -> int:
     """Return the next-hop set of a node for a destination, or UNREACHABLE."""
     switch = node - state.run[0].hosts
     if switch < 0:
@@ -38,14 +38,14 @@ def next_set(state: State, next_hops: Int32, node: int, destination: int) -> int
 
 
 @compiled
-def load_of(state: State, link: int) -> float:
+def load_of(state: FluidState, link: int) -> float:
     """Return the load of a link before this instant, over its rate; of full links, more flows count more."""
     record = state.links[link]
     return float(record.load / record.rate + PER_FLOW * record.limited)
 
 
 @compiled
-def load_by(state: State, next_hops: Int32, link: int, destination: int) -> float:
+def load_by(state: FluidState, next_hops: Int32, link: int, destination: int) -> float:
     """Return the load of a link, or of the best next hop behind it if that is more loaded (LEAST_LOADED_NEXT)."""
     run, target = state.run[0], state.links[link].target
     own = load_of(state, link)
@@ -61,7 +61,7 @@ def load_by(state: State, next_hops: Int32, link: int, destination: int) -> floa
 
 
 @compiled
-def member(state: State, next_hops: Int32, node: int, number: int, destination: int, hashed: int) -> int:
+def member(state: FluidState, next_hops: Int32, node: int, number: int, destination: int, hashed: int) -> int:
     """Return the link of a next-hop set that a flow takes."""
     run, first = state.run[0], state.set_first[number]
     size = state.set_first[number + 1] - first
@@ -87,7 +87,7 @@ def member(state: State, next_hops: Int32, node: int, number: int, destination: 
 
 
 @compiled
-def serialization_ps(state: State, task: int, link: int) -> int:
+def serialization_ps(state: FluidState, task: int, link: int) -> int:
     """Return how long one packet of a flow takes on a link."""
     run = state.run[0]
     size = min(state.tasks[task].amount, run.payload) + run.header
@@ -95,7 +95,7 @@ def serialization_ps(state: State, task: int, link: int) -> int:
 
 
 @compiled
-def single_path(state: State, next_hops: Int32, task: int) -> tuple[int, int]:
+def single_path(state: FluidState, next_hops: Int32, task: int) -> tuple[int, int]:
     """Write one path of a flow into `state.path`; return its links, 0 for none, and the latency of its last packet.
 
     That is the delay of all links and the serialization of a packet on all but the slowest one, where the flow's
@@ -123,10 +123,10 @@ def single_path(state: State, next_hops: Int32, task: int) -> tuple[int, int]:
 
 
 @compiled
-def spread_path(state: State, next_hops: Int32, task: int) -> tuple[int, int]:
+def spread_path(state: FluidState, next_hops: Int32, task: int) -> tuple[int, int]:
     """Write all links that packets of a flow take into `state.path`, as `single_path`; every set is shared evenly.
 
-    The latency is that of the slowest way, hop by hop. A flow of which any packets find no route has no path.
+    The latency is that of the slowest path, hop by hop. A flow has no path if any of its packets find no route.
     """
     path, shares, here, following = state.path, state.node_share, state.nodes[0], state.nodes[1]
     destination, hosts = destination_of(state, task), state.run[0].hosts

@@ -10,7 +10,7 @@ becomes a member, too, and filling starts again. What remains satisfies the cond
 from ailb_gen.sim.engine.jit import compiled, entry
 from ailb_gen.sim.fabric import PS_PER_S
 from ailb_gen.sim.fluid.heaps import pop_level, push_level, replace_level, rise, sink
-from ailb_gen.sim.fluid.state import FOREVER, NONE, State
+from ailb_gen.sim.fluid.state import FOREVER, NONE, FluidState
 
 # Relative: rates and loads that differ by less are the same; what rounding makes of equal ones.
 SAME = 1e-10
@@ -19,7 +19,7 @@ FASTEST = 1e30
 
 
 @compiled
-def touch(state: State, link: int) -> None:
+def touch(state: FluidState, link: int) -> None:
     """Note that a link is to be checked in this round."""
     run, record = state.run[0], state.links[link]
     if record.seen != run.this_round:
@@ -29,7 +29,7 @@ def touch(state: State, link: int) -> None:
 
 
 @compiled
-def join(state: State, slot: int) -> None:
+def join(state: FluidState, slot: int) -> None:
     """Note that the rate of a flow is to be computed anew in this round."""
     run, flow = state.run[0], state.flows[slot]
     if flow.seen != run.this_round:
@@ -39,7 +39,7 @@ def join(state: State, slot: int) -> None:
 
 
 @compiled
-def finish_ps(state: State, slot: int) -> int:
+def finish_ps(state: FluidState, slot: int) -> int:
     """Return when a flow will have sent all.
 
     Rounding errors of equal flows differ; what is not above a whole picosecond by more than those counts as whole, so
@@ -59,7 +59,7 @@ def finish_ps(state: State, slot: int) -> int:
 
 
 @entry
-def sample(state: State, link: int) -> None:
+def sample(state: FluidState, link: int) -> None:
     """Add what a link has carried since its load last changed to its samples."""
     run, record = state.run[0], state.links[link]
     start, load = record.sampled_to, record.load
@@ -74,7 +74,7 @@ def sample(state: State, link: int) -> None:
 
 
 @compiled
-def add_load(state: State, link: int, change: float) -> None:
+def add_load(state: FluidState, link: int, change: float) -> None:
     """Change the load of a link."""
     record = state.links[link]
     if state.run[0].interval:
@@ -83,7 +83,7 @@ def add_load(state: State, link: int, change: float) -> None:
 
 
 @compiled
-def settle(state: State, slot: int) -> None:
+def settle(state: FluidState, slot: int) -> None:
     """Count what a flow has sent until now."""
     flow, now = state.flows[slot], state.run[0].now
     flow.left = max(flow.left - flow.rate * (now - flow.since) / PS_PER_S, 0.0)
@@ -91,7 +91,7 @@ def settle(state: State, slot: int) -> None:
 
 
 @compiled
-def weigh(state: State) -> None:
+def weigh(state: FluidState) -> None:
     """Compute what touched links have left for members, and how many share it."""
     run = state.run[0]
     for place in range(run.touched):
@@ -114,7 +114,7 @@ def weigh(state: State) -> None:
 
 
 @compiled
-def fill(state: State) -> None:
+def fill(state: FluidState) -> None:
     """Compute fresh rates of all members by progressive filling; `residual` of touched links is what is left then."""
     run = state.run[0]
     weigh(state)
@@ -136,7 +136,7 @@ def fill(state: State) -> None:
 
 
 @compiled
-def freeze(state: State, number: int) -> None:
+def freeze(state: FluidState, number: int) -> None:
     """Give the members on a saturated link its level as their fresh rate, unless they have a lower one."""
     run, level = state.run[0], state.links[number].level
     found = state.links[number].head
@@ -155,7 +155,7 @@ def freeze(state: State, number: int) -> None:
 
 
 @compiled
-def check(state: State, number: int) -> None:
+def check(state: FluidState, number: int) -> None:
     """Make those flows on a touched link members that have no bottleneck any more, or prevent one."""
     run, link = state.run[0], state.links[number]
     level = link.level
@@ -183,7 +183,7 @@ def check(state: State, number: int) -> None:
 
 
 @compiled
-def commit(state: State) -> None:
+def commit(state: FluidState) -> None:
     """Give the members their fresh rates, and the times at which they will have sent all."""
     run = state.run[0]
     for place in range(run.members):
@@ -211,7 +211,7 @@ def commit(state: State) -> None:
 
 
 @compiled
-def rebalance(state: State) -> None:
+def rebalance(state: FluidState) -> None:
     """Make all rates max-min fair again after members were added, and links touched that flows have left."""
     run, reached = state.run[0], 0
     if run.touched == 0 and run.members == 0:
@@ -234,7 +234,7 @@ def rebalance(state: State) -> None:
 
 
 @compiled
-def next_end(state: State) -> int:
+def next_end(state: FluidState) -> int:
     """Return when the first flow will have sent all, or FOREVER."""
     while state.run[0].flowing:
         slot = state.flowing[0]

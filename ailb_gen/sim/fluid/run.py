@@ -8,16 +8,15 @@ from itertools import groupby
 
 import numpy as np
 
-from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.engine.jit import is_compiled, one_compiler
-from ailb_gen.sim.fabric import PS_PER_S, Fabric, Forwarding, Int32, Int64, LinkChange
+from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Forwarding, Int32, Int64, LinkChange
 from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
 from ailb_gen.sim.fluid.rates import sample
-from ailb_gen.sim.fluid.rules import SPREAD, rule_of
-from ailb_gen.sim.fluid.state import FOREVER, State, grown, initial
-from ailb_gen.sim.outcome import TOTALS, Outcome, Progress
+from ailb_gen.sim.fluid.state import FOREVER, FluidState, grown, initial
+from ailb_gen.sim.outcome import LINK_COUNTS, TASK_COUNTS, TOTALS, Progress, SimulationOutcome
 from ailb_gen.sim.series import Counters, Sampler
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
 
 Watch = Callable[[Progress], bool]
@@ -30,13 +29,13 @@ FIRST_WIDTH, FIRST_WIDTH_SPREAD = 2, 5
 
 
 def simulate(
-    fabric: Fabric,
+    fabric: FabricArrays,
     workload: Workload,
-    settings: Settings,
+    settings: SimulationSettings,
     seed: int,
     watch: Watch | None = None,
     sampler: Sampler | None = None,
-) -> Outcome:
+) -> SimulationOutcome:
     """Return times of all tasks and bytes of all links; raises UsageError for a balancer without a rule for flows.
 
     `watch` is called several times a second; once it returns False the run stops, and its outcome is not complete.
@@ -65,11 +64,10 @@ def simulate(
     return _outcome(state, sampler)
 
 
-def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) -> State:
+def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> FluidState:
     """Return the state before the first event, with timers for the tasks that wait for none; raises UsageError."""
-    rule = rule_of(settings.balancer)
-    parameters = {row.name: row.default for row in BALANCERS[settings.balancer.name].parameters}
-    parameters |= settings.balancer.parameters
+    balancer = BALANCERS[settings.balancer.name]
+    rule, parameters = balancer.flow_rule(settings.balancer.parameters), balancer.values(settings.balancer.parameters)
     measured = settings.measurement
     samples = measured.load_samples if measured.load_interval_ps else 0
     flows = int(np.count_nonzero(workload.source >= 0))
@@ -96,14 +94,14 @@ def prepared(fabric: Fabric, workload: Workload, settings: Settings, seed: int) 
     return state
 
 
-def _changes(fabric: Fabric) -> list[tuple[int, list[LinkChange | Forwarding]]]:
+def _changes(fabric: FabricArrays) -> list[tuple[int, list[LinkChange | Forwarding]]]:
     """Return link changes and later forwarding states by time."""
     rows: list[LinkChange | Forwarding] = [*fabric.changes, *fabric.forwarding[1:]]
     rows.sort(key=lambda row: row.at_ps)
     return [(at_ps, list(group)) for at_ps, group in groupby(rows, key=lambda row: row.at_ps)]
 
 
-def changed(state: State, hops: Int32, changes: list[LinkChange | Forwarding]) -> tuple[State, Int32]:
+def changed(state: FluidState, hops: Int32, changes: list[LinkChange | Forwarding]) -> tuple[FluidState, Int32]:
     """Apply changes now and return state and next hops; the rates follow when the run continues."""
     for change in changes:
         if isinstance(change, LinkChange):
@@ -116,7 +114,7 @@ def changed(state: State, hops: Int32, changes: list[LinkChange | Forwarding]) -
     return state, hops
 
 
-def _wider(state: State) -> State:
+def _wider(state: FluidState) -> FluidState:
     return grown(state, len(state.flows), int(state.run[0]["width"]) + 1)
 
 
@@ -141,14 +139,14 @@ class _Reporter:
         return self.watch(Progress(int(run["now"]), int(run["events"]), int(run["ended"]), self.tasks))
 
 
-def advanced(state: State, hops: Int32, limit: int, work: int) -> tuple[State, bool]:
+def advanced(state: FluidState, hops: Int32, limit: int, work: int) -> tuple[FluidState, bool]:
     """Run events before a time, growing the state as needed; return whether there are more (see `advance`)."""
     while (code := advance(state, hops, limit, work)) not in (DONE, PAUSED):
         state = _wider(state) if code == MORE_WIDTH else grown(state, 2 * len(state.flows), int(state.run[0]["width"]))
     return state, code == PAUSED
 
 
-def _until(state: State, hops: Int32, limit: int, reporter: _Reporter) -> tuple[State, bool]:
+def _until(state: FluidState, hops: Int32, limit: int, reporter: _Reporter) -> tuple[FluidState, bool]:
     """Run all events before a time; return False if `watch` stopped it."""
     more = True
     while more:
@@ -158,7 +156,9 @@ def _until(state: State, hops: Int32, limit: int, reporter: _Reporter) -> tuple[
     return state, True
 
 
-def _sampled(state: State, hops: Int32, limit: int, reporter: _Reporter, sampler: Sampler | None) -> tuple[State, bool]:
+def _sampled(
+    state: FluidState, hops: Int32, limit: int, reporter: _Reporter, sampler: Sampler | None
+) -> tuple[FluidState, bool]:
     """Run all events before a time, with the samples that are due until then; return False if `watch` stopped it."""
     while sampler is not None and sampler.next_ps < limit:
         state, going = _until(state, hops, sampler.next_ps, reporter)
@@ -170,20 +170,20 @@ def _sampled(state: State, hops: Int32, limit: int, reporter: _Reporter, sampler
     return _until(state, hops, limit, reporter)
 
 
-def _moves(state: State) -> bool:
+def _moves(state: FluidState) -> bool:
     """Return whether something happens by itself: a timer or a ready task waits, or a flow has a rate."""
     run = state.run[0]
     flowing = state.flowing[: run["flowing"]]
     return bool(run["timers"] or run["ready"] or np.any(state.flows["rate"][flowing] > 0))
 
 
-def _counters(state: State, now_ps: int) -> Counters:
+def _counters(state: FluidState, now_ps: int) -> Counters:
     none = np.zeros(len(state.links), dtype=np.int64)
     return Counters(_link_bytes(state, now_ps), none, none, none, none)
 
 
-def _link_bytes(state: State, now_ps: int) -> Int64:
-    """Return what links have carried until a time, for flows under way, too."""
+def _link_bytes(state: FluidState, now_ps: int) -> Int64:
+    """Return the bytes that links have carried until a time, for flows under way, too."""
     run = state.run[0]
     slots = state.flowing[: run["flowing"]].astype(np.int64)
     # Field by field: whole records are many times as large.
@@ -200,7 +200,7 @@ def _link_bytes(state: State, now_ps: int) -> Int64:
     return np.rint(bits / 8).astype(np.int64)
 
 
-def _load(state: State) -> Int64:
+def _load(state: FluidState) -> Int64:
     """Return the bytes per interval and link until now."""
     run = state.run[0]
     if not run["interval"]:
@@ -211,33 +211,18 @@ def _load(state: State) -> Int64:
     return np.rint(state.samples[:rows] / 8).astype(np.int64)
 
 
-def _outcome(state: State, sampler: Sampler | None) -> Outcome:
+def _outcome(state: FluidState, sampler: Sampler | None) -> SimulationOutcome:
     run, tasks, width = state.run[0], state.tasks, len(state.links)
     count, end_ps = len(tasks), int(run["now"])
 
-    def none(length: int) -> Int64:
-        return np.zeros(length, dtype=np.int64)
-
-    def none_of_tasks() -> Int32:
-        return np.zeros(count, dtype=np.int32)
-
-    return Outcome(
+    zeros = {f"link_{name}": np.zeros(width, dtype=np.int64) for name in (*LINK_COUNTS, "paused_ps")}
+    zeros |= {name: np.zeros(count, dtype=np.int32) for name in (*TASK_COUNTS, "marked")}
+    given = {"rerouted": tasks["rerouted"].copy(), "link_bytes": _link_bytes(state, end_ps)}
+    return SimulationOutcome(
         start_ps=tasks["began"].copy(),
         finish_ps=tasks["ended"].copy(),
-        retransmitted=none_of_tasks(),
-        marked=none_of_tasks(),
-        out_of_order=none_of_tasks(),
-        distance=none_of_tasks(),
-        rerouted=tasks["rerouted"].copy(),
-        link_packets=none(width),
-        link_bytes=_link_bytes(state, end_ps),
+        **(zeros | given),
         link_peak=np.zeros(width, dtype=np.int32),
-        link_peak_bytes=none(width),
-        link_drops=none(width),
-        link_lost=none(width),
-        link_marks=none(width),
-        link_pauses=none(width),
-        link_paused_ps=none(width),
         histogram=np.zeros((width, 32), dtype=np.int64),
         load=_load(state),
         load_interval_ps=int(run["interval"]),

@@ -6,7 +6,7 @@ import numpy as np
 
 from ailb_gen.sim.engine.random import MASK, seeded
 from ailb_gen.sim.engine.records import Records, records
-from ailb_gen.sim.fabric import Fabric, Float64, Int32, Int64
+from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.workload import Workload
 
@@ -25,7 +25,7 @@ LINK = np.dtype(
         ("bits", "f8"),  # carried for flows that have left it
         ("sampled_to", "i8"),  # ps
         ("head", "i4"),  # its first entry
-        ("limited", "i4"),  # flows of which it is the bottleneck
+        ("limited", "i4"),  # flows whose bottleneck it is
         # Of the round in which rates are being computed.
         ("seen", "i8"),  # the last round in which it was touched
         ("residual", "f8"),  # bit/s that members may have
@@ -49,7 +49,7 @@ FLOW = np.dtype(
         ("place", "i4"),  # in the heap of flows
         ("key", "i8"),  # not after the time at which it will have sent all
         # Of the round in which rates are being computed.
-        ("seen", "i8"),  # the last round of which it was a member
+        ("seen", "i8"),  # the last round that it was a member of
         ("fresh_rate", "f8"),  # negative: not yet known
         ("fresh_bottleneck", "i4"),
     ],
@@ -107,7 +107,7 @@ RUN = np.dtype(
 )
 
 
-class State(NamedTuple):
+class FluidState(NamedTuple):
     """All arrays of a run: records, heaps, stacks and lists, and the plain arrays of `Fabric` and `Workload`."""
 
     run: Records  # one
@@ -137,12 +137,11 @@ class State(NamedTuple):
     samples: Float64  # (samples, L) bits
 
 
-def initial(fabric: Fabric, workload: Workload, seed: int, slots: int, width: int, samples: int) -> State:
+def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, width: int, samples: int) -> FluidState:
     """Return the state before the first event; nothing is ready, and there are no timers."""
     links, nodes, tasks = fabric.link_count, len(fabric.names), workload.count
-    run = records(1, RUN)
-    run["this_round"], run["hosts"], run["width"], run["free"] = 1, fabric.host_count, width, slots
-    return State(
+    run = records(1, RUN, this_round=1, hosts=fabric.host_count, width=width, free=slots)
+    return FluidState(
         run=run,
         links=_links(fabric),
         flows=records(slots, FLOW),
@@ -172,30 +171,32 @@ def initial(fabric: Fabric, workload: Workload, seed: int, slots: int, width: in
 
 
 def _seeds(nodes: int, seed: int) -> Int64:
-    """Return the seeds that nodes have in the packet engine, so that both hash alike."""
+    """Return the seeds that nodes have in the packet engine, so that both hash the same."""
     words = np.zeros(nodes, dtype=np.int64)
     seeded(seed ^ MASK, words)
     return words
 
 
-def _links(fabric: Fabric) -> Records:
-    links = records(fabric.link_count, LINK)
-    links["source"], links["target"] = fabric.link_source, fabric.link_target
-    links["rate"] = links["capacity"] = fabric.rate_bps
-    links["delay"] = fabric.delay_ps
-    links["head"] = NONE
-    return links
+def _links(fabric: FabricArrays) -> Records:
+    return records(
+        fabric.link_count,
+        LINK,
+        source=fabric.link_source,
+        target=fabric.link_target,
+        rate=fabric.rate_bps,
+        capacity=fabric.rate_bps,
+        delay=fabric.delay_ps,
+        head=NONE,
+    )
 
 
 def _tasks(workload: Workload) -> Records:
-    tasks = records(workload.count, TASK)
-    for name in ("source", "target", "queue_pair", "port", "amount", "start_ps", "waits"):
-        tasks[name] = getattr(workload, name)
-    tasks["began"] = tasks["ended"] = NEVER
-    return tasks
+    names = ("source", "target", "queue_pair", "port", "amount", "start_ps", "waits")
+    columns = {name: getattr(workload, name) for name in names}
+    return records(workload.count, TASK, began=NEVER, ended=NEVER, **columns)
 
 
-def grown(state: State, slots: int, width: int) -> State:
+def grown(state: FluidState, slots: int, width: int) -> FluidState:
     """Return the state with more slots for flows, or more entries for each."""
     run, before = state.run[0], len(state.flows)
     old, unused = int(run["width"]), int(run["free"])

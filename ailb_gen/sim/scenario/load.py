@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, Failure, Scenario
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario
 from ailb_gen.sim.scenario.overrides import read_path, replaced, with_settings
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
@@ -65,7 +65,7 @@ def variants(source: Source) -> list[Variant]:
 
 
 def balancer_name(balancer: BalancerPart, balancers: Sequence[BalancerPart]) -> str:
-    """Return what a load balancer is called among others: with its parameters where several have its name."""
+    """Return the name of a load balancer among others: with its parameters where several have its name."""
     twins = [one for one in balancers if one.name == balancer.name]
     parameters = [f"{key}={value:g}" for key, value in balancer.parameters.items()] if len(twins) > 1 else []
     return " ".join([balancer.name, *parameters])
@@ -143,7 +143,7 @@ def _switches(scenario: Scenario, source: Source) -> Iterator[Problem]:
         yield problem_at(source, "conflict", ("switches", "pfc"), reason)
 
 
-def failure_problems(failures: Sequence[Failure], source: Source) -> Iterator[Problem]:
+def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterator[Problem]:
     """Yield the problems of the failures of a file."""
     for number, failure in enumerate(failures):
         path: Path = ("failures", number)
@@ -152,4 +152,4 @@ def failure_problems(failures: Sequence[Failure], source: Source) -> Iterator[Pr
         elif failure.back is not None and failure.back <= failure.at:
             yield problem_at(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
         elif failure.random is not None and failure.model_fields_set != {"random"}:
-            yield problem_at(source, "conflict", path, "random failures are there from the start, and for good")
+            yield problem_at(source, "conflict", path, "random failures hold from the start to the end")

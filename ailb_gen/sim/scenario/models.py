@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
-from ailb_gen.sim.scenario.traffic import TrafficPart
+from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
 from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
 from ailb_gen.wording import did_you_mean
@@ -19,7 +20,6 @@ MAX_SEEDS = 10_000
 
 Positive = Annotated[Int, Field(ge=1)]
 Few = Annotated[Int, Field(ge=0, le=1_000_000)]
-FileName = Annotated[str, Field(min_length=1, max_length=4096)]
 
 
 def _named(value: object) -> object:
@@ -63,9 +63,7 @@ class Clos(Model):
     host_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of a host to its leaf")
     leaf_spine_links: Annotated[Int, Field(ge=1, le=64)] = Field(1, description="parallel links of leaf and spine")
     host_rate: Rate = written("100g", "of every link of a host")
-    uplink_rate: Annotated[tuple[Rate, ...], BeforeValidator(_several, json_schema_input_type=Rate | list[Rate])] = (
-        written("100g", "of every link between leaf and spine: one, or one per spine")
-    )
+    uplink_rate: Rates = written("100g", "of every link between leaf and spine: one, or one per spine")
     delay: Time = written("1us", "of every link")
     host_delay: Time | None = Field(None, description="of every link of a host; default: delay")
     uplink_delay: Time | None = Field(None, description="of every link between leaf and spine; default: delay")
@@ -89,7 +87,7 @@ class Packets(Model):
     control: SomeBytes = written("60", "ACK, NACK, CNP and pause frames")
 
 
-class Ecn(Model):
+class EcnPart(Model):
     """Marking at egress queues: from `min` on, with `probability` at `max`, always above."""
 
     min: Bytes = Field(description="queue length at which marking begins")
@@ -98,7 +96,7 @@ class Ecn(Model):
 
 
 def _ecn(value: object) -> object:
-    if value is None or value == "off" or isinstance(value, dict | Ecn):
+    if value is None or value == "off" or isinstance(value, dict | EcnPart):
         return value
     raise wrong("wrong-value", f"must be 'off', or a mapping of min, max and probability, not {str(value)[:40]!r}")
 
@@ -136,7 +134,7 @@ class Switches(Model):
     resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
     headroom: Bytes | None = Field(None, description="of every port, for what arrives after a pause frame was sent")
     ecn: Annotated[
-        Ecn | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=Ecn | Literal["off"] | None)
+        EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
     ] = Field(None, description="marking at egress queues")
     scheduling: Scheduling | None = Field(
         None, description="between classes of data: strict (lowest first), or in turn"
@@ -190,14 +188,14 @@ class Congestion(Model):
 
 
 class Nics(Model):
-    """Costs of sending in a NIC besides the wire."""
+    """Costs of sending in a NIC, in addition to the wire."""
 
     context_cache: Few = Field(0, description="queue pairs that it knows; 0: all")
     context_miss: Time = written("0", "for sending on another one")
     message: Time = written("0", "before the first packet of a message; a NIC begins one after the other")
 
 
-class Failure(Model):
+class FailurePart(Model):
     """A link or switch that is down from a time on, perhaps until another; or random cables, down from the start."""
 
     name: str | None = Field(None, description="a switch, a port as DEVICE:PORT, or the links between two: ONE-OTHER")
@@ -271,7 +269,7 @@ class Scenario(Model):
         default_factory=Congestion, description="a name, or a name with other keys"
     )
     nics: Nics = Field(default_factory=Nics)
-    failures: tuple[Failure, ...] = Field((), description="links and switches that fail")
+    failures: tuple[FailurePart, ...] = Field((), description="links and switches that fail")
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
@@ -279,3 +277,11 @@ class Scenario(Model):
     sweep: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="values for paths, all combinations of which are simulated"
     )
+
+
+def json_schema() -> str:
+    """Return the JSON Schema of scenario files (draft 2020-12) as indented text ending in a newline."""
+    schema = Scenario.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "scenario file of ailb-gen simulate"
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

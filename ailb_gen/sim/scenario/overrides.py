@@ -41,7 +41,7 @@ def with_settings(source: Source, words: Iterable[str]) -> Source:
 
 
 def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  # noqa: ANN401 - what YAML holds
-    """Return a source with another value at a path; mappings on the way are made. Raises IntentError."""
+    """Return a source with another value at a path; mappings that lead there are made. Raises IntentError."""
     data = copy.deepcopy(source.data)
     parent = holder = data
     for depth, step in enumerate(path):
@@ -67,7 +67,7 @@ def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  #
                 holder[step] = {}
             parent, holder = holder, holder[step]
     places = {known: where for known, where in source.places.items() if known[: len(path)] != path}
-    # Keys on the way that the file does not have are to blame this place, too.
+    # Keys above it that the file lacks have this place, too.
     for end in range(1, len(path) + 1):
         places.setdefault(path[:end], place)
     return Source(source.file, data, places)

@@ -43,7 +43,7 @@ class Connections(Part):
         "split", description="messages over all queue pairs, or one after the other (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
     per_server: Count | None = Field(
-        None, description="so many ranks in a row are GPUs of one server; default: as the names of hosts say"
+        None, description="number of ranks in a row that are GPUs of one server; default: as the names of hosts say"
     )
 
 
@@ -53,7 +53,7 @@ class CollectivePart(Connections):
     kind: CollectiveName = Field(description="the collective, or incast or permutation")
     bytes: SomeBytes = Field(description="as nccl-tests counts the size of this collective")
     algorithm: str | None = Field(None, description="default: the first one of the collective")
-    steps: Count = Field(1, description="so many times in a row")
+    steps: Count = Field(1, description="number of times in a row")
     compute: Time = written("0", "computation before every step")
     start: Time = written("0", START)
     hosts: Hosts = EVERY
@@ -61,7 +61,7 @@ class CollectivePart(Connections):
     at_once: Bool | None = Field(None, description="send without waiting for what would have to arrive first")
     rounds: Count | None = Field(None, description="only the first steps of a ring")
     pxn: Bool = Field(True, description="all-to-all over the NIC of the target's rail (NCCL_PXN_DISABLE=0)")
-    shift: Count | None = Field(None, description="permutation to the host so many further on; default: random")
+    shift: Count | None = Field(None, description="permutation to the host this many further on; default: random")
 
 
 class TrainingPart(Connections):
@@ -93,7 +93,7 @@ class TrainingPart(Connections):
         "packed", description="the order in which ranks take hosts"
     )
     stride: Count = Field(1, description="of a strided placement")
-    block: Count = Field(1, description="so many hosts in a row stay together when they are placed, such as a server's")
+    block: Count = Field(1, description="number of hosts in a row that are placed together, such as a server's")
 
 
 class FlowsPart(Part):
@@ -138,7 +138,7 @@ class ScaleUnitPart(Part):
     """The workloads of Zeltser, "Adaptive Packet Routing vs. Flowlet Switching" (2026), on 8 leaves of 4 servers."""
 
     workload: Literal["heavy", "mixed"] = Field(description="as published")
-    scale: Count = Field(1, description="messages are so many times as large")
+    scale: Count = Field(1, description="factor of the size of messages")
     steps: Count | None = Field(None, description="of the job, or of both; default: as published")
     mice: Bool = Field(True, description="with the small flows")
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, Float64, Int32, Int64
-from ailb_gen.sim.traffic.builder import FIRST_PORT, PORTS, Builder, Numbers, mixed
-from ailb_gen.sim.traffic.streams import stream
+from ailb_gen.sim.traffic.builder import FIRST_PORT, PORTS, Numbers, TaskBuilder, mixed, stream
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import parse_json, read_text, text_problem
 from ailb_gen.wording import did_you_mean
@@ -144,11 +143,11 @@ def flows(
     label: str,
 ) -> Workload:
     """Return flows that depend on nothing, each with a queue pair of its own."""
-    builder = Builder(seed)
+    builder = TaskBuilder(seed)
     builder.flows(source, target, amount, random_ports(len(source), seed), start_ps, label)
     return builder.finish()
 
 
 def random_ports(count: int, seed: int) -> Int32:
-    """Return the UDP source ports of so many queue pairs."""
+    """Return the UDP source ports of `count` queue pairs."""
     return FIRST_PORT + (mixed(seed % 2**63, np.arange(count)) % np.uint64(PORTS)).astype(np.int32)

@@ -8,12 +8,13 @@ computed before: the FIBs of all its states get the new prefixes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import HOST, LOCAL, PS_PER_S, UNREACHABLE, Fabric, Float64, Forwarding, Int32, Int64
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.fabric import HOST, LOCAL, PS_PER_S, UNREACHABLE, FabricArrays, Forwarding, Int32, Int64
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
 
@@ -22,12 +23,12 @@ from ailb_gen.sim.workload import Workload
 class Background:
     """The fabric with its generators, and their flows."""
 
-    fabric: Fabric
+    fabric: FabricArrays
     workload: Workload
 
 
 def with_background(
-    fabric: Fabric, links: Sequence[int], share: float, duration_ps: int, start_ps: int = 0, seed: int = 0
+    fabric: FabricArrays, links: Sequence[int], share: float, duration_ps: int, start_ps: int = 0, seed: int = 0
 ) -> Background:
     """Add a flow to each of G links between switches: `share` of the link's rate for a time, at full speed.
 
@@ -47,29 +48,20 @@ def with_background(
     return Background(_with_hosts(fabric, chosen, rate), workload)
 
 
-def with_more_links(settings: Settings, link_count: int) -> Settings:
+def with_more_links(settings: SimulationSettings, link_count: int) -> SimulationSettings:
     """Return settings whose arrays by link reach `link_count`: links that are added mark nothing and lose nothing."""
     switches = settings.switches
-
-    def longer(values: Int64 | None, fill: int) -> Int64 | None:
-        return None if values is None else np.pad(values, (0, link_count - len(values)), constant_values=fill)
-
-    def longer_shares(values: Float64 | None) -> Float64 | None:
-        return None if values is None else np.pad(values, (0, link_count - len(values)))
-
-    return replace(
-        settings,
-        switches=replace(
-            switches,
-            ecn_min_bytes=longer(switches.ecn_min_bytes, -1),
-            ecn_max_bytes=longer(switches.ecn_max_bytes, 0),
-            ecn_probability=longer_shares(switches.ecn_probability),
-            loss_probability=longer_shares(switches.loss_probability),
-        ),
-    )
+    fills = {"ecn_min_bytes": -1, "ecn_max_bytes": 0, "ecn_probability": 0, "loss_probability": 0}
+    given = {name: getattr(switches, name) for name in fills}
+    longer: dict[str, Any] = {
+        name: np.pad(values, (0, link_count - len(values)), constant_values=fills[name])
+        for name, values in given.items()
+        if values is not None
+    }
+    return replace(settings, switches=replace(switches, **longer))
 
 
-def _check(fabric: Fabric, links: Int64, share: float) -> None:
+def _check(fabric: FabricArrays, links: Int64, share: float) -> None:
     if not 0 < share <= 1:
         raise UsageError(f"background of {share:.0%}: must be above 0 and at most 100 % of a link's rate")
     unknown = links[(links < 0) | (links >= fabric.link_count)]
@@ -83,7 +75,7 @@ def _check(fabric: Fabric, links: Int64, share: float) -> None:
         raise UsageError(f"background on {name}: the link leads to a host; it must be between switches")
 
 
-def _with_hosts(fabric: Fabric, links: Int64, rate: Int64) -> Fabric:
+def _with_hosts(fabric: FabricArrays, links: Int64, rate: Int64) -> FabricArrays:
     """Add hosts 2g (sender) and 2g + 1 (receiver) for every link, each with two links, a destination and a prefix."""
     count = len(links)
     hosts, old_links, sets, prefixes = (
@@ -146,7 +138,7 @@ def _with_routes(next_hops: Int32, switch: Int32, far: Int64) -> Int32:
     return np.concatenate([next_hops, routes], axis=1)
 
 
-def _prefixes(fabric: Fabric) -> int:
+def _prefixes(fabric: FabricArrays) -> int:
     return int(fabric.forwarding[0].next_hops.shape[1])
 
 

@@ -4,24 +4,30 @@ A dependency costs 12 bytes, so what waits for many tasks waits for a barrier (a
 all wait for k others take m + k dependencies instead of m * k.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int32, Int64
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
 
-# In place of a task: nothing to wait for.
-NOTHING = -1
+# Instead of a task: there is none to wait for.
+NO_TASK = -1
 # RoCEv2 senders take their UDP source ports from 0xC000 ... 0xFFFF (the dynamic range of RFC 6335).
 FIRST_PORT, PORTS = 0xC000, 0x4000
 MAX_TASKS = 2**31 - 1
 
 Split = Literal["split", "round-robin"]
 Numbers = int | npt.NDArray[np.integer]
+# Tasks that messages wait for, as `wait` has them, and the numbers of the messages; None: all.
+Waits = tuple[Int64, npt.NDArray[np.integer] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,16 @@ def mixed(*parts: Numbers) -> npt.NDArray[np.uint64]:
     return value
 
 
+def stream(seed: int, purpose: str) -> np.random.Generator:
+    """Return a generator of random numbers, independent of those of other seeds and purposes, the same everywhere.
+
+    Raises UsageError for a negative seed.
+    """
+    if seed < 0:
+        raise UsageError(f"the seed {seed} is negative")
+    return np.random.Generator(np.random.PCG64([seed, crc32(purpose.encode())]))
+
+
 def _turns(source: Int32, target: Int32) -> Int64:
     """Return for every message how many of its connection come before it."""
     connection = source.astype(np.int64) << 32 | target
@@ -91,14 +107,14 @@ def _turns(source: Int32, target: Int32) -> Int64:
 
 
 def _rows(after: Numbers, count: int) -> Int64:
-    """Return what each of `count` tasks waits for as rows, shape (count, k)."""
+    """Return the tasks that each of `count` tasks waits for as rows, shape (count, k)."""
     before = np.asarray(after, dtype=np.int64)
     if before.ndim < 2:
         before = np.broadcast_to(before, (count,))[:, None]
     return before
 
 
-class Builder:
+class TaskBuilder:
     """A workload under construction. Tasks are numbered in the order in which they are appended."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -127,7 +143,7 @@ class Builder:
         self._steps[job.number].append(int(end))
 
     def computations(
-        self, count: int, ps: Numbers, after: Numbers = NOTHING, job: Job | None = None, label: str = "computation"
+        self, count: int, ps: Numbers, after: Numbers = NO_TASK, job: Job | None = None, label: str = "computation"
     ) -> Int64:
         """Append computations of `ps` each, and return their tasks, shape (count,); `after` is as for `wait`."""
         tasks = self._append(
@@ -173,7 +189,7 @@ class Builder:
         source: npt.NDArray[np.integer],
         target: npt.NDArray[np.integer],
         size: Numbers,
-        after: Numbers = NOTHING,
+        after: Numbers = NO_TASK,
         label: str = "message",
     ) -> Messages:
         """Append messages of a job: source and target shape (m,), `size` bytes each, `after` as for `wait`.
@@ -213,11 +229,40 @@ class Builder:
         self.wait_for(messages, after)
         return messages
 
+    def exchange(
+        self,
+        job: Job,
+        label: str,
+        shape: Sequence[int],
+        least: int,
+        messages: Callable[[], tuple[Numbers, Numbers, Numbers]],
+        after: Numbers,
+        waits: Callable[[Int64, Int64], Iterator[Waits]] | None = None,
+    ) -> Int64:
+        """Append messages of G groups, `shape` (G, ...), and return the tasks that end the groups, shape (G,).
+
+        `messages` gives sources, targets and sizes, which broadcast to the shape; `least` is the smallest size. Without
+        `waits` all are sent when `after`, one task or one per group, has ended; with it they wait for the tasks that it
+        gives from what would be these, and the ends of the messages, both of the shape.
+        """
+        source, target, amount = (np.broadcast_to(part, shape).ravel() for part in messages())
+        sent = self.send(job, source, target, amount, label=label)
+        begin = np.broadcast_to(np.reshape(after, (-1, *(1 for _ in shape[1:]))), shape).astype(np.int64)
+        end = sent.end.reshape(shape)
+        for awaited, which in [(begin.ravel(), None)] if waits is None else waits(begin, end):
+            self.wait_for(sent, awaited, which)
+        return self.barriers(end.reshape(shape[0], -1), job, label)
+
+    @contextmanager
+    def repeated(self, count: int) -> Iterator[int]:
+        """Give how many of some equal rounds are to be appended: all of them."""
+        yield count
+
     def wait(self, tasks: npt.NDArray[np.integer], after: Numbers) -> None:
         """Let every task wait for another one.
 
         `after` has one row per task with the tasks that it waits for, shape (m,) or (m, k), or is one task that all
-        wait for; NOTHING is left out.
+        wait for; NO_TASK is left out.
         """
         before = _rows(after, len(tasks))
         chosen = before >= 0
@@ -297,3 +342,53 @@ class Builder:
         tasks: Int64 = np.arange(self._count, self._count + count, dtype=np.int64)
         self._count += count
         return tasks
+
+
+class TaskCounter(TaskBuilder):
+    """A builder that counts what it would append, and makes no messages; of equal rounds it gets one.
+
+    Where rounds differ by a byte it counts no more than there are.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._weight = 1
+        self._tasks = 0
+        self._at_once = LeastTraffic(0)
+
+    def exchange(
+        self,
+        job: Job,
+        label: str,
+        shape: Sequence[int],
+        least: int,
+        messages: Callable[[], tuple[Numbers, Numbers, Numbers]],
+        after: Numbers,
+        waits: Callable[[Int64, Int64], Iterator[Waits]] | None = None,
+    ) -> Int64:
+        """Count messages, each with the queue pairs that the smallest one takes, and the barriers of the groups."""
+        count = prod(shape)
+        flows = min(job.queue_pairs.count, max(least, 1)) if job.queue_pairs.split == "split" else 1
+        self._tasks += self._weight * count * (flows + (flows > 1))
+        if waits is None and least and count * flows > self._at_once.flows:
+            self._at_once = LeastTraffic(0, count * flows, max(1, least // flows))
+        groups = shape[0]
+        return self.computations(groups, 0) if count > groups else np.zeros(groups, dtype=np.int64)
+
+    @contextmanager
+    def repeated(self, count: int) -> Iterator[int]:
+        """Give one round, which counts as all."""
+        self._weight *= count
+        yield 1
+        self._weight //= count
+
+    def depend(self, before: npt.NDArray[np.integer], after: npt.NDArray[np.integer]) -> None:
+        """Note nothing: dependencies are not counted."""
+
+    def least(self) -> LeastTraffic:
+        """Return the counts."""
+        return LeastTraffic(self._tasks, self._at_once.flows, self._at_once.flow_bytes)
+
+    def _append(self, count: int, **columns: Numbers) -> Int64:
+        self._tasks += self._weight * count
+        return np.zeros(count, dtype=np.int64)

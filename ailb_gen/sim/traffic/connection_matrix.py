@@ -16,7 +16,7 @@ import numpy as np
 
 from ailb_gen.errors import Place, Problem
 from ailb_gen.sim.traffic.arrivals import random_ports
-from ailb_gen.sim.traffic.builder import Builder
+from ailb_gen.sim.traffic.builder import TaskBuilder
 from ailb_gen.sim.traffic.flowlist import flow_file_text, flow_problems, numbered_lines, refuse
 from ailb_gen.sim.workload import Workload
 from ailb_gen.wording import did_you_mean
@@ -90,7 +90,7 @@ def read_connection_matrix(path: Path, name: str, host_count: int, seed: int = 0
     hosts = min(host_count, found.header.get("Nodes", host_count))
     found.problems += flow_problems(name, places, source, target, size, hosts)
     refuse(found.problems, name)
-    builder = Builder(seed)
+    builder = TaskBuilder(seed)
     tasks = builder.flows(source, target, size, random_ports(len(source), seed), start)
     for trigger, flows in waiting.items():
         builder.wait(tasks[flows], builder.barrier(tasks[activating[trigger]]))

@@ -19,7 +19,7 @@ from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import MAX_BYTES, read_bytes, text_of, text_problem
 
-# Of a cut or mistaken file every line may be wrong: so many problems are listed, the rest is counted.
+# Of a cut or mistaken file every line may be wrong: this many problems are listed, the rest is counted.
 SHOWN = 20
 # What fits into 63 bits as picoseconds.
 MAX_SECONDS = 9_000_000
@@ -98,7 +98,7 @@ def flow_problems(
     size: Int64,
     host_count: int,
 ) -> Iterator[Problem]:
-    """Yield what is wrong with flows from a file: unknown hosts, flows to oneself, sizes below 1 byte."""
+    """Yield the problems of flows from a file: unknown hosts, flows to oneself, sizes below 1 byte."""
     for field, hosts in (("source", source), ("destination", target)):
         for at in np.flatnonzero(hosts >= host_count):
             reason = f"there is no host {hosts[at]}: the fabric has hosts 0 to {host_count - 1}"

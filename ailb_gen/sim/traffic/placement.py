@@ -8,7 +8,7 @@ import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int32
-from ailb_gen.sim.traffic.streams import stream
+from ailb_gen.sim.traffic.builder import stream
 
 Placement = Literal["packed", "strided", "random"]
 

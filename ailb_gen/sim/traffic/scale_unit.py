@@ -4,7 +4,7 @@ Hosts are whole servers, numbered leaf by leaf, 4 per leaf. All flows of a phase
 one before has ended, and every ring is a random one. In packets, without retransmissions: heavy 3,199,523 (x1),
 6,373,923 (x2), 25,420,323 (x8) of 32,768 bytes; mixed 9,701,923 (x1), 19,378,723 (x2), 38,732,323 (x4) of 4,096 bytes.
 
-Each of these totals has 25,123 packets of mice, since the published runs draw them with one seed: 10,001 mice, of which
+Each of these totals has 25,123 packets of mice, since the published runs draw them with one seed: 10,001 mice;
 2,422 have 1 packet, 2,531 have 2, 2,553 have 3 and 2,495 have 4. Here the seed shuffles these very sizes, so the totals
 are the published ones with every seed.
 """
@@ -15,10 +15,9 @@ import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US, Int32
 from ailb_gen.sim.traffic import arrivals
-from ailb_gen.sim.traffic.builder import NOTHING, Builder, Job, QueuePairs
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
+from ailb_gen.sim.traffic.builder import NO_TASK, Job, QueuePairs, TaskBuilder, stream
 from ailb_gen.sim.traffic.collectives import append
-from ailb_gen.sim.traffic.options import Options, Ranks
-from ailb_gen.sim.traffic.streams import stream
 from ailb_gen.sim.workload import Workload, merged
 
 PS_PER_MS = 1000 * PS_PER_US
@@ -85,10 +84,10 @@ class Mixed:
 
 def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy(), queue_pairs: QueuePairs = ONE) -> Workload:
     """Return the heavy workload with messages `scale` times as large; mice have one queue pair."""
-    builder, generator = Builder(seed), stream(seed, "rings")
+    builder, generator = TaskBuilder(seed), stream(seed, "rings")
     job = builder.job("heavy", queue_pairs)
     servers = np.arange(LEAVES * SERVERS_PER_LEAF)
-    end = NOTHING
+    end = NO_TASK
     for _ in range(settings.steps):
         end = _compute(builder, job, settings.compute_ps, end)
         for _ in range(settings.buckets):
@@ -100,7 +99,7 @@ def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy(), queue_pairs: Que
 
 def mixed(seed: int, scale: int = 1, settings: Mixed = Mixed(), queue_pairs: QueuePairs = ONE) -> Workload:
     """Return the mixed workload with messages `scale` times as large; mice have one queue pair."""
-    builder, generator = Builder(seed), stream(seed, "rings")
+    builder, generator = TaskBuilder(seed), stream(seed, "rings")
     by_leaf = np.arange(LEAVES * SERVERS_PER_LEAF).reshape(LEAVES, SERVERS_PER_LEAF)
     half = SERVERS_PER_LEAF // 2
     tensor, pipeline = (builder.job(name, queue_pairs) for name in ("tp_heavy", "pp_dp"))
@@ -115,9 +114,14 @@ def leaf_of_host() -> Int32:
 
 
 def _tensor(
-    builder: Builder, job: Job, servers: Ranks, scale: int, settings: TensorParallel, generator: np.random.Generator
+    builder: TaskBuilder,
+    job: Job,
+    servers: Ranks,
+    scale: int,
+    settings: TensorParallel,
+    generator: np.random.Generator,
 ) -> None:
-    end = NOTHING
+    end = NO_TASK
     for _ in range(settings.steps):
         end = _compute(builder, job, settings.compute_ps, end)
         for _ in range(settings.micro_collectives):
@@ -129,11 +133,16 @@ def _tensor(
 
 
 def _pipeline(
-    builder: Builder, job: Job, servers: Ranks, scale: int, settings: PipelineParallel, generator: np.random.Generator
+    builder: TaskBuilder,
+    job: Job,
+    servers: Ranks,
+    scale: int,
+    settings: PipelineParallel,
+    generator: np.random.Generator,
 ) -> None:
     stages = servers.reshape(settings.stages, -1)
     here, there = stages[:-1], stages[1:]
-    end = NOTHING
+    end = NO_TASK
     for _ in range(settings.steps):
         for source, target, size in (
             (here, there, settings.activation_bytes),
@@ -147,12 +156,12 @@ def _pipeline(
         builder.step(job, end)
 
 
-def _compute(builder: Builder, job: Job, ps: int, after: int) -> int:
+def _compute(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
     return int(builder.computations(1, ps, after, job)[0])
 
 
 def _ring(
-    builder: Builder,
+    builder: TaskBuilder,
     job: Job,
     collective: str,
     servers: Ranks,
@@ -161,11 +170,11 @@ def _ring(
     generator: np.random.Generator,
 ) -> int:
     """Append n - 1 ring steps, all at once: the published all-reduce, too, has no more."""
-    options = Options(at_once=True, rounds=len(servers) - 1)
+    options = CollectiveOptions(at_once=True, rounds=len(servers) - 1)
     return int(append(builder, job, collective, generator.permutation(servers), size, options, after=after)[0])
 
 
-def _sync(builder: Builder, job: Job, servers: Ranks, size: int, after: int, generator: np.random.Generator) -> int:
+def _sync(builder: TaskBuilder, job: Job, servers: Ranks, size: int, after: int, generator: np.random.Generator) -> int:
     """Append a reduce-scatter and an all-gather, both at once, along rings of their own."""
     ends = [_ring(builder, job, kind, servers, size, after, generator) for kind in ("reduce-scatter", "all-gather")]
     return builder.barrier(np.array(ends), job)

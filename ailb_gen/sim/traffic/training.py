@@ -1,7 +1,7 @@
 """Jobs: a collective again and again, and training steps with data, tensor and pipeline parallelism."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
-from ailb_gen.sim.traffic.builder import NOTHING, Builder, Job, Numbers, QueuePairs, spread
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
+from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread
 from ailb_gen.sim.traffic.collectives import PLAIN, append
-from ailb_gen.sim.traffic.options import Options, Ranks
 
 Schedule = Literal["1f1b", "gpipe"]
 Operation = tuple[Literal["forward", "backward"], int]
@@ -19,13 +19,13 @@ ONE_QUEUE_PAIR = QueuePairs()
 
 
 def repeat(
-    builder: Builder,
+    builder: TaskBuilder,
     name: str,
     collective: str,
     ranks: Ranks,
     size: int,
     iterations: int = 1,
-    options: Options = PLAIN,
+    options: CollectiveOptions = PLAIN,
     algorithm: str | None = None,
     queue_pairs: QueuePairs = ONE_QUEUE_PAIR,
     compute_ps: int = 0,
@@ -39,11 +39,12 @@ def repeat(
     if iterations < 1:
         raise UsageError(f"{iterations} iterations of {collective}: must be at least 1")
     job = builder.job(name, queue_pairs)
-    end = _delay(builder, job, start_ps, NOTHING)
-    for _ in range(iterations):
-        end = _delay(builder, job, compute_ps, end)
-        end = builder.barrier(append(builder, job, collective, ranks, size, options, algorithm, end), job)
-        builder.step(job, end)
+    end = _delay(builder, job, start_ps, NO_TASK)
+    with builder.repeated(iterations) as rounds:
+        for _ in range(rounds):
+            end = _delay(builder, job, compute_ps, end)
+            end = builder.barrier(append(builder, job, collective, ranks, size, options, algorithm, end), job)
+            builder.step(job, end)
     return job
 
 
@@ -77,7 +78,7 @@ class Training:
     gradient_buckets: int = 1
     gradients: Literal["all-reduce", "sharded"] = "all-reduce"
     algorithm: str = "ring"
-    options: Options = PLAIN
+    options: CollectiveOptions = PLAIN
     queue_pairs: QueuePairs = ONE_QUEUE_PAIR
     start_ps: int = 0
 
@@ -85,12 +86,9 @@ class Training:
         for name in ("data", "tensor", "pipeline", "steps", "microbatches", "tensor_collectives", "gradient_buckets"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} of a training job must be at least 1, not {getattr(self, name)}")
-        for name in ("forward_ps", "backward_ps", "optimizer_ps", "start_ps"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} of a training job must not be negative: {getattr(self, name)}")
-        for name in ("tensor_bytes", "activation_bytes", "gradient_bytes"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} of a training job must not be negative: {getattr(self, name)}")
+        for one in fields(self):
+            if one.name.endswith(("_ps", "_bytes")) and getattr(self, one.name) < 0:
+                raise UsageError(f"{one.name} of a training job must not be negative: {getattr(self, one.name)}")
         if 0 < self.gradient_bytes < self.gradient_buckets:
             raise UsageError(
                 f"{self.gradient_bytes} bytes of gradients are too few for {self.gradient_buckets} buckets"
@@ -127,7 +125,7 @@ def together(servers: Ranks) -> int:
     return count if n % count == 0 and (same == inside).all() else 1
 
 
-def train(builder: Builder, name: str, hosts: Ranks, training: Training, servers: Ranks | None = None) -> Job:
+def train(builder: TaskBuilder, name: str, hosts: Ranks, training: Training, servers: Ranks | None = None) -> Job:
     """Append a training job on `hosts`, one per rank; raises UsageError for another number of them.
 
     `servers` are numbers of their servers; None: every rank has one to itself.
@@ -139,17 +137,19 @@ def train(builder: Builder, name: str, hosts: Ranks, training: Training, servers
     shape = training.pipeline, training.data, training.tensor
     where = np.arange(training.ranks) if servers is None else np.asarray(servers)
     stages = [Stage(*parts) for parts in zip(np.asarray(hosts).reshape(shape), where.reshape(shape), strict=True)]
-    end = _delay(builder, job, training.start_ps, NOTHING)
-    for _ in range(training.steps):
-        done = _passes(builder, job, stages, training, end)
-        ends = [_synchronize(builder, job, stage, training, last) for stage, last in zip(stages, done, strict=True)]
-        end = builder.barrier(np.array(ends), job)
-        builder.step(job, end)
+    end = _delay(builder, job, training.start_ps, NO_TASK)
+    with builder.repeated(training.steps) as rounds:
+        for _ in range(rounds):
+            with builder.repeated(training.microbatches) as microbatches:
+                done = _passes(builder, job, stages, replace(training, microbatches=microbatches), end)
+            ends = [_synchronize(builder, job, stage, training, last) for stage, last in zip(stages, done, strict=True)]
+            end = builder.barrier(np.array(ends), job)
+            builder.step(job, end)
     return job
 
 
 def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -> list[Operation]:
-    """Return what a stage does in order.
+    """Return the operations of a stage in order.
 
     "gpipe": all forward passes, then all backward passes (Huang et al. 2019). "1f1b": as many forward passes as
     stages follow, then one forward and one backward in turn (PipeDream-Flush; Narayanan et al. 2021).
@@ -163,7 +163,7 @@ def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -
     return result
 
 
-def _passes(builder: Builder, job: Job, ranks: Sequence[Stage], training: Training, begin: int) -> list[Int64]:
+def _passes(builder: TaskBuilder, job: Job, ranks: Sequence[Stage], training: Training, begin: int) -> list[Int64]:
     """Append all passes of a step; return the tasks that end the work of every stage, shape (data,) each.
 
     A pass waits for the stage's pass before it, and for what its neighbor sends.
@@ -171,7 +171,7 @@ def _passes(builder: Builder, job: Job, ranks: Sequence[Stage], training: Traini
     stages = training.pipeline
     waiting = [operations(stage, stages, training.microbatches, training.schedule) for stage in range(stages)]
     last = [np.full(training.data, begin, dtype=np.int64) for _ in range(stages)]
-    nothing = np.full(training.data, NOTHING, dtype=np.int64)
+    nothing = np.full(training.data, NO_TASK, dtype=np.int64)
     arrived: dict[tuple[int, Operation], Int64] = {}
     for number in range(training.microbatches):
         arrived[0, ("forward", number)] = arrived[stages - 1, ("backward", number)] = nothing
@@ -191,7 +191,7 @@ def _passes(builder: Builder, job: Job, ranks: Sequence[Stage], training: Traini
 
 
 def _pass(
-    builder: Builder, job: Job, stage: Stage, training: Training, direction: str, after: npt.NDArray[np.int64]
+    builder: TaskBuilder, job: Job, stage: Stage, training: Training, direction: str, after: npt.NDArray[np.int64]
 ) -> Int64:
     """Append one pass through a stage in all replicas; return its ends, shape (data,)."""
     inside = together(stage.servers)
@@ -199,17 +199,18 @@ def _pass(
     options = replace(training.options, per_server=inside)
     pieces = training.tensor_collectives if communicates else 1
     wait: Numbers = after
-    for ps in spread(training.forward_ps if direction == "forward" else training.backward_ps, pieces):
-        end = builder.computations(training.data, int(ps), wait, job, direction)
-        if communicates:
-            end = append(
-                builder, job, "all-reduce", stage.hosts, training.tensor_bytes, options, training.algorithm, end
-            )
-        wait = end
+    with builder.repeated(pieces) as rounds:
+        for ps in spread(training.forward_ps if direction == "forward" else training.backward_ps, pieces)[-rounds:]:
+            end = builder.computations(training.data, int(ps), wait, job, direction)
+            if communicates:
+                end = append(
+                    builder, job, "all-reduce", stage.hosts, training.tensor_bytes, options, training.algorithm, end
+                )
+            wait = end
     return end
 
 
-def _hand_over(builder: Builder, job: Job, here: Stage, there: Stage, size: int, after: Int64) -> Int64:
+def _hand_over(builder: TaskBuilder, job: Job, here: Stage, there: Stage, size: int, after: Int64) -> Int64:
     """Append the messages from a stage to its neighbor; return the tasks that end them, shape (data,)."""
     if size == 0:
         return after
@@ -219,21 +220,22 @@ def _hand_over(builder: Builder, job: Job, here: Stage, there: Stage, size: int,
     return builder.barriers(messages.end.reshape(here.hosts.shape), job)
 
 
-def _synchronize(builder: Builder, job: Job, stage: Stage, training: Training, done: Int64) -> int:
+def _synchronize(builder: TaskBuilder, job: Job, stage: Stage, training: Training, done: Int64) -> int:
     """Append what a stage does after its last pass; return the task that ends it."""
     end = builder.barrier(done, job)
     inside = together(stage.servers.T)
     options = replace(training.options, per_server=inside)
     if inside < training.data and training.gradient_bytes:
         kinds = {"all-reduce": ("all-reduce",), "sharded": ("reduce-scatter", "all-gather")}[training.gradients]
-        for size in spread(training.gradient_bytes, training.gradient_buckets):
-            for kind in kinds:
-                algorithm = training.algorithm if kind == "all-reduce" else None
-                ends = append(builder, job, kind, stage.hosts.T, int(size), options, algorithm, end)
-                end = builder.barrier(ends, job)
+        with builder.repeated(training.gradient_buckets) as rounds:
+            for size in spread(training.gradient_bytes, training.gradient_buckets)[-rounds:]:
+                for kind in kinds:
+                    algorithm = training.algorithm if kind == "all-reduce" else None
+                    ends = append(builder, job, kind, stage.hosts.T, int(size), options, algorithm, end)
+                    end = builder.barrier(ends, job)
     return _delay(builder, job, training.optimizer_ps, end)
 
 
-def _delay(builder: Builder, job: Job, ps: int, after: int) -> int:
+def _delay(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
     """Append a computation, unless it takes no time; return what ends it."""
     return int(builder.computations(1, ps, after, job)[0]) if ps else after

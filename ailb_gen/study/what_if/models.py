@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Field, PlainValidator
 from ailb_gen.sim.scenario.models import (
     Balancers,
     Congestion,
-    Failure,
-    FileName,
+    FailurePart,
     Nics,
     Packets,
     Seeds,
@@ -30,7 +29,7 @@ from ailb_gen.sim.scenario.scalars import (
     with_unit,
     written,
 )
-from ailb_gen.sim.scenario.traffic import Count
+from ailb_gen.sim.scenario.traffic import Count, FileName
 from ailb_gen.validation import Bool, Int, Model
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -104,7 +103,7 @@ def _failure(value: object) -> object:
 
 
 Failures = Annotated[
-    tuple[Annotated[Failure, BeforeValidator(_failure, json_schema_input_type=str | Failure)], ...],
+    tuple[Annotated[FailurePart, BeforeValidator(_failure, json_schema_input_type=str | FailurePart)], ...],
     Field(max_length=1000),
 ]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ailb_gen.sim.fabric import PS_PER_US
+from ailb_gen.sim.scenario.fabrics import DETECTION_PS
 from ailb_gen.sim.scenario.load import balancer_name
-from ailb_gen.sim.scenario.models import Failure
-from ailb_gen.sim.scenario.points import DETECTION_PS
+from ailb_gen.sim.scenario.models import FailurePart
 from ailb_gen.study.what_if.job import Amounts, amounts
 from ailb_gen.study.what_if.load import Question
 from ailb_gen.study.what_if.models import WhatIf
@@ -22,12 +22,12 @@ LEAST_TIMEOUT_PS = 100 * PS_PER_US
 AS_WRITTEN = ("packets", "switches", "transport", "congestion", "nics")
 
 
-def failures_of(what_if: WhatIf) -> dict[str, Failure | None]:
+def failures_of(what_if: WhatIf) -> dict[str, FailurePart | None]:
     """Return the failures by name, first that there is none."""
     return {NO_FAILURE: None} | {failure_name(failure): failure for failure in what_if.failures}
 
 
-def failure_name(failure: Failure) -> str:
+def failure_name(failure: FailurePart) -> str:
     """Return the name of a failure."""
     if failure.random is not None:
         return f"{failure.random * 100:g} % of cables"
@@ -96,7 +96,7 @@ def _training(question: Question, small: Amounts) -> dict[str, Any]:
     }
 
 
-def _scaled(failure: Failure, scale: int) -> Mapping[str, Any]:
+def _scaled(failure: FailurePart, scale: int) -> Mapping[str, Any]:
     if failure.random is not None:
         return {"random": failure.random}
     detection = DETECTION_PS if failure.detection is None and failure.at else failure.detection

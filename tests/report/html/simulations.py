@@ -9,9 +9,9 @@ from typing import Any
 from ailb_gen.report.html.simulated import Simulation
 from ailb_gen.sim.comparison import compared
 from ailb_gen.sim.profile import profile
-from ailb_gen.sim.results import Row
+from ailb_gen.sim.results import PointRow
 from ailb_gen.sim.series import sampler_of
-from ailb_gen.sim.settings import Settings
+from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import counted_flows, statistics
 from ailb_gen.sim.workload import Workload
 from tests.sim import double
@@ -34,12 +34,14 @@ def simulation(
     for name in variants:
         for seed in seeds:
             drawn = seed + (slower or {}).get(name, 0)
-            outcome = double.simulate(FABRIC, work(), Settings(), drawn, None, sampler_of(FABRIC, work(), Settings()))
-            counted = counted_flows(FABRIC, work(), Settings(), outcome)
+            outcome = double.simulate(
+                FABRIC, work(), SimulationSettings(), drawn, None, sampler_of(FABRIC, work(), SimulationSettings())
+            )
+            counted = counted_flows(FABRIC, work(), SimulationSettings(), outcome)
             found: dict[str, Any] = asdict(statistics(FABRIC, work(), outcome, {}, counted))
             digest = f"{name}-{seed}"
             profiles[digest] = profile(FABRIC, work(), outcome, counted)
-            rows.append(Row(name, seed, digest, found | {"interrupted": False, "stuck": False}))
+            rows.append(PointRow(name, seed, digest, found | {"interrupted": False, "stuck": False}))
     records = list(compared(rows))
     return Simulation("Made", (("Command", "ailb-gen simulate"),), variants, rows, records, profiles, {"name": EVIL})
 

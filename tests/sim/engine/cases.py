@@ -19,17 +19,17 @@ from ailb_gen.sim.fabric import (
     LOCAL,
     PS_PER_US,
     UNREACHABLE,
-    Fabric,
+    FabricArrays,
     Forwarding,
     LinkChange,
 )
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     NicSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportName,
     TransportSettings,
 )
@@ -81,32 +81,34 @@ def in_a_row(workload: Workload) -> Workload:
     )
 
 
-def leaf_spine(leaves: int = 2, spines: int = 2, hosts: int = 2, **more: int) -> Fabric:
+def leaf_spine(leaves: int = 2, spines: int = 2, hosts: int = 2, **more: int) -> FabricArrays:
     """A small fabric of 100 Gbit/s and 1 us."""
     return clos(leaves, spines, hosts, host_bps=100 * GBPS, uplink_bps=100 * GBPS, **more)
 
 
-def star(hosts: int, bps: int = 100 * GBPS, delay_ps: int = PS_PER_US) -> Fabric:
+def star(hosts: int, bps: int = 100 * GBPS, delay_ps: int = PS_PER_US) -> FabricArrays:
     """Hosts around one switch."""
     return clos(1, 1, hosts, host_bps=bps, uplink_bps=bps, delay_ps=delay_ps)
 
 
-def link(fabric: Fabric, source: str, target: str, number: int = 0) -> int:
+def link(fabric: FabricArrays, source: str, target: str, number: int = 0) -> int:
     """The link from one node to another."""
     ends = (fabric.names.index(source), fabric.names.index(target))
     found = np.flatnonzero((fabric.link_source == ends[0]) & (fabric.link_target == ends[1]))
     return int(found[number])
 
 
-def lossless(fabric: Fabric, buffer: int = 200_000, alpha: float = 1 / 4, headroom: int = 60_000) -> SwitchSettings:
+def lossless(
+    fabric: FabricArrays, buffer: int = 200_000, alpha: float = 1 / 4, headroom: int = 60_000
+) -> BufferSettings:
     """PFC with enough headroom, and marks."""
     return replace(marking(fabric), shared_buffer_bytes=buffer, ingress_alpha=alpha, pfc=True, headroom_bytes=headroom)
 
 
-def marking(fabric: Fabric, low: int = 5_000, high: int = 20_000) -> SwitchSettings:
+def marking(fabric: FabricArrays, low: int = 5_000, high: int = 20_000) -> BufferSettings:
     """Infinite queues that mark."""
     links = fabric.link_count
-    return SwitchSettings(
+    return BufferSettings(
         ecn_min_bytes=np.full(links, low), ecn_max_bytes=np.full(links, high), ecn_probability=np.full(links, 0.2)
     )
 
@@ -115,14 +117,14 @@ def marking(fabric: Fabric, low: int = 5_000, high: int = 20_000) -> SwitchSetti
 class Case:
     """A run."""
 
-    fabric: Fabric
+    fabric: FabricArrays
     workload: Workload
-    settings: Settings
+    settings: SimulationSettings
     seed: int = 1
 
 
 @st.composite
-def random_graphs(draw: st.DrawFn) -> Fabric:
+def random_graphs(draw: st.DrawFn) -> FabricArrays:
     """Switches in any graph, a host or two below each, any next hops: loops, dead ends and detours included."""
     switches = draw(st.integers(1, 4))
     below = draw(st.lists(st.integers(0, switches - 1), min_size=2, max_size=5))
@@ -145,7 +147,7 @@ def random_graphs(draw: st.DrawFn) -> Fabric:
                 if chosen:
                     next_hops[switch, host] = len(sets)
                     sets.append(chosen)
-    return Fabric(
+    return FabricArrays(
         names=tuple(f"n{number}" for number in range(hosts + switches)),
         host_count=hosts,
         tier=np.array([HOST] * hosts + [LEAF] * switches, np.int32),
@@ -166,7 +168,7 @@ def random_graphs(draw: st.DrawFn) -> Fabric:
 
 
 @st.composite
-def small_clos(draw: st.DrawFn) -> Fabric:
+def small_clos(draw: st.DrawFn) -> FabricArrays:
     """A leaf-spine fabric of a few hosts."""
     leaves = draw(st.integers(1, 3))
     return leaf_spine(
@@ -179,7 +181,7 @@ def small_clos(draw: st.DrawFn) -> Fabric:
 
 
 @st.composite
-def failing(draw: st.DrawFn, fabric: Fabric) -> Fabric:
+def failing(draw: st.DrawFn, fabric: FabricArrays) -> FabricArrays:
     """The fabric with cables that fail, and perhaps come back."""
     changes: list[LinkChange] = []
     cables = sorted({min(one, int(fabric.link_reverse[one])) for one in range(fabric.link_count)})
@@ -193,7 +195,7 @@ def failing(draw: st.DrawFn, fabric: Fabric) -> Fabric:
     return replace(fabric, changes=tuple(changes))
 
 
-def workloads(fabric: Fabric, most: int = 30_000) -> st.SearchStrategy[Workload]:
+def workloads(fabric: FabricArrays, most: int = 30_000) -> st.SearchStrategy[Workload]:
     """Some flows between hosts; host 0 gets most of them."""
     host = st.integers(0, fabric.host_count - 1)
     row = st.tuples(
@@ -220,7 +222,7 @@ def cases(draw: st.DrawFn) -> Case:
     fabric = draw(failing(fabric))
     buffers = draw(st.sampled_from(("infinite", "small", "marking", "lossless", "tight", "fixed")))
     switches = {
-        "infinite": SwitchSettings(),
+        "infinite": BufferSettings(),
         "marking": marking(fabric),
         "small": replace(marking(fabric), shared_buffer_bytes=20_000, egress_alpha=0.5),
         "lossless": lossless(fabric),
@@ -239,7 +241,7 @@ def cases(draw: st.DrawFn) -> Case:
         **quick,
     )
     nics = draw(st.sampled_from((NicSettings(), NicSettings(1, 300_000, 100_000))))
-    settings = Settings(
+    settings = SimulationSettings(
         packets=PACKETS,
         switches=switches,
         balancer=BalancerSettings(draw(st.sampled_from(sorted(BALANCERS)))),

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ailb_gen.sim.balancers import NUMBERS
 from ailb_gen.sim.engine import records as r
-from ailb_gen.sim.engine.balancers.choose import CONWEAVE
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 
 Rows = dict[str, list[int]]
 # Frames of one class that are under way on a link, in order.
 Frames = dict[tuple[int, int], list[int]]
 
 
-def check(state: State) -> None:
+def check(state: EngineState) -> None:
     """Assert everything that must hold between two events."""
     Check(state).all()
 
@@ -40,7 +40,7 @@ def chain(first: int, following: list[int]) -> Iterator[int]:
 class Check:
     """A state, and where its packets are."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: EngineState) -> None:
         self.state = state
         self.config = {name: state.config[0][name].item() for name in r.CONFIG.names or ()}
         self.run = {name: state.run[0][name].item() for name in r.RUN.names or ()}
@@ -63,7 +63,7 @@ class Check:
         ]
         # By flow, at its last switch.
         self.held: dict[int, list[int]] = {}
-        if self.config["balancer"] == CONWEAVE:
+        if self.config["balancer"] == NUMBERS["conweave"]:
             heads = state.steered["held_head"].tolist()
             running = [flow for flow, task in enumerate(self.flows["task"]) if task != r.NONE]
             self.held = {flow: list(chain(heads[flow], following)) for flow in running if heads[flow] != r.NONE}
@@ -114,7 +114,7 @@ class Check:
         """What waits in a switch and came from outside is counted, once; and nothing else."""
         used: dict[int, int] = defaultdict(int)
         received: dict[int, int] = defaultdict(int)
-        for packet in (*self.queued, *self.holding) if self.config["buffer"] != r.NONE else ():
+        for packet in (*self.queued, *self.holding) if self.config["shared_buffer_bytes"] != r.NONE else ():
             came, one = self.packets["came"][packet], self.packets["priority"][packet]
             if one > r.CONTROL and came != r.NONE:
                 used[self.links["target"][came]] += self.packets["bytes"][packet]
@@ -123,12 +123,12 @@ class Check:
         for number in range(len(self.state.queues)):
             inside, beyond = self.queues["ingress"][number], self.queues["headroom"][number]
             assert min(inside, beyond) >= 0
-            assert beyond <= self.config["headroom"]
+            assert beyond <= self.config["headroom_bytes"]
             assert inside + beyond == (received[number] if self.config["pfc"] else 0)
             headroom[self.links["target"][number // self.classes]] += beyond
         for node, counted in enumerate(self.state.nodes["used"].tolist()):
             assert counted == used[node] - headroom[node]
-            assert counted <= max(0, self.config["buffer"])
+            assert counted <= max(0, self.config["shared_buffer_bytes"])
 
     def pauses(self) -> None:
         """A class is stopped if the other end says so, or has said so last in frames that are under way."""
@@ -270,7 +270,7 @@ class Check:
         lost += sum(self.links["lost"]) + self.run["drops"] + self.run["unreachable"]
         missing = self.run["packets"] + self.run["retransmissions"] - under_way - arrived
         # Losses of what is not data are counted with those of data.
-        only_data = self.config["transport"] == r.RAW and self.config["balancer"] != CONWEAVE
+        only_data = self.config["transport"] == r.RAW and self.config["balancer"] != NUMBERS["conweave"]
         if only_data or lost == 0:
             assert missing == lost
         assert sum(self.links["drops"]) == self.run["drops"]

@@ -8,17 +8,17 @@ import numpy as np
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import PS_PER_US, Fabric, Float64, Int64
-from ailb_gen.sim.outcome import Outcome
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays, Float64, Int64
+from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportSettings,
 )
-from ailb_gen.sim.traffic.pairs import derangement
+from ailb_gen.sim.traffic.algorithms import derangement
 from ailb_gen.sim.traffic.scale_unit import heavy
 from ailb_gen.sim.workload import Workload
 from tests.conftest import need_shared
@@ -28,16 +28,16 @@ MS = 1000 * PS_PER_US
 LIST = "sim/alistorage-load50-128hosts-5ms.flows.gz"
 
 
-def scale_unit(balancer: str, seed: int) -> tuple[Workload, Outcome]:
+def scale_unit(balancer: str, seed: int) -> tuple[Workload, SimulationOutcome]:
     """One run of Zeltser's scale unit (2026), traffic "heavy"."""
     fabric = clos(8, 4, 4, host_bps=4 * GBPS, uplink_bps=4 * GBPS, host_links=8, leaf_spine_links=8)
     parameters = {"same_seed": 1.0, "hash_start": 1.0} if balancer in ("ecmp", "flowlet") else {}
-    settings = Settings(packets=PacketSettings(32_768, 0, 0), balancer=BalancerSettings(balancer, parameters))
+    settings = SimulationSettings(packets=PacketSettings(32_768, 0, 0), balancer=BalancerSettings(balancer, parameters))
     work = heavy(seed, 1)
     return work, simulate(fabric, work, settings, seed)
 
 
-def job_seconds(work: Workload, outcome: Outcome) -> float:
+def job_seconds(work: Workload, outcome: SimulationOutcome) -> float:
     """When the only job ends."""
     return float(outcome.finish_ps[work.steps[0][-1]]) / 10**12
 
@@ -51,16 +51,16 @@ def flow_list() -> Workload:
     return flows(source, target, amount, start)
 
 
-def two_to_one() -> Fabric:
+def two_to_one() -> FabricArrays:
     """128 hosts below 8 leaves, 8 spines."""
     return clos(8, 8, 16, host_bps=100 * GBPS, uplink_bps=100 * GBPS)
 
 
-def flow_list_settings(fabric: Fabric, mode: str, balancer: str) -> Settings:
+def flow_list_settings(fabric: FabricArrays, mode: str, balancer: str) -> SimulationSettings:
     """What conweave-ns3 is told (Song et al., SIGCOMM 2023), "lossless" or "irn"."""
     links = fabric.link_count
     lossless = mode == "lossless"
-    switches = SwitchSettings(
+    switches = BufferSettings(
         shared_buffer_bytes=9 << 20,
         pfc=lossless,
         headroom_bytes=27_096 if lossless else 0,
@@ -75,7 +75,7 @@ def flow_list_settings(fabric: Fabric, mode: str, balancer: str) -> Settings:
         timeout_few_ps=100 * PS_PER_US,
         ends_acknowledged=True,
     )
-    return Settings(
+    return SimulationSettings(
         packets=PACKETS,
         switches=switches,
         # Only data carries CONGA's metrics there.
@@ -85,7 +85,7 @@ def flow_list_settings(fabric: Fabric, mode: str, balancer: str) -> Settings:
     )
 
 
-def slowdowns(work: Workload, outcome: Outcome) -> Float64:
+def slowdowns(work: Workload, outcome: SimulationOutcome) -> Float64:
     """FCT over that of an idle fabric, at least 1, of flows that start after 1 ms."""
     packets = -(-work.amount // 1000)
     base = np.where(work.source // 16 == work.target // 16, 4_160_000, 8_320_000)
@@ -105,14 +105,14 @@ def permutations(count: int) -> list[Int64]:
     return found
 
 
-def htsim_settings() -> Settings:
+def htsim_settings() -> SimulationSettings:
     """What csg-htsim is told for RoCE: PFC by packets, go-back-N, no congestion control."""
     wire = 4096 + 64
-    switches = SwitchSettings(
+    switches = BufferSettings(
         shared_buffer_bytes=1 << 30,
         pfc=True,
         pause_bytes=15 * wire,
         resume_offset_bytes=3 * wire,
         headroom_bytes=1 << 30,
     )
-    return Settings(PacketSettings(4096, 64, 64), switches, transport=TransportSettings("go-back-n"))
+    return SimulationSettings(PacketSettings(4096, 64, 64), switches, transport=TransportSettings("go-back-n"))

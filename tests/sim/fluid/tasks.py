@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ailb_gen.sim.fluid.state import State
+from ailb_gen.sim.fluid.state import FluidState
 from ailb_gen.sim.workload import Workload
 
 Path = Mapping[int, float]
@@ -46,7 +46,7 @@ def fair_rates(paths: Sequence[Path], capacity: Sequence[float]) -> list[float]:
     return [rates[flow] for flow in range(len(paths))]
 
 
-def flows_of(state: State) -> tuple[list[int], list[Path], list[float]]:
+def flows_of(state: FluidState) -> tuple[list[int], list[Path], list[float]]:
     """Return the flows that are sending: their tasks, what links carry of each, and their rates."""
     run = state.run[0]
     tasks, rates = [], []

@@ -6,15 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ailb_gen.errors import UsageError
-from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import SPINE, UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import SPINE, UNREACHABLE, FabricArrays
 from ailb_gen.sim.failures import without_links
-from ailb_gen.sim.fluid.rules import HASHED, LEAST_LOADED, RULES, SPREAD, rule_of
 from ailb_gen.sim.fluid.run import advanced, prepared
 from ailb_gen.sim.fluid.state import FOREVER
-from ailb_gen.sim.settings import BalancerSettings, Settings
+from ailb_gen.sim.settings import BalancerSettings, SimulationSettings
 from ailb_gen.sim.workload import Workload
 from tests.sim.fluid.tasks import Path, flows_of, workload
 from tests.sim.walk import next_links, shares
@@ -22,7 +20,7 @@ from tests.sim.walk import next_links, shares
 RATE = 100_000_000_000
 
 
-def fabric(**words: int) -> Fabric:
+def fabric(**words: int) -> FabricArrays:
     return clos(4, 4, 4, host_bps=RATE, uplink_bps=RATE, **words)
 
 
@@ -30,24 +28,16 @@ def all_pairs(repeats: int = 1) -> Workload:
     return workload([(a, b, 10_000, 0) for _ in range(repeats) for a in range(16) for b in range(16) if a != b])
 
 
-def paths(built: Fabric, work: Workload, balancer: str, seed: int = 1, **parameters: float) -> dict[int, Path]:
+def paths(built: FabricArrays, work: Workload, balancer: str, seed: int = 1, **parameters: float) -> dict[int, Path]:
     """Return the path of every flow when the last one has started."""
-    state = prepared(built, work, Settings(balancer=BalancerSettings(balancer, parameters)), seed)
+    state = prepared(built, work, SimulationSettings(balancer=BalancerSettings(balancer, parameters)), seed)
     state, _ = advanced(state, built.forwarding[0].next_hops, int(work.start_ps.max()) + 1, FOREVER // 4)
     assert state.run[0]["flowing"] == work.count
     tasks, found, _ = flows_of(state)
     return dict(zip(tasks, found, strict=True))
 
 
-def test_every_balancer_has_a_rule() -> None:
-    assert set(RULES) == set(BALANCERS)
-    with pytest.raises(UsageError, match="lottery"):
-        rule_of(BalancerSettings("lottery"))
-    assert rule_of(BalancerSettings("rlb")) == LEAST_LOADED
-    assert rule_of(BalancerSettings("rlb", {"dynamic": 0})) == HASHED
-
-
-@pytest.mark.parametrize("balancer", sorted(set(RULES) - {name for name, rule in RULES.items() if rule == SPREAD}))
+@pytest.mark.parametrize("balancer", sorted(name for name, row in BALANCERS.items() if row.rule != SPREAD))
 @pytest.mark.parametrize("colors", [0, 4])
 def test_a_path_follows_the_next_hops(balancer: str, colors: int) -> None:
     built, work = fabric(host_links=2, leaf_spine_links=2, colors=colors), all_pairs()
@@ -64,7 +54,7 @@ def test_a_path_follows_the_next_hops(balancer: str, colors: int) -> None:
         assert node == target
 
 
-@pytest.mark.parametrize("balancer", sorted(name for name, rule in RULES.items() if rule == SPREAD))
+@pytest.mark.parametrize("balancer", sorted(name for name, row in BALANCERS.items() if row.rule == SPREAD))
 def test_packets_of_one_flow_are_spread_evenly(balancer: str) -> None:
     built, work = fabric(host_links=2, leaf_spine_links=3), all_pairs()
     # Next-hop sets of different sizes: one uplink less here and there.
@@ -75,7 +65,7 @@ def test_packets_of_one_flow_are_spread_evenly(balancer: str) -> None:
         assert path == pytest.approx({link: float(share) for link, share in expected.items()})
 
 
-def uplinks(built: Fabric, found: dict[int, Path], hosts: int = 16) -> Counter[int]:
+def uplinks(built: FabricArrays, found: dict[int, Path], hosts: int = 16) -> Counter[int]:
     """Count the flows on each link from leaf to spine."""
     up = (built.link_source >= hosts) & (built.tier[built.link_target] == SPINE)
     return Counter(link for path in found.values() for link in path if up[link])

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import Fabric, LinkChange
-from ailb_gen.sim.fluid.rules import RULES
+from ailb_gen.sim.fabric import FabricArrays, LinkChange
 from ailb_gen.sim.fluid.run import advanced, changed, prepared
-from ailb_gen.sim.fluid.state import FOREVER, State
-from ailb_gen.sim.settings import BalancerSettings, Settings
+from ailb_gen.sim.fluid.state import FOREVER, FluidState
+from ailb_gen.sim.settings import BalancerSettings, SimulationSettings
 from ailb_gen.sim.workload import Workload
 from tests.conftest import examples
 from tests.sim.fluid.tasks import fair_rates, flows_of, workload
@@ -32,7 +32,7 @@ TASKS = st.lists(
 
 
 @st.composite
-def fabrics(draw: st.DrawFn) -> Fabric:
+def fabrics(draw: st.DrawFn) -> FabricArrays:
     leaves, spines, links = draw(st.sampled_from([(2, 2, 1), (4, 3, 1), (2, 1, 2), (4, 2, 2), (1, 1, 1)]))
     built = clos(
         leaves,
@@ -60,7 +60,7 @@ def works(draw: st.DrawFn) -> Workload:
     return workload(rows, {(first, second) for first, second in edges if first < second})
 
 
-def check_rates(state: State) -> None:
+def check_rates(state: FluidState) -> None:
     _, paths, rates = flows_of(state)
     expected = fair_rates([path for path in paths if path], state.links["capacity"].tolist())
     found = [rate for path, rate in zip(paths, rates, strict=True) if path]
@@ -72,12 +72,12 @@ def check_rates(state: State) -> None:
     assert state.links["load"].tolist() == pytest.approx(load, rel=1e-8, abs=1e-3)
 
 
-@given(fabrics(), works(), st.sampled_from(sorted(RULES)), st.data())
+@given(fabrics(), works(), st.sampled_from(sorted(BALANCERS)), st.data())
 @settings(max_examples=examples(40))
 def test_rates_are_max_min_fair_at_every_event(
-    fabric: Fabric, work: Workload, balancer: str, data: st.DataObject
+    fabric: FabricArrays, work: Workload, balancer: str, data: st.DataObject
 ) -> None:
-    state = prepared(fabric, work, Settings(balancer=BalancerSettings(balancer)), 7)
+    state = prepared(fabric, work, SimulationSettings(balancer=BalancerSettings(balancer)), 7)
     hops = fabric.forwarding[0].next_hops
     links = st.integers(0, fabric.link_count - 1)
     down: set[int] = set()

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Fabric, Forwarding, LinkChange
+from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, FabricArrays, Forwarding, LinkChange
 from ailb_gen.sim.fluid import run as fluid
-from ailb_gen.sim.fluid.rules import RULES
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.memory import needed_bytes
-from ailb_gen.sim.outcome import NEVER, Outcome, Progress
+from ailb_gen.sim.outcome import NEVER, Progress, SimulationOutcome
 from ailb_gen.sim.series import Sampler
-from ailb_gen.sim.settings import BalancerSettings, Measurement, NicSettings, PacketSettings, Settings
+from ailb_gen.sim.settings import BalancerSettings, Measurement, NicSettings, PacketSettings, SimulationSettings
 from ailb_gen.sim.statistics import TIERS
 from ailb_gen.sim.workload import COMPUTATION, merged
 from tests.conftest import ROOT
@@ -31,12 +31,12 @@ BYTE = 8_000
 US = PS_PER_US
 
 
-def plain(**words: Any) -> Settings:
+def plain(**words: Any) -> SimulationSettings:
     """Settings without headers: packets of 1000 bytes."""
-    return replace(Settings(packets=PacketSettings(1000, 0)), **words)
+    return replace(SimulationSettings(packets=PacketSettings(1000, 0)), **words)
 
 
-def pair(**words: int) -> Fabric:
+def pair(**words: int) -> FabricArrays:
     """Two leaves with two hosts each, one spine."""
     return clos(2, 1, 2, host_bps=RATE, uplink_bps=RATE, **words)
 
@@ -97,7 +97,7 @@ def test_bytes_of_links_add_up_for_every_balancer() -> None:
     rng = np.random.default_rng(3)
     pairs = [(a, b) for a in range(8) for b in range(8) if a != b]
     work = workload([(a, b, int(rng.integers(1, 50_000)), int(rng.integers(0, 100)) * US) for a, b in pairs])
-    for balancer in RULES:
+    for balancer in BALANCERS:
         done = simulate(built, work, plain(balancer=BalancerSettings(balancer)), 1)
         assert done.complete
         for hosts, tier in ((built.link_source, work.source), (built.link_target, work.target)):
@@ -109,11 +109,11 @@ def test_bytes_of_links_add_up_for_every_balancer() -> None:
         assert done.link_bytes[spines].sum() == pytest.approx(across, abs=8)
 
 
-def same(one: Outcome, other: Outcome) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in Outcome.__slots__)
+def same(one: SimulationOutcome, other: SimulationOutcome) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in SimulationOutcome.__slots__)
 
 
-def busy() -> tuple[Fabric, list[tuple[int, int, int, int]]]:
+def busy() -> tuple[FabricArrays, list[tuple[int, int, int, int]]]:
     built = clos(2, 2, 4, host_bps=RATE, uplink_bps=RATE, leaf_spine_links=2)
     return built, [(a, (a + 1 + k) % 8, 3_000 + 777 * k, k * US) for a in range(8) for k in range(6)]
 
@@ -176,7 +176,7 @@ def test_samples_are_bytes_per_interval() -> None:
     assert simulate(pair(), work, plain(), 1).load.size == 0
 
 
-def two_spines(at: int, until: int, detected: int) -> Fabric:
+def two_spines(at: int, until: int, detected: int) -> FabricArrays:
     """One flow's worth of fabric: the link from leaf 1 to spine 1 fails and comes back; leaf 1 notices later."""
     built = clos(2, 2, 1, host_bps=RATE, uplink_bps=RATE, colors=2)
     link = built.link_names.index("leaf1:spine1")
@@ -255,7 +255,7 @@ def test_a_run_that_is_stuck_ends_though_it_is_looked_at() -> None:
     assert seen.series.max_load.max() == 0
 
 
-def by_tiers(fabric: Fabric) -> dict[str, npt.NDArray[np.bool_]]:
+def by_tiers(fabric: FabricArrays) -> dict[str, npt.NDArray[np.bool_]]:
     """Which links are between which tiers."""
     source, target = (fabric.tier[ends] for ends in (fabric.link_source, fabric.link_target))
     return {f"{TIERS[a]} to {TIERS[b]}": (source == a) & (target == b) for a in TIERS for b in TIERS}

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import SPINE, Fabric
+from ailb_gen.sim.fabric import SPINE, FabricArrays
 from ailb_gen.sim.point import Point
+from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import parse
-from ailb_gen.sim.scenario.points import points_of
 from tests.conftest import ROOT
 from tests.sim.walk import shares
 
@@ -24,7 +24,7 @@ def points(*lines: str) -> dict[str, Point]:
     return {point.settings.balancer.name: point for point in found}
 
 
-def spines(fabric: Fabric, source: int, target: int, pair: int, state: int = 0) -> int:
+def spines(fabric: FabricArrays, source: int, target: int, pair: int, state: int = 0) -> int:
     """How many spines packets of a queue pair pass."""
     load, arrived = shares(fabric, source, int(fabric.first_destination[target]) + pair, state)
     assert arrived == 1

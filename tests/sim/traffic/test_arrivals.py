@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.sim.fabric import PS_PER_S
 from ailb_gen.sim.traffic.arrivals import mice, other_hosts, poisson, read_size_distribution, size_distribution
-from ailb_gen.sim.traffic.streams import stream
+from ailb_gen.sim.traffic.builder import stream
 from tests.conftest import examples, need_shared
 from tests.sim.traffic.executor import check
 from tests.sim.traffic.test_builder import same

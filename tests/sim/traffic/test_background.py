@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import HOST, PS_PER_S, UNREACHABLE, Fabric
+from ailb_gen.sim.fabric import HOST, PS_PER_S, UNREACHABLE, FabricArrays
 from ailb_gen.sim.failures import Outage, with_outages, without_links
-from ailb_gen.sim.settings import Settings, SwitchSettings
+from ailb_gen.sim.settings import BufferSettings, SimulationSettings
 from ailb_gen.sim.traffic.background import with_background, with_more_links
 from tests.conftest import examples
 from tests.sim.traffic.executor import check, finish_times
@@ -21,7 +21,7 @@ from tests.sim.walk import check_arrays, next_links, shares
 
 
 @st.composite
-def fabrics(draw: st.DrawFn) -> Fabric:
+def fabrics(draw: st.DrawFn) -> FabricArrays:
     """A small fabric, perhaps with a link that fails and comes back, and FIBs that follow."""
     fabric = clos(
         draw(st.integers(1, 4)),
@@ -39,18 +39,18 @@ def fabrics(draw: st.DrawFn) -> Fabric:
     return fabric
 
 
-def between_switches(fabric: Fabric) -> list[int]:
+def between_switches(fabric: FabricArrays) -> list[int]:
     ends = np.minimum(fabric.link_source, fabric.link_target)
     return [int(link) for link in np.flatnonzero(ends >= fabric.host_count)]
 
 
-def chosen_links(fabric: Fabric, data: st.DataObject) -> list[int]:
+def chosen_links(fabric: FabricArrays, data: st.DataObject) -> list[int]:
     return data.draw(st.lists(st.sampled_from(between_switches(fabric)), max_size=4, unique=True))
 
 
 @settings(max_examples=examples(60))
 @given(fabrics(), st.data())
-def test_every_path_of_before_stays(fabric: Fabric, data: st.DataObject) -> None:
+def test_every_path_of_before_stays(fabric: FabricArrays, data: st.DataObject) -> None:
     links = chosen_links(fabric, data)
     loaded = with_background(fabric, links, 0.3, PS_PER_S).fabric
     check_arrays(loaded)
@@ -80,7 +80,7 @@ def test_every_path_of_before_stays(fabric: Fabric, data: st.DataObject) -> None
 
 @settings(max_examples=examples(60))
 @given(fabrics(), st.data(), st.sampled_from([0.01, 0.3, 1.0]))
-def test_the_load_takes_the_chosen_link_and_no_other(fabric: Fabric, data: st.DataObject, share: float) -> None:
+def test_the_load_takes_the_chosen_link_and_no_other(fabric: FabricArrays, data: st.DataObject, share: float) -> None:
     links = chosen_links(fabric, data)
     background = with_background(fabric, links, share, PS_PER_S, 77)
     loaded, workload = background.fabric, background.workload
@@ -121,20 +121,20 @@ def test_it_goes_on_after_links_have_failed() -> None:
 def test_settings_by_link_are_extended() -> None:
     fabric = clos(2, 2, 1, host_bps=10**9, uplink_bps=10**9)
     count = fabric.link_count
-    by_link = SwitchSettings(
+    by_link = BufferSettings(
         ecn_min_bytes=np.full(count, 5),
         ecn_max_bytes=np.full(count, 9),
         ecn_probability=np.full(count, 0.5),
         loss_probability=np.full(count, 0.1),
     )
-    more = with_more_links(Settings(switches=by_link), count + 4).switches
+    more = with_more_links(SimulationSettings(switches=by_link), count + 4).switches
     assert more.ecn_min_bytes is not None
     assert more.ecn_probability is not None
     assert more.loss_probability is not None
     assert more.ecn_min_bytes.tolist() == [5] * count + [-1] * 4
     assert more.ecn_probability.tolist() == [0.5] * count + [0] * 4
     assert more.loss_probability.tolist() == [0.1] * count + [0] * 4
-    assert with_more_links(Settings(), 99) == Settings()
+    assert with_more_links(SimulationSettings(), 99) == SimulationSettings()
 
 
 @pytest.mark.parametrize(

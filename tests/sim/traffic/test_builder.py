@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.traffic.builder import FIRST_PORT, NOTHING, PORTS, Builder, QueuePairs, mixed, spread
+from ailb_gen.sim.traffic.builder import FIRST_PORT, NO_TASK, PORTS, QueuePairs, TaskBuilder, mixed, spread
 from ailb_gen.sim.workload import COMPUTATION, Workload, merged, shared_queue_pairs
 from tests.conftest import examples
 from tests.sim.traffic.executor import check, finish_times
@@ -34,14 +34,14 @@ def test_shares_of_several_wholes_are_rows() -> None:
 
 
 def test_an_empty_workload_is_one() -> None:
-    workload = Builder().finish()
+    workload = TaskBuilder().finish()
     check(workload)
     assert workload.count == 0
     assert finish_times(workload) == []
 
 
 def test_a_message_is_split_over_the_queue_pairs_and_ends_with_all_of_them() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("j", QueuePairs(4))
     messages = builder.send(job, np.array([0, 1, 2]), np.array([1, 2, 0]), np.array([10, 2, 0]))
     workload = builder.finish()
@@ -56,7 +56,7 @@ def test_a_message_is_split_over_the_queue_pairs_and_ends_with_all_of_them() -> 
 
 
 def test_messages_of_a_connection_share_queue_pairs_and_single_flows_do_not() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     jobs = [builder.job(name, QueuePairs(2)) for name in ("one", "other")]
     for job in (jobs[0], jobs[0], jobs[1]):
         builder.send(job, np.array([0, 1]), np.array([1, 0]), 10)
@@ -68,11 +68,11 @@ def test_messages_of_a_connection_share_queue_pairs_and_single_flows_do_not() ->
     found = [numbers[workload.label == label][workload.source[workload.label == label] >= 0] for label in (0, 1)]
     assert found[0].tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4, 5, -1, -1, 4, 5]
     assert found[1].tolist() == [-1, -1]
-    assert shared_queue_pairs(Builder().finish())[1] == 0
+    assert shared_queue_pairs(TaskBuilder().finish())[1] == 0
 
 
 def test_messages_take_queue_pairs_in_turn_by_connection() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     job, other = builder.job("j", QueuePairs(3, "round-robin")), builder.job("k", QueuePairs(2, "round-robin"))
     source, target = np.array([0, 0, 1, 0]), np.array([1, 1, 0, 2])
     builder.send(job, source, target, 5)
@@ -84,7 +84,7 @@ def test_messages_take_queue_pairs_in_turn_by_connection() -> None:
 
 
 def test_a_queue_pair_keeps_its_port_for_the_whole_job() -> None:
-    builder = Builder(seed=3)
+    builder = TaskBuilder(seed=3)
     jobs = [builder.job("a", QueuePairs(4)), builder.job("b", QueuePairs(4))]
     for _ in range(3):
         for job in jobs:
@@ -104,7 +104,7 @@ def test_a_queue_pair_keeps_its_port_for_the_whole_job() -> None:
 
 def test_the_seed_decides_the_ports_alone() -> None:
     def build(seed: int) -> Workload:
-        builder = Builder(seed)
+        builder = TaskBuilder(seed)
         builder.send(builder.job("j"), np.arange(9), np.arange(9) + 1, 1)
         return builder.finish()
 
@@ -113,7 +113,7 @@ def test_the_seed_decides_the_ports_alone() -> None:
 
 
 def test_what_waits_for_many_waits_for_a_barrier() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("j")
     first = builder.send(job, np.arange(5), np.arange(5) + 1, np.arange(5) + 1)
     end = builder.barrier(first.end, job)
@@ -127,14 +127,14 @@ def test_what_waits_for_many_waits_for_a_barrier() -> None:
 
 
 def test_tasks_wait_for_rows_of_tasks() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     three = builder.computations(3, np.array([5, 7, 9]))
-    builder.computations(2, 1, np.array([[three[0], NOTHING], [three[0], three[2]]]))
+    builder.computations(2, 1, np.array([[three[0], NO_TASK], [three[0], three[2]]]))
     assert finish_times(builder.finish()) == [5, 7, 9, 6, 10]
 
 
 def test_a_start_time_is_kept() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     builder.flows(np.array([0, 1]), np.array([1, 0]), np.array([5, 6]), np.array([1, 2]), np.array([100, 0]), "mice")
     workload = builder.finish()
     assert finish_times(workload) == [105, 6]
@@ -147,9 +147,9 @@ def test_a_start_time_is_kept() -> None:
 @given(st.integers(1, 6), st.sampled_from(["split", "round-robin"]), st.integers(0, 2**32))
 def test_merged_workloads_run_side_by_side(pairs: int, split: str, seed: int) -> None:
     def build(scale: int) -> Workload:
-        builder = Builder(seed)
+        builder = TaskBuilder(seed)
         job = builder.job(f"j{scale}", QueuePairs(pairs, split))  # type: ignore[arg-type]
-        end = NOTHING
+        end = NO_TASK
         for _ in range(3):
             end = builder.barrier(builder.send(job, np.arange(4), np.arange(4) + 1, scale, end).end, job)
             builder.step(job, end)

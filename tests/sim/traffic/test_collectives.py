@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
-from ailb_gen.sim.traffic.collectives import COLLECTIVES, append, bus_factor
-from ailb_gen.sim.traffic.options import Options
-from ailb_gen.sim.traffic.trees import parents
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, parents
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
+from ailb_gen.sim.traffic.collectives import COLLECTIVES, Algorithm, append, bus_factor
+from ailb_gen.sim.traffic.training import repeat
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.conftest import examples
 from tests.sim.traffic.executor import finish_times, received, sent, times
@@ -32,9 +32,9 @@ def build(
     pairs: QueuePairs = ONE,
     **options: Any,
 ) -> Workload:
-    builder = Builder(1)
+    builder = TaskBuilder(1)
     job = builder.job("j", pairs)
-    (end,) = append(builder, job, collective, np.array(hosts), size, Options(**options), algorithm)
+    (end,) = append(builder, job, collective, np.array(hosts), size, CollectiveOptions(**options), algorithm)
     builder.step(job, int(end))
     return builder.finish()
 
@@ -243,7 +243,7 @@ def test_groups_at_once_are_the_groups_one_after_the_other() -> None:
     for collective, way in WAYS:
         if collective == "permutation":
             continue
-        together, single = Builder(), Builder()
+        together, single = TaskBuilder(), TaskBuilder()
         job, alone = together.job("j"), single.job("j")
         begin = together.computations(3, np.array([10, 20, 30]))
         ends = append(together, job, collective, ranks, 1001, algorithm=way, after=begin)
@@ -294,17 +294,17 @@ def test_the_bus_factor_counts_what_the_busiest_host_moves(way: tuple[str, str])
         ({"hosts": [1]}, "at least 2 hosts"),
         ({"hosts": [1, 2, 1]}, "twice"),
         ({"size": 0}, "0 bytes"),
-        ({"options": Options(shift=1)}, "does not have the option shift"),
-        ({"collective": "broadcast", "options": Options(rounds=1)}, "it has: slices, at_once"),
-        ({"options": Options(per_server=3)}, "full servers of 3"),
-        ({"options": Options(per_server=4)}, "all 4 ranks of this all-reduce are GPUs of one server"),
-        ({"collective": "incast", "options": Options(per_server=2)}, "single hosts"),
-        ({"collective": "permutation", "options": Options(shift=-4)}, "to itself"),
+        ({"options": CollectiveOptions(shift=1)}, "does not have the option shift"),
+        ({"collective": "broadcast", "options": CollectiveOptions(rounds=1)}, "it has: slices, at_once"),
+        ({"options": CollectiveOptions(per_server=3)}, "full servers of 3"),
+        ({"options": CollectiveOptions(per_server=4)}, "all 4 ranks of this all-reduce are GPUs of one server"),
+        ({"collective": "incast", "options": CollectiveOptions(per_server=2)}, "single hosts"),
+        ({"collective": "permutation", "options": CollectiveOptions(shift=-4)}, "to itself"),
     ],
 )
 def test_what_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
     given: dict[str, Any] = {"collective": "all-reduce", "hosts": [1, 2, 3, 4], "size": 9} | change
-    builder = Builder()
+    builder = TaskBuilder()
     with pytest.raises(UsageError, match=text):
         append(builder, builder.job("j"), ranks=np.array(given.pop("hosts")), **given)
     assert builder.finish().count == 0, "nothing was appended"
@@ -313,9 +313,41 @@ def test_what_cannot_be_is_refused(change: dict[str, Any], text: str) -> None:
 @pytest.mark.parametrize("name", ["slices", "per_server", "rounds"])
 def test_options_below_one_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match=name):
-        Options(**{name: 0})  # type: ignore[arg-type]
+        CollectiveOptions(**{name: 0})  # type: ignore[arg-type]
 
 
 def test_unknown_collectives_have_no_factor() -> None:
     with pytest.raises(UsageError, match="unknown collective"):
         bus_factor("all", 2)
+
+
+ALGORITHMS = [(kind, algorithm) for kind, known in COLLECTIVES.items() for algorithm in known]
+
+
+@pytest.mark.parametrize(("kind", "algorithm"), ALGORITHMS, ids=[f"{kind} {one.name}" for kind, one in ALGORITHMS])
+@pytest.mark.parametrize(
+    "options",
+    [
+        CollectiveOptions(),
+        CollectiveOptions(slices=3),
+        CollectiveOptions(per_server=2),
+        CollectiveOptions(rounds=1),
+        CollectiveOptions(stream=True, slices=2),
+    ],
+)
+@pytest.mark.parametrize("queue_pairs", [QueuePairs(), QueuePairs(4), QueuePairs(4, "round-robin")])
+def test_a_counter_counts_what_a_builder_appends(
+    kind: str, algorithm: Algorithm, options: CollectiveOptions, queue_pairs: QueuePairs
+) -> None:
+    for n in (2, 3, 4, 6, 8, 12):
+        builder, counter = TaskBuilder(), TaskCounter()
+        try:
+            for one in (builder, counter):
+                repeat(one, "job", kind, np.arange(n), 10_007, 3, options, algorithm.name, queue_pairs, compute_ps=5)
+        except UsageError:
+            continue
+        workload, least = builder.finish(), counter.least()
+        assert least.tasks == workload.count
+        starting = workload.amount[(workload.source >= 0) & (workload.waits <= 1)]
+        assert least.flows * 3 <= len(starting)
+        assert not least.flows or least.flow_bytes <= starting.min()

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
-from ailb_gen.sim.traffic.options import Options, Ranks
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.training import Training, operations, repeat, together, train
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.conftest import examples
@@ -20,7 +20,7 @@ from tests.sim.traffic.executor import finish_times, sent
 
 
 def build(training: Training, hosts: Ranks | None = None, servers: Ranks | None = None) -> Workload:
-    builder = Builder(1)
+    builder = TaskBuilder(1)
     train(builder, "j", np.arange(training.ranks) if hosts is None else hosts, training, servers)
     return builder.finish()
 
@@ -168,7 +168,7 @@ def test_ranks_are_together_if_they_are_so_everywhere(servers: list[list[int]], 
 def test_a_stream_carries_the_same_bytes_in_one_message(gradients: Any) -> None:
     found = {}
     for stream in (False, True):
-        training = Training(data=4, gradient_bytes=4096, gradients=gradients, options=Options(stream=stream))
+        training = Training(data=4, gradient_bytes=4096, gradients=gradients, options=CollectiveOptions(stream=stream))
         workload = build(training)
         found[stream] = sent(workload)
         assert np.count_nonzero(workload.source >= 0) == (4 if stream else 24) * (
@@ -188,13 +188,13 @@ def test_stages_reduce_when_their_own_work_is_done() -> None:
 
 
 def test_iterations_are_steps() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     repeat(builder, "j", "all-gather", np.arange(4), 40, iterations=3, compute_ps=100, start_ps=1000)
     assert step_times(builder.finish()) == [1000 + (100 + 30) * i for i in (1, 2, 3)]
 
 
 def test_groups_of_an_iteration_wait_for_one_another() -> None:
-    builder = Builder()
+    builder = TaskBuilder()
     repeat(builder, "j", "all-reduce", np.arange(8).reshape(2, 4), 40, iterations=2, queue_pairs=QueuePairs(2))
     workload = builder.finish()
     assert step_times(workload) == [30, 60]
@@ -228,4 +228,4 @@ def test_another_number_of_hosts_is_refused() -> None:
 
 def test_no_iterations_are_refused() -> None:
     with pytest.raises(UsageError, match="0 iterations"):
-        repeat(Builder(), "j", "all-reduce", np.arange(4), 40, iterations=0)
+        repeat(TaskBuilder(), "j", "all-reduce", np.arange(4), 40, iterations=0)

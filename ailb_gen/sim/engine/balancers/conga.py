@@ -2,7 +2,7 @@
 
 Every link between switches has a discounting rate estimator: bytes sent over it add up, and lose a share `alpha` per
 interval, so that the sum divided by what the link sends in interval / alpha is its utilization; the metric is that in
-so many bits. A packet carries the number of the uplink that its leaf chose and the highest metric on its way. The leaf
+a few bits. A packet carries the number of the uplink that its leaf chose and the highest metric of its path. The leaf
 of its destination keeps that, by leaf and uplink, and gives it back in the next packets to that leaf, one uplink after
 the other. Acknowledgements do the same: they go over all uplinks, so that a leaf knows paths without data as well. A
 leaf chooses, among some random uplinks, the lowest maximum of its own metric and the one that came back; a flow that
@@ -11,13 +11,15 @@ paused stays where it was unless another one is better.
 Switches that are no leaves hash, and so do leaves among the links to their hosts.
 """
 
-from ailb_gen.sim.engine.balancers.ecmp import by_hash
+from collections.abc import Mapping
+
+from ailb_gen.sim.engine.balancers.hooks import Hooks
+from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import power, random_below
-from ailb_gen.sim.engine.records import DATA, HOPS, NONE, State
+from ailb_gen.sim.engine.records import DATA, HOPS, NONE, EngineState
+from ailb_gen.sim.fabric import LEAF, FabricArrays
 
-CONGA = 6
-GAP, INTERVAL, ALPHA, BITS, AGING, SAMPLES, ACKS = range(7)
 # An entry of a table: the time at which it came, and in its last bits a metric.
 METRIC_BITS = 8
 METRIC_MASK = (1 << METRIC_BITS) - 1
@@ -28,47 +30,47 @@ UPLINK_MASK = (1 << UPLINK_BITS) - 1
 
 
 @inlined
-def _discount(state: State, link: int, now: int) -> None:
+def _discount(state: EngineState, link: int, now: int) -> None:
     """Let the estimator of a link forget what it has to by now."""
-    record = state.links[link]
-    interval = int(state.parameters[INTERVAL])
+    record, parameters = state.links[link], state.parameters[0]
+    interval = int(parameters.dre_ps)
     passed = now - record.load_at
     if passed >= interval:
         intervals = passed // interval
-        record.load *= power(1.0 - state.parameters[ALPHA], int(intervals))
+        record.load *= power(1.0 - parameters.alpha, int(intervals))
         record.load_at += intervals * interval
 
 
 @inlined
-def _local(state: State, link: int) -> int:
+def _local(state: EngineState, link: int) -> int:
     """Return the metric of a link whose estimator is up to date."""
-    record, parameters = state.links[link], state.parameters
-    levels = 1 << int(parameters[BITS])
-    utilization = record.load * record.byte_ps * parameters[ALPHA] / parameters[INTERVAL]
+    record, parameters = state.links[link], state.parameters[0]
+    levels = 1 << int(parameters.bits)
+    utilization = record.load * record.byte_ps * parameters.alpha / parameters.dre_ps
     return min(int(utilization * levels), levels - 1)
 
 
 @inlined
-def _columns(state: State) -> int:
+def _columns(state: EngineState) -> int:
     """Return how many uplinks a leaf has in the tables: before them is a position, after them what came from there."""
     return (state.metrics.shape[2] - 1) >> 1
 
 
 @compiled
-def _congestion(state: State, leaf: int, other: int, link: int, now: int) -> int:
+def _congestion(state: EngineState, leaf: int, other: int, link: int, now: int) -> int:
     """Return the higher one of the metric of an uplink and that which came back for it and is not too old."""
     _discount(state, link, now)
     local = _local(state, link)
     entry = state.metrics[leaf, other, 1 + state.links[link].uplink]
-    if now - (entry >> METRIC_BITS) > state.parameters[AGING]:
+    if now - (entry >> METRIC_BITS) > state.parameters[0].aging_ps:
         return local
     return max(local, int(entry & METRIC_MASK))
 
 
 @compiled
-def _least_congested(state: State, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
+def _least_congested(state: EngineState, leaf: int, other: int, first: int, count: int, kept: int, now: int) -> int:
     """Return the position of the least congested one of some random members, the one kept first if there is one."""
-    wanted = min(int(state.parameters[SAMPLES]), count)
+    wanted = min(int(state.parameters[0].samples), count)
     least, chosen, equal = METRIC_MASK + 1, kept, 0
     if kept != NONE:
         least = _congestion(state, leaf, other, state.set_links[first + kept], now)
@@ -90,7 +92,7 @@ def _least_congested(state: State, leaf: int, other: int, first: int, count: int
 
 
 @compiled
-def choose(state: State, node: int, first: int, count: int, packet: int, now: int) -> int:
+def choose(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
     """Return the position of the member that the flowlet of a packet takes."""
     record = state.packets[packet]
     leaf, other = state.nodes[node].leaf, state.destinations[record.destination].leaf
@@ -101,7 +103,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
     # A place in all sets: other next hops, after a failure, are another choice.
     kept = flow.choice[hop] - first if first <= flow.choice[hop] < first + count else NONE
     position = kept
-    if kept == NONE or now - flow.chosen_at[hop] > state.parameters[GAP]:
+    if kept == NONE or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
         position = _least_congested(state, leaf, other, first, count, kept, now)
         if flow.choice[hop] not in (NONE, first + position):
             state.tasks[flow.task].rerouted += 1
@@ -111,7 +113,7 @@ def choose(state: State, node: int, first: int, count: int, packet: int, now: in
 
 
 @inlined
-def _given_back(state: State, leaf: int, other: int, now: int) -> int:
+def _given_back(state: EngineState, leaf: int, other: int, now: int) -> int:
     """Return an uplink of another leaf and the metric of packets that came over it, as packets carry them; 0: none."""
     table = state.metrics
     columns = _columns(state)
@@ -120,18 +122,18 @@ def _given_back(state: State, leaf: int, other: int, now: int) -> int:
         uplink = position
         position = 0 if position + 1 == columns else position + 1
         entry = table[leaf, other, 1 + columns + uplink]
-        if entry and now - (entry >> METRIC_BITS) <= state.parameters[AGING]:
+        if entry and now - (entry >> METRIC_BITS) <= state.parameters[0].aging_ps:
             table[leaf, other, 0] = position
             return int(((uplink + 1) << METRIC_BITS | (entry & METRIC_MASK)) << METRIC_BITS)
     return 0
 
 
 @compiled
-def note(state: State, node: int, link: int, packet: int, now: int) -> None:
+def sent(state: EngineState, node: int, link: int, packet: int, now: int) -> None:
     """Count a packet that a switch sends over a link; its first leaf labels it, its last one notes what it carries."""
     hosts = state.config[0].hosts
     record = state.packets[packet]
-    if record.kind != DATA and not state.parameters[ACKS]:
+    if record.kind != DATA and not state.parameters[0].acks:
         return
     begins = state.links[record.came].source < hosts
     ends = state.links[link].target < hosts
@@ -155,6 +157,15 @@ def note(state: State, node: int, link: int, packet: int, now: int) -> None:
     came, uplink = record.tag >> UPLINK_BITS, record.tag & UPLINK_MASK
     columns = _columns(state)
     state.metrics[leaf, came, 1 + columns + uplink] = (now << METRIC_BITS) | (record.metric & METRIC_MASK)
-    told = record.metric >> (2 * METRIC_BITS)
-    if told:
-        state.metrics[leaf, came, told] = (now << METRIC_BITS) | ((record.metric >> METRIC_BITS) & METRIC_MASK)
+    returned = record.metric >> (2 * METRIC_BITS)
+    if returned:
+        state.metrics[leaf, came, returned] = (now << METRIC_BITS) | ((record.metric >> METRIC_BITS) & METRIC_MASK)
+
+
+def tables(fabric: FabricArrays, parameters: Mapping[str, float]) -> tuple[int, int, int]:
+    """Return the shape of the tables: by leaf and other leaf a position, uplinks there, uplinks from there."""
+    leaves = int((fabric.tier == LEAF).sum())
+    return leaves, leaves, 1 + 2 * (1 + int(fabric.uplink_numbers().max(initial=0)))
+
+
+HOOKS = {"conga": Hooks(choose=choose, sent=sent, tables=tables)}

@@ -9,24 +9,23 @@ With chunks, round trips are those of chunks, and a flow decides when a probe co
 chunk has arrived. What a probe took counts in relation to what it takes at least.
 """
 
-from ailb_gen.sim.engine.balancers.flowbender import move, other_path
-from ailb_gen.sim.engine.balancers.round_trip import base_round_trip
-from ailb_gen.sim.engine.balancers.round_trip import begin as begin_round_trips
+from ailb_gen.sim.engine.balancers.flowbender import (
+    base_round_trip,
+    begin_round_trips,
+    move,
+    other_path,
+    round_trip_began,
+)
+from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
-from ailb_gen.sim.engine.nic import defer, nic_link
-from ailb_gen.sim.engine.records import (
-    NONE,
-    PROBE,
-    PROBED,
-    PROBES,
-    State,
-)
-from ailb_gen.sim.engine.wire import new_packet, turn
+from ailb_gen.sim.engine.nic import defer, nic_link, release_flow
+from ailb_gen.sim.engine.records import NEVER, NONE, PROBE, PROBED, PROBES, EngineState
+from ailb_gen.sim.engine.wire import free_packet, new_packet, turn
 
 
 @compiled
-def begin(state: State, flow: int, now: int) -> None:
+def begin_flow(state: EngineState, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
     begin_round_trips(state, flow, now)
@@ -40,7 +39,7 @@ def begin(state: State, flow: int, now: int) -> None:
 
 
 @compiled
-def _begin_epoch(state: State, flow: int, now: int) -> None:
+def _begin_epoch(state: EngineState, flow: int, now: int) -> None:
     record, own = state.flows[flow], state.steered[flow]
     record.epoch_at = now
     record.epoch_packets = 0
@@ -49,10 +48,10 @@ def _begin_epoch(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
+def _was_probed(state: EngineState, flow: int, path: int, now: int) -> bool:
     """Return whether the result of a probe of this path is still of use, or to come."""
     own = state.steered[flow]
-    life = state.parameters[3] * own.base_round_trip
+    life = state.parameters[0].probe_life_factor * own.base_round_trip
     found = False
     for slot in range(PROBES):
         found |= own.probe_path[slot] == path and now - own.probe_at[slot] <= life
@@ -60,21 +59,21 @@ def _was_probed(state: State, flow: int, path: int, now: int) -> bool:
 
 
 @inlined
-def _slots(state: State) -> int:
+def _slots(state: EngineState) -> int:
     """Return how many probes a flow remembers: those of as many round trips as a result lives, at least four."""
-    return min(PROBES, int(state.parameters[5]) * max(4, int(state.parameters[3])))
+    return min(PROBES, int(state.parameters[0].paths) * max(4, int(state.parameters[0].probe_life_factor)))
 
 
 @inlined
-def _probe_bytes(state: State) -> int:
-    return int(state.parameters[7]) or state.config[0].control
+def _probe_bytes(state: EngineState) -> int:
+    return int(state.parameters[0].probe_bytes) or state.config[0].control_bytes
 
 
 @compiled
-def _probe(state: State, flow: int, now: int) -> None:
+def _probe(state: EngineState, flow: int, now: int) -> None:
     """Send probes over random paths that were not probed lately."""
     record, own = state.flows[flow], state.steered[flow]
-    for _ in range(int(state.parameters[5])):
+    for _ in range(int(state.parameters[0].paths)):
         path = other_path(state, flow)
         if _was_probed(state, flow, path, now):
             continue
@@ -94,7 +93,7 @@ def _probe(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _last_round_trip(state: State, flow: int) -> float:
+def _last_round_trip(state: EngineState, flow: int) -> float:
     """Return the round trip of the last packet in flight: that of the epoch's answers, extrapolated."""
     record, own = state.flows[flow], state.steered[flow]
     count = record.epoch_packets
@@ -108,11 +107,11 @@ def _last_round_trip(state: State, flow: int) -> float:
 
 
 @compiled
-def _switch(state: State, flow: int, now: int) -> None:
+def _switch(state: EngineState, flow: int, now: int) -> None:
     """Take the best path that was probed lately if it is clearly better; let new packets wait for those in flight."""
     own = state.steered[flow]
-    life = state.parameters[3] * own.base_round_trip
-    least, best = state.parameters[4] * own.round_trip, NONE
+    life = state.parameters[0].probe_life_factor * own.base_round_trip
+    least, best = state.parameters[0].margin * own.round_trip, NONE
     if state.config[0].chunk:
         least *= base_round_trip(state, flow, _probe_bytes(state), 1) / float(own.base_round_trip)
     for slot in range(PROBES):
@@ -131,27 +130,28 @@ def _switch(state: State, flow: int, now: int) -> None:
 
 
 @inlined
-def _is_congested(state: State, flow: int) -> bool:
+def _is_congested(state: EngineState, flow: int) -> bool:
     """Return whether a flow is to leave its path, and has not tried to in this epoch."""
     own = state.steered[flow]
-    return bool(own.may_switch and own.round_trip > state.parameters[2] * own.base_round_trip)
+    return bool(own.may_switch and own.round_trip > state.parameters[0].congested_factor * own.base_round_trip)
 
 
 @compiled
-def answered(state: State, flow: int, sent: int, now: int) -> None:
+def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the round trip of a packet that was sent at a time."""
     record, own = state.flows[flow], state.steered[flow]
-    if sent < record.moved_at:
+    sent = round_trip_began(state, flow, sent, now)
+    if sent == NEVER or sent < record.moved_at:
         return
     if now - record.epoch_at >= own.base_round_trip:
         _begin_epoch(state, flow, now)
     time = float(now - sent)
-    alpha = state.parameters[0]
+    alpha = state.parameters[0].alpha
     own.round_trip = time if not record.epoch_packets else alpha * time + (1.0 - alpha) * own.round_trip
     own.round_trips += time
     own.weighted_round_trips += time * record.epoch_packets
     record.epoch_packets += 1
-    if own.may_probe and own.round_trip > state.parameters[1] * own.base_round_trip:
+    if own.may_probe and own.round_trip > state.parameters[0].probe_factor * own.base_round_trip:
         own.may_probe = 0
         _probe(state, flow, now)
     if not state.config[0].chunk and _is_congested(state, flow):
@@ -160,7 +160,7 @@ def answered(state: State, flow: int, sent: int, now: int) -> None:
 
 
 @compiled
-def answer_probe(state: State, packet: int, now: int) -> None:
+def _answer_probe(state: EngineState, packet: int, now: int) -> None:
     """Send a probe back from its target."""
     probe = state.packets[packet]
     record = state.flows[probe.flow]
@@ -169,7 +169,7 @@ def answer_probe(state: State, packet: int, now: int) -> None:
 
 
 @compiled
-def note_probed(state: State, packet: int, now: int) -> None:
+def _note_probed(state: EngineState, packet: int, now: int) -> None:
     """Note how long a probe took there and back."""
     answer = state.packets[packet]
     own = state.steered[answer.flow]
@@ -179,3 +179,18 @@ def note_probed(state: State, packet: int, now: int) -> None:
     record = state.flows[answer.flow]
     if state.config[0].chunk and record.next < record.packets and _is_congested(state, answer.flow):
         _switch(state, answer.flow, now)
+
+
+@compiled
+def receive(state: EngineState, packet: int, now: int) -> None:
+    """Take a probe at the target of its flow, or its answer at the source."""
+    flow = state.packets[packet].flow
+    if state.packets[packet].kind == PROBE:
+        _answer_probe(state, packet, now)
+        return
+    _note_probed(state, packet, now)
+    free_packet(state, packet)
+    release_flow(state, flow)
+
+
+HOOKS = {"hopper": Hooks(begin_flow=begin_flow, answered=answered, receive=receive, keeps=lambda parameters: True)}

@@ -9,9 +9,15 @@ import numpy as np
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import PS_PER_US, Fabric
-from ailb_gen.sim.outcome import Outcome
-from ailb_gen.sim.settings import BalancerSettings, CongestionSettings, PacketSettings, Settings, TransportSettings
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
+from ailb_gen.sim.outcome import SimulationOutcome
+from ailb_gen.sim.settings import (
+    BalancerSettings,
+    CongestionSettings,
+    PacketSettings,
+    SimulationSettings,
+    TransportSettings,
+)
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
 
@@ -20,7 +26,7 @@ GBPS = 10**9
 Flow = tuple[int, int, int, int, int]
 
 
-def two_tiers(leaves: int = 2, spines: int = 2, links: int = 1, colors: int = 0) -> Fabric:
+def two_tiers(leaves: int = 2, spines: int = 2, links: int = 1, colors: int = 0) -> FabricArrays:
     """Two hosts per leaf, all links of 10 Gb/s: a host fills an uplink."""
     rates = {"host_bps": 10 * GBPS, "uplink_bps": 10 * GBPS}
     return clos(leaves, spines, 2, leaf_spine_links=links, colors=colors, **rates)
@@ -34,9 +40,9 @@ def workload(rows: Sequence[Flow]) -> Workload:
     return replace(found, port=port.astype(np.int32))
 
 
-def settings(balancer: str, transport: str = "raw", **parameters: float) -> Settings:
+def settings(balancer: str, transport: str = "raw", **parameters: float) -> SimulationSettings:
     """Packets of 1,000 bytes; DCQCN slows nobody down, as nothing is marked."""
-    return Settings(
+    return SimulationSettings(
         packets=PacketSettings(1000, 48, 60),
         balancer=BalancerSettings(balancer, parameters),
         transport=TransportSettings(transport),  # type: ignore[arg-type]
@@ -45,12 +51,17 @@ def settings(balancer: str, transport: str = "raw", **parameters: float) -> Sett
 
 
 def run(
-    fabric: Fabric, rows: Sequence[Flow], balancer: str, seed: int = 1, transport: str = "raw", **parameters: float
-) -> Outcome:
+    fabric: FabricArrays,
+    rows: Sequence[Flow],
+    balancer: str,
+    seed: int = 1,
+    transport: str = "raw",
+    **parameters: float,
+) -> SimulationOutcome:
     """Simulate flows until all have ended."""
     return simulate(fabric, workload(rows), settings(balancer, transport, **parameters), seed)
 
 
-def sent(fabric: Fabric, outcome: Outcome, start: str) -> list[int]:
+def sent(fabric: FabricArrays, outcome: SimulationOutcome, start: str) -> list[int]:
     """The packets over links whose names begin so, in the order of the links."""
     return [int(n) for name, n in zip(fabric.link_names, outcome.link_packets, strict=True) if name.startswith(start)]

@@ -9,18 +9,19 @@ import numpy as np
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
-from ailb_gen.sim.engine.records import State
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportName,
     TransportSettings,
 )
 from ailb_gen.sim.workload import Workload
+from tests.sim.engine.cases import flows
 
 G = 10**9
 US = 10**6
@@ -30,27 +31,12 @@ LONG_US = 10_000.0
 
 def flow_list(rows: Sequence[tuple[int, int, int, int]]) -> Workload:
     """Return flows that wait for nothing, from rows of source, target, bytes and start in ps."""
-    source, target, amount, start = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-    count = len(rows)
-    none = np.zeros(count, np.int32)
-    return Workload(
-        source=source.astype(np.int32),
-        target=target.astype(np.int32),
-        queue_pair=none,
-        port=np.arange(count, dtype=np.int32),
-        amount=amount,
-        start_ps=start,
-        waits=none,
-        first_successor=np.zeros(count + 1, np.int64),
-        successors=np.zeros(0, np.int32),
-        job=none - 1,
-        label=none,
-        labels=("flows",),
-    )
+    source, target, amount, start = zip(*rows, strict=True)
+    return flows(source, target, amount, start)
 
 
 def settings(
-    fabric: Fabric,
+    fabric: FabricArrays,
     balancer: str,
     parameters: Mapping[str, float] | None = None,
     *,
@@ -59,12 +45,12 @@ def settings(
     buffer_bytes: int = 9 << 20,
     ecn_bytes: tuple[int, int] = (20_000, 200_000),
     loss: float = 0.0,
-) -> Settings:
+) -> SimulationSettings:
     """Return settings with DCQCN, ECN, a shared buffer, and PFC if the fabric is to be lossless."""
     links = fabric.link_count
-    return Settings(
+    return SimulationSettings(
         packets=PacketSettings(payload_bytes=1000, header_bytes=48, control_bytes=60),
-        switches=SwitchSettings(
+        switches=BufferSettings(
             shared_buffer_bytes=buffer_bytes,
             pfc=lossless,
             headroom_bytes=60_000 if lossless else 0,
@@ -86,7 +72,7 @@ def settings(
     )
 
 
-def last_state(fabric: Fabric, workload: Workload, given: Settings, seed: int) -> State:
+def last_state(fabric: FabricArrays, workload: Workload, given: SimulationSettings, seed: int) -> EngineState:
     """Run until nothing happens any more and return the arrays as they are then."""
     state = new_state(fabric, workload, given, seed)
     while (result := advance(state, 100_000)) != r.FINISHED:
@@ -95,7 +81,7 @@ def last_state(fabric: Fabric, workload: Workload, given: Settings, seed: int) -
     return state
 
 
-def assert_conserved(state: State, workload: Workload) -> None:
+def assert_conserved(state: EngineState, workload: Workload) -> None:
     """All flows have ended, all packets are free again, no buffer and no queue holds a byte."""
     assert state.run[0]["ended"] == workload.count
     assert state.run[0]["free_packets"] == len(state.packets)

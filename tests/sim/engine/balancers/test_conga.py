@@ -9,27 +9,11 @@ import sys
 
 import pytest
 
-from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.engine.balancers import conga
 from tests.conftest import ROOT
 from tests.sim.engine.balancers.flows import Flow, run, sent, two_tiers
 
 LONG, SHORT = 2_000_000, 10_000
 SEEDS = range(1, 6)
-
-
-def test_parameters_are_where_the_engine_looks_for_them() -> None:
-    names = [parameter.name for parameter in BALANCERS["conga"].parameters]
-    places = {
-        conga.GAP: "gap_us",
-        conga.INTERVAL: "dre_us",
-        conga.ALPHA: "alpha",
-        conga.BITS: "bits",
-        conga.AGING: "aging_us",
-        conga.SAMPLES: "samples",
-        conga.ACKS: "acks",
-    }
-    assert names == [places[place] for place in range(len(places))]
 
 
 PLAIN = """

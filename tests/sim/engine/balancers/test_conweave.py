@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.settings import TransportName
 from ailb_gen.sim.workload import Workload
 from tests.conftest import SCALE
@@ -21,7 +21,7 @@ PATIENT = {"resume_us": LONG_US, "slack_us": LONG_US, "inactivity_us": LONG_US}
 
 
 @st.composite
-def fabrics(draw: st.DrawFn) -> Fabric:
+def fabrics(draw: st.DrawFn) -> FabricArrays:
     spines = draw(st.integers(2, 4))
     return clos(
         leaves=draw(st.integers(2, 3)),
@@ -36,7 +36,7 @@ def fabrics(draw: st.DrawFn) -> Fabric:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Fabric, Workload]:
+def cases(draw: st.DrawFn) -> tuple[FabricArrays, Workload]:
     fabric = draw(fabrics())
     hosts = fabric.host_count
     flow = st.tuples(
@@ -49,7 +49,9 @@ def cases(draw: st.DrawFn) -> tuple[Fabric, Workload]:
 @pytest.mark.hypothesis
 @examples(max_examples=int(15 * SCALE))
 @given(cases(), st.sampled_from(("go-back-n", "selective-repeat")), st.integers(0, 1000))
-def test_hosts_see_every_packet_in_order(case: tuple[Fabric, Workload], transport: TransportName, seed: int) -> None:
+def test_hosts_see_every_packet_in_order(
+    case: tuple[FabricArrays, Workload], transport: TransportName, seed: int
+) -> None:
     fabric, workload = case
     state = last_state(
         fabric, workload, settings(fabric, "conweave", PATIENT, transport=transport, lossless=True), seed
@@ -64,7 +66,7 @@ def test_hosts_see_every_packet_in_order(case: tuple[Fabric, Workload], transpor
 @examples(max_examples=int(15 * SCALE))
 @given(cases(), st.sampled_from((0.0, 0.01)), st.sampled_from((100_000, 9 << 20)), st.integers(0, 1000))
 def test_no_packet_stays_in_a_reordering_queue(
-    case: tuple[Fabric, Workload], loss: float, buffer_bytes: int, seed: int
+    case: tuple[FabricArrays, Workload], loss: float, buffer_bytes: int, seed: int
 ) -> None:
     # TAILs are lost, buffers are full: the resume timer ends every wait.
     fabric, workload = case
@@ -73,7 +75,7 @@ def test_no_packet_stays_in_a_reordering_queue(
     assert (state.steered["held_head"] <= 0).all()
 
 
-def crowd(size: int) -> tuple[Fabric, Workload]:
+def crowd(size: int) -> tuple[FabricArrays, Workload]:
     """Four flows between two switches with four paths, the last one of a tenth of the rate."""
     fabric = clos(2, 4, 4, host_bps=100 * G, uplink_bps=[100 * G] * 3 + [10 * G])
     return fabric, flow_list([(host, host + 4, size, 0) for host in range(4)])

@@ -1,4 +1,4 @@
-"""DLB: bands, its three modes, and what a flowset table remembers."""
+"""DLB: bands, its three modes, flowset tables; GLB: leaves avoid what spines flood; RLB: colors choose the spine."""
 
 from __future__ import annotations
 
@@ -6,48 +6,30 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.engine.balancers import bands, glb, rlb
+from ailb_gen.sim.engine.run import simulate
 from tests.conftest import ROOT
-from tests.sim.engine.balancers.flows import run, sent, two_tiers
+from tests.sim.engine.balancers.flows import run, sent, settings, two_tiers, workload
 
 # 100 packets take 84 us on a link.
 LONG, SHORT = 400_000, 100_000
 SEEDS = range(1, 9)
+# Of GLB: a flow that fills a link, and one that crosses it.
+FILLING, CROSSING = 800_000, 50_000
+FLOOD_SEEDS, RLB_SEEDS = range(1, 11), range(1, 7)
 UPLINKS = "leaf1:spine"
-
-
-def test_parameters_are_where_the_engine_looks_for_them() -> None:
-    places = {
-        bands.WEIGHT: "rate_weight_percent",
-        bands.LEAST: "min_percent",
-        bands.MOST: "max_percent",
-        bands.LEAST_QUEUE: "min_queue_bytes",
-        bands.MOST_QUEUE: "max_queue_bytes",
-        bands.PERIOD: "sampling_rate",
-        bands.ENTRIES: "flowset_entries",
-        bands.INACTIVITY: "inactivity_us",
-        bands.DELTA: "quality_delta",
-        bands.PROBABILITY: "probability",
-    }
-    for name in ("dlb", "dlb-per-packet", "dlb-assigned-flow", "glb", "rlb"):
-        names = [parameter.name for parameter in BALANCERS[name].parameters]
-        assert names[: len(places)] == [places[place] for place in range(len(places))][: len(names)], name
-    assert [parameter.name for parameter in BALANCERS["dlb-assigned-flow"].parameters][-1] == "flowset_entries"
-    extra = {"glb": {glb.INTERVAL: "flood_us", glb.DELAY: "flood_delay_us"}, "rlb": {rlb.DYNAMIC: "dynamic"}}
-    for name, rest in extra.items():
-        assert {place: BALANCERS[name].parameters[place].name for place in rest} == rest
 
 
 BANDS = """
 import json
-from ailb_gen.sim.engine.balancers import bands
+from ailb_gen.sim.engine.balancers import dlb
 from ailb_gen.sim.engine.memory import new_state
 from tests.sim.engine.balancers.flows import settings, two_tiers, workload
-found = [bands.band(float(value), 20.0, 80.0) for value in range(15, 100, 10)]
+found = [dlb.band(float(value), 20.0, 80.0) for value in range(15, 100, 10)]
 fabric = two_tiers()
 state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), settings("dlb", sampling_rate=10_000), 1)
 period, link, seen = 10**8, 0, []
@@ -55,7 +37,7 @@ for sample in range(1, 40):
     # Half of what 10 Gb/s send in 100 us, then nothing.
     if sample < 30:
         state.links[link].bytes += 62_500
-    seen.append((bands.quality(state, link, sample * period), float(state.links[link].load)))
+    seen.append((dlb.quality(state, link, sample * period), float(state.links[link].load)))
 print(json.dumps([found, seen]))
 """
 
@@ -170,3 +152,90 @@ def test_per_packet_fills_all_uplinks_alike() -> None:
     packets = sent(fabric, run(fabric, rows, "dlb-per-packet"), UPLINKS)
     assert sum(packets) == 800
     assert min(packets) > 120
+
+
+def shares_the_spine(balancer: str, seed: int, start: int, **parameters: float) -> bool:
+    """Whether a flow from leaf 1 to leaf 2 takes the spine over which leaf 3 fills the link to leaf 2."""
+    fabric = two_tiers(leaves=3)
+    rows = [(4, 2, FILLING, 0, 1), (0, 3, CROSSING, start, 2)]
+    outcome = run(fabric, rows, balancer, seed, "raw", **parameters)
+    assert sum(sent(fabric, outcome, "leaf1:spine")) == 50
+    downlinks = [sent(fabric, outcome, f"spine{spine}:leaf2") for spine in (1, 2)]
+    return sorted(downlinks) == [[0], [850]]
+
+
+def count(balancer: str, start: int, **parameters: float) -> int:
+    return sum(shares_the_spine(balancer, seed, start, **parameters) for seed in FLOOD_SEEDS)
+
+
+def test_a_loaded_link_of_a_spine_is_avoided_where_dlb_does_not() -> None:
+    assert count("glb", 500) == 0
+    assert 0 < count("dlb", 500) < len(FLOOD_SEEDS)
+
+
+@pytest.mark.parametrize(
+    ("start", "parameters", "known"),
+    [
+        # The first flood is at 100 us, and known 10 us later.
+        (105, {}, False),
+        (111, {}, True),
+        (250, {"flood_us": 300}, False),
+        (311, {"flood_us": 300}, True),
+        (320, {"flood_delay_us": 250}, False),
+        (360, {"flood_delay_us": 250}, True),
+        (60, {"flood_us": 10, "flood_delay_us": 25}, True),
+    ],
+)
+def test_a_leaf_knows_what_was_flooded_a_delay_before(start: int, parameters: dict[str, float], known: bool) -> None:
+    assert (count("glb", start, **parameters) == 0) is known
+
+
+def test_of_parallel_links_of_a_spine_the_best_one_counts() -> None:
+    fabric = two_tiers(leaves=3, links=2)
+    # A spine sends over its other link to leaf 2, so that nothing is to be avoided; DLB of the spine does that.
+    rows = [(4, 2, FILLING, 0, 1), (0, 3, CROSSING, 500, 2)]
+    used = set()
+    for seed in FLOOD_SEEDS:
+        outcome = run(fabric, rows, "glb", seed)
+        downlinks = sorted(sent(fabric, outcome, "spine1:leaf2") + sent(fabric, outcome, "spine2:leaf2"))
+        assert downlinks == [0, 0, 50, 800], seed
+        used.add(sum(sent(fabric, outcome, "spine1:leaf2")) in (50, 800))
+    assert used == {True, False}
+
+
+def test_floods_end_with_the_run_also_when_a_flow_never_ends() -> None:
+    fabric = two_tiers(leaves=2)
+    lossy = np.where([name.startswith("host1:") for name in fabric.link_names], 1.0, 0.0)
+    base = settings("glb", flood_us=1)
+    switches = replace(base.switches, loss_probability=lossy)
+    outcome = simulate(fabric, workload([(0, 2, CROSSING, 0, 1)]), replace(base, switches=switches), 1)
+    assert not outcome.complete
+    assert outcome.totals["lost"] == 50
+    assert outcome.totals["events"] < 1000
+
+
+@pytest.mark.parametrize("dynamic", [0, 1])
+def test_queue_pairs_go_over_the_spine_of_their_color(dynamic: int) -> None:
+    fabric = two_tiers(spines=4, colors=4)
+    rows = [(0, 2, SHORT * (pair + 1), 0, pair) for pair in range(4)]
+    work = replace(workload(rows), queue_pair=np.arange(4, dtype=np.int32))
+    for seed in RLB_SEEDS:
+        outcome = simulate(fabric, work, settings("rlb", dynamic=dynamic), seed)
+        assert sent(fabric, outcome, "leaf1:spine") == [100, 200, 300, 400]
+        assert sum(outcome.out_of_order) == 0
+
+
+def test_among_parallel_links_dlb_chooses() -> None:
+    fabric = two_tiers(links=2, colors=2)
+    rows = [(0, 2, LONG, 0, 1), (1, 3, SHORT, 100, 2)]
+    for seed in RLB_SEEDS:
+        assert sorted(sent(fabric, run(fabric, rows, "rlb", seed), "leaf1:spine1")) == [100, 400], seed
+
+
+def test_without_dlb_a_hash_chooses() -> None:
+    fabric = two_tiers(links=2, colors=2)
+    rows = [(host, 2 + host, SHORT, 0, port) for host in (0, 1) for port in range(4)]
+    for seed in RLB_SEEDS:
+        hashed, without = run(fabric, rows, "ecmp", seed), run(fabric, rows, "rlb", seed, dynamic=0)
+        assert np.array_equal(hashed.link_packets, without.link_packets)
+        assert np.array_equal(hashed.finish_ps, without.finish_ps)

@@ -10,16 +10,22 @@ import pytest
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.run import simulate as packets
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.fluid.run import simulate as flows
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.network_balancer import without_colors
 from ailb_gen.sim.network_settings import network_settings
-from ailb_gen.sim.outcome import Outcome
-from ailb_gen.sim.settings import BalancerSettings, CongestionSettings, Measurement, Settings, TransportSettings
-from ailb_gen.sim.traffic.builder import Builder, QueuePairs
+from ailb_gen.sim.outcome import SimulationOutcome
+from ailb_gen.sim.settings import (
+    BalancerSettings,
+    CongestionSettings,
+    Measurement,
+    SimulationSettings,
+    TransportSettings,
+)
+from ailb_gen.sim.traffic.algorithms import CollectiveOptions
+from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
 from ailb_gen.sim.traffic.collectives import append
-from ailb_gen.sim.traffic.options import Options
 from ailb_gen.sim.workload import Workload
 from tests.forwarding.examples import network
 from tests.sim.engine.cases import needs_compiler
@@ -31,14 +37,14 @@ ACROSS = [8 * server + nic for server in (0, 2, 1, 3) for nic in range(8)]
 
 
 def collective(name: str, ranks: Sequence[int], size: int, per_server: int = 1) -> Workload:
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("job", QueuePairs(4))
-    append(builder, job, name, np.array(ranks), size, Options(per_server=per_server))
+    append(builder, job, name, np.array(ranks), size, CollectiveOptions(per_server=per_server))
     return builder.finish()
 
 
 @cache
-def reference(balancer: str) -> tuple[Fabric, Settings]:
+def reference(balancer: str) -> tuple[FabricArrays, SimulationSettings]:
     """The reference fabric and what its files say of switches; all but RLB have every prefix over all spines."""
     found = network("jvd") if balancer == "rlb" else without_colors(network("jvd"))
     made = fabric("jvd") if balancer == "rlb" else from_network(found, Routing(found))
@@ -48,7 +54,7 @@ def reference(balancer: str) -> tuple[Fabric, Settings]:
     return made, replace(settings, balancer=BalancerSettings(balancer), transport=transport)
 
 
-def check_times(balancer: str, work: Workload, seed: int) -> Outcome:
+def check_times(balancer: str, work: Workload, seed: int) -> SimulationOutcome:
     """Check that flows and packets take the same time within 5 %; return what packets did."""
     found, settings = reference(balancer)
     one, other = (simulate(found, work, settings, seed) for simulate in (flows, packets))
@@ -124,7 +130,7 @@ def test_flows_that_collide_under_dcqcn_reach_fair_rates(seed: int) -> None:
 def test_both_hash_alike(parameters: dict[str, float]) -> None:
     found = clos(8, 4, 8, host_bps=10**11, uplink_bps=10**11, host_links=2, leaf_spine_links=2)
     work = collective("permutation", range(found.host_count), 1 << 22)
-    settings = Settings(balancer=BalancerSettings("ecmp", parameters))
+    settings = SimulationSettings(balancer=BalancerSettings("ecmp", parameters))
     one, other = (simulate(found, work, settings, 5) for simulate in (flows, packets))
     assert one.link_bytes.tolist() == other.link_bytes.tolist()
     # Without transport a queue shares its link by what arrives, not evenly.

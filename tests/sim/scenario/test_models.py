@@ -10,7 +10,7 @@ import pytest
 
 from ailb_gen.errors import IntentError
 from ailb_gen.sim.scenario.load import parse
-from ailb_gen.sim.scenario.schema import json_schema
+from ailb_gen.sim.scenario.models import json_schema
 from ailb_gen.yamlio import read_yaml
 from tests.conftest import EXAMPLES, ROOT
 

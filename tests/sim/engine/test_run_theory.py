@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, Fabric
+from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US, FabricArrays
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportName,
     TransportSettings,
 )
-from ailb_gen.sim.traffic.builder import NOTHING, Builder, Numbers
+from ailb_gen.sim.traffic.builder import NO_TASK, Numbers, TaskBuilder
 from ailb_gen.sim.workload import Workload
 from tests.sim.engine.cases import GBPS, PACKETS, flows, leaf_spine, link, marking, needs_compiler, star
 from tests.sim.files import fabric as fabric_of_files
@@ -40,7 +40,7 @@ def mean_wait(sizes: np.ndarray, load: float, seed: int) -> float:
     fabric = star(2, delay_ps=0)
     work = flows(np.zeros(count, np.int32), np.ones(count, np.int32), sizes, arrivals)
     # Packets wait at the NIC; the switch, as fast, has them one after the other.
-    settings = Settings(packets=PacketSettings(int(sizes.max()), 0, 0))
+    settings = SimulationSettings(packets=PacketSettings(int(sizes.max()), 0, 0))
     outcome = simulate(fabric, work, settings, 1)
     assert outcome.complete
     assert outcome.link_packets[link(fabric, "host1", "leaf1")] == count
@@ -70,7 +70,7 @@ def run_fifo(arrivals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     rates[link(fabric, "leaf1", "host2")] = 8 * PS_PER_S
     count = len(sizes)
     work = flows(np.zeros(count, np.int32), np.ones(count, np.int32), sizes, arrivals)
-    settings = Settings(packets=PacketSettings(int(sizes.max()), 0, 0))
+    settings = SimulationSettings(packets=PacketSettings(int(sizes.max()), 0, 0))
     outcome = simulate(replace(fabric, rate_bps=rates), work, settings, 1)
     service = sizes * BYTE_PS
     first = waits_of_fifo(arrivals, service)
@@ -104,7 +104,7 @@ def test_every_packet_waits_exactly_as_long_as_the_queue_before_it() -> None:
 def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: TransportName, amount: int) -> None:
     """Serialization of all packets once, of the last one on every further link, and the delays."""
     fabric = leaf_spine(delay_ps=700_000)
-    settings = Settings(packets=PACKETS, transport=TransportSettings(transport, window_bytes=10**6))
+    settings = SimulationSettings(packets=PACKETS, transport=TransportSettings(transport, window_bytes=10**6))
     outcome = simulate(fabric, flows([0], [2], amount, 12_345), settings, 1)
     packets = -(-amount // 1000)
     last = amount - 1000 * (packets - 1) + 48
@@ -126,11 +126,11 @@ def test_a_flow_on_an_idle_fabric_takes_what_the_formula_says(transport: Transpo
 def test_every_message_of_a_flow_waits_for_the_acknowledgement_of_the_one_before(transport: TransportName) -> None:
     fabric = leaf_spine(delay_ps=700_000)
     way = TransportSettings(transport, window_bytes=10**6, ends_acknowledged=True)
-    alone = simulate(fabric, flows([0], [2], 8_000), Settings(packets=PACKETS, transport=way), 1)
-    parts = Settings(packets=PACKETS, transport=replace(way, message_bytes=8_000))
+    alone = simulate(fabric, flows([0], [2], 8_000), SimulationSettings(packets=PACKETS, transport=way), 1)
+    parts = SimulationSettings(packets=PACKETS, transport=replace(way, message_bytes=8_000))
     assert simulate(fabric, flows([0], [2], 40_000), parts, 1).finish_ps[0] == 5 * alone.finish_ps[0]
     # What is no multiple of a packet is rounded up to one.
-    parts = Settings(packets=PACKETS, transport=replace(way, message_bytes=7_001))
+    parts = SimulationSettings(packets=PACKETS, transport=replace(way, message_bytes=7_001))
     assert simulate(fabric, flows([0], [2], 40_000), parts, 1).finish_ps[0] == 5 * alone.finish_ps[0]
 
 
@@ -140,7 +140,7 @@ def test_a_lost_end_of_a_message_waits_for_the_timer() -> None:
     loss = np.zeros(fabric.link_count)
     loss[link(fabric, "leaf1", "host2")] = 0.02
     way = TransportSettings("selective-repeat", window_bytes=10**6, timeout_ps=10**10, timeout_few_ps=10**10)
-    settings = Settings(packets=PACKETS, switches=SwitchSettings(loss_probability=loss), transport=way)
+    settings = SimulationSettings(packets=PACKETS, switches=BufferSettings(loss_probability=loss), transport=way)
     ends = flows([0], [1], 1_000_000)
     counts = [
         simulate(fabric, ends, replace(settings, transport=replace(way, message_bytes=size)), 1).totals["timeouts"]
@@ -153,7 +153,7 @@ def test_a_lost_end_of_a_message_waits_for_the_timer() -> None:
 @pytest.mark.parametrize("count", [2, 4, 8])
 def test_flows_share_a_link_evenly_under_dcqcn(count: int) -> None:
     fabric = star(count + 1)
-    settings = Settings(
+    settings = SimulationSettings(
         packets=PACKETS,
         switches=marking(fabric, 100_000, 400_000),
         transport=TransportSettings("go-back-n"),
@@ -175,10 +175,10 @@ def test_flows_share_a_link_evenly_under_dcqcn(count: int) -> None:
 
 def messages(count: int, size: int, rounds: int) -> Workload:
     """Senders of so many messages to host 0, each after the one before, over one queue pair each."""
-    builder = Builder()
+    builder = TaskBuilder()
     job = builder.job("job")
     sender = np.arange(1, count + 1)
-    before: Numbers = NOTHING
+    before: Numbers = NO_TASK
     for _ in range(rounds):
         before = builder.send(job, sender, 0 * sender, size, before).end
     return builder.finish()
@@ -189,7 +189,7 @@ def messages(count: int, size: int, rounds: int) -> Workload:
 def test_messages_of_a_queue_pair_go_on_at_its_rate(bps: int) -> None:
     """Many messages take as long as one of their size together; with a new queue pair each they take much longer."""
     fabric = star(5, bps)
-    settings = Settings(
+    settings = SimulationSettings(
         packets=PACKETS,
         switches=marking(fabric, bps // 10**6, bps // 250_000),
         transport=TransportSettings("go-back-n"),
@@ -211,9 +211,9 @@ def bounds(share: Fraction, count: int) -> tuple[float, float]:
     return mean - spread, mean + spread
 
 
-def check_shares(fabric: Fabric, source: int, target: int, count: int) -> None:
+def check_shares(fabric: FabricArrays, source: int, target: int, count: int) -> None:
     work = flows(np.full(count, source), np.full(count, target), 1)
-    outcome = simulate(fabric, work, Settings(packets=PACKETS), 1)
+    outcome = simulate(fabric, work, SimulationSettings(packets=PACKETS), 1)
     expected, arrived = shares(fabric, source, int(fabric.first_destination[target]))
     assert arrived == 1
     assert outcome.complete
@@ -237,7 +237,7 @@ def test_hashing_spreads_flows_of_rendered_files_as_the_forwarding_reference_say
 
 def test_a_random_member_per_packet_is_any_of_them() -> None:
     fabric = leaf_spine(2, 4, 1)
-    settings = Settings(packets=PACKETS, balancer=BalancerSettings("spray"))
+    settings = SimulationSettings(packets=PACKETS, balancer=BalancerSettings("spray"))
     outcome = simulate(fabric, flows([0], [1], 2_000_000), settings, 1)
     for spine in range(1, 5):
         low, high = bounds(Fraction(1, 4), 2_000)
@@ -247,5 +247,5 @@ def test_a_random_member_per_packet_is_any_of_them() -> None:
 def test_half_the_rate_takes_twice_as_long() -> None:
     slow, fast = star(2, 50 * GBPS, 0), star(2, 100 * GBPS, 0)
     work = flows([0], [1], 50_000)
-    one, two = (simulate(fabric, work, Settings(packets=PACKETS), 1) for fabric in (slow, fast))
+    one, two = (simulate(fabric, work, SimulationSettings(packets=PACKETS), 1) for fabric in (slow, fast))
     assert one.finish_ps[0] == 2 * two.finish_ps[0]

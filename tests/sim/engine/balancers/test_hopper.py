@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine.memory import new_state
 from ailb_gen.sim.engine.run import simulate
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from tests.conftest import SCALE
 from tests.sim.engine.balancers.small import G, assert_conserved, flow_list, last_state, settings
 
 HOSTS = ("flowbender", "hopper")
 
 
-def uneven(size: int) -> tuple[Fabric, list[tuple[int, int, int, int]]]:
+def uneven(size: int) -> tuple[FabricArrays, list[tuple[int, int, int, int]]]:
     """Return the testbed of the Hopper paper: six spines, two of them with a tenth of the rate."""
     fabric = clos(2, 6, 4, host_bps=25 * G, uplink_bps=[10 * G] * 4 + [G] * 2)
     return fabric, [(host, (host + 4) % 8, size, 0) for host in range(8)]
@@ -40,7 +40,7 @@ def test_a_flow_within_a_switch_has_no_other_path(balancer: str) -> None:
     assert outcome.rerouted.sum() == 0
 
 
-def slow_seeds(fabric: Fabric) -> list[int]:
+def slow_seeds(fabric: FabricArrays) -> list[int]:
     """Return seeds with which hashes send the first flow over the slow spine."""
     first = flow_list([(0, 1, 30_000, 0)])
     ends = [simulate(fabric, first, settings(fabric, "ecmp"), seed).finish_ps[0] for seed in range(6)]

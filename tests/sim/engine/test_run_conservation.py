@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from ailb_gen.sim.engine import memory
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.loop import advance
-from ailb_gen.sim.engine.records import State
+from ailb_gen.sim.engine.records import EngineState
 from tests.conftest import examples
 from tests.sim.engine.cases import Case, cases
 from tests.sim.engine.conservation import check
@@ -25,7 +25,7 @@ def _little_room() -> Iterator[None]:
         yield
 
 
-def run_checked(case: Case, events: int, slices: int) -> State:
+def run_checked(case: Case, events: int, slices: int) -> EngineState:
     """Run a case and check it after every slice; return its last state."""
     state = memory.new_state(case.fabric, case.workload, case.settings, case.seed)
     for _ in range(slices):

@@ -1,4 +1,4 @@
-"""Links and switches of a fabric by the names that users write."""
+"""Links and switches that fail, by the names that users write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import Fabric
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.wording import did_you_mean
 
 
@@ -24,13 +24,13 @@ class Broken:
         return Broken(self.links | other.links, self.switches | other.switches)
 
 
-class Places:
-    """Looks names up in a fabric."""
+class FailureNames:
+    """Looks the names of failures up in a fabric."""
 
-    def __init__(self, fabric: Fabric) -> None:
+    def __init__(self, fabric: FabricArrays) -> None:
         self.fabric = fabric
         self.switches = {name: node for node, name in enumerate(fabric.names) if node >= fabric.host_count}
-        # The links that leave from what a name means: a device, or a port with or without its unit.
+        # The links that leave from a device, or from a port with or without its unit.
         self.ends: dict[str, set[int]] = defaultdict(set)
         for link, source in enumerate(fabric.link_source.tolist()):
             node, port = fabric.names[source], fabric.link_names[link]
@@ -39,7 +39,7 @@ class Places:
                 self.ends[name].add(link)
 
     def named(self, word: str) -> Broken:
-        """Return what a word means.
+        """Return the links and switches of a word.
 
         A switch; a port as `DEVICE:PORT`, with or without unit; all cables of a host or server; all cables between two
         devices, or one between two ports, as `ONE-OTHER` or `ONE:OTHER`. Raises UsageError.
@@ -72,7 +72,7 @@ class Places:
 
 
 def _parts(word: str) -> Iterator[tuple[str, str]]:
-    """Yield every way to read a word as two ends."""
+    """Yield all readings of a word as two ends."""
     for mark in (" - ", "-", ":"):
         at = word.find(mark)
         while at >= 0:

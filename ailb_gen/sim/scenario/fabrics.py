@@ -10,7 +10,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import PS_PER_US, Fabric
+from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
 from ailb_gen.sim.failures import Outage, random_cables, with_outages, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
@@ -20,9 +20,9 @@ from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.convert import settings_of
 from ailb_gen.sim.scenario.files import read_files
 from ailb_gen.sim.scenario.load import Variant
-from ailb_gen.sim.scenario.models import Clos, FabricPart, Failure, Files, Scenario
+from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
-from ailb_gen.sim.settings import BalancerSettings, Settings, SwitchSettings
+from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
 
 # The balancer for which colors decide.
 RLB = "rlb"
@@ -34,8 +34,8 @@ DETECTION_PS = 1000 * PS_PER_US
 class Base:
     """A fabric with what fails at a time, and what its files say of switches and load balancers."""
 
-    fabric: Fabric
-    settings: Settings
+    fabric: FabricArrays
+    settings: SimulationSettings
 
 
 class Fabrics:
@@ -47,8 +47,8 @@ class Fabrics:
         self.warnings: dict[str, None] = {}
         self._read: dict[tuple[Files, bool], tuple[Network, Routing]] = {}
         self._bases: dict[tuple[FabricPart, tuple[Outage, ...], str], Base] = {}
-        self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[Fabric, SwitchSettings]] = {}
-        self._random: dict[tuple[int, float, int], Fabric] = {}
+        self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[FabricArrays, BufferSettings]] = {}
+        self._random: dict[tuple[int, float, int], FabricArrays] = {}
 
     def balancer(self, scenario: Scenario) -> str:
         """Return the name of a scenario's one load balancer: its own, or the one that the files configure."""
@@ -68,7 +68,7 @@ class Fabrics:
             self._bases[key] = self._base(scenario.fabric, outages, name)
         return self._bases[key]
 
-    def fabric(self, scenario: Scenario, seed: int) -> Fabric:
+    def fabric(self, scenario: Scenario, seed: int) -> FabricArrays:
         """Return the fabric of one seed. Raises UsageError, IntentError."""
         found = self.base(scenario).fabric
         for number, failure in enumerate(scenario.failures):
@@ -89,11 +89,13 @@ class Fabrics:
         settings = BalancerSettings(balancer)
         if part.files is not None:
             settings = balancer_settings(self._files(part.files, colored=True)[0], balancer)
-        return Base(fabric, Settings(switches=switches, balancer=settings))
+        return Base(fabric, SimulationSettings(switches=switches, balancer=settings))
 
-    def _build(self, part: FabricPart, outages: tuple[Outage, ...], colored: bool) -> tuple[Fabric, SwitchSettings]:
+    def _build(
+        self, part: FabricPart, outages: tuple[Outage, ...], colored: bool
+    ) -> tuple[FabricArrays, BufferSettings]:
         if part.clos is not None:
-            return with_outages(_clos(part.clos, colored), outages), SwitchSettings()
+            return with_outages(_clos(part.clos, colored), outages), BufferSettings()
         if part.files is None:
             raise UsageError("fabric: give it either as 'files' or as 'clos'")
         network, routing = self._files(part.files, colored)
@@ -101,7 +103,7 @@ class Fabrics:
         return fabric, switch_settings(network, fabric)
 
     def _files(self, part: Files, colored: bool) -> tuple[Network, Routing]:
-        """Return what files describe, or that without colors."""
+        """Return the network that files describe, with or without colors."""
         if (part, True) not in self._read:
             found, warnings = read_files(part, self.folder)
             self._read[part, True] = found
@@ -141,14 +143,14 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
     return found, list(fabrics.warnings)
 
 
-def _detection(failure: Failure) -> int:
+def _detection(failure: FailurePart) -> int:
     """Return how long FIBs take to follow; what is down from the start was noticed before."""
     if failure.detection is not None:
         return failure.detection
     return DETECTION_PS if failure.at else 0
 
 
-def _clos(part: Clos, colored: bool) -> Fabric:
+def _clos(part: Clos, colored: bool) -> FabricArrays:
     """Return a fabric by numbers. Raises UsageError for one that does not fit into memory."""
     hosts, switches = part.leaves * part.hosts_per_leaf, part.leaves + part.spines
     links = 2 * (hosts * part.host_links + part.leaves * part.spines * part.leaf_spine_links)

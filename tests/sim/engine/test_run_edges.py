@@ -14,11 +14,11 @@ from ailb_gen.sim.outcome import NEVER, Progress
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     Measurement,
     NicSettings,
     PacketSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportName,
     TransportSettings,
 )
@@ -28,8 +28,8 @@ US = PS_PER_US
 REPAIRING = ("go-back-n", "selective-repeat", "timeout-only")
 
 
-def plain(transport: TransportName = "raw", few: int = 40 * US) -> Settings:
-    return Settings(
+def plain(transport: TransportName = "raw", few: int = 40 * US) -> SimulationSettings:
+    return SimulationSettings(
         packets=PACKETS,
         transport=TransportSettings(transport, timeout_ps=few, timeout_few_ps=few),
         until_ps=20_000 * US,
@@ -118,7 +118,7 @@ def test_what_is_sent_over_a_dead_link_is_lost_until_the_fibs_change(transport: 
 @pytest.mark.parametrize("transport", REPAIRING)
 def test_one_packet_in_a_hundred_is_lost_and_sent_again(transport: TransportName) -> None:
     fabric = star(2)
-    loss = SwitchSettings(loss_probability=np.full(fabric.link_count, 0.01))
+    loss = BufferSettings(loss_probability=np.full(fabric.link_count, 0.01))
     outcome = simulate(fabric, flows([0], [1], 1_000_000), replace(plain(transport), switches=loss), 1)
     assert outcome.complete
     assert 10 <= outcome.totals["lost"] <= 0.02 * outcome.link_packets.sum()
@@ -131,7 +131,7 @@ def ends_of_classes(scheduling: str) -> tuple[float, float]:
     fabric = star(7)
     senders = np.arange(1, 7)
     work = flows(senders, 0 * senders, 50_000, 0, [0, 1, 0, 1, 0, 1])
-    switches = SwitchSettings(scheduling="strict" if scheduling == "strict" else "round-robin")
+    switches = BufferSettings(scheduling="strict" if scheduling == "strict" else "round-robin")
     outcome = simulate(fabric, work, replace(plain("go-back-n"), switches=switches), 1)
     assert outcome.complete
     return float(outcome.finish_ps[0::2].max()), float(outcome.finish_ps[1::2].max())
@@ -308,7 +308,7 @@ def test_a_lossless_fabric_drops_nothing_and_pauses_spread_as_far_as_buffers_say
 def test_without_pfc_the_same_incast_drops() -> None:
     fabric = leaf_spine(1, 1, 9)
     senders = np.arange(1, 9)
-    switches = SwitchSettings(shared_buffer_bytes=10_000)
+    switches = BufferSettings(shared_buffer_bytes=10_000)
     outcome = simulate(fabric, flows(senders, 0 * senders, 12_000), replace(plain("go-back-n"), switches=switches), 1)
     assert outcome.complete
     assert outcome.totals["drops"] == outcome.link_drops[link(fabric, "leaf1", "host1")] > 0

@@ -1,4 +1,4 @@
-"""What traffic has at least is never more than what is made, and not much less."""
+"""The least of traffic is never more than what is made, and not much less, and huge traffic is refused at once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim import memory
-from ailb_gen.sim.scenario import points
+from ailb_gen.sim.scenario import fabrics
+from ailb_gen.sim.scenario.fabrics import points_of
 from ailb_gen.sim.scenario.load import load, parse
-from ailb_gen.sim.scenario.points import points_of
+from ailb_gen.sim.traffic.builder import TaskBuilder
 from tests.conftest import EXAMPLES
 
 FABRIC = "fabric: {clos: {leaves: 4, spines: 2, hosts_per_leaf: 4, colors: 4}}"
@@ -32,7 +33,7 @@ ENTRIES = [
      " activation_bytes: 1MiB, gradient_bytes: 1MiB, forward: 1ms, backward: 1ms}", 0.8),
     ("training: {data: 4, tensor: 2, pipeline: 2, per_server: 8, tensor_bytes: 1MiB, activation_bytes: 1MiB,"
      " gradient_bytes: 1MiB, stream: on}", 0.6),
-    ("training: {data: 4, tensor: 2, pipeline: 2, placement: random, per_server: 2, gradient_bytes: 1MiB}", 0),
+    ("training: {data: 4, tensor: 2, pipeline: 2, placement: random, per_server: 2, gradient_bytes: 1MiB}", 0.9),
     ("mice: {bytes: 2KiB, interval: 1us, count: 50}", 1),
     ("arrivals: {load: 50%, duration: 1ms, file: sizes.json, sizes: one}", 0.5),
     ("background: {links: [\"leaf1:spine1\"], load: 10%, duration: 1ms}", 0),
@@ -45,7 +46,7 @@ def test_it_is_a_lower_bound(entry: str, share: float, level: str, tmp_path: Pat
     (tmp_path / "sizes.json").write_text('{"one": [[0, 0], [20000, 100]]}')
     text = f"{FABRIC}\nlevel: {level}\ntransport: {{name: go-back-n, window: 16KiB}}\ntraffic: [{{{entry}}}]\n"
     ((point,), _) = points_of(parse(text, "scenario.yaml"), tmp_path)
-    (least,) = found = point.recipe.least(point.fabric)
+    (least,) = found = point.recipe.least(point.fabric, point.seed)
     traffic = point.recipe.build(point.fabric, 1)
     tasks = traffic.workload.count
     assert share * tasks <= least.tasks <= tasks
@@ -60,15 +61,39 @@ def test_the_examples_are_not_overestimated(path: Path) -> None:
     point = found[0]
     traffic = point.recipe.build(point.fabric, point.seed)
     needed = memory.needed_bytes(traffic.fabric or point.fabric, traffic.workload, point.settings, point.level)
-    assert memory.least_bytes(point.fabric, point.recipe.least(point.fabric), point.settings, point.level) <= needed
+    assert (
+        memory.least_bytes(point.fabric, point.recipe.least(point.fabric, point.seed), point.settings, point.level)
+        <= needed
+    )
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "collective: {kind: all-to-all, bytes: 1GiB, steps: 1000000}",
+        "collective: {kind: all-reduce, bytes: 1GiB, slices: 1000000, steps: 1000000}",
+        "collective: {kind: broadcast, bytes: 1GiB, slices: 1000000}",
+        "collective: {kind: all-reduce, algorithm: tree, bytes: 1GiB, slices: 1000000}",
+        "training: {data: 64, tensor: 8, steps: 1000000, microbatches: 1000000, tensor_collectives: 1000000,"
+        " tensor_bytes: 1GiB, gradient_bytes: 1GiB, gradient_buckets: 1000000}",
+    ],
+)
+def test_huge_traffic_is_counted_and_not_made(entry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(TaskBuilder, "_append", lambda builder, count, **columns: made.append(count))
+    fabric = "fabric: {clos: {leaves: 64, spines: 2, hosts_per_leaf: 8}}"
+    ((point,), _) = points_of(parse(f"{fabric}\ntraffic: [{{{entry}}}]\n", "scenario.yaml"), Path())
+    (least,) = point.recipe.least(point.fabric, point.seed)
+    assert least.tasks > 5 * 10**8
+    assert not made
 
 
 def test_a_fabric_that_does_not_fit_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(points, "clos", never)
-    monkeypatch.setattr(points, "available_bytes", lambda: 8 << 30)
+    monkeypatch.setattr(fabrics, "clos", never)
+    monkeypatch.setattr(fabrics, "available_bytes", lambda: 8 << 30)
     fabric = "fabric: {clos: {leaves: 4096, spines: 64, hosts_per_leaf: 4096}}"
     message = r"fabric\.clos: 16,777,216 hosts and 34,078,720 links need about 13\.1 GiB of memory, and 8 GiB are free"
     with pytest.raises(UsageError, match=message):

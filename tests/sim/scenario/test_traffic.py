@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ailb_gen.sim.point import Point, simulate
+from ailb_gen.sim.scenario.fabrics import NO_CLASSES, points_of
 from ailb_gen.sim.scenario.load import parse
-from ailb_gen.sim.scenario.points import NO_CLASSES, points_of
 from tests.sim.engine.cases import needs_compiler
 
 BULK, MICE = "kind: incast, bytes: 1MiB, queue_pairs: 1", "bytes: 1KiB, interval: 5us, count: 40, other_leaves: true"

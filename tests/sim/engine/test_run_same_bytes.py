@@ -18,15 +18,15 @@ from ailb_gen.sim.engine import memory
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, LinkChange
-from ailb_gen.sim.outcome import Outcome
+from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
+    BufferSettings,
     CongestionSettings,
     Measurement,
     NicSettings,
-    Settings,
-    SwitchSettings,
+    SimulationSettings,
     TransportSettings,
 )
 from tests.conftest import ROOT
@@ -42,8 +42,8 @@ def configurations() -> Iterator[tuple[str, Case]]:
     source, target = np.array([0, 1, 0, 2, 3, 1, 2]), np.array([2, 2, 3, 0, 2, 3, 1])
     work = flows(source, target, 20_000, np.arange(7) * 1_500_000, [0, 1, 0, 0, 1, 1, 0])
     single = replace(work, priority=None)
-    buffers: tuple[SwitchSettings, ...] = (
-        SwitchSettings(),
+    buffers: tuple[BufferSettings, ...] = (
+        BufferSettings(),
         lossless(fabric, 30_000),
         replace(marking(fabric), shared_buffer_bytes=30_000, scheduling="round-robin"),
         replace(marking(fabric), loss_probability=np.full(fabric.link_count, 0.01)),
@@ -51,7 +51,7 @@ def configurations() -> Iterator[tuple[str, Case]]:
     for number, name in enumerate(BALANCERS):
         for transport in TRANSPORTS[number % 2 :: 2]:
             place = (number + TRANSPORTS.index(transport)) // 2
-            settings = Settings(
+            settings = SimulationSettings(
                 packets=PACKETS,
                 switches=buffers[(number // 2 + TRANSPORTS.index(transport)) % 4],
                 balancer=BalancerSettings(name),
@@ -65,7 +65,7 @@ def configurations() -> Iterator[tuple[str, Case]]:
             yield f"{name} {transport}", Case(with_failure, single if number % 4 == 0 else work, settings, number)
 
 
-def digest(outcome: Outcome) -> str:
+def digest(outcome: SimulationOutcome) -> str:
     """All bytes of an outcome in one number."""
     found = hashlib.sha256()
     for one in fields(outcome):
@@ -87,7 +87,7 @@ def digests() -> dict[str, str]:
 @pytest.mark.long
 @needs_compiler
 def test_compiled_and_interpreted_give_the_same_bytes() -> None:
-    script = "import json; from tests.sim.engine.test_same_bytes import digests; print(json.dumps(digests()))"
+    script = "import json; from tests.sim.engine.test_run_same_bytes import digests; print(json.dumps(digests()))"
     run = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},

@@ -1,0 +1,102 @@
+"""Load balancers that keep little or nothing: hashes, random members, the shortest of some queues, flowlets."""
+
+from ailb_gen.sim.engine.balancers.hooks import Hooks
+from ailb_gen.sim.engine.jit import compiled, inlined
+from ailb_gen.sim.engine.random import mix, random_below
+from ailb_gen.sim.engine.records import HOPS, NONE, EngineState
+
+
+@inlined
+def by_hash(state: EngineState, node: int, count: int, packet: int) -> int:
+    """Return the position of the member that a hash with the seed of a node chooses."""
+    return (mix(state.packets[packet].key ^ state.nodes[node].seed) * int(count)) >> 32
+
+
+@inlined
+def ecmp(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position by a hash of the flow, with a seed per switch or without (RFC 2992)."""
+    if state.parameters[0].same_seed:
+        # The same number everywhere, as with one seed for all: what was divided once is not divided again.
+        return mix(state.packets[packet].key) % int(count)
+    return by_hash(state, node, count, packet)
+
+
+@inlined
+def spray(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position of a random member (Dixit et al., INFOCOM 2013)."""
+    return random_below(state, count)
+
+
+@inlined
+def adaptive(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position of the member with the fewest waiting packets, at random among equals."""
+    least = state.waiting[state.set_links[first]]
+    equal = 1
+    for position in range(1, count):
+        waiting = state.waiting[state.set_links[first + position]]
+        if waiting < least:
+            least, equal = waiting, 1
+        elif waiting == least:
+            equal += 1
+    wanted = random_below(state, equal)
+    for position in range(count):
+        if state.waiting[state.set_links[first + position]] == least:
+            if wanted == 0:
+                return position
+            wanted -= 1
+    return 0
+
+
+@compiled
+def drill(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position of the shortest of some random queues and the best one remembered (Ghorbani et al. 2017)."""
+    record, parameters = state.nodes[node], state.parameters[0]
+    best = random_below(state, count)
+    for _ in range(int(parameters.samples) - 1):
+        other = random_below(state, count)
+        if state.waiting[state.set_links[first + other]] < state.waiting[state.set_links[first + best]]:
+            best = other
+    if parameters.memory:
+        other = record.remembered % count
+        if state.waiting[state.set_links[first + other]] < state.waiting[state.set_links[first + best]]:
+            best = other
+        record.remembered = best
+    return best
+
+
+@compiled
+def letflow(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position of the flowlet of a packet: a random one after a gap in the flow (Vanini et al. 2017)."""
+    hop = state.packets[packet].hops & (HOPS - 1)
+    flow = state.flows[state.packets[packet].flow]
+    chosen = flow.choice[hop]
+    if chosen == NONE or chosen >= count or now - flow.chosen_at[hop] > state.parameters[0].gap_ps:
+        fresh = random_below(state, count)
+        if chosen not in (NONE, fresh):
+            state.tasks[flow.task].rerouted += 1
+        chosen = fresh
+        flow.choice[hop] = chosen
+    flow.chosen_at[hop] = now
+    return chosen
+
+
+@inlined
+def flowlet(state: EngineState, node: int, first: int, count: int, packet: int, now: int) -> int:
+    """Return the position by a hash that changes every n packets of a flow."""
+    record, parameters = state.packets[packet], state.parameters[0]
+    number = record.sequence // int(parameters.packets)
+    # The first flowlet goes where ECMP would send it.
+    key = record.key ^ mix(number) if number else record.key
+    if parameters.same_seed:
+        return mix(key) % int(count)
+    return (mix(key ^ state.nodes[node].seed) * int(count)) >> 32
+
+
+HOOKS = {
+    "ecmp": Hooks(choose=ecmp, at_hosts=True),
+    "spray": Hooks(choose=spray, at_hosts=True),
+    "adaptive": Hooks(choose=adaptive, at_hosts=True, reads_queues=True, deferred=True),
+    "drill": Hooks(choose=drill, at_hosts=True, reads_queues=True, deferred=True),
+    "letflow": Hooks(choose=letflow, at_hosts=True),
+    "flowlet": Hooks(choose=flowlet, at_hosts=True),
+}

@@ -1,0 +1,274 @@
+"""The algorithms of collectives, as messages between ranks in the order in which they can be sent.
+
+All have the parameters that `collectives.Algorithm` describes. Only the shape and the sizes of messages are computed at
+once: a builder that counts needs no more.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import Int64
+from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, TaskBuilder, Waits, spread
+
+Ranks = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveOptions:
+    """Options of a collective; each algorithm says which ones it has.
+
+    `slices`: messages per chunk, passed on as they arrive (pipelining; NCCL cuts its buffers into slices).
+    `at_once`: all messages are sent at the start, without waiting for what a rank would have to receive first; None:
+    as the algorithm does it. `per_server`: number of ranks after another that are GPUs of one server. `rounds`:
+    number of steps of a ring. `stream`: a ring hands on the bytes of all steps in one, as a ring with many
+    slices does: far fewer messages, and no wait between steps. `shift`: permutation to the rank that many further on
+    instead of a random one. `seed`: of the random permutation. `pxn`: data for another rail of another server goes to
+    the NIC of that rail over NVLink first (NCCL's PXN); otherwise it crosses the network.
+    """
+
+    slices: int = 1
+    at_once: bool | None = None
+    per_server: int = 1
+    rounds: int | None = None
+    shift: int | None = None
+    seed: int = 0
+    stream: bool = False
+    pxn: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value in (("slices", self.slices), ("per_server", self.per_server), ("rounds", self.rounds)):
+            if value is not None and value < 1:
+                raise UsageError(f"{name} of a collective must be at least 1, not {value}")
+
+
+Make = Callable[[TaskBuilder, Job, Ranks, Int64, CollectiveOptions, Numbers], Int64]
+
+
+def ring(label: str, passes: int) -> Make:
+    """Return a ring around which the vector goes `passes` times: 2 for an all-reduce (Patarasuk and Yuan 2009)."""
+
+    def make(
+        builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+    ) -> Int64:
+        """Append a ring of n ranks in n / g servers, one ring of servers per rail.
+
+        In step s rank i sends chunk i - s (mod n), which it received in step s - 1, to rank i + 1. Only the last rank
+        of a server sends over the fabric, so a server passes on in step s what it received in step s - g. Axes: group,
+        step, rail, server, slice.
+        """
+        groups, n = ranks.shape
+        per_server = options.per_server
+        servers = n // per_server
+        steps = passes * (n - 1)
+        steps = min(steps, options.rounds or steps)
+        if options.stream:
+            size, steps = size * steps, 1
+
+        def messages() -> tuple[Numbers, Numbers, Numbers]:
+            nodes = ranks.reshape(groups, servers, per_server).swapaxes(1, 2)[:, None, :, :, None]
+            last_rank = np.arange(1, servers + 1) * per_server - 1
+            chunk = (last_rank - np.arange(steps)[:, None]) % n
+            pieces = spread(spread(spread(size, per_server), n), options.slices)
+            return nodes, np.roll(nodes, -1, axis=3), pieces[:, :, chunk].swapaxes(1, 2)
+
+        def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+            awaited = begin.copy()
+            awaited[:, per_server:] = np.roll(end, 1, axis=3)[:, : steps - per_server]
+            yield awaited.ravel(), None
+
+        shape = (groups, steps, per_server, servers, options.slices)
+        least = int(size.min()) // (per_server * n * options.slices)
+        return builder.exchange(job, label, shape, least, messages, after, None if options.at_once else waits)
+
+    return make
+
+
+def chain(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
+    """Append a broadcast from the first rank to the last one. Axes: group, rank, slice."""
+    groups, n = ranks.shape
+
+    def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+        awaited = begin.copy()
+        awaited[:, 1:] = end[:, :-1]
+        yield awaited.ravel(), None
+
+    return builder.exchange(
+        job,
+        "broadcast",
+        (groups, n - 1, options.slices),
+        int(size.min()) // options.slices,
+        lambda: (ranks[:, :-1, None], ranks[:, 1:, None], spread(size, options.slices)[:, None, :]),
+        after,
+        None if options.at_once else waits,
+    )
+
+
+def parents(n: int) -> Int64:
+    """Return the parents of nodes 1 ... n - 1 in a binary tree with root 0, shape (n - 1,).
+
+    Odd nodes are leaves, and the root has one child (Sanders, Speck and Träff, "Two-tree algorithms", 2009; NCCL).
+    """
+    node = np.arange(1, n)
+    lowest = node & -node
+    up = (node ^ lowest) | (lowest << 1)
+    found: Int64 = np.where(up < n, up, node ^ lowest)
+    return found
+
+
+def double_tree(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
+    """Append a reduction to the root and a broadcast from it, in each of two trees with one half of the vector.
+
+    The second tree is the first one mirrored (n even) or shifted by one rank (n odd), so that leaves of one are inner
+    nodes of the other. Axes of messages: group, up or down, tree, child, slice.
+    """
+    groups, n = ranks.shape
+    up, order = parents(n), np.arange(n)
+    shape, least = (groups, 2, 2, n - 1, options.slices), int(size.min()) // (2 * options.slices)
+
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        places = np.stack([order, n - 1 - order if n % 2 == 0 else (order + 1) % n])
+        child, parent = ranks[:, places[:, 1:]], ranks[:, places[:, up]]
+        source, target = np.stack([child, parent], axis=1), np.stack([parent, child], axis=1)
+        pieces = spread(spread(size, 2), options.slices)
+        return source[..., None], target[..., None], pieces[:, None, :, None, :]
+
+    def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+        number = np.arange(prod(shape)).reshape(shape)
+        leaves = ~np.isin(order[1:], up)
+        top, inner = np.flatnonzero(up == 0), np.flatnonzero(up != 0)
+        above = up[inner] - 1
+        rising, falling = number[:, 0], number[:, 1]
+        risen, fallen = end[:, 0], end[:, 1]
+        for awaited, waiting in (
+            (begin[:, 0][:, :, leaves], rising[:, :, leaves]),
+            (risen[:, :, inner], rising[:, :, above]),
+            (risen[:, :, top], falling[:, :, top]),
+            (fallen[:, :, above], falling[:, :, inner]),
+        ):
+            yield awaited.ravel(), waiting.ravel()
+
+    return builder.exchange(job, "all-reduce", shape, least, messages, after, None if options.at_once else waits)
+
+
+def halving_doubling(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
+    """Append recursive vector halving and distance doubling (Rabenseifner; Thakur et al. 2005).
+
+    If n is no power of two p, every even one of the first 2(n - p) ranks leaves its part to the next rank: it sends
+    its vector there first and gets the result back at the end. A rank sends in a step when it has sent and received
+    in the step before.
+    """
+    groups, n = ranks.shape
+    levels = n.bit_length() - 1
+    p = 1 << levels
+    extra = n - p
+    idle = ranks[:, 0 : 2 * extra : 2]
+    active = np.concatenate([ranks[:, 1 : 2 * extra : 2], ranks[:, 2 * extra :]], axis=1)
+
+    def send(source: Ranks, target: Ranks, amount: Int64, wait: Int64) -> Int64:
+        rows = wait.reshape(source.size, wait.shape[2])
+        done = builder.send(job, source.ravel(), target.ravel(), amount.ravel(), rows, "all-reduce")
+        return done.end.reshape(source.shape)
+
+    begin = np.broadcast_to(np.reshape(np.asarray(after, dtype=np.int64), (-1, 1, 1)), (groups, p, 1))
+    whole = np.repeat(size[:, None], extra, axis=1)
+    handed = send(idle, active[:, :extra], whole, begin[:, :extra])
+    wait = np.concatenate([handed[..., None], begin[:, extra:]], axis=1)
+    node = np.arange(p)
+    bounds = np.cumsum(np.insert(spread(size, p), 0, 0, axis=1), axis=1)
+    for distance, halving in [(p >> k, True) for k in range(1, levels + 1)] + [(1 << k, False) for k in range(levels)]:
+        partner = node ^ distance
+        # Parts are aligned to their length: a node sends the one of its partner, later the one that it has.
+        first = (partner if halving else node) & -distance
+        amount = bounds[:, first + distance] - bounds[:, first]
+        end = send(active, active[:, partner], amount, wait)
+        wait = np.stack([end, end[:, partner]], axis=2)
+    back = send(active[:, :extra], idle, whole, wait[:, :extra])
+    return builder.barriers(np.concatenate([end, back], axis=1), job, "all-reduce")
+
+
+def all_to_all(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
+    """Append part j of every rank's data to rank j.
+
+    With servers of g > 1 a rank's NIC sends what all GPUs of its server have for the GPU of the same rail (PXN), or,
+    without `pxn`, what its own GPU has for every GPU of the other servers. A round goes to one server further on and
+    one rail further on. Unless at once, a rank begins a round when it has sent and received in the one before. Axes:
+    group, round, server, rail.
+    """
+    groups, n = ranks.shape
+    per_server = options.per_server
+    servers = n // per_server
+    rails = 1 if options.pxn else per_server
+    shape = (groups, (servers - 1) * rails, servers, per_server)
+    parts = spread(size, n).reshape(groups, servers, per_server) * (per_server // rails)
+
+    def rounds() -> list[tuple[int, int]]:
+        return [(distance, shift) for distance in range(1, servers) for shift in range(rails)]
+
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        nodes = ranks.reshape(groups, servers, per_server)
+        distances, shifts = np.array(rounds(), dtype=np.int64).reshape(-1, 2).T
+        further = ((distances[:, None] + np.arange(servers)) % servers)[:, :, None]
+        rail = ((shifts[:, None] + np.arange(per_server)) % per_server)[:, None, :]
+        return nodes[:, None], nodes[:, further, rail], parts[:, further, rail]
+
+    def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+        awaited = np.stack([begin, begin], axis=-1)
+        for number, before in enumerate(rounds()[:-1], 1):
+            awaited[:, number, ..., 0] = end[:, number - 1]
+            awaited[:, number, ..., 1] = np.roll(end[:, number - 1], before, axis=(1, 2))
+        awaited[:, 0, ..., 1] = NO_TASK
+        yield awaited.reshape(-1, 2), None
+
+    return builder.exchange(
+        job, "all-to-all", shape, int(parts.min()), messages, after, None if options.at_once else waits
+    )
+
+
+def incast(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
+    """Append `size` bytes from every other rank to the first one, all at once."""
+    groups, n = ranks.shape
+    return builder.exchange(
+        job, "incast", (groups, n - 1), int(size.min()), lambda: (ranks[:, 1:], ranks[:, :1], size[:, None]), after
+    )
+
+
+def permutation(
+    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+) -> Int64:
+    """Append `size` bytes from every rank to another one, so that each receives from one: random, or shifted."""
+    groups, n = ranks.shape
+    if options.shift is not None and options.shift % n == 0:
+        raise UsageError(f"a permutation of {n} hosts shifted by {options.shift}: every host would send to itself")
+
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        if options.shift is not None:
+            partner = np.broadcast_to((np.arange(n) + options.shift) % n, (groups, n))
+        else:
+            generator = np.random.Generator(np.random.PCG64(options.seed))
+            partner = np.stack([derangement(n, generator) for _ in range(groups)])
+        return ranks, np.take_along_axis(ranks, partner, axis=1), size[:, None]
+
+    return builder.exchange(job, "permutation", (groups, n), int(size.min()), messages, after)
+
+
+def derangement(n: int, generator: np.random.Generator) -> Int64:
+    """Return a permutation of n ≥ 2 numbers that leaves none at its place, all such being equally likely."""
+    while True:
+        drawn = generator.permutation(n)
+        if (drawn != np.arange(n)).all():
+            return drawn
