@@ -8,7 +8,7 @@ from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.model import Check, Finding, Result, Severity
 from ailb_gen.errors import UsageError
 from ailb_gen.forwarding.endpoints import flows
-from ailb_gen.forwarding.trace import PictureView, trace_pair
+from ailb_gen.forwarding.trace import View, trace_pair
 from ailb_gen.picture.overlays import drained_in, failed, findings_on, path_marks
 from tests.conftest import EXAMPLES, intent_of
 from tests.forwarding.examples import network, routing
@@ -57,7 +57,7 @@ def test_what_is_drained_is_known_from_the_intent() -> None:
 
 def test_paths_are_marked_link_by_link_as_far_as_they_lead() -> None:
     lab = picture("lab")
-    view = PictureView(network("lab"), routing("lab"), frozenset(), frozenset())
+    view = View(network("lab"), routing("lab"), frozenset(), frozenset())
     traces = [trace_pair(view, *ends, 0) for ends in flows(network("lab"), "gpu-s1-1", "gpu-s2-1")]
     marks = path_marks(lab, traces)
     assert [mark.label for mark in marks] == [f"queue pair {number}" for number in range(1, 5)]
@@ -67,12 +67,12 @@ def test_paths_are_marked_link_by_link_as_far_as_they_lead() -> None:
         "stripe2-leaf1:et-0/0/0 - spine1:et-0/0/2",
         "stripe2-leaf1:et-0/0/16 - gpu-s2-1:gpu0_eth",
     )
-    dead = PictureView(network("lab"), routing("lab"), frozenset({"stripe1-leaf1"}), frozenset())
+    dead = View(network("lab"), routing("lab"), frozenset({"stripe1-leaf1"}), frozenset())
     lost = path_marks(lab, [trace_pair(dead, *ends, 0) for ends in flows(network("lab"), "gpu-s1-1", "gpu-s2-1", 1)])
     assert (lost[0].links, lost[0].problem) == ((), "stripe1-leaf1 is down")
 
 
 def test_a_path_ends_at_a_port_that_no_list_of_cables_has() -> None:
-    view = PictureView(network("lab"), routing("lab"), frozenset(), frozenset())
+    view = View(network("lab"), routing("lab"), frozenset(), frozenset())
     traces = [trace_pair(view, *ends, 0) for ends in flows(network("lab"), "gpu-s1-1", "gpu-s2-1", 1)]
     assert path_marks(picture("jvd"), traces)[0].links == ()

@@ -14,9 +14,9 @@ from ailb_gen.study.model import (
     Figure,
     LineFigure,
     Published,
-    Quantity,
     Study,
 )
+from ailb_gen.study.quantities import Quantity
 
 SCENARIO = {
     "fabric": {"clos": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2}},

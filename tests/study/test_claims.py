@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ QUANTITIES = {TIME: Quantity(TIME, "time", divide=1000), LOST: Quantity(LOST, "l
 NAN = float("nan")
 
 
-def results(**times: list[float | None]) -> CaseResults:
+def results(**times: Sequence[float | None]) -> CaseResults:
     return CaseResults({case: [{"time": value, "lost": 3} for value in values] for case, values in times.items()})
 
 
@@ -63,7 +64,7 @@ def test_a_rule_holds_or_does_not(
 
 
 def test_every_rule_is_tried() -> None:
-    (mark,) = (mark for mark in test_a_rule_holds_or_does_not.pytestmark)  # type: ignore[attr-defined]
+    (mark,) = (mark for mark in test_a_rule_holds_or_does_not.pytestmark)
     assert {row[0] for row in mark.args[1]} == set(RULES)
 
 
@@ -106,7 +107,7 @@ def test_bins_with_few_flows_are_left_out() -> None:
         for edge, flows, mean in ((10, 99, 9), (20, 100, 2), (None, 100, 3))
     ]
     found = CaseResults({"a": [{"extras": {"sizes": sizes}}]})
-    numbers = {"all": {"bins": "every", "case": "a", "path": "extras/sizes/{bin}/mean"}}
+    numbers: dict[str, Any] = {"all": {"bins": "every", "case": "a", "path": "extras/sizes/{bin}/mean"}}
     numbers["large"] = {**numbers["all"], "bins": "above", "bin_edge": 20}
     assert verdict(numbers, [], found, shown="{all.count} {all.most} {large.count}").shown == "2 3 1"
 
@@ -184,4 +185,5 @@ def test_predictions_are_met_by_their_median() -> None:
         True, "median 12.5%, most 15%, of 2 rows"
     )
     assert not claim.check(results(**{"a, x": [1100.0], "b, x": [2500.0]})).holds
-    assert not claim.check(results(**{"a, x": [None], "b, x": [2000.0]})).holds
+    unknown: dict[str, Sequence[float | None]] = {"a, x": [None], "b, x": [2000.0]}
+    assert not claim.check(results(**unknown)).holds

@@ -56,7 +56,7 @@ def test_templates_are_filled_and_what_has_no_value_is_left_out() -> None:
 
 
 def test_the_last_axis_is_the_fastest_and_rows_have_several_variables() -> None:
-    each = {"a": [1, {"a": 2, "more": "m"}], "b": ["x", "y"]}
+    each: dict[str, list[Any]] = {"a": [1, {"a": 2, "more": "m"}], "b": ["x", "y"]}
     assert [(row["a"], row["b"], row.get("more")) for row in combinations(each, {"given": 1})] == [
         (1, "x", None), (1, "y", None), (2, "x", "m"), (2, "y", "m"),
     ]  # fmt: skip

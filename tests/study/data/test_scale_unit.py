@@ -191,7 +191,7 @@ def test_published_numbers_agree_with_each_other() -> None:
         for balancer in BALANCERS:
             values = PUBLISHED[f"{load}, {balancer}"]
             for job in jobs_of(load):
-                mean = values.get(step(job, "mean").name)
+                mean = values.get(step(job, "mean"))
                 if mean is not None:
                     # Three digits are published.
                     assert mean * STEPS[job] / 1000 == pytest.approx(values[job_time(job)], rel=0.003)
