@@ -9,6 +9,9 @@ from enum import IntEnum
 from pathlib import Path
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.subjects import Subject, default_subjects
+from ailb_gen.checks.subjects import device as device_subject
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Switch
 from ailb_gen.redact.text import redact
@@ -32,6 +35,7 @@ class Check:
     `id` never changes; `meaning` is one line that says what holds when the check passes, `violation` one that says
     what is wrong when it does not; `why` says what then happens in the fabric, and `repair` what to do. `run` makes the
     findings; checks that need one pass share it. It is None where a Batfish service, a device or the waivers decide.
+    `layer` says what the check examines: what is wrong in one layer explains what is wrong in those that build on it.
     """
 
     id: str
@@ -41,6 +45,7 @@ class Check:
     repair: str
     run: Callable[[Context, Findings], None] | None = None
     severity: Severity = Severity.ERROR
+    layer: Layer = Layer.SETTINGS
 
     @property
     def family(self) -> str:
@@ -60,10 +65,11 @@ class Finding:
 
     `device` is the switch or server it is about, or the file or folder where it is about none; `part` is the port,
     interface, group or statement of it, empty for the whole. `place` is the offending statement, its file relative to
-    the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply. `involves`
-    are further scopes that the finding depends on, such as the switches on a path: a finding about one of them may be
-    its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such as a
-    section that is missing: the first stands for the others. From one that is alike `EVERYTHING` all others follow.
+    the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply.
+    `subjects` are the things that it is about, as data; without any they follow from statement, part and device.
+    `involves` are further things that the finding depends on, such as the switches on a path: a finding about one of
+    them may be its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such
+    as a section that is missing: the first stands for the others. From one with `EVERYTHING` all others follow.
     `statement` is the statement of a switch that it is about, there or missing, from the top; of several with ` | `
     between them the first that is there, else the last. `instead` says that it is there and does not belong there,
     `gap` where something is missing (see `ailb_gen.checks.locate`).
@@ -76,14 +82,17 @@ class Finding:
     place: Place | None = None
     expected: str = ""
     found: str = ""
-    involves: tuple[str, ...] = ()
+    involves: tuple[Subject, ...] = ()
     alike: str = ""
     part: str = ""
     statement: str = ""
     instead: bool = False
     gap: str = ""
+    subjects: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.subjects:
+            object.__setattr__(self, "subjects", default_subjects(self.device, self.part, self.statement))
         for name in TEXTS:
             text = getattr(self, name)
             if (shown := redact(text)) != text:
@@ -145,13 +154,14 @@ class Findings:
         place: Place | None = None,
         expected: object = "",
         found: object = "",
-        involves: Iterable[str] = (),
+        involves: Iterable[Subject | str] = (),
         alike: str = "",
         part: str = "",
         statement: str = "",
         instead: bool = False,
+        subjects: Iterable[Subject] = (),
     ) -> None:
-        """Add a finding about a device or, with `part`, about a part of it."""
+        """Add a finding about a device or, with `part`, about a part of it; `involves` may be names of devices."""
         self.found[check.id].append(
             Finding(
                 check.id,
@@ -160,11 +170,12 @@ class Findings:
                 place,
                 str(expected),
                 str(found),
-                tuple(involves),
+                tuple(device_subject(one) if isinstance(one, str) else one for one in involves),
                 alike,
                 part,
                 statement,
                 instead,
+                subjects=tuple(subjects),
             )
         )
 
@@ -176,15 +187,18 @@ class Findings:
         line: int = 1,
         expected: object = "",
         found: object = "",
-        involves: Iterable[str] = (),
+        involves: Iterable[Subject | str] = (),
         alike: str = "",
         part: str = "",
         statement: str = "",
         instead: bool = False,
+        subjects: Iterable[Subject] = (),
     ) -> None:
         """Add a finding about a switch at a line of its file; 0 is the file as a whole."""
         place = Place(switch.file, line or 1)
-        self.add(check, switch.named, message, place, expected, found, involves, alike, part, statement, instead)
+        self.add(
+            check, switch.named, message, place, expected, found, involves, alike, part, statement, instead, subjects
+        )
 
     def results(self, checks: Iterable[Check]) -> Iterator[Result]:
         """Iterate over the results of some checks, in their order."""

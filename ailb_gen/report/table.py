@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.paint import Paint, Style, heading, unpainted
-from ailb_gen.report.alike import alike
 from ailb_gen.report.text import detail, named, where, wrapped
-from ailb_gen.report.verdict import STATUSES, Headline, Verdict
+from ailb_gen.report.verdict import STATUSES, Headline, Verdict, similar
 from ailb_gen.wording import aligned, clean, counted
 
 SHOWN = 20
@@ -90,7 +89,7 @@ class _Table:
         yield from (f"{self.paint(start, SEVERITIES[check.severity])}{first.removeprefix(start)}", *more)
         groups: Sequence[tuple[Headline, ...]] = [(headline,) for headline in headlines]
         if not self.everything:
-            groups = alike(headlines)
+            groups = similar(headlines)
         shown = groups if self.everything else groups[:SHOWN]
         for headline, *others in shown:
             yield from self._headline(headline)

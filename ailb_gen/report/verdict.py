@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
-from ailb_gen.checks.cause_rules import ORDER
 from ailb_gen.checks.model import EVERYTHING, Finding, Result, Run, Severity
+from ailb_gen.checks.subjects import ANY, SubjectKind
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.wording import counted
 
 Status = Literal["pass", "fail", "warn", "skip", "empty"]
+# Fewer similar headlines are as short one by one.
+FEWEST = 3
+# The subjects that say where something is; the others say what it is.
+PLACES = frozenset(
+    {SubjectKind.DEVICE, SubjectKind.PORT, SubjectKind.NIC, SubjectKind.PREFIX, SubjectKind.TABLE, SubjectKind.VLAN}
+)
+# The words of a statement that stand before the name of a place.
+NAMING = frozenset({"address", "interface", "interfaces", "members", "prefix", "route", "unit", "vlans"})
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
 
 
@@ -111,7 +119,7 @@ class Verdict:
             key=lambda result: (
                 -worst[result.check.id],
                 -result.check.severity,
-                ORDER.get(result.check.id, len(ORDER)),
+                result.check.layer,
                 result.check.id,
             )
         )
@@ -150,6 +158,35 @@ class Verdict:
         headlines = self.headlines()
         follow = sum(len(row.consequences) for row in headlines)
         return f"{counted(len(headlines), 'cause')} with {counted(follow, 'consequence')}: " if follow else ""
+
+
+def similar(headlines: Sequence[Headline]) -> list[tuple[Headline, ...]]:
+    """Return headlines in groups that differ only in where they are, in the order of the first of each.
+
+    Fewer than FEWEST of a kind are not grouped.
+    """
+    kinds = [_kind(headline) for headline in headlines]
+    groups: dict[object, list[Headline]] = defaultdict(list)
+    for kind, headline in zip(kinds, headlines, strict=True):
+        groups[kind].append(headline)
+    rows: list[tuple[Headline, ...]] = []
+    for kind, headline in zip(kinds, headlines, strict=True):
+        group = groups[kind]
+        if len(group) < FEWEST:
+            rows.append((headline,))
+        elif group[0] is headline:
+            rows.append(tuple(group))
+    return rows
+
+
+def _kind(headline: Headline) -> tuple[object, ...]:
+    """Return the check, the kinds of subjects, the names of settings and the statement without names of places."""
+    finding = headline.finding
+    subjects = sorted({(one.kind, "" if one.kind in PLACES else one.name) for one in finding.subjects})
+    words = finding.statement.split()
+    statement = tuple(ANY if before in NAMING else word for before, word in zip(["", *words], words, strict=False))
+    texts = (bool(finding.part), bool(finding.expected), bool(finding.found), finding.instead)
+    return (finding.check, headline.waived is not None, *sorted(headline.by_check()), *subjects, statement, texts)
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:

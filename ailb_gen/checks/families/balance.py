@@ -8,6 +8,7 @@ import numpy as np
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, Volumes, by_device, loads
@@ -87,4 +88,5 @@ BALANCED = Check(
     "All queue pairs of a collective wait for the most loaded link.",
     "See AILB401 and AILB303: a prefix or an uplink has the wrong color.",
     _check_balance,
+    layer=Layer.TRAFFIC,
 )

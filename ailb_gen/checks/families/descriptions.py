@@ -8,6 +8,7 @@ from collections.abc import Collection
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.links import neighbor
@@ -129,4 +130,5 @@ DESCRIPTIONS = Check(
     "A wrong description, a missing one, or a cable in the wrong port sends the next engineer to the wrong link.",
     "Move the cable in the files, or correct the description.",
     _check_descriptions,
+    layer=Layer.DESCRIPTIONS,
 )

@@ -10,6 +10,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ALL_COLORS
 from ailb_gen.checks.failure_outcomes import Verdict
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.checks.shares import Shares
 from ailb_gen.errors import Place
@@ -190,6 +191,7 @@ LINK_REACH = Check(
     "A single broken cable would stop the job: a prefix has no backup, or its backup does not work.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 LINK_CALM = Check(
     "AILB502",
@@ -198,6 +200,7 @@ LINK_CALM = Check(
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 LINK_LOAD = Check(
     "AILB503",
@@ -206,6 +209,7 @@ LINK_LOAD = Check(
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 SPINE_REACH = Check(
     "AILB504",
@@ -214,6 +218,7 @@ SPINE_REACH = Check(
     "A spine that reboots would stop the job.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 SPINE_LOAD = Check(
     "AILB505",
@@ -222,6 +227,7 @@ SPINE_LOAD = Check(
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 PAIR_REACH = Check(
     "AILB506",
@@ -230,6 +236,7 @@ PAIR_REACH = Check(
     "In a fabric of thousands of cables, a second one fails before the first is repaired.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 PAIR_CALM = Check(
     "AILB507",
@@ -238,4 +245,5 @@ PAIR_CALM = Check(
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )

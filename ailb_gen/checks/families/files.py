@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from ailb_gen.checks import records
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Check, Findings
 from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.errors import Place
@@ -37,7 +39,9 @@ def _add_faults(check: Check, kinds: tuple[str, ...], context: Context, findings
     for defect in context.network.defects:
         if defect.kind in kinds:
             device, _, part = defect.scope.partition(" ")
-            findings.add(check, device, defect.message, defect.place, part=part)
+            subject = about.nic if device in context.hosts else about.port
+            subjects = (subject(device, part),) if part else ()
+            findings.add(check, device, defect.message, defect.place, part=part, subjects=subjects)
 
 
 def _check_readable(context: Context, findings: Findings) -> None:
@@ -80,7 +84,10 @@ def _check_sections(context: Context, findings: Findings) -> None:
             if instead is not None:
                 message = f"{message}, but there is {instead.statement!r}, which is none of Junos's"
             line = instead.line if instead is not None else switch.last_line if alike else 1
-            findings.at(SECTIONS, switch, message, line, name, alike=alike, part=name, statement=name)
+            subjects = (about.device(switch.named),)
+            findings.at(
+                SECTIONS, switch, message, line, name, alike=alike, part=name, statement=name, subjects=subjects
+            )
 
 
 def _misspelled(switch: Switch, section: str) -> Unmodelled | None:
@@ -145,7 +152,10 @@ def _check_records(
         foreign = other if row.key == "fabric" else ""
         alike = EVERYTHING if foreign else ""
         message = foreign or row.message
-        findings.add(check, device, message, place, row.expected, row.found, row.involves, alike, part)
+        subjects = row.subjects or (about.file(file),)
+        findings.add(
+            check, device, message, place, row.expected, row.found, row.involves, alike, part, subjects=subjects
+        )
 
 
 def _described(network: Network) -> tuple[Record, ...]:
@@ -165,6 +175,7 @@ PRESENT = Check(
     "A switch without a file keeps its old configuration, or none.",
     AGAIN,
     _check_present,
+    layer=Layer.FILES,
 )
 READABLE = Check(
     "AILB002",
@@ -173,6 +184,7 @@ READABLE = Check(
     "A file that cannot be read cannot be pushed, and was not checked.",
     "Correct the syntax at the place given, or generate the file again.",
     _check_readable,
+    layer=Layer.FILES,
 )
 STRAY = Check(
     "AILB003",
@@ -181,6 +193,7 @@ STRAY = Check(
     "A stale file of a switch that was renamed or removed may be pushed to another one later.",
     "Delete the file, or add the switch to the intent.",
     _check_stray,
+    layer=Layer.FILES,
 )
 HOST_NAME = Check(
     "AILB004",
@@ -197,6 +210,7 @@ SECTIONS = Check(
     "A file that was cut off, or lost a section, leaves a switch without sessions, ports or classes.",
     AGAIN,
     _check_sections,
+    layer=Layer.SYNTAX,
 )
 CABLES = Check(
     "AILB006",
@@ -205,6 +219,7 @@ CABLES = Check(
     "Technicians cable by one file, and the checks use the other.",
     AGAIN,
     _check_cables,
+    layer=Layer.AGREEMENT,
 )
 TOPOLOGY_AGREES = Check(
     "AILB008",
@@ -213,6 +228,7 @@ TOPOLOGY_AGREES = Check(
     "Other tools read the topology, and act on its mistakes.",
     AGAIN,
     _check_topology,
+    layer=Layer.TOPOLOGY,
 )
 CABLING_AS_ASKED = Check(
     "AILB009",
@@ -221,4 +237,5 @@ CABLING_AS_ASKED = Check(
     "A missing or moved cable leaves a color without a path, or puts a GPU on another rail.",
     "Generate the fabric again. If the cables stay as they are, name their ports in the intent.",
     _check_cabling,
+    layer=Layer.CABLES,
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from types import MappingProxyType
 
 from ailb_gen import layout as files
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.hosts import harmless
 from ailb_gen.hosts.harmless import setting_is_harmless
 from ailb_gen.hosts.model import Setting, Value
@@ -110,7 +113,8 @@ def _compare(
             message = ""
         if message:
             reason = f": {reasons[setting.key]}" if setting.key in reasons else ""
-            findings.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
+            own = findings.about(*_subjects(findings, setting.key))
+            own.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
     alike = "" if expected.keys() & seen else whole
     lines = {(setting.section, setting.key): setting.line for setting in reversed(found)}
@@ -120,7 +124,15 @@ def _compare(
         if key in seen:
             continue
         right = text_of(wanted)
-        findings.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
+        own = findings.about(*_subjects(findings, key[1]))
+        own.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
+
+
+def _subjects(findings: HostFindings, key: str) -> Iterator[Subject]:
+    """Yield the setting of a key as a subject, and the NIC that a kernel parameter belongs to."""
+    yield about.setting(findings.scope, key)
+    if name := conf_nic(key):
+        yield about.nic(findings.scope, name)
 
 
 def surplus(found: Sequence[Hashable], expected: Sequence[Hashable]) -> set[int]:
@@ -250,7 +262,8 @@ def _check_asked(group: HostGroup, findings: HostFindings, reasons: Mapping[str,
     for one in {one.key: one for one in group.profile.environment}.values():
         value = str(one.value)
         if one.key in reasons and expected.get(("", one.key)) == value:
-            findings.add(ENVIRONMENT, f"{one.key}: {reasons[one.key]}", files.ENVIRONMENT, one.line, "", value)
+            own = findings.about(*_subjects(findings, one.key))
+            own.add(ENVIRONMENT, f"{one.key}: {reasons[one.key]}", files.ENVIRONMENT, one.line, "", value)
 
 
 @per_group
@@ -291,6 +304,7 @@ ADDRESSING = Check(
     "Extra addresses are extra GIDs: the plug-in would use addresses that no table routes.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 SYSCTLS = Check(
     "AILB610",
@@ -299,6 +313,7 @@ SYSCTLS = Check(
     "Without router advertisements a NIC has no address; their default routes lead into the fabric.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 DROP_INS = Check(
     "AILB611",
@@ -307,6 +322,7 @@ DROP_INS = Check(
     "Every leaf announces itself as a default router, which would send management traffic into the fabric.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 ENVIRONMENT = Check(
     "AILB612",
@@ -315,6 +331,7 @@ ENVIRONMENT = Check(
     "With another number of queue pairs the load is uneven; a missing device is a GPU without network.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 UNITS = Check(
     "AILB615",
@@ -323,4 +340,5 @@ UNITS = Check(
     "A service that starts before the driver has loaded leaves NICs without tables or PFC.",
     REGENERATE,
     _check_units,
+    layer=Layer.SERVERS,
 )

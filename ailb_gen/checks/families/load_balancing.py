@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.definitions import at_fault
 from ailb_gen.checks.expected_switches import LEAF, SPINE
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Dlb
@@ -147,6 +148,7 @@ TABLES = Check(
     "As the message says: export a policy that says `load-balance per-packet` of every route and rejects none, add "
     "`ecmp-fast-reroute`, or raise `chassis maximum-ecmp`.",
     _check_tables,
+    layer=Layer.ROUTE_SETTINGS,
 )
 DLB = Check(
     "AILB407",

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ailb_gen import __version__
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.files import READABLE
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
 from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.checks.records import compare
@@ -84,7 +86,10 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
         foreign = other_fabric(context) if row.key == "fabric" else ""
         message, alike = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
         place = Place(MANIFEST, row.line)
-        findings.add(UNCHANGED, MANIFEST, message, place, row.expected, row.found, alike=alike, part=row.key)
+        subjects = (about.file(MANIFEST),)
+        findings.add(
+            UNCHANGED, MANIFEST, message, place, row.expected, row.found, alike=alike, part=row.key, subjects=subjects
+        )
 
 
 def _owner(name: str) -> str:
@@ -117,4 +122,5 @@ UNCHANGED = Check(
     "Put the change into the intent, extra_config or a template, and generate again.",
     _check_manifest,
     Severity.WARNING,
+    layer=Layer.REPETITIONS,
 )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.ribs import devices_of_leaves
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.checks.ways import Ways
+from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
 from ailb_gen.routing.graph import Graph
@@ -26,11 +29,9 @@ def _check_paths(context: Context, findings: Findings) -> None:
                 _check_prefix(_Expected(context.ways, graph, leaf.name, color.value), state, leaves, findings)
                 continue
             message = f"{prefix} is on no switch: it cannot be reached"
-            switch = context.network.switches.get(leaf.name)
-            if switch is not None:
-                findings.at(DELIVERED, switch, message)
-            else:
-                findings.add(DELIVERED, leaf.name, message)
+            switch, subjects = context.network.switches.get(leaf.name), (about.prefix(prefix),)
+            place = Place(switch.file, 1) if switch is not None else None
+            findings.add(DELIVERED, leaf.name, message, place, subjects=subjects)
         advance(1)
 
 
@@ -68,7 +69,8 @@ def _check_prefix(asked: _Expected, state: State, leaves: set[int], findings: Fi
     graph = asked.graph
     findings.look(SETTLED)
     if not state.stable:
-        findings.add(SETTLED, str(state.prefix), f"the routes of {state.prefix} do not converge")
+        message = f"the routes of {state.prefix} do not converge"
+        findings.add(SETTLED, str(state.prefix), message, subjects=(about.prefix(state.prefix),))
     ends = outcomes(graph, state)
     for node in nodes_of(graph, state, leaves):
         rib = state.nodes.get(node)
@@ -101,16 +103,19 @@ def _add_path(
     switch, row = graph.switches[device], graph.adjacencies[device]
     line = switch.groups[row[expected[0]].own_group].line if expected else switch.bgp_line
     peers = dict.fromkeys(row[at].peer for at in (*expected, *found))
-    involves = [graph.names[other] for other in (*graph.owners[prefix], *peers)]
+    involves = [about.device(graph.names[other]) for other in (*graph.owners[prefix], *peers)]
+    subjects = (about.prefix(prefix),)
     if end.problem:
-        findings.at(DELIVERED, switch, f"{prefix} is not reached: {end.problem}", line, involves=involves)
+        message = f"{prefix} is not reached: {end.problem}"
+        findings.at(DELIVERED, switch, message, line, involves=involves, subjects=subjects)
         return
     if end.hops > VALLEY_FREE_HOPS:
-        findings.at(NO_VALLEY, switch, f"{prefix} takes {end.hops} hops", line, VALLEY_FREE_HOPS, end.hops, involves)
+        message = f"{prefix} takes {end.hops} hops"
+        findings.at(NO_VALLEY, switch, message, line, VALLEY_FREE_HOPS, end.hops, involves, subjects=subjects)
     if found != expected:
         wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
         message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
-        findings.at(PINNED, switch, message, line, right, wrong, involves)
+        findings.at(PINNED, switch, message, line, right, wrong, involves, subjects=subjects)
 
 
 def _ports(graph: Graph, device: int, found: tuple[int, ...]) -> str:
@@ -135,6 +140,7 @@ PINNED = Check(
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     "Run `ailb-gen rib` for the prefix on the leaf, and look for missing, hidden or preferred paths.",
     _check_paths,
+    layer=Layer.PATHS,
 )
 DELIVERED = Check(
     "AILB402",
@@ -143,6 +149,7 @@ DELIVERED = Check(
     "One pair of GPUs that cannot communicate stops the whole job.",
     "Trace the packets with `ailb-gen path`.",
     _check_paths,
+    layer=Layer.PATHS,
 )
 NO_VALLEY = Check(
     "AILB403",
@@ -151,6 +158,7 @@ NO_VALLEY = Check(
     "A path through a third leaf takes capacity that belongs to that leaf's servers.",
     "Look at the export policy of the leaf in the middle.",
     _check_paths,
+    layer=Layer.PATHS,
 )
 SETTLED = Check(
     "AILB404",
@@ -159,6 +167,7 @@ SETTLED = Check(
     "Policies that prefer each other's routes in a circle never converge.",
     "Compare the local preferences that the policies of neighboring switches set.",
     _check_paths,
+    layer=Layer.TRAFFIC,
 )
 CONNECTED = Check(
     "AILB409",
@@ -167,4 +176,5 @@ CONNECTED = Check(
     "A drain must move traffic, not stop it.",
     "Drain less at a time, or give the drained colors a backup: the message names a pair that is cut off.",
     _check_connected,
+    layer=Layer.DRAINS,
 )

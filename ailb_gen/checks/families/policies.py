@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.definitions import used_policies
 from ailb_gen.checks.expected import ExpectedFabric
@@ -14,6 +15,7 @@ from ailb_gen.checks.expected_switches import LEAF, SPINE
 from ailb_gen.checks.families.policy_blame import blamed, mistaken_mark
 from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.network.model import Switch
@@ -82,7 +84,7 @@ def _check_leaks(context: Context, findings: Findings) -> None:
     for device, leaked in leaking.items():
         switch = routing.graph.switches[device]
         message = f"sends on what it learned from spines: {some(leaked)}"
-        findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(switch.named,))
+        findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(about.device(switch.named),))
 
 
 def _check_all(context: Context, findings: Findings) -> None:
@@ -260,15 +262,17 @@ def check_terms(context: Context, findings: Findings) -> None:
     """Find terms that do nothing, and terms behind others that decide everything before them, in what is in use."""
     for switch in context.network.switches.values():
         for policy in used_policies(switch):
+            subjects = (about.policy(switch.named, policy.name),)
             for at, term in enumerate(policy.terms):
                 findings.look(EFFECTIVE)
                 by = f"{policy.name} term {term.name}" if term.name else policy.name
                 if _is_idle(term):
-                    findings.at(EFFECTIVE, switch, f"{by} does nothing", term.line, part=policy.name)
+                    message = f"{by} does nothing"
+                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name, subjects=subjects)
                 first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
                 if first is not None:
                     message = f"{by} is never evaluated: {first.name or policy.name} decides before it"
-                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name)
+                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name, subjects=subjects)
 
 
 def _is_idle(term: Term) -> bool:
@@ -314,6 +318,7 @@ KEPT = Check(
     "A prefix that a policy drops, or whose color it removes, is no longer pinned to that spine.",
     "The message names the deciding term: correct it, or the term before it that should have decided.",
     _check_all,
+    layer=Layer.POLICIES,
 )
 NOT_BACK = Check(
     "AILB307",
@@ -322,6 +327,7 @@ NOT_BACK = Check(
     "A leaf that leaks routes would win: its longer path with AIGP beats the direct path of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",
     _check_all,
+    layer=Layer.POLICIES,
 )
 NO_TRANSIT = Check(
     "AILB308",
@@ -330,6 +336,7 @@ NO_TRANSIT = Check(
     "A leaf that passes routes on carries traffic of other leaves over its uplinks (a valley).",
     "Restore the export policy that rejects the pool before anything else decides.",
     _check_all,
+    layer=Layer.POLICIES,
 )
 EFFECTIVE = Check(
     "AILB311",
@@ -339,4 +346,5 @@ EFFECTIVE = Check(
     "Remove the term, or move it before the one that decides.",
     check_terms,
     Severity.WARNING,
+    layer=Layer.TERMS,
 )

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import native_speeds
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
@@ -17,8 +19,8 @@ from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.speeds import GIGABIT, speed_text
 
 UNSPLIT: Mapping[str, int] = {}
-# A message, the line that it is about (0 is that of the port), and the statement below the port.
-Defect = tuple[str, int, str]
+# A message, the line that it is about (0 is that of the port), the statement below the port, and VLANs.
+Defect = tuple[str, int, str] | tuple[str, int, str, str, int | None]
 Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[Defect]"]
 
 # A VLAN id.
@@ -47,7 +49,7 @@ def _check_access(context: Context, findings: Findings) -> None:
                 end = End(switch.named, port.name)
                 if unit.switching and end not in cabled:
                     message = f"{unit.name} switches frames, and no cable of the fabric ends there"
-                    involves = (f"{end.device} {end.port}",) if end in ends else ()
+                    involves = (about.port(end.device, end.port),) if end in ends else ()
                     findings.at(ACCESS, switch, message, unit.line, involves=involves, part=port.name)
 
 
@@ -61,7 +63,8 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
         return
     findings.look(check)
     port = switch.ports.get(end.port)
-    involves = () if as_asked else (f"{end.device} {end.port}",)
+    subjects = (about.port(end.device, end.port),)
+    involves = () if as_asked else subjects
     if port is None:
         message = "a cable ends here, but the port is not configured"
         statement = f"interfaces {end.port}"
@@ -69,7 +72,7 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     disabled = port_override(context.expected, end).disabled
-    for message, line, below in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
+    for message, line, below, *vlans in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
         # What begins at the top is below no port.
         statement = below[1:] if below.startswith("/") else f"interfaces {port.name} {below}"
         instead = "does not belong" in message
@@ -85,6 +88,7 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
             part=end.port,
             statement=statement,
             instead=instead,
+            subjects=(*subjects, *(about.vlan(end.device, vlan) for vlan in vlans)),
         )
 
 
@@ -131,7 +135,8 @@ def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | N
         if ids.get(member, int(member) if VLAN.fullmatch(member) else None) != vlan:
             renamed = _renamed(switch, ids, vlan)
             message = f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined"
-            yield message, line, f"/vlans {renamed}" if renamed else f"{switching} vlan members {member}"
+            below = f"/vlans {renamed}" if renamed else f"{switching} vlan members {member}"
+            yield message, line, below, member, vlan
     if not unit.vlans:
         yield "the trunk carries no VLAN", unit.line, f"{switching} vlan members"
     if unit.inet6:
@@ -168,6 +173,7 @@ def _check_speeds(context: Context, findings: Findings) -> None:
         if switch is None or end.device not in context.expected.switches:
             continue
         findings.look(SPEEDS)
+        subjects = (about.port(end.device, end.port),)
         base = end.port.partition(":")[0]
         parent = switch.ports.get(base)
         split = (parent.sub_ports if parent is not None else None) or 1
@@ -179,12 +185,16 @@ def _check_speeds(context: Context, findings: Findings) -> None:
         if split != asked:
             message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
             statement = f"interfaces {base} number-of-sub-ports"
-            findings.at(SPEEDS, switch, message, line, asked, split, part=end.port, statement=statement)
+            findings.at(
+                SPEEDS, switch, message, line, asked, split, part=end.port, statement=statement, subjects=subjects
+            )
         elif found != speed:
             expected, seen = speed_text(speed), speed_text(found)
             message = f"the speed of {base} is {seen}; the intent asks for {expected}"
             statement = f"interfaces {base} speed"
-            findings.at(SPEEDS, switch, message, line, expected, seen, part=end.port, statement=statement)
+            findings.at(
+                SPEEDS, switch, message, line, expected, seen, part=end.port, statement=statement, subjects=subjects
+            )
     _check_ethernet(context, findings)
 
 
@@ -199,7 +209,8 @@ def _check_ethernet(context: Context, findings: Findings) -> None:
             for text, line in own.items():
                 if text not in other:
                     message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
-                    findings.at(SPEEDS, switches[end.device], message, line, part=end.port)
+                    subjects = tuple(about.port(one.device, one.port) for one in (end, far))
+                    findings.at(SPEEDS, switches[end.device], message, line, part=end.port, subjects=subjects)
     hosts = {end: _ethernet(switches, end) for end in network.attachments.values()}
     usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)
     for end, found in hosts.items():
@@ -229,6 +240,7 @@ ACCESS = Check(
     "Servers send untagged packets: with another native VLAN they end in no VLAN, or in that of another rail.",
     "Set native-vlan-id and vlan members to the leaf's VLAN.",
     _check_access,
+    layer=Layer.PORTS,
 )
 FABRIC_PORTS = Check(
     "AILB108",
@@ -237,6 +249,7 @@ FABRIC_PORTS = Check(
     "A port that is disabled, or lacks family inet6, carries nothing.",
     "Configure unit 0 of the port, or delete `disable`.",
     _check_fabric_ports,
+    layer=Layer.PORTS,
 )
 SPEEDS = Check(
     "AILB109",
@@ -245,4 +258,5 @@ SPEEDS = Check(
     "A link whose ends have different speeds stays down.",
     "Correct `speed` and `number-of-sub-ports` of the port, or give both ends the same `ether-options`.",
     _check_speeds,
+    layer=Layer.USES,
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.definitions import at_fault, known_names, used_policies
 from ailb_gen.checks.expected_switches import ALL_COLORS
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.junos.regex import community_fault
@@ -19,6 +21,13 @@ from ailb_gen.network.policy import Term, is_expression
 Reference = tuple[str, str, str, int, str]
 ABOVE = {kind: f"policy-options {kind}" for kind in ("community", "as-list", "prefix-list")}
 ABOVE["policy"] = "policy-options policy-statement"
+KINDS = {
+    "policy": about.policy,
+    "community": about.community,
+    "as-list": about.as_list,
+    "prefix-list": about.prefix_list,
+    "interface": about.port,
+}
 
 
 def _check_references(context: Context, findings: Findings) -> None:
@@ -31,7 +40,8 @@ def _check_references(context: Context, findings: Findings) -> None:
         known = known_by[roles.get(switch.named, "")]
         for name, line in switch.unknown_groups:
             message = f"apply-groups names group {name}, which is not defined"
-            findings.at(REFERENCES, switch, message, line, part=name)
+            subjects = (about.device(switch.named),)
+            findings.at(REFERENCES, switch, message, line, part=name, subjects=subjects)
         interfaces = frozenset(unit.name for port in switch.ports.values() for unit in port.units)
         defined = {**_defined(switch), "interface": interfaces}
         references = (*_by_bgp(switch), *_by_forwarding_table(switch), *_by_policies(switch), *_interfaces(switch))
@@ -44,7 +54,8 @@ def _check_references(context: Context, findings: Findings) -> None:
                 if kind in ABOVE:
                     unused = [one for one in defined[kind] if (kind, one) not in used]
                     where = at_fault(ABOVE[kind], name, statement, unused, name in known[kind])
-                findings.at(REFERENCES, switch, message, line, part=name, statement=where)
+                subjects = (KINDS[kind](switch.named, name),)
+                findings.at(REFERENCES, switch, message, line, part=name, statement=where, subjects=subjects)
 
 
 def _defined(switch: Switch) -> dict[str, Collection[str]]:
@@ -168,6 +179,7 @@ REFERENCES = Check(
     "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
     "Define it, or correct the name.",
     _check_references,
+    layer=Layer.REFERENCES,
 )
 MODELLED = Check(
     "AILB209",
@@ -177,4 +189,5 @@ MODELLED = Check(
     "Delete the statement. If it has to stay, try it on a device and accept it until a date, in a waiver file: "
     "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
     _check_modelled,
+    layer=Layer.UNMODELED,
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.hosts import HostFindings
 from ailb_gen.checks.families.roce import REPAIR
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import QosScript, Value
@@ -99,8 +101,12 @@ def _check_links(context: Context, findings: Findings) -> None:
         for what, own, other in compared[key]:
             message = f"{what} are {_text(own)} on {cable.a}, {_text(other)} on {cable.b}"
             place = Place(context.network.switches[cable.a.device].file, here.line or 1)
-            involves = (cable.a.device, cable.b.device)
-            findings.add(LINKS, cable.a.device, message, place, _text(own), _text(other), involves, part=cable.a.port)
+            expected, found = _text(own), _text(other)
+            involves = tuple(about.device(end.device) for end in ends)
+            subjects = tuple(about.port(end.device, end.port) for end in ends)
+            findings.add(
+                LINKS, cable.a.device, message, place, expected, found, involves, part=cable.a.port, subjects=subjects
+            )
 
 
 def _expected_values(roce: Roce) -> dict[str, Value]:
@@ -139,8 +145,9 @@ def _check_hosts(context: Context, findings: Findings) -> None:
             compared[key] = _disagreement(port, script)
         if compared[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
-            involves = (end.device, server.profile.folder)
-            findings.add(HOSTS, name, f"{compared[key]} on {end}", place, involves=involves, part=nic)
+            involves = (about.device(end.device), about.device(server.profile.folder))
+            message, subjects = f"{compared[key]} on {end}", (about.nic(name, nic), about.port(end.device, end.port))
+            findings.add(HOSTS, name, message, place, involves=involves, part=nic, subjects=subjects)
 
 
 def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
@@ -187,6 +194,7 @@ LINKS = Check(
     "If the ends of a link differ, packets change class on their way, and one end ignores the PFC of the other.",
     REPAIR,
     _check_links,
+    layer=Layer.LINKS,
 )
 HOSTS = Check(
     "AILB708",
@@ -195,4 +203,5 @@ HOSTS = Check(
     "Packets with another DSCP are in no lossless class; a NIC without PFC overruns its leaf.",
     REPAIR,
     _check_hosts,
+    layer=Layer.SERVERS,
 )

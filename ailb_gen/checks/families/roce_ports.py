@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 from ailb_gen.intent.settings import Roce
 from ailb_gen.network.cos import Scheduler
@@ -34,21 +37,23 @@ class Ports:
         line: int,
         expected: object = "",
         found: object = "",
-        involves: tuple[str, ...] = (),
+        involves: tuple[Subject, ...] = (),
         statement: str = "",
         instead: bool = False,
+        subjects: tuple[Subject, ...] = (),
     ) -> None:
         """Add a finding about the switch, or about each of the ports; `statement` is below class-of-service."""
         where = OR.join(f"{ABOVE} {one}" if one else "" for one in statement.split(OR)) if statement else ""
+        named = tuple(dict.fromkeys((*subjects, *about.of_statement(self.switch.named, where))))
+        add = partial(self.findings.at, check, self.switch, message, line, expected, found)
         if self.all_of_them:
-            self.findings.at(
-                check, self.switch, message, line, expected, found, involves, statement=where, instead=instead
-            )
+            add(involves, statement=where, instead=instead, subjects=named)
             return
         # What holds on several ports is written once.
         alike = f"{Place(self.switch.file, line or 1)} {message}"
         for port in self.ports:
-            self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port, where, instead)
+            of_port = (*named, about.port(self.switch.named, port))
+            add(involves, alike, port, where, instead, of_port)
 
     def scheduling(self, name: str, below: str) -> str:
         """Return the statement of a class's scheduler.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 
 EXPIRED = Check(
@@ -11,6 +12,7 @@ EXPIRED = Check(
     "An expired waiver has no effect: the findings that it accepted count again, and fail the gate.",
     "Repair what the waiver was for and delete it, or agree on a new reason and date.",
     severity=Severity.WARNING,
+    layer=Layer.REPETITIONS,
 )
 UNUSED = Check(
     "AILB091",
@@ -19,4 +21,5 @@ UNUSED = Check(
     "A waiver that matches nothing will hide the next finding that fits its scope.",
     "Delete the waiver; or correct its scope.",
     severity=Severity.NOTE,
+    layer=Layer.REPETITIONS,
 )

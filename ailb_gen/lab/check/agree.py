@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.measured import HIDDEN, INACTIVE, Hops, Measured, SeenPath
@@ -80,7 +81,7 @@ def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Find
         if end.device in seen.devices and sides.get(end) != up.get(end):
             message = f"the session is {_numbers(up.get(end))} in the lab, {_numbers(sides.get(end))} in this program"
             peer = peers.get(end)
-            involves = (peer.device, f"{peer.device} {peer.port}") if peer is not None else ()
+            involves = (peer.device, about.port(peer.device, peer.port)) if peer is not None else ()
             findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
 from ailb_gen.checks.model import Check, Findings
@@ -214,8 +215,8 @@ def _as_intended(context: Context, failed: frozenset[End], found: Hops) -> bool:
 
 def _tries_more(failure: Failure, findings: Findings) -> int:
     """Return how often more a failure is tried that nobody noticed: never if the look has found what BFD lacks."""
-    lacking = {scope for one in findings.found[BFD.id] for scope in (one.scope, *one.involves)}
-    ends = (f"{end.device} {end.port}" for end in failure.ends)
+    lacking = {subject for one in findings.found[BFD.id] for subject in (*one.subjects, *one.involves)}
+    ends = (about.port(end.device, end.port) for end in failure.ends)
     return TRIES_MORE if failure.check is ONE_WAY and lacking.isdisjoint(ends) else 0
 
 

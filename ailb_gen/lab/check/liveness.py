@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import BFD, MULTIPATH
 from ailb_gen.checks.model import Findings
@@ -38,7 +39,7 @@ def judge_bfd(context: Context, asked: AskedRoutes, seen: Measured, findings: Fi
             continue
         found = _text(seen.bfd.get(end))
         message = f"BFD with {peer} is {found}; the intent asks for {_text(want)}"
-        involves = (peer.device, f"{peer.device} {peer.port}")
+        involves = (peer.device, about.port(peer.device, peer.port))
         findings.add(
             BFD, end.device, message, _bfd_place(context, end), _text(want), found, involves=involves, part=end.port
         )

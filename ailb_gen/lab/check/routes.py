@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import COPIES, NEXT_HOPS, SESSIONS
 from ailb_gen.checks.model import Check, Findings
@@ -49,7 +50,7 @@ def judge_sessions(context: Context, asked: AskedRoutes, seen: Measured, finding
             numbers = (switches[device].asn, switches[peer.device].asn)
             for message in _session(seen.sessions.get(end), peer, numbers) if device in seen.devices else ():
                 place = bgp_place(context, device, port)
-                involves = (peer.device, f"{peer.device} {peer.port}")
+                involves = (peer.device, about.port(peer.device, peer.port))
                 findings.add(SESSIONS, device, message, place, involves=involves, part=port)
     for end, session in seen.sessions.items():
         if session.established and end.port not in asked.links.get(end.device, {}):

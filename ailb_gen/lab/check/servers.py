@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix, address_text, eui64
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_cabling import ExpectedCable
@@ -12,6 +13,7 @@ from ailb_gen.checks.expected_hosts import ExpectedNic
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.families.lab import ADDRESSES, ADVERTISED, TABLES
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 from ailb_gen.lab.check.asked import Gone
 from ailb_gen.lab.check.measured import Measured, SeenAdvertisement, SeenRoute, SeenRule
@@ -52,7 +54,7 @@ def judge_links(context: Context, seen: Measured, gone: Gone, findings: Findings
                 message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
                 if end in gone.dark and {end.device, sender.device} <= seen.devices:
                     message += ": the link has no carrier"
-                involves = (end.device, f"{end.device} {end.port}")
+                involves = (about.device(end.device), about.port(end.device, end.port))
                 _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
             elif heard.prefixes:
                 prefixes = some([str(one.prefix) for one in heard.prefixes])
@@ -81,13 +83,14 @@ def judge_nic(context: Context, seen: Measured, cable: ExpectedCable, leaf: Expe
     irb = f"irb.{leaf.vlan}"
     wrong = [f"no router advertisement arrives at {end}"] if heard is None else list(_wrong(leaf, heard, end))
     # A NIC that hears nothing may be down, and has no routes then.
-    involves = (end.device, f"{end.device} {end.port}") if heard is None else (end.device,)
+    involves = (about.device(end.device), *([about.nic(end.device, end.port)] if heard is None else []))
     for message in wrong:
         _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
     mac = seen.macs.get(end, "")
     asked = frozenset(prefix.value + eui64(mac) for prefix in leaf.prefixes) if mac else frozenset()
     for message in _differences(asked, seen.addresses.get(end, frozenset())):
-        findings.add(ADDRESSES, end.device, message, None, involves=(leaf.name,), part=end.port)
+        subjects = (about.nic(end.device, end.port),)
+        findings.add(ADDRESSES, end.device, message, None, involves=(leaf.name,), part=end.port, subjects=subjects)
 
 
 def _wrong(leaf: ExpectedSwitch, heard: SeenAdvertisement, end: End) -> Iterator[str]:
@@ -140,8 +143,9 @@ def judge_tables(
     def add(table: int, message: str, expected: str, have: str) -> None:
         place = _table_place(context, server, table)
         alike = f"{place.file} {message}" if place is not None else ""
-        involves = (f"{server} {nic_of[table]}",) if table in nic_of else ()
-        findings.add(TABLES, server, message, place, expected, have, involves, alike)
+        involves = (about.nic(server, nic_of[table]),) if table in nic_of else ()
+        subjects = (about.table(server, table),)
+        findings.add(TABLES, server, message, place, expected, have, involves, alike, subjects=subjects)
 
     for rule in sorted(rules - found):
         add(rule.table, f"has no rule {_rule(rule)}", _rule(rule), "")
@@ -181,7 +185,7 @@ def _at_interface(
     end: End,
     interface: str,
     message: str,
-    involves: tuple[str, ...],
+    involves: tuple[Subject, ...],
     findings: Findings,
 ) -> None:
     """Add a finding about an interface of a switch, at its line if it has a file."""

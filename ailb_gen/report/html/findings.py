@@ -8,11 +8,10 @@ from itertools import chain, islice
 
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Check
-from ailb_gen.report.alike import alike
 from ailb_gen.report.html.numbered import Numbered
 from ailb_gen.report.html.page import Section
 from ailb_gen.report.text import named, where
-from ailb_gen.report.verdict import Headline, Verdict
+from ailb_gen.report.verdict import Headline, Verdict, similar
 from ailb_gen.wording import clean, counted
 
 # So many headlines of a check are in the page's text; the script shows the others.
@@ -58,7 +57,7 @@ class Group:
 
 def findings_section(verdict: Verdict) -> Section:
     """Return the section of the open findings."""
-    attention = [(result, alike(headlines)) for result, headlines in verdict.attention()]
+    attention = [(result, similar(headlines)) for result, headlines in verdict.attention()]
     groups = []
     heads: list[tuple[Headline, int]] = []
     for result, kinds in attention:
