@@ -1,8 +1,27 @@
-"""The layers of a fabric that checks examine: what is wrong in one explains what is wrong in those that build on it."""
+"""The families of checks, which their ids begin with, and the layers of a fabric, by which causes are found.
+
+Importing this takes no time.
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+# The beginning of an id, with the name that `--checks` takes, and a title.
+FAMILIES = {
+    "AILB0": ("files", "Files, topology and waivers"),
+    "AILB1": ("addresses", "Addresses and VLANs"),
+    "AILB2": ("sessions", "BGP sessions"),
+    "AILB3": ("colors", "Colors and BGP-DPF"),
+    "AILB4": ("paths", "Paths and balance"),
+    "AILB5": ("failures", "Failures"),
+    "AILB6": ("hosts", "Hosts"),
+    "AILB7": ("roce", "RoCE"),
+    "AILB8": ("batfish", "Batfish, with `--batfish`"),
+    "AILB9": ("junos", "Junos commit check"),
+    "AILBD": ("devices", "Devices: what `ailb-gen drift` and `ailb-gen verify` look at"),
+    "AILBL": ("lab", "Lab: what `ailb-gen lab check` looks at"),
+}
 
 
 class Layer(IntEnum):

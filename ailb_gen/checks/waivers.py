@@ -51,7 +51,7 @@ class _Entry(Model):
     expires: Annotated[datetime.date, BeforeValidator(_date)]
 
 
-class _File(RootModel[tuple[_Entry, ...]]):
+class _WaiverFile(RootModel[tuple[_Entry, ...]]):
     """The list in a waiver file."""
 
 
@@ -94,9 +94,9 @@ def parse_waivers(text: str, file: str, known: Collection[str]) -> tuple[Waiver,
     problems: list[Problem] = []
     entries: tuple[_Entry, ...] = ()
     try:
-        entries = _File.model_validate(data).root
+        entries = _WaiverFile.model_validate(data).root
     except ValidationError as error:
-        problems = [problem(found, source, _File) for found in distinct(error)]
+        problems = [problem(found, source, _WaiverFile) for found in distinct(error)]
     for number, row in enumerate(data if isinstance(data, list) else ()):
         check = row.get("id") if isinstance(row, dict) else None
         reason, hint = _unusable(check, known) if isinstance(check, str) else ("", "")

@@ -95,8 +95,8 @@ def check(
     intent = load(fabric_file(fabric))
 
     # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.progress import STEPS
     from ailb_gen.checks.run import examine
-    from ailb_gen.checks.steps import STEPS
     from ailb_gen.lab.check.changes import alone
     from ailb_gen.lab.check.measure import RunningLab
     from ailb_gen.lab.check.run import Options, judge_lab, steps, unjudged

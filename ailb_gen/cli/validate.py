@@ -112,8 +112,8 @@ def validate(
     options = RunOptions(chosen, yang, seed, executor, jobs or len(os.sched_getaffinity(0)), traced)
 
     # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.progress import STEPS
     from ailb_gen.checks.run import examine
-    from ailb_gen.checks.steps import STEPS
     from ailb_gen.report.judge import judge
 
     with progress("checking", STEPS) as advance:
@@ -158,9 +158,9 @@ def conclude(
     from ailb_gen.report.write import FORMATS
 
     def page() -> str:
-        from ailb_gen.report.html.judged import judged
+        from ailb_gen.report.html.verdict_page import verdict_html
 
-        return judged(verdict, context, command)
+        return verdict_html(verdict, context, command)
 
     whole = partial(table, verdict, everything)
     made = {kind: partial(render, verdict) for kind, render in FORMATS.items()}

@@ -8,7 +8,7 @@ from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.layers import FAMILIES
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.report.text import detail, from_here, named
 from ailb_gen.report.verdict import Verdict

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ailb_gen.report.html.charts import chart
 from ailb_gen.report.html.page import Page, Section, Status, html
-from ailb_gen.report.html.plots import Bar, Line, Plot
+from ailb_gen.report.html.plots import Bar, Plot, PlotLine
 from ailb_gen.report.html.plots import Bars as BarsPlot
 from ailb_gen.report.html.plots import Lines as LinesPlot
 from ailb_gen.report.html.prose import prose
@@ -131,7 +131,7 @@ def _bar(spread: Spread) -> Bar:
 def plot_of(figure: Figure) -> Plot:
     """Return a figure of a study as a chart."""
     if isinstance(figure, Lines):
-        lines = [Line(name, points) for name, points in figure.lines.items()]
+        lines = [PlotLine(name, points) for name, points in figure.lines.items()]
         return LinesPlot(figure.title, Axis(figure.x, log=figure.log_x), Axis(figure.y), lines)
     bars: dict[str, dict[str, Bar | None]] = {
         group: {name: _bar(spread) for name, spread in inside.items()} for group, inside in figure.bars.items()

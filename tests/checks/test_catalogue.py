@@ -3,7 +3,7 @@
 import re
 
 from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, WITH_BATFISH, checks_of, markdown
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.layers import FAMILIES
 from tests.conftest import ROOT
 
 

@@ -62,11 +62,11 @@ def _top(worst: Worst, tier: int) -> str:
 
 def _share(context: Context, device: int, tier: int, matrix: Volumes) -> float | None:
     """Return the highest load that a link out of a device (0) or into it (1) may have; None where it is the mean."""
-    if context.shares.whole:
+    if context.loads.whole:
         return None
     names, row = context.routing.graph.names, matrix[device] if tier == 0 else matrix[:, device]
     volumes = {names[other]: float(row[other]) for other in np.flatnonzero(row)}
-    return context.shares.of(names[device], volumes, tier == 0)
+    return context.loads.of(names[device], volumes, tier == 0)
 
 
 def _add_uneven(context: Context, pattern: str, worst: Worst, matrix: Volumes, findings: Findings) -> None:

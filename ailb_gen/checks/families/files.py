@@ -11,7 +11,6 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Check, Findings
-from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.errors import Place
 from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
@@ -123,7 +122,7 @@ def _check_topology(context: Context, findings: Findings) -> None:
     if _is_listed(context, TOPOLOGY):
         expected = records.topology(context.expected, context.cabling, context.hosts)
         found = context.records[TOPOLOGY]
-        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, other_fabric(context))
+        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, context.other_fabric)
 
 
 def _check_cabling(context: Context, findings: Findings) -> None:
@@ -144,7 +143,7 @@ def _is_listed(context: Context, file: str) -> bool:
 def _check_records(
     check: Check, file: str, expected: Iterable[Record], found: tuple[Record, ...], findings: Findings, other: str = ""
 ) -> None:
-    """Compare the records of a file, by its name, with those that must be there; `other` is as in `other_fabric`."""
+    """Compare the records of a file, by its name, with those that must be there; `other` is `Context.other_fabric`."""
     findings.look(check, len(found))
     for row in records.compare(expected, found):
         device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")

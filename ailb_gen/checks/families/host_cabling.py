@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
+from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable, HostGroup
 from ailb_gen.checks.families.hosts import HostFindings
 from ailb_gen.checks.families.mtus import mtu_of
-from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from ailb_gen import layout as files
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.host_settings import is_of_another_nic, variable_faults
 from ailb_gen.checks.families.hosts import HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.hosts.harmless import (

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from ailb_gen import layout as files
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.host_settings import NETPLAN_HEAD, own_sysctls, surplus
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place

@@ -12,9 +12,9 @@ from ailb_gen import layout as files
 from ailb_gen.addresses import address_text
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.host_tables import prefix_of
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.hosts.model import Code

@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from ailb_gen import layout as files
 from ailb_gen.checks import subjects as about
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check
 from ailb_gen.checks.subjects import Subject

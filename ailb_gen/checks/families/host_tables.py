@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from ailb_gen import layout as files
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
-from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
+from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable, HostGroup
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check
 from ailb_gen.hosts.lookup import MAIN_PRIORITY

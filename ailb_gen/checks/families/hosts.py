@@ -7,7 +7,7 @@ from functools import wraps
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place

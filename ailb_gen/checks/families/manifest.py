@@ -14,7 +14,6 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.files import READABLE
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
-from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.layout import (
@@ -83,7 +82,7 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
     }
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
     for row in compare(records, values(data, text.split("\n"))):
-        foreign = other_fabric(context) if row.key == "fabric" else ""
+        foreign = context.other_fabric if row.key == "fabric" else ""
         message, alike = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
         place = Place(MANIFEST, row.line)
         subjects = (about.file(MANIFEST),)

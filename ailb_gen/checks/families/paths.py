@@ -5,10 +5,10 @@ from __future__ import annotations
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.checks.ways import Ways
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
@@ -26,7 +26,7 @@ def _check_paths(context: Context, findings: Findings) -> None:
         for prefix, color in zip(leaf.prefixes, context.expected.colors, strict=True):
             state = states.get(prefix)
             if state is not None:
-                _check_prefix(_Expected(context.ways, graph, leaf.name, color.value), state, leaves, findings)
+                _check_prefix(_Expected(context.paths, graph, leaf.name, color.value), state, leaves, findings)
                 continue
             message = f"{prefix} is on no switch: it cannot be reached"
             switch, subjects = context.network.switches.get(leaf.name), (about.prefix(prefix),)
@@ -38,30 +38,30 @@ def _check_paths(context: Context, findings: Findings) -> None:
 class _Expected:
     """The positions of a switch by which the intent wants a prefix to be reached."""
 
-    __slots__ = ("color", "graph", "owner", "undrained", "ways")
+    __slots__ = ("color", "graph", "owner", "paths", "undrained")
 
-    def __init__(self, ways: Ways, graph: Graph, owner: str, color: str) -> None:
-        self.ways, self.graph, self.owner, self.color = ways, graph, owner, color
-        self.undrained = not ways.expected.drained.missing
+    def __init__(self, paths: ExpectedPaths, graph: Graph, owner: str, color: str) -> None:
+        self.paths, self.graph, self.owner, self.color = paths, graph, owner, color
+        self.undrained = not paths.expected.drained.missing
 
     def positions(self, device: int) -> tuple[int, ...]:
         """Return the positions in the prefix's own color; none if its links are drained."""
         row, rules = self.graph.adjacencies[device], self.graph.rules[device]
         own = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == self.color)
         name = self.graph.names[device]
-        if self.undrained or name not in self.ways.kind_of:
+        if self.undrained or name not in self.paths.kind_of:
             return own
-        pinned = self.ways.pinned(name, self.owner, self.color)
+        pinned = self.paths.pinned(name, self.owner, self.color)
         return tuple(at for at in own if (self.graph.names[row[at].peer], self.color) in pinned)
 
     def backs_up(self, device: int, found: tuple[int, ...]) -> bool:
         """Return whether positions are what is left when none of the prefix's own color is."""
         name = self.graph.names[device]
-        if self.undrained or name not in self.ways.kind_of:
+        if self.undrained or name not in self.paths.kind_of:
             return False
         row, rules = self.graph.adjacencies[device], self.graph.rules[device]
         taken = {(self.graph.names[row[at].peer], rules[row[at].own_group].color or "") for at in found}
-        possible, sure = self.ways.backed_up(name, self.owner, self.color)
+        possible, sure = self.paths.backed_up(name, self.owner, self.color)
         return taken <= possible and sure <= {spine for spine, _ in taken} and bool(taken)
 
 
@@ -125,8 +125,8 @@ def _ports(graph: Graph, device: int, found: tuple[int, ...]) -> str:
 
 def _check_connected(context: Context, findings: Findings) -> None:
     """Compare what is left in service with what every prefix needs; the figures say what is missing."""
-    findings.look(CONNECTED, len(context.ways.kind_of))
-    for source, owner, color in context.ways.cut():
+    findings.look(CONNECTED, len(context.paths.kind_of))
+    for source, owner, color in context.paths.partitions():
         message = f"the drain leaves no path to the prefix of color {color.name} of {owner}"
         findings.add(CONNECTED, source, message)
     for line in context.expected.drained.lines:

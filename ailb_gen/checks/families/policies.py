@@ -262,16 +262,17 @@ def check_terms(context: Context, findings: Findings) -> None:
     """Find terms that do nothing, and terms behind others that decide everything before them, in what is in use."""
     for switch in context.network.switches.values():
         for policy in used_policies(switch):
-            subjects = (about.policy(switch.named, policy.name),)
             for at, term in enumerate(policy.terms):
                 findings.look(EFFECTIVE)
                 by = f"{policy.name} term {term.name}" if term.name else policy.name
+                messages = []
                 if _is_idle(term):
-                    message = f"{by} does nothing"
-                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name, subjects=subjects)
+                    messages.append(f"{by} does nothing")
                 first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
                 if first is not None:
-                    message = f"{by} is never evaluated: {first.name or policy.name} decides before it"
+                    messages.append(f"{by} is never evaluated: {first.name or policy.name} decides before it")
+                for message in messages:
+                    subjects = (about.policy(switch.named, policy.name),)
                     findings.at(EFFECTIVE, switch, message, term.line, part=policy.name, subjects=subjects)
 
 

@@ -67,7 +67,7 @@ def _check_copies(
     graph, state = context.routing.graph, context.routing.states[prefix]
     # The origin puts AIGP on what has a backup to be preferred to.
     aigp = context.fabric.aigp and color.backup != ""
-    heard = context.ways.heard(owner, color.value)
+    heard = context.paths.advertised_colors(owner, color.value)
     for node in nodes_of(graph, state, leaves):
         rib = state.nodes.get(node, EMPTY)
         if rib.local:

@@ -1,4 +1,4 @@
-"""Ports of a switch with the same class of service: where a finding about them points to."""
+"""RocePorts of a switch with the same class of service: where a finding about them points to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ABOVE = "class-of-service"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ports:
+class RocePorts:
     """Ports of a switch with the same class of service; `all_of_them` when the switch has no others that carry RDMA."""
 
     switch: Switch

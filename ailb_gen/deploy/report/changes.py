@@ -8,8 +8,7 @@ from hashlib import sha256
 
 from ailb_gen.deploy.planning import HostLook, Look, Plan
 from ailb_gen.deploy.sides import CHANGES, HIDDEN, REPLACED, Row, changes_of, unpacked
-from ailb_gen.report.html.numbered import Numbered
-from ailb_gen.report.html.page import Section
+from ailb_gen.report.html.page import Numbered, Section
 from ailb_gen.wording import clean, plural, some
 
 # So many rows are in the page's text; the script draws the others from the data.

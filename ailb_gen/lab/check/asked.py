@@ -10,7 +10,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_cabling import ExpectedCable
-from ailb_gen.checks.ways import Ways
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.network.fabric import End
 
 Ports = frozenset[str]
@@ -79,7 +79,7 @@ class AskedRoutes:
             for own, peer in ((near, far), (far, near)):
                 self.links[own.device][own.port] = (peer, color)
                 self.ports[own.device][peer.device, color].add(own.port)
-        self.ways = Ways(replace(expected, drained=replace(expected.drained, missing=missing)))
+        self.ways = ExpectedPaths(replace(expected, drained=replace(expected.drained, missing=missing)))
         self.owners: Mapping[Prefix, tuple[str, str]] = {
             prefix: (leaf.name, color.value)
             for leaf in expected.leaves
@@ -111,7 +111,7 @@ class AskedRoutes:
         """Return where a spine must send packets to a leaf's prefix: in its own color, else in any of the backups."""
         owner, color = self.owners[prefix]
         own = self.ports[spine]
-        heard = self.ways.heard(owner, color).get(spine, NONE)
+        heard = self.ways.advertised_colors(owner, color).get(spine, NONE)
         ports = frozenset(port for name in heard for port in own[owner, name])
         needed = tuple(frozenset([port]) for port in ports) if len(heard) == 1 else (ports,) if ports else ()
         return Asked(ports, needed)

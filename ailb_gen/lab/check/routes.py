@@ -111,7 +111,7 @@ class _Copies:
         offered: dict[str, set[str]] = defaultdict(set)
         for peer, color in self.links.values():
             offered[peer.device].add(color)
-        for spine, heard in self.asked.ways.heard(self.owner, self.color).items():
+        for spine, heard in self.asked.ways.advertised_colors(self.owner, self.color).items():
             if heard <= offered[spine] and not received[spine] & heard:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.layers import FAMILIES
 from ailb_gen.checks.model import Result
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.report.html.page import Section

@@ -17,7 +17,7 @@ Table = list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     """A line, and the least and most around it by x, such as the range over seeds."""
 
     name: str
@@ -32,7 +32,7 @@ class Lines:
     title: str
     x: Axis
     y: Axis
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
     text: str = ""
     steps: bool = False
 
