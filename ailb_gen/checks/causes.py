@@ -22,8 +22,8 @@ class Relation(Enum):
     LINE and FILE: they are at one line, or anywhere in one file. GAP: for both the same statement is missing, or is
     written wrongly. SUBJECT: they share a subject; PART: in one file. AROUND: the cause is about the interface around
     the prefix or table of the consequence. WHOLE: the cause is about the whole device of the consequence, DEVICE: about
-    anything of it. INVOLVED: the consequence involves what the cause is about. ANYWHERE: wherever both are. ALIKE: both
-    are marked so (`Finding.alike`); it needs no rule.
+    anything of it. INVOLVED: the consequence involves what the cause is about. ANYWHERE: wherever both are. SAME: both
+    are marked so (`Finding.same_cause`); it needs no rule.
     """
 
     LINE = 1
@@ -36,7 +36,7 @@ class Relation(Enum):
     INVOLVED = 8
     ANYWHERE = 9
     AROUND = 10
-    ALIKE = 11
+    SAME = 11
 
 
 Layers = tuple[Layer, ...]
@@ -165,7 +165,7 @@ def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
     # is missing there.
     findings.sort(key=lambda row: (layers[row.check], row.check, bool(row.involves), _is_missing(row)))
     for root in findings:
-        if root.alike == EVERYTHING:
+        if root.same_cause == EVERYTHING:
             return {finding: root for finding in findings if finding != root}
     index = _Index(findings, layers)
     direct = {finding: cause for finding in findings if (cause := index.cause(finding)) is not None}
@@ -234,7 +234,7 @@ class _Index:
 
     def leader(self, finding: Finding) -> Finding | None:
         """Return the finding of the same check that stands for this one, too."""
-        first = self.found.get((finding.check, Relation.ALIKE, finding.alike)) if finding.alike else None
+        first = self.found.get((finding.check, Relation.SAME, finding.same_cause)) if finding.same_cause else None
         if first is not None and first != finding:
             return first
         own = self.layers[finding.check]
@@ -258,8 +258,8 @@ class _Index:
 def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
     """Yield the keys under which a finding is found as a cause."""
     yield Relation.ANYWHERE, ""
-    if finding.alike:
-        yield Relation.ALIKE, finding.alike
+    if finding.same_cause:
+        yield Relation.SAME, finding.same_cause
     yield from ((Relation.LINE, line) for line in _lines(finding))
     if finding.gap:
         yield Relation.GAP, finding.gap

@@ -41,7 +41,7 @@ class ExpectedNic:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedHost:
-    """An expected server; servers that must be alike share one object. `roce` is None when switched off.
+    """An expected server; servers with one expectation share an object. `roce` is None when switched off.
 
     `pool` holds the addresses of the fabric.
     """
@@ -118,19 +118,19 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
     """Return the expected servers by name."""
     settings = stripe_settings(fabric)
     numbered = tuple(tables(fabric, nic) for nic in range(max(rails(fabric, s) for s in range(1, len(settings) + 1))))
-    alike: dict[object, ExpectedHost] = {}
+    shared: dict[object, ExpectedHost] = {}
     result = {}
     for name, stripe, given in seats(fabric):
         mtu = given.mtu or settings[stripe - 1].mtu.host
         key = (stripe, mtu, tuple((number, nic.name, nic.rdma, nic.mac) for number, nic in sorted(given.nics.items())))
-        if key not in alike:
+        if key not in shared:
             nics = []
             for number in range(rails(fabric, stripe)):
                 nic = given.nics.get(number, DEFAULT_NIC)
                 own = nic.name or fabric.names.nic.format(i=number)
                 nics.append(ExpectedNic(own, nic.rdma or _rdma(fabric, number), nic.mac or "", numbered[number]))
             roce = settings[stripe - 1].roce
-            alike[key] = ExpectedHost(
+            shared[key] = ExpectedHost(
                 stripe=stripe,
                 mtu=mtu,
                 nics=tuple(nics),
@@ -139,7 +139,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 environment=_environment(fabric, tuple(nics)),
                 pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
             )
-        result[name] = alike[key]
+        result[name] = shared[key]
     return result
 
 

@@ -45,7 +45,7 @@ class ExpectedLoads:
             self.backups[colors[color], [colors[other] for other in others]] = True
         self.whole = not expected.drained.missing
         words = {color.backup for color in expected.colors}
-        # All links are then alike, and so are all spines.
+        # Then all links carry the same, and so do all spines.
         self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in expected.colors}
         self.up, self.down = self._totals(self.kinds)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.layers import Layer
@@ -68,8 +69,8 @@ class Finding:
     the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply.
     `subjects` are the things that it is about, as data; without any they follow from statement, part and device.
     `involves` are further things that the finding depends on, such as the switches on a path: a finding about one of
-    them may be its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such
-    as a section that is missing: the first stands for the others. From one with `EVERYTHING` all others follow.
+    them may be its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `same_cause` have one cause,
+    such as a section that is missing: the first stands for the others. From one with `EVERYTHING` all others follow.
     `statement` is the statement of a switch that it is about, there or missing, from the top; of several with ` | `
     between them the first that is there, else the last. `instead` says that it is there and does not belong there,
     `gap` where something is missing (see `ailb_gen.checks.locate`).
@@ -83,7 +84,7 @@ class Finding:
     expected: str = ""
     found: str = ""
     involves: tuple[Subject, ...] = ()
-    alike: str = ""
+    same_cause: str = ""
     part: str = ""
     statement: str = ""
     instead: bool = False
@@ -123,6 +124,17 @@ def by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(set(findings), key=lambda f: (f.scope, f.place is not None, f.place, f.message)))
 
 
+class Details(TypedDict, total=False):
+    """The fields of a finding that only some have."""
+
+    involves: Iterable[Subject | str]
+    same_cause: str
+    part: str
+    statement: str
+    instead: bool
+    subjects: Iterable[Subject]
+
+
 class Findings:
     """Collect what checks find, count and skip, by the id of the check, until it becomes results."""
 
@@ -154,14 +166,10 @@ class Findings:
         place: Place | None = None,
         expected: object = "",
         found: object = "",
-        involves: Iterable[Subject | str] = (),
-        alike: str = "",
-        part: str = "",
-        statement: str = "",
-        instead: bool = False,
-        subjects: Iterable[Subject] = (),
+        **details: Unpack[Details],
     ) -> None:
         """Add a finding about a device or, with `part`, about a part of it; `involves` may be names of devices."""
+        involves = details.get("involves", ())
         self.found[check.id].append(
             Finding(
                 check.id,
@@ -171,11 +179,11 @@ class Findings:
                 str(expected),
                 str(found),
                 tuple(device_subject(one) if isinstance(one, str) else one for one in involves),
-                alike,
-                part,
-                statement,
-                instead,
-                subjects=tuple(subjects),
+                details.get("same_cause", ""),
+                details.get("part", ""),
+                details.get("statement", ""),
+                details.get("instead", False),
+                subjects=tuple(details.get("subjects", ())),
             )
         )
 
@@ -187,18 +195,10 @@ class Findings:
         line: int = 1,
         expected: object = "",
         found: object = "",
-        involves: Iterable[Subject | str] = (),
-        alike: str = "",
-        part: str = "",
-        statement: str = "",
-        instead: bool = False,
-        subjects: Iterable[Subject] = (),
+        **details: Unpack[Details],
     ) -> None:
         """Add a finding about a switch at a line of its file; 0 is the file as a whole."""
-        place = Place(switch.file, line or 1)
-        self.add(
-            check, switch.named, message, place, expected, found, involves, alike, part, statement, instead, subjects
-        )
+        self.add(check, switch.named, message, Place(switch.file, line or 1), expected, found, **details)
 
     def results(self, checks: Iterable[Check]) -> Iterator[Result]:
         """Iterate over the results of some checks, in their order."""
@@ -230,10 +230,10 @@ class Run:
     """The result of a run of the checks: every report is made from it.
 
     `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
-    every device (`leaf`, `spine` or `server`) by name, `folders` where the files of every server are: servers that are
-    configured alike share a folder. `results` are in the order of the catalogue. `trouble` is what kept the run from
-    being complete, empty if nothing did. `notes` are sentences that belong beside the verdict, such as capacity that
-    the intent itself takes away.
+    every device (`leaf`, `spine` or `server`) by name, `folders` the folder of every server's files: servers with the
+    same configuration share one. `results` are in the order of the catalogue. `trouble` is the reason why the run is
+    not complete, empty if it is. `notes` are sentences to show with the verdict, such as capacity that the intent
+    itself takes away.
     """
 
     fabric: str

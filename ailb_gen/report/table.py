@@ -13,8 +13,8 @@ from ailb_gen.report.verdict import STATUSES, Headline, Verdict, similar
 from ailb_gen.wording import aligned, clean, counted
 
 SHOWN = 20
-HIDDEN = "--all shows every finding and consequence, --report json=FILE has them, too"
-# So many devices are named of those that have the same.
+HIDDEN = "--all shows every finding and consequence, --report json=FILE lists everything"
+# The most devices that are named among similar findings.
 NAMED = 3
 STYLES = {"fail": Style.FAIL, "warn": Style.WARN, "pass": Style.PASS, "findings": Style.HEAD}
 SEVERITIES = {Severity.ERROR: Style.FAIL, Severity.WARNING: Style.WARN, Severity.NOTE: Style.HEAD}

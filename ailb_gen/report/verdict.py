@@ -80,12 +80,12 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Whether the gate stays shut."""
+        """Whether the run fails."""
         return any(self.status(result) == "fail" for result in self.run.results)
 
     @property
     def passed(self) -> bool:
-        """Whether the gate opens: nothing failed, and everything was judged that was to be."""
+        """Whether the run passes: nothing failed, and every check was made that was to be."""
         return not self.failed and not self.run.trouble
 
     def headlines(self) -> list[Headline]:
@@ -150,7 +150,7 @@ class Verdict:
         ]
         word = "FAIL" if self.failed else "PASS" if self.passed else "INCOMPLETE"
         roots = (row.waived or row.finding for row in self.headlines())
-        first = [root.message for root in roots if root.alike == EVERYTHING]
+        first = [root.message for root in roots if root.same_cause == EVERYTHING]
         return f"{word}: {'; '.join((*first, *parts))}"
 
     def _grouped(self) -> str:

@@ -176,9 +176,9 @@ def wrecks(path: str, entry: Entry) -> Iterator[tuple[str, Entry | None]]:
 @pytest.mark.long
 def test_broken_files_end_in_findings(tiny: tuple[Intent, Path], tmp_path: Path) -> None:
     intent, root = tiny
-    alike = ("stripe2", "spine2", "server-002")
+    others = ("stripe2", "spine2", "server-002")
     for path, entry in read_tree(root).items():
-        if any(name in path for name in alike):
+        if any(name in path for name in others):
             continue
         for number, (name, wreck) in enumerate(wrecks(path, entry)):
             changes: Changes = {path: wreck}

@@ -137,10 +137,10 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
     if unit.disabled or switch.ports["irb"].disabled:
         statement = f"interfaces irb disable{OR}{above} disable"
         findings.at(PLANNED, switch, f"{name} is disabled", unit.line, part=name, statement=statement)
-    alike = "" if unit.inet6 else f"{switch.named} {name} without inet6"
+    same_cause = "" if unit.inet6 else f"{switch.named} {name} without inet6"
     if not unit.inet6:
         message, statement = f"{name} lacks family inet6", f"{above} family inet6"
-        findings.at(PLANNED, switch, message, unit.line, alike=alike, part=name, statement=statement)
+        findings.at(PLANNED, switch, message, unit.line, same_cause=same_cause, part=name, statement=statement)
     for family, line in unit.others:
         message = f"family {family} on {name}: the fabric is IPv6 alone"
         statement = f"{above} family {family}"
@@ -168,7 +168,7 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
     for gateway, prefix in missing.items():
         text = f"{address_text(gateway)}/{prefix.length}"
         message, statement = f"{name} lacks the gateway {text}", f"{above} family inet6 address {text}"
-        findings.at(PLANNED, switch, message, unit.line, text, alike=alike, part=name, statement=statement)
+        findings.at(PLANNED, switch, message, unit.line, text, same_cause=same_cause, part=name, statement=statement)
     for other in switch.ports["irb"].units:
         if other.name != name and other.addresses:
             message = f"{other.name} has addresses; the leaf's only IRB is {name}"

@@ -66,9 +66,11 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
         route = found.pop(prefix, None)
         if route is None:
             message = f"{prefix} is not advertised; it must be, with color {color.name}"
-            alike = "" if switch.routes else f"{switch.named} advertises nothing"
+            same_cause = "" if switch.routes else f"{switch.named} advertises nothing"
             statement = f"{ROUTE} {prefix}"
-            findings.at(ADVERTISED, switch, message, switch.bgp_line, color.name, alike=alike, statement=statement)
+            findings.at(
+                ADVERTISED, switch, message, switch.bgp_line, color.name, same_cause=same_cause, statement=statement
+            )
             continue
         if route.color != color.name:
             message = f"{prefix} is advertised with color {route.color or 'none'}; it must be {color.name}"
@@ -88,7 +90,7 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
         if count > 1 and expected.prefixes:
             message = f"{count} prefixes have color {name}; each color takes one"
             involves, subjects = (about.device(switch.named),), (about.color(switch.named, name),)
-            findings.at(ADVERTISED, switch, message, switch.bgp_line, 1, count, involves, subjects=subjects)
+            findings.at(ADVERTISED, switch, message, switch.bgp_line, 1, count, involves=involves, subjects=subjects)
 
 
 def _check_backup(switch: Switch, route: FabricRoute, expected: str, findings: Findings) -> None:
@@ -163,7 +165,7 @@ def _add_ends(
         message = f"the link to {other} is {has} ({where}); it must be {expected}"
         involves = (about.community(end.device, group.color),) if group is not None and group.color else ()
         subjects = (about.port(end.device, end.port), about.port(other.device, other.port))
-        alike = f"{end.device} {where} {found}" if all_of_them else ""
+        same_cause = f"{end.device} {where} {found}" if all_of_them else ""
         statement = _discovery(switch, f"{end.port}.0", expected)
         if group is not None and found is not None and not all_of_them:
             statement = " ".join((*statement.split()[:6], "peer-auto-discovery", "interface", f"{end.port}.0"))
@@ -173,7 +175,17 @@ def _add_ends(
             if defined and group.color is not None and found is None:
                 statement = f"policy-options community {group.color} members"
         findings.at(
-            SAME_ENDS, switch, message, line, expected, has, involves, alike, end.port, statement, subjects=subjects
+            SAME_ENDS,
+            switch,
+            message,
+            line,
+            expected,
+            has,
+            involves=involves,
+            same_cause=same_cause,
+            part=end.port,
+            statement=statement,
+            subjects=subjects,
         )
 
 

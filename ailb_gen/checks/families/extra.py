@@ -18,7 +18,7 @@ def _check_extra(context: Context, findings: Findings) -> None:
         for text in _asked(expected.extra) if expected.extra else ():
             findings.look(EXTRA)
             if text not in switch.harmless:
-                message = f"extra_config asks for `{text}`, and the file has it not"
+                message = f"extra_config asks for `{text}`, and the file lacks it"
                 findings.at(EXTRA, switch, message, expected=text, part=text, statement=text)
 
 

@@ -78,14 +78,22 @@ def _check_sections(context: Context, findings: Findings) -> None:
             message = f"there is no `{name}`"
             if len(whole) > 1:
                 message = f"there is no {', '.join(f'`{one}`' for one in whole)}: the file may have been cut off"
-            alike = switch.named if len(whole) > 1 else ""
+            same_cause = switch.named if len(whole) > 1 else ""
             instead = _misspelled(switch, name)
             if instead is not None:
                 message = f"{message}, but there is {instead.statement!r}, which is none of Junos's"
-            line = instead.line if instead is not None else switch.last_line if alike else 1
+            line = instead.line if instead is not None else switch.last_line if same_cause else 1
             subjects = (about.device(switch.named),)
             findings.at(
-                SECTIONS, switch, message, line, name, alike=alike, part=name, statement=name, subjects=subjects
+                SECTIONS,
+                switch,
+                message,
+                line,
+                name,
+                same_cause=same_cause,
+                part=name,
+                statement=name,
+                subjects=subjects,
             )
 
 
@@ -149,11 +157,20 @@ def _check_records(
         device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")
         place = Place(file, row.line) if file else None
         foreign = other if row.key == "fabric" else ""
-        alike = EVERYTHING if foreign else ""
+        same_cause = EVERYTHING if foreign else ""
         message = foreign or row.message
         subjects = row.subjects or (about.file(file),)
         findings.add(
-            check, device, message, place, row.expected, row.found, row.involves, alike, part, subjects=subjects
+            check,
+            device,
+            message,
+            place,
+            row.expected,
+            row.found,
+            involves=row.involves,
+            same_cause=same_cause,
+            part=part,
+            subjects=subjects,
         )
 
 

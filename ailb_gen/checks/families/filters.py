@@ -57,8 +57,8 @@ def _check_attachment(switch: Switch, attachment: Attachment, packets: Iterator[
         stop = stopped(tuple(chain), packet, filters)
         if stop is not None:
             # A term stops several kinds of packets: it is one thing that is wrong.
-            alike = f"{switch.named} {on} {attachment.direction} {stop.line}"
-            findings.at(FILTERS, switch, f"on {where}: {stop.reason}", stop.line, alike=alike, part=on)
+            same_cause = f"{switch.named} {on} {attachment.direction} {stop.line}"
+            findings.at(FILTERS, switch, f"on {where}: {stop.reason}", stop.line, same_cause=same_cause, part=on)
 
 
 FILTERS = Check(

@@ -196,7 +196,16 @@ def _check_irb_mtu(findings: HostFindings, nic: Nic, rail: Rail) -> None:
     expected, statement = f"at most {limit}", mtu_of(irb)
     subjects = (about.nic(findings.scope, nic.name), about.port(leaf.named, irb.name))
     findings.findings.add(
-        MTUS, findings.scope, message, place, expected, host, involves, "", nic.name, statement, subjects=subjects
+        MTUS,
+        findings.scope,
+        message,
+        place,
+        expected,
+        host,
+        involves=involves,
+        part=nic.name,
+        statement=statement,
+        subjects=subjects,
     )
 
 
@@ -211,7 +220,7 @@ def _check_port_mtu(
         place, involves = Place(switch.file, port.mtu_line or port.line or 1), (about.nic(group.scope, nic),)
         subjects = (about.nic(server, nic), about.port(end.device, end.port))
         expected = f"at least {least}"
-        findings.add(MTUS, server, message, place, expected, port.mtu, involves, part=nic, subjects=subjects)
+        findings.add(MTUS, server, message, place, expected, port.mtu, involves=involves, part=nic, subjects=subjects)
 
 
 def _check_mtus(group: HostGroup, findings: Findings) -> None:

@@ -90,10 +90,10 @@ def _check_named(group: HostGroup, findings: HostFindings) -> None:
 def _compare_names(group: HostGroup, file: str, found: list[str], names: list[str], findings: HostFindings) -> None:
     """Compare the NICs that a file names with the intent's, and their order where it counts."""
     findings.look(NICS, len(names))
-    alike = "" if set(found) & set(names) else f"{findings.place(file)}"
+    same_cause = "" if set(found) & set(names) else f"{findings.place(file)}"
     unknown, line = _unknown_key(group, file) if not found else ("", 1)
     for nic in [name for name in names if name not in found] if found or file in group.profile.files else []:
-        findings.add(NICS, f"{nic} is not in {file}{unknown}", file, line, nic, "", nic, alike)
+        findings.add(NICS, f"{nic} is not in {file}{unknown}", file, line, nic, "", nic, same_cause)
     for nic in [name for name in found if name not in names]:
         message = f"{nic} is in {file}, but the intent has no such GPU NIC"
         findings.add(NICS, message, file, _line_of(group, file, nic), "", nic, nic)

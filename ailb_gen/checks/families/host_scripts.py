@@ -118,8 +118,8 @@ def _check_programs(context: Context, findings: Findings) -> None:
                 _add_difference(of_group, file, codes[group], other)
             for command in _lacking(text, commands):
                 # Where a script differs from the others, that is why it lacks the command.
-                alike = f"{of_group.place(file)}" if other is not None else ""
-                of_group.add(PROGRAMS, f"the command is missing: {command}", file, 1, command, alike=alike)
+                same_cause = f"{of_group.place(file)}" if other is not None else ""
+                of_group.add(PROGRAMS, f"the command is missing: {command}", file, 1, command, same_cause=same_cause)
 
 
 def _add_difference(findings: HostFindings, file: str, code: tuple[Code, ...], other: tuple[str, ...]) -> None:
@@ -128,7 +128,7 @@ def _add_difference(findings: HostFindings, file: str, code: tuple[Code, ...], o
     own = code[number] if number < len(code) else code[-1]
     expected = other[number] if number < len(other) else ""
     message = f"{file} is not the same on all servers; the first difference is {own.text!r}"
-    findings.add(PROGRAMS, message, file, own.line, expected, own.text, alike=f"{findings.place(file)}")
+    findings.add(PROGRAMS, message, file, own.line, expected, own.text, same_cause=f"{findings.place(file)}")
 
 
 @cache

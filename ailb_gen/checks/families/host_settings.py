@@ -98,7 +98,7 @@ def _compare(
     for number, setting in enumerate(found):
         # With its heading gone or wrong, a whole section is: one thing.
         stray = "" not in sections and setting.section not in sections
-        alike = whole if stray else ""
+        same_cause = whole if stray else ""
         key, value, at = (setting.section, setting.key), text_of(setting.value), setting.line
         right = text_of(expected[key]) if key in expected else ""
         if stray and setting.section:
@@ -114,9 +114,9 @@ def _compare(
         if message:
             reason = f": {reasons[setting.key]}" if setting.key in reasons else ""
             own = findings.about(*_subjects(findings, setting.key))
-            own.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
+            own.add(check, f"{message}{reason}", file, at, right, value, nic, same_cause)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
-    alike = "" if expected.keys() & seen else whole
+    same_cause = "" if expected.keys() & seen else whole
     lines = {(setting.section, setting.key): setting.line for setting in reversed(found)}
     for key, wanted in expected.items():
         # What is missing belongs behind what is in front of it.
@@ -125,7 +125,7 @@ def _compare(
             continue
         right = text_of(wanted)
         own = findings.about(*_subjects(findings, key[1]))
-        own.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
+        own.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, same_cause)
 
 
 def _subjects(findings: HostFindings, key: str) -> Iterator[Subject]:
@@ -153,7 +153,7 @@ def surplus(found: Sequence[Hashable], expected: Sequence[Hashable]) -> set[int]
     return {
         number
         for item, numbers in places.items()
-        # Of those that are alike the first one counts.
+        # Of equal items the first one counts.
         for number in sorted(numbers, key=lambda number: (-neighbors(number), number))[wanted[item] :]
         if item in wanted
     }
@@ -281,20 +281,22 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
         # With its heading gone or wrong, a whole section is: one thing.
         sections = {section for section, _, _ in expected}
         stray = any(setting.section not in sections for setting in group.profile.units[file])
-        alike = f"{findings.place(file)}" if stray else ""
+        same_cause = f"{findings.place(file)}" if stray else ""
         for number, (setting, key) in enumerate(zip(found, keys, strict=True)):
             text = f"{setting.key}={setting.value}"
             if setting.section and setting.section not in sections:
                 message = f"[{setting.section}] is no section of this file"
-                findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", alike=alike)
+                findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", same_cause=same_cause)
             elif expected[key] and number not in again:
                 expected[key] -= 1
             else:
                 message = f"{text} does not belong into [{setting.section}], or is there twice"
-                findings.add(UNITS, message, file, setting.line, "", text, alike="" if setting.section else alike)
+                findings.add(
+                    UNITS, message, file, setting.line, "", text, same_cause="" if setting.section else same_cause
+                )
         for section, name, value in expected.elements():
             text = f"{name}={value}"
-            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text, alike=alike)
+            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text, same_cause=same_cause)
 
 
 ADDRESSING = Check(

@@ -71,9 +71,9 @@ def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> N
         of_route = findings.about(*([about.table(findings.scope, route.table)] if route.table is not None else []))
         if route.table is None:
             message = f"the route to {route.text[0]} names no table: it is in the main table"
-            alike = _misplaced(nic, []) if route.to is not None and not route.to.length else ""
+            same_cause = _misplaced(nic, []) if route.to is not None and not route.to.length else ""
             own = findings.about(*about.prefixes(route.text[0]))
-            own.at(ROUTES, nic, message, route.table_line, numbers, "main", alike=alike)
+            own.at(ROUTES, nic, message, route.table_line, numbers, "main", same_cause=same_cause)
         elif route.table not in tables:
             why = "is the system's own" if route.table in SYSTEM_TABLES else f"does not belong to {nic.name}"
             of_route.at(TABLES, nic, f"table {route.table} {why}", route.table_line, numbers, route.table)
@@ -85,8 +85,8 @@ def _check_rules(findings: HostFindings, nic: Nic, table: ExpectedTable, prefix:
         message = f"table {table.id} ({table.name}) needs one rule, it has {len(rules)}"
         line = rules[1].table_line if len(rules) > 1 else nic.line
         own = findings.about(*([about.prefix(prefix)] if prefix is not None else []))
-        alike = "" if nic.rules else f"{nic.file} {nic.name} without rules"
-        own.at(RULES, nic, message, line, 1, len(rules) or "", alike=alike)
+        same_cause = "" if nic.rules else f"{nic.file} {nic.name} without rules"
+        own.at(RULES, nic, message, line, 1, len(rules) or "", same_cause=same_cause)
     for rule in rules:
         what = f"the rule of table {table.id}"
         if rule.source is None or (prefix is not None and rule.source != prefix):
@@ -134,7 +134,7 @@ def _check_routes(
     if len(defaults) != 1:
         message = f"{what} needs one default route, it has {len(defaults)}"
         at = stray if stray and len(defaults) > 1 else line
-        findings.at(ROUTES, nic, message, at, 1, len(defaults) or "", alike=_misplaced(nic, defaults))
+        findings.at(ROUTES, nic, message, at, 1, len(defaults) or "", same_cause=_misplaced(nic, defaults))
     if len(routes) > 2:
         findings.at(ROUTES, nic, f"{what} needs two routes, it has {len(routes)}", stray or line, 2, len(routes))
 

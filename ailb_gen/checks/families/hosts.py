@@ -57,13 +57,15 @@ class HostFindings:
         expected: object = "",
         found: object = "",
         nic: str = "",
-        alike: str = "",
+        same_cause: str = "",
     ) -> None:
         """Add a finding about the group, or about a NIC of it; the message says how many servers it concerns."""
         place = file if isinstance(file, Place) else self.place(file, line)
         message += f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
         subjects = (*self.subjects, *([about.nic(self.scope, nic)] if nic else ())) or (about.device(self.scope),)
-        self.findings.add(check, self.scope, message, place, expected, found, (), alike, nic, subjects=subjects)
+        self.findings.add(
+            check, self.scope, message, place, expected, found, same_cause=same_cause, part=nic, subjects=subjects
+        )
 
     def at(
         self,
@@ -73,10 +75,10 @@ class HostFindings:
         line: int,
         expected: object = "",
         found: object = "",
-        alike: str = "",
+        same_cause: str = "",
     ) -> None:
         """Add a finding about a NIC at a line of its netplan file."""
-        self.add(check, message, nic.file, line, expected, found, nic.name, alike)
+        self.add(check, message, nic.file, line, expected, found, nic.name, same_cause)
 
 
 def per_group(function: Callable[[HostGroup, HostFindings], None]) -> Callable[[Context, Findings], None]:

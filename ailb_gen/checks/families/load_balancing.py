@@ -27,18 +27,18 @@ def _check_tables(context: Context, findings: Findings) -> None:
     for switch, asked in context.switches:
         findings.look(TABLES)
         balancing = switch.balancing
-        alike = "" if balancing.table_line else f"{switch.named} forwarding-table"
+        same_cause = "" if balancing.table_line else f"{switch.named} forwarding-table"
         if not balancing.per_packet:
             message = (
                 "the policies that the forwarding table exports do not balance every route per flow: such a route has "
                 "one next hop, and a rejected one is not installed"
             )
             statement = _exported(switch, known)
-            findings.at(TABLES, switch, message, balancing.table_line, alike=alike, statement=statement)
+            findings.at(TABLES, switch, message, balancing.table_line, same_cause=same_cause, statement=statement)
         if not balancing.fast_reroute:
             message = "the forwarding table lacks ecmp-fast-reroute"
             statement = "routing-options forwarding-table ecmp-fast-reroute"
-            findings.at(TABLES, switch, message, balancing.table_line, alike=alike, statement=statement)
+            findings.at(TABLES, switch, message, balancing.table_line, same_cause=same_cause, statement=statement)
         # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
         needed, found = (
             fabric.links_per_spine * (len(fabric.spines) if asked.role == LEAF else 1),
@@ -161,7 +161,7 @@ DLB = Check(
 )
 GLB = Check(
     "AILB408",
-    "global load balancing is as the intent asks: leaves balance, spines help",
+    "global load balancing has the roles that the intent asks for: leaves load-balancer-only, spines helper-only",
     "global load balancing differs from the intent",
     "Without reports from the spines, a leaf keeps sending to congested links behind them.",
     "Generate the file again, or correct the statement; if the file is right, change the intent's "

@@ -83,11 +83,19 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
     for row in compare(records, values(data, text.split("\n"))):
         foreign = context.other_fabric if row.key == "fabric" else ""
-        message, alike = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
+        message, same_cause = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
         place = Place(MANIFEST, row.line)
         subjects = (about.file(MANIFEST),)
         findings.add(
-            UNCHANGED, MANIFEST, message, place, row.expected, row.found, alike=alike, part=row.key, subjects=subjects
+            UNCHANGED,
+            MANIFEST,
+            message,
+            place,
+            row.expected,
+            row.found,
+            same_cause=same_cause,
+            part=row.key,
+            subjects=subjects,
         )
 
 

@@ -111,11 +111,11 @@ def _add_path(
         return
     if end.hops > VALLEY_FREE_HOPS:
         message = f"{prefix} takes {end.hops} hops"
-        findings.at(NO_VALLEY, switch, message, line, VALLEY_FREE_HOPS, end.hops, involves, subjects=subjects)
+        findings.at(NO_VALLEY, switch, message, line, VALLEY_FREE_HOPS, end.hops, involves=involves, subjects=subjects)
     if found != expected:
         wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
         message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
-        findings.at(PINNED, switch, message, line, right, wrong, involves, subjects=subjects)
+        findings.at(PINNED, switch, message, line, right, wrong, involves=involves, subjects=subjects)
 
 
 def _ports(graph: Graph, device: int, found: tuple[int, ...]) -> str:

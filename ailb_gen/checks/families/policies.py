@@ -104,11 +104,11 @@ def _facts(expected: ExpectedFabric, switch: Switch, role: str) -> Facts:
 def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
     """Return the chains of a switch's groups that discover neighbors, with the names of the groups; each once."""
     found: dict[tuple[Chain, Chain], list[str]] = defaultdict(list)
-    alike: dict[tuple[object, ...], tuple[Chain, Chain]] = {}
+    known: dict[tuple[object, ...], tuple[Chain, Chain]] = {}
     for group, rule in zip(graph.switches[device].groups, graph.rules[device], strict=True):
         if group.discoveries:
             # Groups name the same policies, and comparing those by content would take longer than all the rest.
-            chains = alike.setdefault((group.imports, group.exports), (rule.imports, rule.exports))
+            chains = known.setdefault((group.imports, group.exports), (rule.imports, rule.exports))
             found[chains].append(group.name)
     return found
 
@@ -323,7 +323,7 @@ KEPT = Check(
 )
 NOT_BACK = Check(
     "AILB307",
-    "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
+    "all spines mark what they send in the same way, and refuse marked routes on import: nothing passes two spines",
     "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
     "A leaf that leaks routes would win: its longer path with AIGP beats the direct path of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",

@@ -229,7 +229,7 @@ def _check_ethernet(context: Context, findings: Findings) -> None:
         for (end, own), (far, other) in (rows, rows[::-1]):
             for text, line in own.items():
                 if text not in other:
-                    message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
+                    message = f"{end.port} has {text}, {far} at the other end lacks it: the link stays down"
                     subjects = tuple(about.port(one.device, one.port) for one in (end, far))
                     findings.at(SPEEDS, switches[end.device], message, line, part=end.port, subjects=subjects)
     hosts = {end: _ethernet(switches, end) for end in network.attachments.values()}

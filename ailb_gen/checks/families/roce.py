@@ -99,7 +99,7 @@ def _compare(ports: RocePorts, check: Check, rows: Iterable[Row], treatment: Tre
             right, wrong = _shown(expected), _shown(found)
             involves = (about.device(ports.switch.named),) if part in lost else ()
             message = f"{what} must be {right}, not {wrong}"
-            ports.add(check, message, line, right, wrong, involves, statement, subjects=subjects)
+            ports.add(check, message, line, right, wrong, involves=involves, statement=statement, subjects=subjects)
 
 
 def _shown(value: object) -> str:

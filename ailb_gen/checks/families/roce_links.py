@@ -105,7 +105,15 @@ def _check_links(context: Context, findings: Findings) -> None:
             involves = tuple(about.device(end.device) for end in ends)
             subjects = tuple(about.port(end.device, end.port) for end in ends)
             findings.add(
-                LINKS, cable.a.device, message, place, expected, found, involves, part=cable.a.port, subjects=subjects
+                LINKS,
+                cable.a.device,
+                message,
+                place,
+                expected,
+                found,
+                involves=involves,
+                part=cable.a.port,
+                subjects=subjects,
             )
 
 
@@ -189,7 +197,7 @@ def _disagreement(port: PortQos, qos: QosScript) -> str:
 
 LINKS = Check(
     "AILB707",
-    "both ends of every link between switches treat RDMA and congestion notifications alike",
+    "both ends of every link between switches treat RDMA and congestion notifications in the same way",
     "the two ends of a link treat RDMA or congestion notifications differently",
     "If the ends of a link differ, packets change class on their way, and one end ignores the PFC of the other.",
     REPAIR,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Unpack
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.locate import ANY, OR
-from ailb_gen.checks.model import Check, Findings
-from ailb_gen.checks.subjects import Subject
+from ailb_gen.checks.model import Check, Details, Findings
 from ailb_gen.errors import Place
 from ailb_gen.intent.settings import Roce
 from ailb_gen.network.cos import Scheduler
@@ -37,23 +36,22 @@ class RocePorts:
         line: int,
         expected: object = "",
         found: object = "",
-        involves: tuple[Subject, ...] = (),
-        statement: str = "",
-        instead: bool = False,
-        subjects: tuple[Subject, ...] = (),
+        **details: Unpack[Details],
     ) -> None:
         """Add a finding about the switch, or about each of the ports; `statement` is below class-of-service."""
-        where = OR.join(f"{ABOVE} {one}" if one else "" for one in statement.split(OR)) if statement else ""
-        named = tuple(dict.fromkeys((*subjects, *about.of_statement(self.switch.named, where))))
-        add = partial(self.findings.at, check, self.switch, message, line, expected, found)
+        choices = details.get("statement", "").split(OR)
+        details["statement"] = OR.join(f"{ABOVE} {choice}" if choice else "" for choice in choices)
+        named = about.of_statement(self.switch.named, details["statement"])
+        details["subjects"] = tuple(dict.fromkeys((*details.get("subjects", ()), *named)))
         if self.all_of_them:
-            add(involves, statement=where, instead=instead, subjects=named)
+            self.findings.at(check, self.switch, message, line, expected, found, **details)
             return
         # What holds on several ports is written once.
-        alike = f"{Place(self.switch.file, line or 1)} {message}"
+        details["same_cause"] = f"{Place(self.switch.file, line or 1)} {message}"
         for port in self.ports:
-            of_port = (*named, about.port(self.switch.named, port))
-            add(involves, alike, port, where, instead, of_port)
+            own: Details = {**details, "part": port}
+            own["subjects"] = (*details["subjects"], about.port(self.switch.named, port))
+            self.findings.at(check, self.switch, message, line, expected, found, **own)
 
     def scheduling(self, name: str, below: str) -> str:
         """Return the statement of a class's scheduler.

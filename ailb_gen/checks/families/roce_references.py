@@ -93,11 +93,18 @@ def _check_references(context: Context, findings: Findings) -> None:
             unused = [one for one in defined[what] if (what, one) not in used_names]
             reference = f"class-of-service {below}" if below else ""
             statement = at_fault(f"class-of-service {ABOVE[what]}", name, reference, unused, name in known[what])
-            alike, defined_as = f"{switch.named} {what} {name}", f"class-of-service {ABOVE[what]} {name} {ANY}"
+            same_cause, defined_as = f"{switch.named} {what} {name}", f"class-of-service {ABOVE[what]} {name} {ANY}"
             subjects = tuple(about.of_statement(switch.named, defined_as))
             expected = f"{what} {name}"
             findings.at(
-                REFERENCES, switch, message, line, expected, alike=alike, statement=statement, subjects=subjects
+                REFERENCES,
+                switch,
+                message,
+                line,
+                expected,
+                same_cause=same_cause,
+                statement=statement,
+                subjects=subjects,
             )
         for row in cos.classes:
             if row.queue is None:

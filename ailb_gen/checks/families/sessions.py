@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
@@ -20,7 +19,8 @@ from ailb_gen.network.model import AsList, Group, Switch
 from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, local_as
 
 AS_LIST = "policy-options as-list"
-AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
+# Statements about AS numbers concern the whole switch.
+AS_STATEMENTS = ("autonomous-system", "as-list")
 # By device and group: the devices of every AS number there.
 Neighbors = dict[tuple[str, int], dict[int, list[str]]]
 
@@ -48,17 +48,17 @@ def _check_up(context: Context, findings: Findings) -> None:
             named = about.of_statement(device, obstacle.statement) if obstacle.statement else _lists(switch, obstacle)
             subjects = (*(about.port(end.device, end.port) for end in (cable.a, cable.b)), *named)
             involves = []
-            if switch is None or AS_NUMBER.search(reason):
+            if switch is None or any(word in obstacle.statement for word in AS_STATEMENTS):
                 # A file that is missing and a wrong AS number concern the whole switch, at either end.
                 involves = [about.device(end.device) for end in (cable.a, cable.b)]
-            alike = f"{device} {reason}" if (device, reason) in everywhere else ""
+            same_cause = f"{device} {reason}" if (device, reason) in everywhere else ""
             findings.add(
                 UP,
                 device,
                 message,
                 place,
                 involves=involves,
-                alike=alike,
+                same_cause=same_cause,
                 part=obstacle.interface,
                 statement=obstacle.statement,
                 subjects=subjects,
@@ -189,14 +189,14 @@ def _add_as_list(
     if inside < size:
         message = f"as-list {name} admits {size} AS numbers; group {group.name} has {inside} neighbors in it"
         involves, ranges = map(about.device, missing), _ranges(set(known))
-        findings.at(AS_LISTS, switch, message, line, ranges, size, involves, part=name, statement=statement)
+        findings.at(AS_LISTS, switch, message, line, ranges, size, involves=involves, part=name, statement=statement)
     for asn, devices in sorted(known.items()):
         if asn not in listed:
             message = f"as-list {name} of group {group.name} lacks its neighbor's AS {asn}"
             switches = expected.switches
             wrong = [one for one in devices if one in switches and switches[one].asn != asn] or missing[:1]
             involves = map(about.device, wrong)
-            findings.at(AS_LISTS, switch, message, line, asn, name, involves, part=name, statement=statement)
+            findings.at(AS_LISTS, switch, message, line, asn, name, involves=involves, part=name, statement=statement)
 
 
 def _absent(expected: ExpectedFabric, name: str, group: Group, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:

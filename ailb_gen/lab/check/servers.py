@@ -142,10 +142,12 @@ def judge_tables(
 
     def add(table: int, message: str, expected: str, have: str) -> None:
         place = _table_place(context, server, table)
-        alike = f"{place.file} {message}" if place is not None else ""
+        same_cause = f"{place.file} {message}" if place is not None else ""
         involves = (about.nic(server, nic_of[table]),) if table in nic_of else ()
         subjects = (about.table(server, table),)
-        findings.add(TABLES, server, message, place, expected, have, involves, alike, subjects=subjects)
+        findings.add(
+            TABLES, server, message, place, expected, have, involves=involves, same_cause=same_cause, subjects=subjects
+        )
 
     for rule in sorted(rules - found):
         add(rule.table, f"has no rule {_rule(rule)}", _rule(rule), "")

@@ -40,7 +40,7 @@ class FileFolder:
 
     @classmethod
     def of_profile(cls, profile: Profile, devices: tuple[str, ...]) -> FileFolder:
-        """Return the files of servers that are configured alike."""
+        """Return the files of servers with the same configuration."""
         files = sorted(f"{profile.folder}/{file}" for file in (*profile.files, *(one.path for one in profile.extras)))
         return cls(profile.folder, devices, tuple(files))
 
