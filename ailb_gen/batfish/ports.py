@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ailb_gen.batfish.model import Row
 from ailb_gen.batfish.places import by_node, integer_of, interface
 from ailb_gen.batfish.unsupported import MANAGEMENT
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.expected import ExpectedFabric, port_override
 from ailb_gen.checks.expected_cabling import ExpectedCabling
 from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
@@ -101,17 +102,19 @@ def judge_vlans(network: Network, asked: ExpectedPorts, rows: Sequence[Row], fin
             have = seen.get((name, vlan), frozenset())
             if have != expected:
                 message = f"Batfish finds VLAN {vlan} {_difference(expected, have)}"
-                findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
+                findings.at(
+                    VLANS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)]
+                )
     for name, vlan in sorted(seen.keys() - asked.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
-        findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
+        findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)])
     read = {(name, vlan): found for name, one in known.items() for vlan, found in vlan_interfaces(one).items()}
     for name, vlan in sorted(read.keys() | seen.keys()):
         findings.look(READERS)
         members, have = read.get((name, vlan), frozenset()), seen.get((name, vlan), frozenset())
         if have != members:
             message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
-            findings.at(READERS, known[name], message, _vlan_line(known[name], vlan))
+            findings.at(READERS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)])
 
 
 def _seen_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix, address_value
+from ailb_gen.network.fabric import End
 
 # Servers have their prefixes from leaves: 64 bits (RFC 4862).
 SUBNET = 64
@@ -39,9 +40,7 @@ class SubjectKind(StrEnum):
     DROP_PROFILE = "drop-profile"
     CLASSIFIER = "classifier"
     PFC_PROFILE = "pfc-profile"
-    FILTER = "filter"
     SETTING = "setting"
-    STATEMENT = "statement"
 
 
 class Subject(NamedTuple):
@@ -66,6 +65,11 @@ def port(device: str, interface: str) -> Subject:
     """Return a port of a switch as a subject; a logical interface stands for its port, an IRB is its unit."""
     name = interface if interface.startswith("irb") else interface.partition(".")[0]
     return Subject(SubjectKind.PORT, device, name)
+
+
+def end(cable_end: End) -> Subject:
+    """Return the end of a cable at a switch as a subject."""
+    return port(cable_end.device, cable_end.port)
 
 
 def nic(server: str, name: str) -> Subject:

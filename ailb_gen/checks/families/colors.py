@@ -164,7 +164,7 @@ def _add_ends(
         has = found or "uncolored"
         message = f"the link to {other} is {has} ({where}); it must be {expected}"
         involves = (about.community(end.device, group.color),) if group is not None and group.color else ()
-        subjects = (about.port(end.device, end.port), about.port(other.device, other.port))
+        subjects = (about.end(end), about.end(other))
         same_cause = f"{end.device} {where} {found}" if all_of_them else ""
         statement = _discovery(switch, f"{end.port}.0", expected)
         if group is not None and found is not None and not all_of_them:

@@ -138,7 +138,7 @@ def _check_cabled(findings: HostFindings, expected: ExpectedNic, rail: Rail, end
     if rail.irb is None:
         place = Place(rail.switch.file, rail.switch.ports[end.port].line or 1)
         message = f"{end} puts untagged packets of {nic.name} into no VLAN with an IRB: it has no gateway"
-        findings.about(about.port(end.device, end.port)).add(GATEWAYS, message, place, nic=nic.name)
+        findings.about(about.end(end)).add(GATEWAYS, message, place, nic=nic.name)
         return
     for number in dict.fromkeys(route.table for route in nic.routes):
         routes = [route for route in nic.routes if route.table == number]
@@ -218,7 +218,7 @@ def _check_port_mtu(
     if host is not None and port.mtu is not None and least > port.mtu:
         message = f"packets of {host} bytes need an MTU of {least} on {end}, it has {port.mtu}"
         place, involves = Place(switch.file, port.mtu_line or port.line or 1), (about.nic(group.scope, nic),)
-        subjects = (about.nic(server, nic), about.port(end.device, end.port))
+        subjects = (about.nic(server, nic), about.end(end))
         expected = f"at least {least}"
         findings.add(MTUS, server, message, place, expected, port.mtu, involves=involves, part=nic, subjects=subjects)
 

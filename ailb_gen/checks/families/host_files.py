@@ -65,7 +65,7 @@ def _check_nics(context: Context, findings: Findings) -> None:
         if known is None or all(nic.name != name for nic in known.expected.nics):
             what = f"there are no files of a server {server}" if known is None else f"{server} has no GPU NIC {name}"
             message = f"a cable from {end} leads to {name}, but {what}"
-            subjects = (about.nic(server, name), about.port(end.device, end.port))
+            subjects = (about.nic(server, name), about.end(end))
             findings.add(NICS, server, message, None, "", name, part=name, subjects=subjects)
 
 

@@ -73,7 +73,7 @@ def _check_links(context: Context, findings: Findings) -> None:
             expected, found = here.mtu or DEFAULT, there.mtu or DEFAULT
             message = f"the MTU of {cable.a} is {expected}, that of {cable.b} is {found}"
             line = here.mtu_line or here.line
-            subjects = tuple(about.port(end.device, end.port) for end in (cable.a, cable.b))
+            subjects = (about.end(cable.a), about.end(cable.b))
             findings.at(LINK_MTUS, switch, message, line, expected, found, part=cable.a.port, subjects=subjects)
 
 

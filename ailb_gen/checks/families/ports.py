@@ -64,7 +64,7 @@ def _check_access(context: Context, findings: Findings) -> None:
                 end = End(switch.named, port.name)
                 if unit.switching and end not in cabled:
                     message = f"{unit.name} switches frames, and no cable of the fabric ends there"
-                    involves = (about.port(end.device, end.port),) if end in ends else ()
+                    involves = (about.end(end),) if end in ends else ()
                     findings.at(ACCESS, switch, message, unit.line, involves=involves, part=port.name)
 
 
@@ -78,7 +78,7 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
         return
     findings.look(check)
     port = switch.ports.get(end.port)
-    involves = () if as_asked else (about.port(end.device, end.port),)
+    involves = () if as_asked else (about.end(end),)
     if port is None:
         message = "a cable ends here, but the port is not configured"
         statement = f"interfaces {end.port}"
@@ -100,7 +100,7 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
             part=end.port,
             statement=statement,
             instead=defect.instead,
-            subjects=(about.port(end.device, end.port), *(about.vlan(end.device, vlan) for vlan in defect.vlans)),
+            subjects=(about.end(end), *(about.vlan(end.device, vlan) for vlan in defect.vlans)),
         )
 
 
@@ -215,7 +215,7 @@ def _add_speed(
     findings: Findings, switch: Switch, end: End, message: str, line: int, statement: str, values: tuple[object, object]
 ) -> None:
     """Add a finding about speed or split: the statement is that of the physical port, the subject the channel."""
-    own = (about.port(end.device, end.port),)
+    own = (about.end(end),)
     findings.at(SPEEDS, switch, message, line, *values, part=end.port, statement=statement, subjects=own)
 
 
@@ -230,7 +230,7 @@ def _check_ethernet(context: Context, findings: Findings) -> None:
             for text, line in own.items():
                 if text not in other:
                     message = f"{end.port} has {text}, {far} at the other end lacks it: the link stays down"
-                    subjects = tuple(about.port(one.device, one.port) for one in (end, far))
+                    subjects = tuple(about.end(one) for one in (end, far))
                     findings.at(SPEEDS, switches[end.device], message, line, part=end.port, subjects=subjects)
     hosts = {end: _ethernet(switches, end) for end in network.attachments.values()}
     usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)

@@ -103,7 +103,7 @@ def _check_links(context: Context, findings: Findings) -> None:
             place = Place(context.network.switches[cable.a.device].file, here.line or 1)
             expected, found = _text(own), _text(other)
             involves = tuple(about.device(end.device) for end in ends)
-            subjects = tuple(about.port(end.device, end.port) for end in ends)
+            subjects = tuple(about.end(end) for end in ends)
             findings.add(
                 LINKS,
                 cable.a.device,
@@ -154,7 +154,7 @@ def _check_hosts(context: Context, findings: Findings) -> None:
         if compared[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
             involves = (about.device(end.device), about.device(server.profile.folder))
-            message, subjects = f"{compared[key]} on {end}", (about.nic(name, nic), about.port(end.device, end.port))
+            message, subjects = f"{compared[key]} on {end}", (about.nic(name, nic), about.end(end))
             findings.add(HOSTS, name, message, place, involves=involves, part=nic, subjects=subjects)
 
 

@@ -34,7 +34,7 @@ def _check_up(context: Context, findings: Findings) -> None:
         cable = session.cable
         if cable.a in out_of_service or cable.b in out_of_service:
             message = f"a session comes up {cable.a} - {cable.b}, which the intent takes out of service"
-            subjects = tuple(about.port(end.device, end.port) for end in (cable.a, cable.b))
+            subjects = (about.end(cable.a), about.end(cable.b))
             findings.add(UP, cable.a.device, message, part=cable.a.port, subjects=subjects)
     for cable, obstacles in sessions.down:
         drained = cable.a in out_of_service or cable.b in out_of_service
@@ -46,7 +46,7 @@ def _check_up(context: Context, findings: Findings) -> None:
             place = Place(switch.file, obstacle.line or 1) if switch is not None else None
             message = f"no session {cable.a} - {cable.b}: at {device}, {reason}"
             named = about.of_statement(device, obstacle.statement) if obstacle.statement else _lists(switch, obstacle)
-            subjects = (*(about.port(end.device, end.port) for end in (cable.a, cable.b)), *named)
+            subjects = (about.end(cable.a), about.end(cable.b), *named)
             involves = []
             if switch is None or any(word in obstacle.statement for word in AS_STATEMENTS):
                 # A file that is missing and a wrong AS number concern the whole switch, at either end.

@@ -81,7 +81,7 @@ def _sessions(graph: Graph, seen: Measured, down: frozenset[End], findings: Find
         if end.device in seen.devices and sides.get(end) != up.get(end):
             message = f"the session is {_numbers(up.get(end))} in the lab, {_numbers(sides.get(end))} in this program"
             peer = peers.get(end)
-            involves = (peer.device, about.port(peer.device, peer.port)) if peer is not None else ()
+            involves = (peer.device, about.end(peer)) if peer is not None else ()
             findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
 
 

@@ -216,7 +216,7 @@ def _as_intended(context: Context, failed: frozenset[End], found: Hops) -> bool:
 def _tries_more(failure: Failure, findings: Findings) -> int:
     """Return how often more a failure is tried that nobody noticed: never if the look has found what BFD lacks."""
     lacking = {subject for one in findings.found[BFD.id] for subject in (*one.subjects, *one.involves)}
-    ends = (about.port(end.device, end.port) for end in failure.ends)
+    ends = (about.end(end) for end in failure.ends)
     return TRIES_MORE if failure.check is ONE_WAY and lacking.isdisjoint(ends) else 0
 
 

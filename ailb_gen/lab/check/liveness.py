@@ -39,7 +39,7 @@ def judge_bfd(context: Context, asked: AskedRoutes, seen: Measured, findings: Fi
             continue
         found = _text(seen.bfd.get(end))
         message = f"BFD with {peer} is {found}; the intent asks for {_text(want)}"
-        involves = (peer.device, about.port(peer.device, peer.port))
+        involves = (peer.device, about.end(peer))
         findings.add(
             BFD, end.device, message, _bfd_place(context, end), _text(want), found, involves=involves, part=end.port
         )
@@ -96,4 +96,5 @@ def judge_multipath(context: Context, asked: AskedRoutes, findings: Findings) ->
             group = switch.groups[number]
             if not group.multipath:
                 message = f"group {group.name} lacks multipath: its links share no load"
-                findings.at(MULTIPATH, switch, message, group.line, part=group.name)
+                subjects = [about.group(switch.named, group.name)]
+                findings.at(MULTIPATH, switch, message, group.line, part=group.name, subjects=subjects)

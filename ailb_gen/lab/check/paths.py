@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.families.lab import NO_VALLEY, TRACED
@@ -93,7 +94,8 @@ def judge_traces(context: Context, asked: AskedRoutes, seen: Measured, findings:
         involves = dict.fromkeys(
             name for one in traces for name in (leaves[one.source], leaves[one.target], *one.hops, one.target.device)
         )
-        findings.add(TRACED, server, message, place, involves=involves, part=first.source.port)
+        subjects = [about.nic(server, first.source.port)]
+        findings.add(TRACED, server, message, place, involves=involves, part=first.source.port, subjects=subjects)
 
 
 def _text(right: list[tuple[str, ...]]) -> str:

@@ -50,7 +50,7 @@ def judge_sessions(context: Context, asked: AskedRoutes, seen: Measured, finding
             numbers = (switches[device].asn, switches[peer.device].asn)
             for message in _session(seen.sessions.get(end), peer, numbers) if device in seen.devices else ():
                 place = bgp_place(context, device, port)
-                involves = (peer.device, about.port(peer.device, peer.port))
+                involves = (peer.device, about.end(peer))
                 findings.add(SESSIONS, device, message, place, involves=involves, part=port)
     for end, session in seen.sessions.items():
         if session.established and end.port not in asked.links.get(end.device, {}):

@@ -54,7 +54,7 @@ def judge_links(context: Context, seen: Measured, gone: Gone, findings: Findings
                 message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
                 if end in gone.dark and {end.device, sender.device} <= seen.devices:
                     message += ": the link has no carrier"
-                involves = (about.device(end.device), about.port(end.device, end.port))
+                involves = (about.device(end.device), about.end(end))
                 _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
             elif heard.prefixes:
                 prefixes = some([str(one.prefix) for one in heard.prefixes])

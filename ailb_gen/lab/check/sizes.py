@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import LARGE, MTUS
 from ailb_gen.checks.model import Findings
@@ -71,7 +72,8 @@ def _add(
     switch = context.network.switches.get(end.device)
     if switch is None:
         place = _host_place(context, end.device)
-        findings.add(MTUS, end.device, message, place, expected, found, part=end.port)
+        subjects = [about.nic(end.device, end.port)]
+        findings.add(MTUS, end.device, message, place, expected, found, part=end.port, subjects=subjects)
         return
     findings.at(MTUS, switch, message, _line(switch, end.port), expected, found, part=end.port)
 
@@ -104,7 +106,8 @@ def judge_sizes(context: Context, asked: AskedRoutes, seen: Measured, findings: 
         involves = dict.fromkeys(
             name for one in lost for name in (*_way(asked, leaves, one, context), one.target.device)
         )
-        findings.add(LARGE, server, message, _host_place(context, server), involves=involves, part=first.source.port)
+        place, subjects = _host_place(context, server), [about.nic(server, first.source.port)]
+        findings.add(LARGE, server, message, place, involves=involves, part=first.source.port, subjects=subjects)
 
 
 def _way(asked: AskedRoutes, leaves: Mapping[End, str], one: SeenSize, context: Context) -> Iterator[str]:
