@@ -183,7 +183,7 @@ def _root(finding: Finding, direct: dict[Finding, Finding]) -> Finding:
 
 
 def _pairs(findings: Iterable[Finding], layers: dict[str, Layer]) -> dict[Finding, Finding]:
-    """Return what is missing because something else stands there: as much is too much in a file as is missing."""
+    """Return missing things with the surplus ones written instead, where a file has as many surplus as missing ones."""
     lacking: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
@@ -222,7 +222,7 @@ class _Index:
                 self.found.setdefault((finding.check, relation, key), finding)
 
     def cause(self, finding: Finding) -> Finding | None:
-        """Return what a finding follows from directly: by the first rule that applies, the most fundamental."""
+        """Return the direct cause of a finding: by the first rule that applies, the most fundamental one."""
         own = self.layers[finding.check]
         for effects, layers, relation in RULES:
             if own in effects:

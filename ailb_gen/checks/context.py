@@ -177,19 +177,19 @@ class Context:
 
     @property
     def failure_outcomes(self) -> FailureOutcomes | None:
-        """What single failures and some pairs do; None where not everything is delivered without failures."""
+        """The outcomes of single failures and some pairs; None where not everything is delivered without failures."""
         if not self._outcomes:
             self._outcomes.append(self._failures())
         return self._outcomes[0]
 
     @property
     def kept_outcomes(self) -> FailureOutcomes | None:
-        """What failures do, if that was computed: it is not computed here, because it takes long."""
+        """The outcomes of failures if they were computed: they are not computed here, because that takes long."""
         return self._outcomes[0] if self._outcomes else None
 
     @cached_property
     def _outcomes(self) -> list[FailureOutcomes | None]:
-        """What failures do, once that is computed."""
+        """The outcomes of failures, once they are computed."""
         return []
 
     def _failures(self) -> FailureOutcomes | None:
@@ -201,7 +201,7 @@ class Context:
 
     @cached_property
     def fib_changes(self) -> FibChanges:
-        """What failures change in the FIBs for packets between servers."""
+        """The changes by failures in the FIBs for packets between servers."""
         return FibChanges(self.baseline, routed_prefixes(self.network, self.routing))
 
     @cached_property

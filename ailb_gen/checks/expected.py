@@ -59,7 +59,7 @@ def port_override(expected: ExpectedFabric, end: End) -> PortOverride:
 
 
 def drained(expected: Outline) -> ExpectedDrain:
-    """Compute what is out of service. Raises UsageError for an entry that names nothing."""
+    """Compute the parts out of service. Raises UsageError for an entry that names nothing."""
     switches = expected.switches
     off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
     entries = expected.fabric.drain

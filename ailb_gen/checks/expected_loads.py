@@ -50,7 +50,7 @@ class ExpectedLoads:
         self.up, self.down = self._totals(self.kinds)
 
     def _totals(self, kinds: Table) -> tuple[Table, Table]:
-        """Return what the links of every kind of leaf carry, up and down, when every leaf sends one unit to all."""
+        """Return the loads of the links of every kind of leaf, up and down, when every leaf sends one unit to all."""
         up, down = np.zeros_like(kinds), np.zeros_like(kinds)
         for kind, table in enumerate(kinds):
             counts = self.sizes.copy()

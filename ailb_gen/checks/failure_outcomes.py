@@ -1,4 +1,4 @@
-"""What every single failure of a link or a spine does, and a sample of pairs of links: one pass, kept for reports."""
+"""Outcomes of all single failures of links and spines, and of a sample of pairs: one pass, kept for reports."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FailureVerdict:
 
 @dataclass(frozen=True, slots=True)
 class FailureOutcomes:
-    """What failures do to the fabric of `baseline`, in the order of its sessions and of the spines.
+    """The outcomes of failures in the fabric of `baseline`, in the order of its sessions and of the spines.
 
     `peaks` are the highest loads over single failures; a cause is an index into `links` followed by `spines`. `changes`
     are what these change in FIBs (see FibChanges), CHUNK failures each, if that was asked for.
@@ -124,7 +124,7 @@ def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
 
 
 def packed(rows: Sequence[Row]) -> bytes:
-    """Return what failures change as compressed JSON; empty for none."""
+    """Return the changes by failures as compressed JSON; empty for none."""
     return gzip.compress(json.dumps(rows, separators=(",", ":")).encode(), LEVEL, mtime=0) if rows else b""
 
 

@@ -219,7 +219,7 @@ def _lines(node: Node) -> Iterator[int]:
 
 
 def _instead(placed: Mapping[Finding, Finding]) -> dict[Finding, Finding]:
-    """Mark what stands in the place of something that is missing: it gets the same gap.
+    """Mark statements that are written instead of a missing one: they get the same gap.
 
     In a block as many statements are wrong as are missing, or there is one that no switch knows and that is like it.
     """

@@ -136,7 +136,7 @@ class Details(TypedDict, total=False):
 
 
 class Findings:
-    """Collect what checks find, count and skip, by the id of the check, until it becomes results."""
+    """Collect findings, counts and skipped checks by the id of the check, until they become results."""
 
     __slots__ = ("counts", "figures", "found", "skipped")
 

@@ -129,7 +129,7 @@ def _summary(fields: Mapping[str, object]) -> str:
 
 
 def topology(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Iterator[Record]:
-    """Iterate over what `topology.json` must say."""
+    """Iterate over the records that `topology.json` must have."""
     for key, value in (("fabric", expected.fabric.name), ("pool", str(expected.pool))):
         yield Record("value", key, {key: value})
     for color in expected.colors:
@@ -193,7 +193,7 @@ def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> 
 
 
 def cables(cabling: ExpectedCabling) -> Iterator[Record]:
-    """Iterate over what `cabling.csv` must say."""
+    """Iterate over the records that `cabling.csv` must have."""
     for cable in cabling.links:
         yield Record("cable", f"{cable.a_device} {cable.a_port}", dict(zip(cable._fields, cable, strict=True)))
     for cable in cabling.hosts:

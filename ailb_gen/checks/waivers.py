@@ -130,7 +130,7 @@ def accept(results: Iterable[Result], waivers: Iterable[Waiver], today: datetime
 def review(
     results: Iterable[Result], waivers: Sequence[Waiver], today: datetime.date, artifacts: str
 ) -> tuple[Result, Result]:
-    """Return what is wrong with the waivers themselves, as the results of AILB090 and AILB091.
+    """Return the findings about the waivers themselves, as the results of AILB090 and AILB091.
 
     A waiver is unused when its check ran and found nothing that it covers; one for a check that did not run is not
     judged. `artifacts` is the directory that places in findings are relative to.

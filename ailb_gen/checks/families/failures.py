@@ -88,7 +88,7 @@ class _Judge:
     def reach(
         self, check: Check, verdicts: Sequence[FailureVerdict], examined: str = "failures tried one by one"
     ) -> None:
-        """Find what is lost though a spine would pass it on over the links that are left."""
+        """Find prefixes that are lost though a spine would pass them on over the links that are left."""
         unavoidable = 0
         for verdict in verdicts:
             lost = [entry for entry in verdict.lost if self._passed_on(verdict.failure, entry[0], entry[1])]

@@ -34,7 +34,7 @@ def _check_present(context: Context, findings: Findings) -> None:
 
 
 def _add_faults(check: Check, kinds: tuple[str, ...], context: Context, findings: Findings) -> None:
-    """Add what the reader of the files could not use."""
+    """Add the defects that the reader of the files reported."""
     for defect in context.network.defects:
         if defect.kind in kinds:
             device, _, part = defect.scope.partition(" ")
@@ -98,7 +98,7 @@ def _check_sections(context: Context, findings: Findings) -> None:
 
 
 def _misspelled(switch: Switch, section: str) -> Unmodelled | None:
-    """Return what stands in a file where a section of the highest level, or of protocols, should."""
+    """Return the misspelled heading of a section of the highest level, or of protocols."""
     above, _, word = section.rpartition(" ")
     there = {
         words[-1]: entry

@@ -1,4 +1,4 @@
-"""Check what every BGP group that discovers neighbors needs, and LLDP (AILB204 to AILB207, AILB210, AILB211)."""
+"""Check BGP groups that discover neighbors, and LLDP (AILB204 to AILB207, AILB210, AILB211)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _untagged(port: Port) -> tuple[int | None, str]:
 
 
 def rail_of(switch: Switch, native: int | None, name: str) -> Rail:
-    """Return what a leaf offers to untagged packets of a VLAN, given by id or name."""
+    """Return the service of a leaf for untagged packets of a VLAN, given by id or name."""
     vlan = next((v for v in switch.vlans if v.name == name or (native is not None and v.vlan_id == native)), None)
     irb = switch.unit(vlan.irb) if vlan is not None and vlan.irb is not None else None
     gateways: dict[Prefix, tuple[int, ...]] = {}

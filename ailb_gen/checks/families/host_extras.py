@@ -265,7 +265,7 @@ ELSEWHERE = (
 
 
 def judge(group: HostGroup, extra: Extra) -> tuple[Check, str]:
-    """Return what a file changes, or empty for one that is harmless, and the check that tells it."""
+    """Return the effect of a file, empty for a harmless one, and the check that reports it."""
     if extra.text is not None and file_is_harmless(extra.path):
         return EXTRAS, ""
     for pattern, what, test in OVERRIDES:

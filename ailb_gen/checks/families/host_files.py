@@ -107,7 +107,7 @@ def _compare_names(group: HostGroup, file: str, found: list[str], names: list[st
 
 
 def _unknown_key(group: HostGroup, file: str) -> tuple[str, int]:
-    """Return what a netplan file without NICs has in place of their heading, as the end of a message, and its line."""
+    """Return the wrong heading of a netplan file without NICs, as the end of a message, and its line."""
     if file == files.NETPLAN:
         for setting in group.profile.network:
             if ("", setting.key) not in NETPLAN_HEAD:

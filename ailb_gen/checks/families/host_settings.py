@@ -268,7 +268,7 @@ def _check_asked(group: HostGroup, findings: HostFindings, reasons: Mapping[str,
 
 @per_group
 def _check_units(group: HostGroup, findings: HostFindings) -> None:
-    """Compare what the services run, and what they wait for."""
+    """Compare the programs of services, and the units that they wait for."""
     for file, plain in UNIT_SETTINGS.items():
         if file not in group.profile.files or (file == files.QOS_UNIT and group.expected.roce is None):
             continue

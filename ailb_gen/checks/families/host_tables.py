@@ -152,7 +152,7 @@ def _stray(routes: Iterable[Route], prefix: Prefix | None) -> int:
 
 
 def _misplaced(nic: Nic, defaults: list[Route]) -> str:
-    """Return by what the default routes of a NIC belong together where one is in a table of another prefix."""
+    """Return the shared cause of the default routes of a NIC where one is in a table of another prefix."""
     count = Counter(route.table for route in nic.routes if route.to is not None and not route.to.length)
     twice, without = [one for one, many in count.items() if many > 1 or one is None], len(defaults) != 1
     return f"{nic.file} {nic.name} default" if len(twice) == 1 and without else ""

@@ -1,4 +1,4 @@
-"""Check what a device would refuse to commit, by Juniper's YANG models (AILB9xx)."""
+"""Check files for statements that a device would refuse to commit, by Juniper's YANG models (AILB9xx)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def of_all(found: list[Finding]) -> list[Finding]:
 
 
 def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding]:
-    """Yield what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
+    """Yield the findings of the commit check of a device; `file` is its configuration, relative to the artifacts."""
     for violation in result.findings:
         place, words = Place(file, violation.line or 1), " ".join(violation.path)
         instead = violation.kind not in (kinds.MUST, kinds.RELEASE, kinds.MISSING)

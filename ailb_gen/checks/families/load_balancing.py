@@ -1,4 +1,4 @@
-"""Check what a switch balances by: forwarding table, dynamic and global load balancing (AILB406 to AILB408)."""
+"""Check the load balancing of switches: forwarding table, dynamic and global load balancing (AILB406 to AILB408)."""
 
 from __future__ import annotations
 

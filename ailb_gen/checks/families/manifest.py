@@ -100,7 +100,7 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
 
 
 def _owner(name: str) -> str:
-    """Return what a file belongs to: a switch, the folder of a server or of a profile, else itself."""
+    """Return the owner of a file: a switch, the folder of a server or of a profile, else the file itself."""
     folder, device = owner(name)
     if folder == SWITCHES:
         return device

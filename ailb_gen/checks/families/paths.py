@@ -99,7 +99,7 @@ def _add_path(
     expected: tuple[int, ...],
     findings: Findings,
 ) -> None:
-    """Add what is wrong with the path from a leaf: its end, its length, or the positions that it takes."""
+    """Add findings about the path from a leaf: its end, its length, or the positions that it takes."""
     switch, row = graph.switches[device], graph.adjacencies[device]
     line = switch.groups[row[expected[0]].own_group].line if expected else switch.bgp_line
     peers = dict.fromkeys(row[at].peer for at in (*expected, *found))
@@ -124,7 +124,7 @@ def _ports(graph: Graph, device: int, found: tuple[int, ...]) -> str:
 
 
 def _check_connected(context: Context, findings: Findings) -> None:
-    """Compare what is left in service with what every prefix needs; the figures say what is missing."""
+    """Compare the links left in service with those that every prefix needs; the figures list the missing ones."""
     findings.look(CONNECTED, len(context.paths.kind_of))
     for source, owner, color in context.paths.partitions():
         message = f"the drain leaves no path to the prefix of color {color.name} of {owner}"

@@ -183,7 +183,7 @@ def _balances(term: Term) -> bool:
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
-    """Compare what a chain makes of all kinds of routes with what it must."""
+    """Compare the verdicts of a chain on all kinds of routes with the expected ones."""
     marks = [facts.mark] if facts.mark and (facts.role, direction) == (SPINE, "import") else []
     routes = heard(chain, facts.colors, marks) + (local(chain) if direction == "export" else ())
     rejecting: dict[bool, set[str]] = {True: set(), False: set()}

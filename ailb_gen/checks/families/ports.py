@@ -24,7 +24,7 @@ UNSPLIT: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class PortDefect:
-    """What is wrong with a port: a message, its line (0 is that of the port), the statement below the port.
+    """A defect of a port: a message, its line (0 is that of the port), the statement below the port.
 
     A statement that begins with `/` is below no port. `vlans` are the names and numbers of VLANs that it is about.
     """
@@ -105,7 +105,7 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
 
 
 def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[PortDefect]:
-    """Yield what is wrong with any cabled port; `disabled` is whether the intent disables it."""
+    """Yield the defects that any cabled port may have; `disabled` is whether the intent disables it."""
     if (port.disabled or (unit is not None and unit.disabled)) and not disabled:
         below = "disable" if port.disabled else "unit 0 disable"
         yield PortDefect("the port is disabled", port.line, below)

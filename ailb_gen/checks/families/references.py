@@ -121,14 +121,14 @@ def _interfaces(switch: Switch) -> Iterator[Reference]:
         yield "interface", announced.interface, "router-advertisement", announced.line, ""
 
 
-def _check_modelled(context: Context, findings: Findings) -> None:
+def _check_modeled(context: Context, findings: Findings) -> None:
     """Name every statement that is neither read nor harmless, with what it is known to do."""
     for switch in context.network.switches.values():
-        findings.look(MODELLED)
+        findings.look(MODELED)
         for entry in (*switch.unmodelled, *_unknown_terms(switch), *_expressions(switch)):
-            message = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
+            message = f"{entry.whole} is not modeled: {consequence(entry.whole)}"
             statement = f"{entry.statement}{OR}"
-            findings.at(MODELLED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)
+            findings.at(MODELED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)
 
 
 def _expressions(switch: Switch) -> Iterator[Unmodelled]:
@@ -181,13 +181,13 @@ REFERENCES = Check(
     _check_references,
     layer=Layer.REFERENCES,
 )
-MODELLED = Check(
+MODELED = Check(
     "AILB209",
     "every statement is one that this program reads, or one that is known to change nothing that it proves",
-    "a statement is not modelled",
+    "a statement is not modeled",
     "The statement may break what this program proves: the proof holds only without it.",
     "Delete the statement. If it has to stay, try it on a device and accept it until a date, in a waiver file: "
     "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
-    _check_modelled,
+    _check_modeled,
     layer=Layer.UNMODELED,
 )

@@ -90,7 +90,7 @@ def _wrong_copies(
     sent: tuple[str, bool],
     heard: Mapping[str, frozenset[str]],
 ) -> Iterator[tuple[str, int, str]]:
-    """Compare what was received with what must be: a copy per spine, of the prefix's own color where the spine has it.
+    """Compare received copies with the expected ones: one per spine, of the prefix's own color where the spine has it.
 
     Yields messages with the group and the spine that they are about. `sent` is the prefix's own color and whether it
     has AIGP there, `heard` in which colors each spine may pass the prefix on. A spine with several sessions to the

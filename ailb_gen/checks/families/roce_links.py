@@ -60,7 +60,7 @@ ALWAYS: tuple[tuple[str, Callable[[PortQos], object]], ...] = (
 
 
 def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterator[Difference]:
-    """Yield what is compared at two ends; queues and marking where the intent asks the same of both."""
+    """Yield the values compared at two ends; queues and marking only where the intent expects the same of both."""
     yield from ((what, value(here), value(there)) for what, value in ALWAYS)
     if same_intent:
         others = {treatment.dscp: treatment for treatment in there.treatments}

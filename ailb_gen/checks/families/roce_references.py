@@ -1,4 +1,4 @@
-"""Check what class-of-service refers to, and buffers (AILB702, AILB711)."""
+"""Check the references of class-of-service, and buffers (AILB702, AILB711)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _references(cos: ClassOfService) -> Iterator[Reference]:
 
 
 def _dangling(cos: ClassOfService) -> Iterator[Reference]:
-    """Iterate over what is referred to and not defined, as `_references` does."""
+    """Iterate over the references to undefined names, as `_references` does."""
     defined = _defined(cos)
     builtin = {
         "forwarding class": DEFAULT_CLASSES.keys(),

@@ -51,7 +51,7 @@ def _is_empty(plot: Plot) -> bool:
 
 
 def _legend(names: list[str]) -> Markup:
-    """Return what every series looks like; a line alone needs its name only."""
+    """Return the style of every series; a single line needs its name only."""
     rows = (
         tag(
             "li",

@@ -94,7 +94,7 @@ def _links(picture: Picture) -> Mapping[str, object]:
 
 
 def _folders(context: Context, picture: Picture) -> list[FileFolder]:
-    """Return what belongs together: a switch with its file, or servers with the folder that they share."""
+    """Return the groups of devices: a switch with its file, or servers with the folder that they share."""
     network = context.network
     shared: dict[str, list[str]] = defaultdict(list)
     found = []

@@ -23,7 +23,7 @@ MOST = 64
 
 @dataclass(frozen=True, slots=True)
 class FileFolder:
-    """What belongs together: a switch with its file, or servers with the files that they share.
+    """A group of devices: a switch with its file, or servers with the files that they share.
 
     `key` is unique: the name of a switch, or a folder. `files` are relative to the artifact directory.
     """

@@ -1,4 +1,4 @@
-"""What a page needs to trace paths by itself: tables of the servers' routing, of FIBs, and of what failures change.
+"""The data of a page that traces paths by itself: tables of servers' routing, of FIBs, and of changes by failures.
 
 Texts, prefixes and addresses stand in lists, once; everything else has their indices, NONE for nothing. What reads them
 is `templates/report/tracer.js`.

@@ -1,4 +1,4 @@
-"""What charts show: lines, bars and heat maps; each can say itself as a table, too."""
+"""The contents of charts: lines, bars and heat maps; each can be a table, too."""
 
 from __future__ import annotations
 
