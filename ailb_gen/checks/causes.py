@@ -279,14 +279,15 @@ def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
 
 # What is about a prefix or a table of an interface is not about the whole interface.
 NARROW = frozenset({SubjectKind.PREFIX, SubjectKind.TABLE})
+ENDS = frozenset({SubjectKind.PORT, SubjectKind.NIC})
 
 
 def _narrow(finding: Finding) -> list[Subject]:
-    """Return the subjects of a finding that may be those of another one, too: never a whole device."""
+    """Return the subjects that two findings may share: never a whole device; also the other end of a cable."""
     subjects = [one for one in finding.subjects if one.kind is not SubjectKind.DEVICE]
     if any(one.kind in NARROW for one in subjects):
         subjects = [one for one in subjects if not _is_around(one)]
-    return subjects
+    return subjects + [one for one in finding.involves if one.kind in ENDS]
 
 
 def _is_around(subject: Subject) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.batfish.ports import ExpectedPorts, expected_ports, judge_ports, judge_vlans
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.model import Finding
-from ailb_gen.errors import BatfishError
+from ailb_gen.errors import BatfishError, Place
 from ailb_gen.network.fabric import End, Network
 from tests.batfish.recorded import INTERFACES, at, changed, examined, judged, network, ports, rows
 from tests.conftest import intent_of
@@ -55,6 +56,10 @@ def of_ports(name: str, *edits: tuple[str, str, object], found: Network | None =
     return judged(judge_ports, found or network(name), intended(name), told)
 
 
+def of_vlan(check: str, device: str, vlan: int, message: str, place: Place) -> Finding:
+    return Finding(check, device, message, place, subjects=(about.vlan(device, vlan),))
+
+
 def of_vlans(name: str, *edits: tuple[str, int, object], found: Network | None = None) -> list[Finding]:
     """Judge the recorded VLANs; an edit is a switch, a VLAN and the interfaces in it, or None to omit it."""
     told = rows(name, "switchedVlanProperties")
@@ -97,8 +102,8 @@ def test_a_port_with_a_small_mtu() -> None:
 
 def test_a_port_in_a_vlan_that_is_not_there() -> None:
     message = "Batfish finds VLAN 101 without et-0/1/1.0"
-    assert of_vlans("d_v6_bad") == [Finding("AILB807", "leaf1", message, at(4))]
-    assert of_vlans("d_v4la_bad") == [Finding("AILB807", "leaf1", message, at(5))]
+    assert of_vlans("d_v6_bad") == [of_vlan("AILB807", "leaf1", 101, message, at(4))]
+    assert of_vlans("d_v4la_bad") == [of_vlan("AILB807", "leaf1", 101, message, at(5))]
 
 
 def test_readers_that_disagree_about_an_mtu() -> None:
@@ -247,17 +252,18 @@ def test_vlans_without_what_belongs_in_them_and_with_what_does_not() -> None:
         (["leaf2[et-0/1/2.0]", "leaf2[irb.101]"], "without et-0/1/1.0 and with et-0/1/2.0 besides"),
     ):
         assert of_vlans("d_v6_clean", ("leaf2", 101, interfaces)) == [
-            Finding("AILB807", "leaf2", f"Batfish finds VLAN 101 {what}", at(4, "leaf2")),
-            Finding("AILB808", "leaf2", f"{readers} {what}", at(4, "leaf2")),
+            of_vlan("AILB807", "leaf2", 101, f"Batfish finds VLAN 101 {what}", at(4, "leaf2")),
+            of_vlan("AILB808", "leaf2", 101, f"{readers} {what}", at(4, "leaf2")),
         ]
 
 
 def test_a_vlan_that_only_batfish_knows() -> None:
     assert of_vlans("d_v6_clean", ("spine1", 7, ["spine1[et-0/0/0.0]"])) == [
-        Finding("AILB807", "spine1", "Batfish finds VLAN 7, which the intent does not know", at(1, "spine1")),
-        Finding(
+        of_vlan("AILB807", "spine1", 7, "Batfish finds VLAN 7, which the intent does not know", at(1, "spine1")),
+        of_vlan(
             "AILB808",
             "spine1",
+            7,
             "against this program Batfish reads VLAN 7 with et-0/0/0.0 besides",
             at(1, "spine1"),
         ),
@@ -268,16 +274,17 @@ def test_a_vlan_that_the_intent_does_not_know() -> None:
     known = ports("d_v6_clean").vlans
     fewer = ExpectedPorts({}, {key: names for key, names in known.items() if key != ("leaf1", 102)})
     assert judged(judge_vlans, network("d_v6_clean"), fewer, rows("d_v6_clean", "switchedVlanProperties")) == [
-        Finding("AILB807", "leaf1", "Batfish finds VLAN 102, which the intent does not know", at(10))
+        of_vlan("AILB807", "leaf1", 102, "Batfish finds VLAN 102, which the intent does not know", at(10))
     ]
 
 
 def test_a_vlan_that_this_program_does_not_read() -> None:
     found = changed(network("d_v6_clean"), "leaf1", vlans=())
     assert of_vlans("d_v6_clean", found=found) == [
-        Finding(
+        of_vlan(
             "AILB808",
             "leaf1",
+            vlan,
             f"against this program Batfish reads VLAN {vlan} with et-0/1/{vlan - 100}.0, irb.{vlan} besides",
             at(1),
         )
@@ -307,7 +314,7 @@ def test_members_by_number_and_vlans_without_anything() -> None:
     routed = replace(port, units=(replace(unit, switching=False),))
     found = changed(found, "leaf1", ports={**leaf.ports, "et-0/1/1": routed})
     message = "against this program Batfish reads VLAN 101 with et-0/1/1.0 besides"
-    assert of_vlans("d_v6_clean", found=found) == [Finding("AILB808", "leaf1", message, at(4))]
+    assert of_vlans("d_v6_clean", found=found) == [of_vlan("AILB808", "leaf1", 101, message, at(4))]
 
 
 @pytest.mark.parametrize("word", ["101", "vn101", "101-101", "100-101", "all"])

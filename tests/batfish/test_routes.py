@@ -18,6 +18,7 @@ from ailb_gen.batfish.routes import (
     judge_understood,
 )
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.model import Finding
 from ailb_gen.errors import BatfishError
 from ailb_gen.routing.rib import Routing
@@ -110,9 +111,19 @@ def test_switches_whose_names_have_capitals() -> None:
 def test_gaps_stand_where_the_files_say_so() -> None:
     gaps = (Gap("P", "'from tag 3'", 12), Gap("P", "something", 0))
     found = Shadow((ShadowSwitch("leaf1", (), gaps), ShadowSwitch("leaf2", (), ())), shadow(GOOD).numbering)
+    subjects = (about.policy("leaf1", "P"),)
     assert judged(judge_gaps, network(GOOD), found) == [
-        Finding("AILB812", "leaf1", "not in the shadow: policy P: something", at(1, "leaf1"), part="P"),
-        Finding("AILB812", "leaf1", "not in the shadow: policy P: 'from tag 3'", at(12, "leaf1"), part="P"),
+        Finding(
+            "AILB812", "leaf1", "not in the shadow: policy P: something", at(1, "leaf1"), part="P", subjects=subjects
+        ),
+        Finding(
+            "AILB812",
+            "leaf1",
+            "not in the shadow: policy P: 'from tag 3'",
+            at(12, "leaf1"),
+            part="P",
+            subjects=subjects,
+        ),
     ]
     assert examined(judge_gaps, network(GOOD), found) == {"AILB812": 2}
 
