@@ -65,7 +65,7 @@ RULES: tuple[tuple[Layers, Layers, Relation], ...] = (
     # A value that no switch takes is the reason why the value is wrong; what is in a place where it is not read is
     # missing where it belongs.
     ((*ON_PORTS, *ROUTING, Layer.QOS), (Layer.SYNTAX, Layer.UNMODELED), Relation.PART),
-    # Of a file that is not there, or belongs to no device, nothing else is told.
+    # Of a file that is not there, or belongs to no device, nothing else is reported.
     ((*WRITTEN, *COMPUTED), (Layer.FILES,), Relation.WHOLE),
     ((Layer.FILES, *WIRING, *ON_SERVERS), (Layer.FILES,), Relation.FILE),
     # The topology is made of the same intent, and nothing is wired by it.
@@ -132,6 +132,7 @@ RULES: tuple[tuple[Layers, Layers, Relation], ...] = (
     ((Layer.COMMIT,), (*ON_PORTS, *ROUTING, Layer.SESSIONS), Relation.SUBJECT),
     ((Layer.REPETITIONS,), (*_from(Layer.FILES, Layer.QOS), *ON_SERVERS), Relation.DEVICE),
 )
+RULES_OF = {layer: [(layers, relation) for effects, layers, relation in RULES if layer in effects] for layer in Layer}
 # Where the first finding of a check stands for others of the same check.
 LEADERS: tuple[tuple[Layers, Relation], ...] = (
     (
@@ -223,13 +224,11 @@ class _Index:
 
     def cause(self, finding: Finding) -> Finding | None:
         """Return the direct cause of a finding: by the first rule that applies, the most fundamental one."""
-        own = self.layers[finding.check]
-        for effects, layers, relation in RULES:
-            if own in effects:
-                checks = [check for layer in layers for check in self.checks[layer] if check != finding.check]
-                cause = self._first(finding, relation, checks)
-                if cause is not None:
-                    return cause
+        for layers, relation in RULES_OF[self.layers[finding.check]]:
+            checks = [check for layer in layers for check in self.checks[layer] if check != finding.check]
+            cause = self._first(finding, relation, checks)
+            if cause is not None:
+                return cause
         return None
 
     def leader(self, finding: Finding) -> Finding | None:

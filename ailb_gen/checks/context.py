@@ -18,7 +18,7 @@ from ailb_gen.checks.expected_loads import ExpectedLoads
 from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
-from ailb_gen.checks.progress import NO_PROGRESS, Progress
+from ailb_gen.checks.progress import NO_PROGRESS, RunProgress
 from ailb_gen.errors import OutputError
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.endpoints import routed_prefixes
@@ -56,7 +56,7 @@ class Context:
     commit: Mapping[str, CheckResult] | None = None
     seed: int = 1
     executor: Executor | None = None
-    steps: Progress = NO_PROGRESS
+    steps: RunProgress = NO_PROGRESS
     keep_changes: bool = False
 
     @cached_property

@@ -30,7 +30,7 @@ STEPS = sum(WEIGHTS.values())
 _STARTS = dict(zip(WEIGHTS, accumulate(WEIGHTS.values(), initial=0), strict=False))
 
 
-class Progress:
+class RunProgress:
     """Converts counts of things into the STEPS steps of a progress bar."""
 
     __slots__ = ("_reported", "advance", "step")
@@ -68,4 +68,4 @@ class Progress:
 
 
 # For runs without a progress bar.
-NO_PROGRESS = Progress(lambda count: None, lambda name: None)
+NO_PROGRESS = RunProgress(lambda count: None, lambda name: None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, Run, RunOptions
-from ailb_gen.checks.progress import CALLED, STEPS, WEIGHTS, Progress
+from ailb_gen.checks.progress import CALLED, STEPS, WEIGHTS, RunProgress
 from ailb_gen.checks.run import _schema, examine, run
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
@@ -114,7 +114,7 @@ def test_models_that_are_parsed_for_the_first_time_advance(tmp_path: Path, monke
     module = f"module junos-conf-root {{ namespace urn:x; prefix x; container configuration {{ {leaves} {groups} }} }}"
     (models / "junos-conf-root@2024-01-01.yang").write_text(module)
     told: list[int] = []
-    steps = Progress(told.append, lambda name: None)
+    steps = RunProgress(told.append, lambda name: None)
     steps.begin("YANG models", 1)
     _schema(models, steps)
     assert sum(told) == WEIGHTS["YANG models"]
@@ -125,7 +125,7 @@ def test_models_that_are_parsed_for_the_first_time_advance(tmp_path: Path, monke
 
 def test_a_step_never_goes_beyond_its_share_or_back() -> None:
     told: list[int] = []
-    steps = Progress(told.append, lambda name: None)
+    steps = RunProgress(told.append, lambda name: None)
     done = steps.begin("reading", 3)
     for _ in range(5):
         done(1)
