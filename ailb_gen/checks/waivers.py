@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, RootModel, ValidationError
 
-from ailb_gen.checks.families.waivers import EXPIRED, UNUSED
+from ailb_gen.checks.families.files import EXPIRED, UNUSED
 from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.textio import read_text

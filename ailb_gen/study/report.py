@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup
 
 from ailb_gen.report.html.charts import chart
+from ailb_gen.report.html.markup import prose
 from ailb_gen.report.html.page import Page, Section, Status, html
 from ailb_gen.report.html.plots import Bar, Plot, PlotLine
 from ailb_gen.report.html.plots import Bars as BarsPlot
 from ailb_gen.report.html.plots import Lines as LinesPlot
-from ailb_gen.report.html.prose import prose
 from ailb_gen.report.html.scales import Axis
 from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile

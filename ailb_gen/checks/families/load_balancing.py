@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault
 from ailb_gen.checks.expected_switches import LEAF, SPINE
 from ailb_gen.checks.layers import Layer
-from ailb_gen.checks.locate import ANY, OR
+from ailb_gen.checks.locate import ANY, OR, at_fault
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Dlb
 from ailb_gen.network.model import Switch

@@ -1,21 +1,25 @@
-"""Check that everything that is named is defined (AILB208), and that every statement is known (AILB209)."""
+"""Check that names are defined (AILB208), statements known (AILB209), and those of extra_config there (AILB010)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault, known_names, used_policies
 from ailb_gen.checks.expected_switches import ALL_COLORS
 from ailb_gen.checks.layers import Layer
-from ailb_gen.checks.locate import ANY, OR
+from ailb_gen.checks.locate import ANY, OR, at_fault, known_names, used_policies
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.reader import read
 from ailb_gen.junos.regex import community_fault
 from ailb_gen.network.consequences import consequence
 from ailb_gen.network.model import Switch, Unmodelled
 from ailb_gen.network.policy import Term, is_expression
+from ailb_gen.network.supported_statements import judged
 
 # Kind, name, what names it, line, the statement that does.
 Reference = tuple[str, str, str, int, str]
@@ -190,4 +194,33 @@ MODELED = Check(
     "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
     _check_modeled,
     layer=Layer.UNMODELED,
+)
+
+
+def _check_extra(context: Context, findings: Findings) -> None:
+    """Compare the harmless statements of every switch with those asked for; the others have checks of their own."""
+    for switch, expected in context.switches:
+        for text in _asked(expected.extra) if expected.extra else ():
+            findings.look(EXTRA)
+            if text not in switch.harmless:
+                message = f"extra_config asks for `{text}`, and the file lacks it"
+                findings.at(EXTRA, switch, message, expected=text, part=text, statement=text)
+
+
+@lru_cache(maxsize=64)
+def _asked(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(judged(effective(read(text, "extra_config.conf"))).harmless))
+    except UsageError:
+        # Groups in a circle: the file has them, too, and cannot be read.
+        return ()
+
+
+EXTRA = Check(
+    "AILB010",
+    "every harmless statement that the intent's extra_config asks for is in the file as it is asked for",
+    "a statement of extra_config is missing in the file, or has another value there",
+    "The switch lacks an NTP server, a login or a collector that the intent asks for, or has another one.",
+    "Generate the fabric again, or change extra_config when the file is right.",
+    _check_extra,
 )

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault, known_names
 from ailb_gen.checks.families.roce import REPAIR
 from ailb_gen.checks.layers import Layer
-from ailb_gen.checks.locate import ANY
+from ailb_gen.checks.locate import ANY, at_fault, known_names
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Buffers
 from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES, ClassOfService

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ailb_gen.deploy.report.trace import STEPS, Span
+from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.scales import Axis, Scale, scale_of
-from ailb_gen.report.html.svg import tag
 from ailb_gen.wording import clean
 
 WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 240.0, 26.0, 18.0, 34.0

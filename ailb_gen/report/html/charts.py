@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ailb_gen.picture.palette import HUES
 from ailb_gen.report.html.drawing import SERIES, hue, letter, plot_svg
+from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.plots import Lines, Plot, Table
-from ailb_gen.report.html.svg import tag
 
 # Name of the script and the styles, for `Section.uses`.
 CHARTS = "charts"

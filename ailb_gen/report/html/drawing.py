@@ -8,9 +8,9 @@ from string import ascii_uppercase
 
 from markupsafe import Markup
 
+from ailb_gen.report.html.markup import tag, together
 from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Lines, Plot, PlotLine, Point
 from ailb_gen.report.html.scales import Scale, scale_of
-from ailb_gen.report.html.svg import tag, together
 from ailb_gen.wording import shown
 
 WIDTH, HEIGHT = 640.0, 300.0

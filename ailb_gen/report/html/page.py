@@ -20,7 +20,7 @@ import jinja2
 from markupsafe import Markup
 
 from ailb_gen import __version__
-from ailb_gen.report.html.prose import inline
+from ailb_gen.report.html.markup import inline
 from ailb_gen.shipped import shipped_templates
 
 FOLDER = "report"
