@@ -187,6 +187,11 @@ class Context:
         """The outcomes of failures if they were computed: they are not computed here, because that takes long."""
         return self._outcomes[0] if self._outcomes else None
 
+    @property
+    def failures_computed(self) -> bool:
+        """Whether the outcomes of failures were computed, with or without any."""
+        return bool(self._outcomes)
+
     @cached_property
     def _outcomes(self) -> list[FailureOutcomes | None]:
         """The outcomes of failures, once they are computed."""

@@ -76,8 +76,7 @@ def failures_section(context: Context) -> Section:
     """Return the section; without outcomes it says why there are none."""
     outcomes = context.kept_outcomes
     if outcomes is None:
-        asked = "failure_outcomes" in vars(context)
-        return Section("failures", "Failures", {"kinds": [], "undelivered": asked})
+        return Section("failures", "Failures", {"kinds": [], "undelivered": context.failures_computed})
     columns = _columns(context, outcomes)
     single = (("link", outcomes.links), ("spine", outcomes.spines))
     values = {
