@@ -34,8 +34,8 @@ def _check_up(context: Context, findings: Findings) -> None:
         cable = session.cable
         if cable.a in out_of_service or cable.b in out_of_service:
             message = f"a session comes up {cable.a} - {cable.b}, which the intent takes out of service"
-            subjects = (about.end(cable.a), about.end(cable.b))
-            findings.add(UP, cable.a.device, message, part=cable.a.port, subjects=subjects)
+            ends = (about.end(cable.a), about.end(cable.b))
+            findings.add(UP, cable.a.device, message, part=cable.a.port, subjects=ends)
     for cable, obstacles in sessions.down:
         drained = cable.a in out_of_service or cable.b in out_of_service
         for obstacle in obstacles:
