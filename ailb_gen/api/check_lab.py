@@ -60,8 +60,8 @@ def check_lab(
     intent = intent_of(fabric or lab.fabric)
 
     # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.progress import STEPS
     from ailb_gen.checks.run import examine
-    from ailb_gen.checks.steps import STEPS
     from ailb_gen.lab.check.changes import alone
     from ailb_gen.lab.check.live import RunningLab
     from ailb_gen.lab.check.run import LabCheckOptions, skipped_checks, steps

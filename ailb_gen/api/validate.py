@@ -76,8 +76,8 @@ def validate(
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
 
     # Imported when the input is known to be usable: it brings everything that computes.
+    from ailb_gen.checks.progress import STEPS
     from ailb_gen.checks.run import examine
-    from ailb_gen.checks.steps import STEPS
     from ailb_gen.report.check_report import CheckReport
     from ailb_gen.report.judge import judge
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ailb_gen.batfish.answers import Row, listed, parse_integer, parse_interface, switches_by_node
 from ailb_gen.batfish.unsupported import MANAGEMENT
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.expected import ExpectedFabric, port_override
 from ailb_gen.checks.expected_cabling import ExpectedCabling
 from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
@@ -100,17 +101,18 @@ def check_vlans(network: Network, expected: ExpectedPorts, rows: Sequence[Row], 
             have = observed.get((name, vlan), frozenset())
             if have != members:
                 message = f"Batfish finds VLAN {vlan} {_difference(members, have)}"
-                findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
+                line, subjects = _vlan_line(known[name], vlan), [about.vlan(name, vlan)]
+                findings.at(VLANS, known[name], message, line, subjects=subjects)
     for name, vlan in sorted(observed.keys() - expected.vlans.keys()):
         message = f"Batfish finds VLAN {vlan}, which the intent does not know"
-        findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan))
+        findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)])
     read = {(name, vlan): names for name, switch in known.items() for vlan, names in vlan_interfaces(switch).items()}
     for name, vlan in sorted(read.keys() | observed.keys()):
         findings.look(READERS)
         members, have = read.get((name, vlan), frozenset()), observed.get((name, vlan), frozenset())
         if have != members:
             message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
-            findings.at(READERS, known[name], message, _vlan_line(known[name], vlan))
+            findings.at(READERS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)])
 
 
 def _observed_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:

@@ -10,6 +10,7 @@ from ailb_gen.batfish.answers import Batfish, Row, listed, parse_ipv4, parse_net
 from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops, ports_text
 from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.batfish.unsupported import NOT_MODELLED
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
@@ -77,7 +78,8 @@ def check_gaps(network: Network, shadow: Shadow, findings: Findings) -> None:
         findings.look(SHOWN)
         for gap in switch.gaps:
             where = network.switches[switch.name]
-            findings.at(SHOWN, where, f"not in the shadow: {gap.message}", gap.line, part=gap.policy)
+            subjects = [about.policy(where.named, gap.policy)] if gap.policy else []
+            findings.at(SHOWN, where, f"not in the shadow: {gap.message}", gap.line, part=gap.policy, subjects=subjects)
 
 
 def check_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row], findings: Findings) -> None:

@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from textwrap import dedent
 
 from ailb_gen.checks import families
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.layers import FAMILIES
 from ailb_gen.checks.model import Check, Result
 from ailb_gen.hosts.harmless import ENVIRONMENT, FILES, SYSCTLS, Settings
 from ailb_gen.layout import LEFT_OVER

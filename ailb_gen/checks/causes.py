@@ -1,52 +1,178 @@
-"""Which findings follow from which: one damage gives one headline, and the rest are its consequences."""
+"""Which findings follow from which: one damage gives one headline, and the rest are its consequences.
+
+A finding has subjects, the things that it is about, and its check has a layer. A cause is in a more fundamental layer,
+or a finding of the same check, and related to the consequence by one of `RULES`. Texts decide nothing.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from ipaddress import IPv6Network
+from enum import Enum
 
-from ailb_gen.checks.cause_rules import ORDER, REPLACED, RULES, SERVER, Relation
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Finding, Result
-from ailb_gen.layout import CABLING, PROFILES, TOPOLOGY
+from ailb_gen.checks.subjects import Subject, SubjectKind, device
+from ailb_gen.layout import CABLING, TOPOLOGY
 
-# Names in messages: of addresses and prefixes, of both ends of cables, of ports, and of what belongs to a device.
-ADDRESS = re.compile(r"(?<![\w:])[0-9a-f]{1,4}:[0-9a-f:]*:[0-9a-f:]*")
-# Words are looked at from where they begin: from every character it would take the square of a word's length.
-END = re.compile(r"(?<![\w.-])([\w.-]+):([a-z][\w./:-]*\w)")
-PORT = re.compile(r"\b(?:et|xe|ge|irb|lo)[-.]?\d(?:[\w/:.]*\w)?")
-TABLE = re.compile(r"\btable (\d+)")
-OWN = re.compile(r"\b(?:VLAN|class|community|group|as-list|policy) [\w.-]+")
-HOST_FILE = re.compile(r"\b(?:usr|etc)/[\w./-]+\w")
-NIC = re.compile(r"\bconf\.([\w-]+)\.")
-CABLE = re.compile(r"(?<![\w.-])([\w.-]+) ((?:et|xe|ge)-[\w/:]+)")
-# A line of the script: NIC, table and its name, priority, prefix.
-ROW = re.compile(r"(?<!\S)\S+ (\d+) \S+ \d+ [0-9a-f]+:")
-# The prefixes of a NIC are those of the cable's other end.
-ON_WHOLE_PORTS = ("AILB606",)
-# Servers have their prefixes from leaves: 64 bits (RFC 4862).
-LENGTH = 64
+
+class Relation(Enum):
+    """The relation of a consequence to its cause.
+
+    LINE and FILE: they are at one line, or anywhere in one file. GAP: for both the same statement is missing, or is
+    written wrongly. SUBJECT: they share a subject; PART: in one file. AROUND: the cause is about the interface around
+    the prefix or table of the consequence. WHOLE: the cause is about the whole device of the consequence, DEVICE: about
+    anything of it. INVOLVED: the consequence involves what the cause is about. ANYWHERE: wherever both are. SAME: both
+    are marked so (`Finding.same_cause`); it needs no rule.
+    """
+
+    LINE = 1
+    FILE = 2
+    GAP = 3
+    SUBJECT = 4
+    PART = 5
+    WHOLE = 6
+    DEVICE = 7
+    INVOLVED = 8
+    ANYWHERE = 9
+    AROUND = 10
+    SAME = 11
+
+
+Layers = tuple[Layer, ...]
+
+
+def _from(first: Layer, last: Layer) -> Layers:
+    return tuple(layer for layer in Layer if first <= layer <= last)
+
+
+QOS = _from(Layer.QOS_REFERENCES, Layer.QOS)
+WRITTEN = (*_from(Layer.FILES, Layer.QOS), Layer.SESSIONS, *_from(Layer.NICS, Layer.BATFISH_DIFFERENCES), Layer.COMMIT)
+WIRING = (Layer.CABLES, Layer.TOPOLOGY, Layer.AGREEMENT)
+ON_SERVERS = _from(Layer.NICS, Layer.PROGRAMS)
+ON_SWITCHES = _from(Layer.DEFINITIONS, Layer.REFERENCES)
+ROUTING = _from(Layer.DEFINITIONS, Layer.TERMS)
+# What decides about routes.
+CONTROL = (Layer.FILES, Layer.SYNTAX, *WIRING, Layer.UNMODELED, *ROUTING, Layer.SESSIONS)
+COMPUTED = (Layer.ROUTES, Layer.PATHS)
+ON_PORTS = (Layer.PORTS, Layer.SETTINGS)
+IN_LAB = _from(Layer.LAB_DEVICES, Layer.LAB_PACKETS)
+# Consequences, their causes, and the relation of both; the first rule that applies counts, in the order of the layers.
+RULES: tuple[tuple[Layers, Layers, Relation], ...] = (
+    # A line is one statement, and one cause; so is a statement that is missing.
+    (WRITTEN, WRITTEN, Relation.LINE),
+    (WRITTEN, WRITTEN, Relation.GAP),
+    # A value that no switch takes is the reason why the value is wrong; what is in a place where it is not read is
+    # missing where it belongs.
+    ((*ON_PORTS, *ROUTING, Layer.QOS), (Layer.SYNTAX, Layer.UNMODELED), Relation.PART),
+    # Of a file that is not there, or belongs to no device, nothing else is reported.
+    ((*WRITTEN, *COMPUTED), (Layer.FILES,), Relation.WHOLE),
+    ((Layer.FILES, *WIRING, *ON_SERVERS), (Layer.FILES,), Relation.FILE),
+    # The topology is made of the same intent, and nothing is wired by it.
+    ((*WIRING, Layer.DESCRIPTIONS), WIRING, Relation.SUBJECT),
+    (
+        (Layer.DEFINITIONS, Layer.USES, Layer.SESSIONS, Layer.NICS),
+        (Layer.CABLES, Layer.AGREEMENT),
+        Relation.SUBJECT,
+    ),
+    ((Layer.PORTS, Layer.REFERENCES), (Layer.CABLES, Layer.AGREEMENT), Relation.INVOLVED),
+    # Statements follow from what they name.
+    (ROUTING, ON_SWITCHES, Relation.SUBJECT),
+    ((Layer.USES,), (Layer.DEFINITIONS,), Relation.INVOLVED),
+    ((Layer.REFERENCES, Layer.ORIGINS), _from(Layer.FILES, Layer.REFERENCES), Relation.INVOLVED),
+    ((Layer.POLICIES,), (Layer.REFERENCES, Layer.SESSIONS), Relation.INVOLVED),
+    ((Layer.TERMS,), (Layer.ROUTE_SETTINGS, Layer.POLICIES), Relation.SUBJECT),
+    # Class of service: a lost part is a cause of its own.
+    ((Layer.QOS,), (Layer.QOS_REFERENCES, Layer.QOS_PORTS), Relation.INVOLVED),
+    ((Layer.QOS_PORTS, Layer.QOS), (Layer.QOS_REFERENCES,), Relation.SUBJECT),
+    ((Layer.LINKS,), QOS, Relation.SUBJECT),
+    ((Layer.LINKS,), (Layer.FILES, Layer.SYNTAX, *QOS), Relation.INVOLVED),
+    # Sessions, routes, paths.
+    ((Layer.SESSIONS,), ON_SWITCHES, Relation.SUBJECT),
+    ((Layer.SESSIONS,), CONTROL, Relation.INVOLVED),
+    (COMPUTED, CONTROL, Relation.INVOLVED),
+    (COMPUTED, CONTROL, Relation.DEVICE),
+    ((Layer.PATHS,), COMPUTED, Relation.INVOLVED),
+    ((Layer.PATHS,), (Layer.DRAINS,), Relation.ANYWHERE),
+    ((Layer.TRAFFIC,), (*CONTROL, *COMPUTED), Relation.ANYWHERE),
+    # Servers.
+    ((Layer.SERVERS,), (Layer.NICS,), Relation.PART),
+    ((Layer.SCRIPTS,), (Layer.NICS,), Relation.AROUND),
+    ((Layer.TABLES, Layer.GATEWAYS, Layer.SCRIPTS), (Layer.TABLES, Layer.GATEWAYS), Relation.SUBJECT),
+    ((Layer.GATEWAYS,), (Layer.CABLES, Layer.AGREEMENT), Relation.AROUND),
+    ((Layer.GATEWAYS,), (*ON_SWITCHES, Layer.ORIGINS), Relation.SUBJECT),
+    ((Layer.GATEWAYS,), (Layer.DEFINITIONS, Layer.PORTS, Layer.USES), Relation.FILE),
+    ((Layer.SERVERS,), (Layer.QOS,), Relation.SUBJECT),
+    ((Layer.SERVERS,), QOS, Relation.INVOLVED),
+    ((Layer.PROGRAMS,), (Layer.NICS, Layer.SERVERS, Layer.SCRIPTS), Relation.FILE),
+    # What Batfish says of the same; its routes follow from all that decides about routes, but that the engines
+    # disagree only from what one leaves out.
+    ((Layer.BATFISH_FILES,), (Layer.FILES, Layer.SYNTAX), Relation.DEVICE),
+    (
+        (Layer.BATFISH_FILES, Layer.BATFISH_MODEL, Layer.BATFISH_GAPS),
+        (Layer.CABLES, *ROUTING, Layer.SESSIONS, Layer.BATFISH_FILES, Layer.BATFISH_MODEL),
+        Relation.SUBJECT,
+    ),
+    ((Layer.BATFISH_ROUTES,), (*CONTROL, *COMPUTED), Relation.ANYWHERE),
+    ((Layer.BATFISH_DIFFERENCES,), (Layer.BATFISH_GAPS, Layer.BATFISH_DIFFERENCES), Relation.ANYWHERE),
+    # In a lab: nothing of a device that does not run; no session without advertisements, no routes without a session,
+    # no packets without routes. A session that only this program has is one that is not established.
+    (IN_LAB, IN_LAB, Relation.SUBJECT),
+    ((*IN_LAB, Layer.LAB_SESSION_DIFFERENCES), (*IN_LAB, Layer.LAB_SESSION_DIFFERENCES), Relation.INVOLVED),
+    ((Layer.LAB_SESSION_DIFFERENCES,), (Layer.LAB_LINKS, Layer.LAB_SESSIONS), Relation.SUBJECT),
+    ((Layer.LAB_LINKS,), (Layer.LAB_DEVICES,), Relation.WHOLE),
+    ((Layer.LAB_PACKETS,), (Layer.LAB_LINKS, Layer.LAB_SERVERS), Relation.DEVICE),
+    ((Layer.LAB_FAILURES,), IN_LAB, Relation.ANYWHERE),
+    (
+        (Layer.LAB_DIFFERENCES,),
+        (Layer.LAB_DEVICES, Layer.LAB_GAPS, Layer.LAB_SESSION_DIFFERENCES, Layer.LAB_DIFFERENCES),
+        Relation.ANYWHERE,
+    ),
+    # What only repeats that something is amiss: a file that is not as it was generated.
+    ((Layer.COMMIT,), (*ON_PORTS, *ROUTING, Layer.SESSIONS), Relation.SUBJECT),
+    ((Layer.REPETITIONS,), (*_from(Layer.FILES, Layer.QOS), *ON_SERVERS), Relation.DEVICE),
+)
+RULES_OF = {layer: [(layers, relation) for effects, layers, relation in RULES if layer in effects] for layer in Layer}
+# Where the first finding of a check stands for others of the same check.
+LEADERS: tuple[tuple[Layers, Relation], ...] = (
+    (
+        (
+            Layer.CABLES,
+            Layer.TOPOLOGY,
+            Layer.DEFINITIONS,
+            Layer.REFERENCES,
+            Layer.QOS_PORTS,
+            Layer.TABLES,
+            Layer.GATEWAYS,
+        ),
+        Relation.SUBJECT,
+    ),
+    ((Layer.SCRIPTS, Layer.LAB_LINKS, Layer.LAB_SESSIONS, Layer.LAB_SESSION_DIFFERENCES), Relation.SUBJECT),
+    ((Layer.ORIGINS, Layer.POLICIES, Layer.SERVERS, Layer.PATHS, Layer.LAB_ROUTES), Relation.INVOLVED),
+    ((Layer.PROGRAMS,), Relation.FILE),
+)
 
 
 def causes(results: Iterable[Result]) -> dict[Finding, Finding]:
-    """Return the root cause of every finding that follows from another, by the rules of `cause_rules`.
+    """Return the root cause of every finding that follows from another.
 
-    A cause always comes before its consequences in the order of the checks, so there are no circles. What nothing
-    explains stands for itself.
+    A cause always comes before its consequences in the order of the checks, so there are no circles. A finding that
+    nothing explains stands for itself.
     """
-    findings = [row for result in results for row in result.findings]
-    # Within a check, what depends on nothing else comes first.
-    # What stands in the place of something else comes before what is missing there.
-    findings.sort(key=lambda row: (ORDER.get(row.check, len(ORDER)), bool(row.involves), _is_missing(row)))
+    results = sorted(results, key=lambda result: (result.check.layer, result.check.id))
+    layers = {result.check.id: result.check.layer for result in results}
+    findings = [finding for result in results for finding in result.findings]
+    # Within a check, a finding that depends on nothing else comes first; one about a wrong statement comes before what
+    # is missing there.
+    findings.sort(key=lambda row: (layers[row.check], row.check, bool(row.involves), _is_missing(row)))
     for root in findings:
-        if root.alike == EVERYTHING:
+        if root.same_cause == EVERYTHING:
             return {finding: root for finding in findings if finding != root}
-    index = _Index(findings)
+    index = _Index(findings, layers)
     direct = {finding: cause for finding in findings if (cause := index.cause(finding)) is not None}
-    direct |= _pairs(finding for finding in findings if finding not in direct)
+    direct |= _pairs((finding for finding in findings if finding not in direct), layers)
     # What is explained leads none of its kind: the others may have another cause.
-    alone = _Index([finding for finding in findings if finding not in direct])
+    alone = _Index([finding for finding in findings if finding not in direct], layers)
     direct |= {finding: cause for finding in alone.places if (cause := alone.leader(finding)) is not None}
     return {finding: _root(finding, direct) for finding in findings if finding in direct}
 
@@ -57,62 +183,17 @@ def _root(finding: Finding, direct: dict[Finding, Finding]) -> Finding:
     return finding
 
 
-def topics(finding: Finding) -> set[str]:
-    """Return the single things that a finding names: ports, prefixes, tables and the like, of a device each.
-
-    What is about a prefix or a table of an interface is not about the whole interface.
-    """
-    device, rest = finding.device, finding.part
-    text = finding.message.replace("vlans ", "VLAN ")
-    found = set(_networks(" ".join((text, finding.expected, *finding.involves))))
-    found.update(f"{device} table {number}" for number in (*TABLE.findall(text), *ROW.findall(text)))
-    wide = not found or finding.check in ON_WHOLE_PORTS
-    if wide and rest:
-        found.add(f"{device} {_port(rest)}")
-    # A port without a device is one of the scope's.
-    own = PORT.findall(END.sub("", text))
-    found.update(f"{device} {_port(port)}" for port in own if wide or not port.startswith("irb"))
-    found.update(other for other in finding.involves if " " in other)
-    for name, port in END.findall(text):
-        found.add(f"{name} {_port(port)}")
-        # The cables of a server are reported with all of its NICs; a switch has ports.
-        if not PORT.fullmatch(port):
-            found.add(f"{name} nics")
-    if text.startswith("nics "):
-        found.add(f"{device} nics")
-    # What is missing or too much is reported as a whole: both ends of a cable.
-    found.update(f"{name} {port}" for name, port in CABLE.findall(f"{finding.expected} {finding.found}"))
-    found.update(f"{device} {nic}" for nic in NIC.findall(text))
-    found.update(HOST_FILE.findall(text))
-    found.update(f"{device} {word}" for word in OWN.findall(text))
-    return found
-
-
-def _networks(text: str) -> Iterator[str]:
-    for word in ADDRESS.findall(text):
-        try:
-            yield str(IPv6Network((word, LENGTH), strict=False))
-        except ValueError:
-            continue
-
-
-def _port(name: str) -> str:
-    """Return the port of a logical interface; IRBs are their units."""
-    return name if name.startswith("irb") else name.partition(".")[0]
-
-
-def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
-    """Return what is missing because something else stands there: as much is too much in a file as is missing."""
+def _pairs(findings: Iterable[Finding], layers: dict[str, Layer]) -> dict[Finding, Finding]:
+    """Return missing things with the surplus ones written instead, where a file has as many surplus as missing ones."""
     lacking: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     surplus: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for row in findings:
-        if row.check in REPLACED and bool(row.expected) != bool(row.found) and row.place is not None:
+        if layers[row.check] in REPLACED and bool(row.expected) != bool(row.found) and row.place is not None:
             # In a file of a server one line is examined by several checks.
-            check = row.check if row.check not in SERVER else ""
+            check = row.check if layers[row.check] < Layer.NICS else ""
             # The files of the whole fabric name devices, too: one may have a wrong name.
-            device = row.device if row.place.file not in (CABLING, TOPOLOGY) else ""
-            key = (check, device, row.place.file)
-            (lacking if row.expected else surplus)[key].append(row)
+            scope = row.device if row.place.file not in (CABLING, TOPOLOGY) else ""
+            (lacking if row.expected else surplus)[check, scope, row.place.file].append(row)
     return {
         less: more
         for key, rows in surplus.items()
@@ -121,10 +202,19 @@ def _pairs(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     }
 
 
+# Where something missing and something too much, in one file, are one thing written wrongly. Devices and labs are not
+# among them: there every difference was made on purpose.
+REPLACED = frozenset({*WIRING, Layer.QOS_REFERENCES, *_from(Layer.DEFINITIONS, Layer.ORIGINS), *ON_SERVERS})
+
+
 class _Index:
     """Findings by check and by what they are about: the first of each, which leads those like it."""
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
+    def __init__(self, findings: Sequence[Finding], layers: dict[str, Layer]) -> None:
+        self.layers = layers
+        self.checks: dict[Layer, list[str]] = defaultdict(list)
+        for check in dict.fromkeys(finding.check for finding in findings):
+            self.checks[layers[check]].append(check)
         self.places: dict[Finding, int] = {}
         self.found: dict[tuple[str, Relation, object], Finding] = {}
         for number, finding in enumerate(findings):
@@ -133,51 +223,75 @@ class _Index:
                 self.found.setdefault((finding.check, relation, key), finding)
 
     def cause(self, finding: Finding) -> Finding | None:
-        """Return what a finding follows from directly: by the first rule that applies, the first check of it."""
-        return self._first(finding, lambda check: check != finding.check)
+        """Return the direct cause of a finding: by the first rule that applies, the most fundamental one."""
+        for layers, relation in RULES_OF[self.layers[finding.check]]:
+            checks = [check for layer in layers for check in self.checks[layer] if check != finding.check]
+            cause = self._first(finding, relation, checks)
+            if cause is not None:
+                return cause
+        return None
 
     def leader(self, finding: Finding) -> Finding | None:
         """Return the finding of the same check that stands for this one, too."""
-        first = self.found.get((finding.check, Relation.ALIKE, finding.alike)) if finding.alike else None
+        first = self.found.get((finding.check, Relation.SAME, finding.same_cause)) if finding.same_cause else None
         if first is not None and first != finding:
             return first
-        return self._first(finding, lambda check: check == finding.check)
+        own = self.layers[finding.check]
+        relations = [relation for layers, relation in LEADERS if own in layers]
+        # One line, or one statement that is missing, is one thing here, too.
+        relations += [Relation.LINE, Relation.GAP] if own in WRITTEN else []
+        leaders = (self._first(finding, relation, [finding.check]) for relation in relations)
+        return next((leader for leader in leaders if leader is not None), None)
 
-    def _first(self, finding: Finding, chosen: Callable[[str], bool]) -> Finding | None:
-        for checks, relation in RULES.get(finding.check, ()):
-            keys = list(SOUGHT[relation](finding))
-            for check in filter(chosen, checks):
-                for key in keys:
-                    found = self.found.get((check, relation, key))
-                    if found is not None and self.places[found] < self.places[finding]:
-                        return found
+    def _first(self, finding: Finding, relation: Relation, checks: Iterable[str]) -> Finding | None:
+        """Return the first finding of some checks that stands in a relation to one behind it."""
+        keys = list(SOUGHT[relation](finding))
+        for check in checks:
+            for key in keys:
+                found = self.found.get((check, relation, key))
+                if found is not None and self.places[found] < self.places[finding]:
+                    return found
         return None
 
 
 def _held(finding: Finding) -> Iterator[tuple[Relation, object]]:
     """Yield the keys under which a finding is found as a cause."""
     yield Relation.ANYWHERE, ""
-    if finding.alike:
-        yield Relation.ALIKE, finding.alike
+    if finding.same_cause:
+        yield Relation.SAME, finding.same_cause
     yield from ((Relation.LINE, line) for line in _lines(finding))
     if finding.gap:
         yield Relation.GAP, finding.gap
-    files = _files(finding)
-    for file in files:
-        yield Relation.FILE, file
-        yield from ((Relation.TOPIC, path) for path in HOST_FILE.findall(file)[:1])
-    for topic in topics(finding):
-        yield Relation.TOPIC, topic
-        yield Relation.INVOLVED, topic
-        yield from ((Relation.PART, (file, topic)) for file in files)
-    for scope in (finding.scope, *finding.involves):
-        for whole in _wholes(scope):
-            yield Relation.INVOLVED, whole
-    for whole in _wholes(finding.scope):
-        yield Relation.OWN, whole
-    # A profile is many files: what is wrong with one says nothing about the others.
-    if not finding.scope.startswith(f"{PROFILES}/"):
-        yield Relation.OWN, (finding.scope,)
+    yield from ((Relation.FILE, file) for file in _files(finding))
+    for subject in _narrow(finding):
+        yield Relation.SUBJECT, subject
+        yield Relation.AROUND, subject
+        yield from ((Relation.PART, (file, subject)) for file in _files(finding))
+    whole = device(finding.device)
+    if whole in finding.subjects:
+        yield Relation.WHOLE, whole
+    for subject in (whole, *finding.subjects, *finding.involves):
+        yield Relation.INVOLVED, subject
+        yield Relation.INVOLVED, device(subject.device)
+    yield Relation.DEVICE, whole
+
+
+# What is about a prefix or a table of an interface is not about the whole interface.
+NARROW = frozenset({SubjectKind.PREFIX, SubjectKind.TABLE})
+ENDS = frozenset({SubjectKind.PORT, SubjectKind.NIC})
+
+
+def _narrow(finding: Finding) -> list[Subject]:
+    """Return the subjects that two findings may share: never a whole device; also the other end of a cable."""
+    subjects = [one for one in finding.subjects if one.kind is not SubjectKind.DEVICE]
+    if any(one.kind in NARROW for one in subjects):
+        subjects = [one for one in subjects if not _is_around(one)]
+    return subjects + [one for one in finding.involves if one.kind in ENDS]
+
+
+def _is_around(subject: Subject) -> bool:
+    is_irb = subject.kind is SubjectKind.PORT and subject.name.startswith("irb")
+    return is_irb or subject.kind is SubjectKind.NIC
 
 
 def _lines(finding: Finding) -> list[tuple[str, int]]:
@@ -194,12 +308,6 @@ def _is_missing(finding: Finding) -> bool:
     return bool(finding.expected and not finding.found)
 
 
-def _wholes(scope: str) -> Iterator[str]:
-    """Yield a scope and what it is a part of: `leaf1 et-0/0/0` is about leaf1, too."""
-    words = scope.split(" ")
-    return (" ".join(words[:length]) for length in range(1, len(words) + 1))
-
-
 def _files(finding: Finding) -> list[str]:
     return [finding.place.file] if finding.place is not None else []
 
@@ -207,11 +315,12 @@ def _files(finding: Finding) -> list[str]:
 # The keys of what may be the cause of a finding.
 SOUGHT: dict[Relation, Callable[[Finding], Iterable[object]]] = {
     Relation.ANYWHERE: lambda finding: [""],
-    Relation.TOPIC: lambda finding: sorted(topics(finding)),
+    Relation.SUBJECT: _narrow,
+    Relation.PART: lambda finding: [(file, subject) for file in _files(finding) for subject in _narrow(finding)],
+    Relation.AROUND: lambda finding: finding.subjects,
+    Relation.WHOLE: lambda finding: [device(finding.device)],
+    Relation.DEVICE: lambda finding: [device(finding.device)],
     Relation.INVOLVED: lambda finding: finding.involves,
-    # What is about a part of it, and what is about a whole that it is a part of.
-    Relation.OWN: lambda finding: [finding.scope, *((whole,) for whole in _wholes(finding.scope))],
-    Relation.PART: lambda finding: [(file, topic) for file in _files(finding) for topic in sorted(topics(finding))],
     Relation.FILE: _files,
     Relation.LINE: _lines,
     Relation.GAP: lambda finding: [finding.gap] if finding.gap else [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
@@ -12,23 +13,26 @@ from pathlib import Path
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
-from ailb_gen.checks.expected_hosts import ExpectedHost, expected_hosts
+from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups
+from ailb_gen.checks.expected_loads import ExpectedLoads
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
-from ailb_gen.checks.host_groups import HostGroup, host_groups
-from ailb_gen.checks.shares import Shares
-from ailb_gen.checks.steps import NO_STEPS, Steps
-from ailb_gen.checks.ways import Ways
+from ailb_gen.checks.progress import NO_PROGRESS, RunProgress
+from ailb_gen.errors import OutputError
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.endpoints import routed_prefixes
 from ailb_gen.forwarding.fib_changes import FibChanges
 from ailb_gen.intent.models import Fabric
 from ailb_gen.junos.check_result import CheckResult
+from ailb_gen.layout import TOPOLOGY
+from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from ailb_gen.network.records import Record
 from ailb_gen.routing.rib import Routing
+from ailb_gen.validation import NAME_PATTERN
 
 # Fluid loads are sums of fractions: volumes below this are none.
 EXACT = 1e-6
@@ -52,7 +56,7 @@ class Context:
     commit: Mapping[str, CheckResult] | None = None
     seed: int = 1
     executor: Executor | None = None
-    steps: Steps = NO_STEPS
+    steps: RunProgress = NO_PROGRESS
     keep_changes: bool = False
 
     @cached_property
@@ -86,6 +90,35 @@ class Context:
         """Every leaf that the files have and the intent asks for, with what it asks, in the order of the intent."""
         switches = self.network.switches
         return tuple((switches[leaf.name], leaf) for leaf in self.expected.leaves if leaf.name in switches)
+
+    @cached_property
+    def other_fabric(self) -> str:
+        """The message that topology and manifest, as far as they are there, both name one other fabric; else empty.
+
+        From that all other findings follow. Of the files it holds only names that the intent could have, too, so that
+        it means nothing in Markdown.
+        """
+        own = self.fabric.name
+        named = {
+            str(record.fields["fabric"])
+            for record in self.records.get(TOPOLOGY, ())
+            if (record.kind, record.key) == ("value", "fabric")
+        }
+        try:
+            manifest = read_any(self.root)
+        except OutputError:
+            # The manifest has a check of its own.
+            manifest = None
+        named |= {manifest.fabric} if manifest is not None else set()
+        other = named.pop() if len(named) == 1 else own
+        if other == own or not re.fullmatch(NAME_PATTERN, other):
+            return ""
+        expected, there = {*self.expected.switches, *self.hosts}, {*self.network.switches, *self.network.hosts}
+        return (
+            f"these files are of the fabric {other}, not of {own}: the intent has {len(expected)} devices, the files "
+            f"have {len(there)}, and {len(expected & there)} names are in both; "
+            f"name the fabric file of {other}, or the directory of {own}"
+        )
 
     @cached_property
     def link_ports(self) -> Mapping[str, Mapping[str, None]]:
@@ -142,34 +175,49 @@ class Context:
         """The fabric without failures."""
         return Baseline(self.routing, self.destinations)
 
-    @cached_property
+    @property
     def failure_outcomes(self) -> FailureOutcomes | None:
-        """What single failures and some pairs do; None where not everything is delivered without failures."""
+        """The outcomes of single failures and some pairs; None where not everything is delivered without failures."""
+        if not self._outcomes:
+            self._outcomes.append(self._failures())
+        return self._outcomes[0]
+
+    @property
+    def kept_outcomes(self) -> FailureOutcomes | None:
+        """The outcomes of failures if they were computed: they are not computed here, because that takes long."""
+        return self._outcomes[0] if self._outcomes else None
+
+    @property
+    def failures_computed(self) -> bool:
+        """Whether the outcomes of failures were computed, with or without any."""
+        return bool(self._outcomes)
+
+    @cached_property
+    def _outcomes(self) -> list[FailureOutcomes | None]:
+        """The outcomes of failures, once they are computed."""
+        return []
+
+    def _failures(self) -> FailureOutcomes | None:
         if self.baseline.lost > EXACT or not self.baseline.prefixes:
             return None
         spines = [spine.name for spine in self.expected.spines if spine.name in self.routing.graph.index]
         material = Material(self.baseline, self.fib_changes if self.keep_changes else None)
         return failure_outcomes(material, spines, self.seed, self.executor, partial(self.steps.begin, "failures"))
 
-    @property
-    def kept_outcomes(self) -> FailureOutcomes | None:
-        """What failures do, if that was computed: here it is not, for it takes long."""
-        return vars(self).get("failure_outcomes")
-
     @cached_property
     def fib_changes(self) -> FibChanges:
-        """What failures change in the FIBs for packets between servers."""
+        """The changes by failures in the FIBs for packets between servers."""
         return FibChanges(self.baseline, routed_prefixes(self.network, self.routing))
 
     @cached_property
-    def ways(self) -> Ways:
+    def paths(self) -> ExpectedPaths:
         """The links by which leaves reach prefixes, by the intent alone."""
-        return Ways(self.expected)
+        return ExpectedPaths(self.expected)
 
     @cached_property
-    def shares(self) -> Shares:
+    def loads(self) -> ExpectedLoads:
         """The even share of every link, by the intent alone."""
-        return Shares(self.expected, self.ways)
+        return ExpectedLoads(self.expected, self.paths)
 
 
 def _ports(ends: Iterable[End]) -> Mapping[str, Mapping[str, None]]:

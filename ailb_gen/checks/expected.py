@@ -21,7 +21,7 @@ Counts = dict[tuple[str, str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Drained:
+class ExpectedDrain:
     """Parts out of service.
 
     `ports` are those that `drain` disables, at both ends of a link; `ends` are the leaves' ends of links that carry
@@ -35,14 +35,14 @@ class Drained:
     lines: tuple[str, ...]
 
 
-NO_DRAIN = Drained(frozenset(), frozenset(), {}, ())
+NO_DRAIN = ExpectedDrain(frozenset(), frozenset(), {}, ())
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFabric(Outline):
     """The fabric that the intent asks for; `drained` is what it takes out of service."""
 
-    drained: Drained = NO_DRAIN
+    drained: ExpectedDrain = NO_DRAIN
 
 
 def expected_fabric(fabric: Fabric) -> ExpectedFabric:
@@ -58,8 +58,8 @@ def port_override(expected: ExpectedFabric, end: End) -> PortOverride:
     return own.model_copy(update={"disabled": True}) if end in expected.drained.ports else own
 
 
-def drained(expected: Outline) -> Drained:
-    """Compute what is out of service. Raises UsageError for an entry that names nothing."""
+def drained(expected: Outline) -> ExpectedDrain:
+    """Compute the parts out of service. Raises UsageError for an entry that names nothing."""
     switches = expected.switches
     off = {End(name, port) for name, row in switches.items() for port, own in row.ports.items() if own.disabled}
     entries = expected.fabric.drain
@@ -90,7 +90,7 @@ def drained(expected: Outline) -> Drained:
     for row in (rows[at] for at in gone if rows[at].color):
         missing[row.leaf][row.other, row.color] += 1
     out = frozenset(End(rows[at].leaf, rows[at].leaf_port) for at in gone if rows[at].color)
-    return Drained(frozenset(ports), out, {leaf: dict(found) for leaf, found in missing.items()}, tuple(lines))
+    return ExpectedDrain(frozenset(ports), out, {leaf: dict(found) for leaf, found in missing.items()}, tuple(lines))
 
 
 def _chosen(entry: Drain, rows: Sequence[Ends]) -> list[int]:

@@ -198,7 +198,7 @@ def _spines(fabric: Fabric) -> Iterator[ExpectedSwitch]:
 
 
 def _extra(*texts: str) -> str:
-    """Join what the levels add, in the order in which it stands in the file."""
+    """Join the texts of the levels, in the order of the file."""
     return "\n".join(text for text in texts if text.strip())
 
 

@@ -1,4 +1,4 @@
-"""What every single failure of a link or a spine does, and a sample of pairs of links: one pass, kept for reports."""
+"""Outcomes of all single failures of links and spines, and of a sample of pairs: one pass, kept for reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FailureVerdict:
     """The part of an impact that is judged: small enough to come back from another process by the thousand."""
 
     failure: Failure
@@ -50,21 +50,21 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class FailureOutcomes:
-    """What failures do to the fabric of `baseline`, in the order of its sessions and of the spines.
+    """The outcomes of failures in the fabric of `baseline`, in the order of its sessions and of the spines.
 
     `peaks` are the highest loads over single failures; a cause is an index into `links` followed by `spines`. `changes`
     are what these change in FIBs (see FibChanges), CHUNK failures each, if that was asked for.
     """
 
     baseline: Baseline
-    links: tuple[Verdict, ...]
-    spines: tuple[Verdict, ...]
-    pairs: tuple[Verdict, ...]
+    links: tuple[FailureVerdict, ...]
+    spines: tuple[FailureVerdict, ...]
+    pairs: tuple[FailureVerdict, ...]
     peaks: Peaks
     changes: tuple[bytes, ...] = ()
 
     @property
-    def single(self) -> tuple[Verdict, ...]:
+    def single(self) -> tuple[FailureVerdict, ...]:
         """All single failures."""
         return self.links + self.spines
 
@@ -96,7 +96,7 @@ def failure_outcomes(
         Chunk(start, everything[start : start + CHUNK], max(0, len(single) - start))
         for start in range(0, len(everything), CHUNK)
     ]
-    peaks, found, changes, advance = Peaks(baseline.load), list[Verdict](), list[bytes](), begin(len(everything))
+    peaks, found, changes, advance = Peaks(baseline.load), list[FailureVerdict](), list[bytes](), begin(len(everything))
     for verdicts, raised, changed in _assessed(material, chunks, executor):
         found += verdicts
         peaks.merge(raised)
@@ -108,7 +108,7 @@ def failure_outcomes(
 
 
 Advance = Callable[[int], None]
-Assessed = tuple[list[Verdict], Raised, bytes]
+Assessed = tuple[list[FailureVerdict], Raised, bytes]
 
 
 def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
@@ -124,7 +124,7 @@ def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
 
 
 def packed(rows: Sequence[Row]) -> bytes:
-    """Return what failures change as compressed JSON; empty for none."""
+    """Return the changes by failures as compressed JSON; empty for none."""
     return gzip.compress(json.dumps(rows, separators=(",", ":")).encode(), LEVEL, mtime=0) if rows else b""
 
 
@@ -156,11 +156,13 @@ def _stored(path: Path) -> Material:
 
 def _assess_all(material: Material, chunk: Chunk) -> Assessed:
     baseline, changes = material.baseline, material.changes
-    peaks, verdicts, rows = Peaks(baseline.load), list[Verdict](), list[Row]()
+    peaks, verdicts, rows = Peaks(baseline.load), list[FailureVerdict](), list[Row]()
     for at, failure in enumerate(chunk.failures):
         assessment = Assessment(baseline, failure)
         found = assessment.run()
-        verdicts.append(Verdict(found.failure, found.lost, found.strayed, found.moved, found.worst, found.worst_link))
+        verdicts.append(
+            FailureVerdict(found.failure, found.lost, found.strayed, found.moved, found.worst, found.worst_link)
+        )
         if at < chunk.noted:
             peaks.note(chunk.first + at, assessment.load)
             if changes is not None:

@@ -7,7 +7,7 @@ line of every statement of thousands of switches.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
@@ -19,6 +19,8 @@ from ailb_gen.junos.groups import inherited
 from ailb_gen.junos.interface_ranges import RANGE, expand_ranges
 from ailb_gen.junos.reader import is_set, read
 from ailb_gen.junos.tree import ENDS, INACTIVE, Node
+from ailb_gen.network.model import Switch
+from ailb_gen.network.policy import Policy
 from ailb_gen.textio import read_text
 
 # Stands between statements of which the first that is there counts. Behind the last one it says that otherwise the
@@ -219,7 +221,7 @@ def _lines(node: Node) -> Iterator[int]:
 
 
 def _instead(placed: Mapping[Finding, Finding]) -> dict[Finding, Finding]:
-    """Mark what stands in the place of something that is missing: it gets the same gap.
+    """Mark statements that are written instead of a missing one: they get the same gap.
 
     In a block as many statements are wrong as are missing, or there is one that no switch knows and that is like it.
     """
@@ -249,3 +251,32 @@ def _around(gap: str) -> Words:
 def _likeness(statement: str) -> Callable[[str], float]:
     word = statement.rpartition(" ")[2]
     return lambda gap: SequenceMatcher(None, word, gap.rpartition(" ")[2]).ratio()
+
+
+def at_fault(above: str, name: str, reference: str, unused: Collection[str], is_known: bool) -> str:
+    """Return the statement to look at for a name that is used by `reference` and not defined below `above`.
+
+    It is the definition if that is inactive, or if other switches have it (`is_known`): then one of the `unused`
+    definitions, that is like it, has its name wrong, or it is missing. Else it is the reference; an empty one says that
+    the finding stays where it is.
+    """
+    choices = [f"{above} {name} {ANY}"]
+    if not is_known:
+        return OR.join((*choices, reference))
+    instead = get_close_matches(name, unused, 1, 0.5)
+    return OR.join((*choices, f"{above} {instead[0] if instead else name}"))
+
+
+def known_names(defined: Iterable[Mapping[str, Collection[str]]]) -> dict[str, set[str]]:
+    """Return the names of every kind that any switch defines."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for kinds in defined:
+        for kind, names in kinds.items():
+            found[kind].update(names)
+    return found
+
+
+def used_policies(switch: Switch) -> Iterator[Policy]:
+    """Iterate over the policies that sessions or the forwarding table refer to; others have no effect."""
+    used = {name for group in switch.groups for name in (*group.imports, *group.exports)} | switch.balancing.policies
+    return (policy for policy in switch.policies.values() if policy.name in used)

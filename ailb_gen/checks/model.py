@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.subjects import Subject, default_subjects
+from ailb_gen.checks.subjects import device as device_subject
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Switch
 from ailb_gen.redact.text import redact
@@ -32,6 +36,7 @@ class Check:
     `id` never changes; `meaning` is one line that says what holds when the check passes, `violation` one that says
     what is wrong when it does not; `why` says what then happens in the fabric, and `repair` what to do. `run` makes the
     findings; checks that need one pass share it. It is None where a Batfish service, a device or the waivers decide.
+    `layer` says what the check examines: what is wrong in one layer explains what is wrong in those that build on it.
     """
 
     id: str
@@ -41,6 +46,7 @@ class Check:
     repair: str
     run: Callable[[Context, Findings], None] | None = None
     severity: Severity = Severity.ERROR
+    layer: Layer = Layer.SETTINGS
 
     @property
     def family(self) -> str:
@@ -60,10 +66,11 @@ class Finding:
 
     `device` is the switch or server it is about, or the file or folder where it is about none; `part` is the port,
     interface, group or statement of it, empty for the whole. `place` is the offending statement, its file relative to
-    the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply. `involves`
-    are further scopes that the finding depends on, such as the switches on a path: a finding about one of them may be
-    its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `alike` have one cause, such as a
-    section that is missing: the first stands for the others. From one that is alike `EVERYTHING` all others follow.
+    the artifact directory. `expected` and `found` are short texts for tables, empty where they do not apply.
+    `subjects` are the things that it is about, as data; without any they follow from statement, part and device.
+    `involves` are further things that the finding depends on, such as the switches on a path: a finding about one of
+    them may be its cause (see `ailb_gen.checks.causes`). Findings of a check with the same `same_cause` have one cause,
+    such as a section that is missing: the first stands for the others. From one with `EVERYTHING` all others follow.
     `statement` is the statement of a switch that it is about, there or missing, from the top; of several with ` | `
     between them the first that is there, else the last. `instead` says that it is there and does not belong there,
     `gap` where something is missing (see `ailb_gen.checks.locate`).
@@ -76,14 +83,17 @@ class Finding:
     place: Place | None = None
     expected: str = ""
     found: str = ""
-    involves: tuple[str, ...] = ()
-    alike: str = ""
+    involves: tuple[Subject, ...] = ()
+    same_cause: str = ""
     part: str = ""
     statement: str = ""
     instead: bool = False
     gap: str = ""
+    subjects: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.subjects:
+            object.__setattr__(self, "subjects", default_subjects(self.device, self.part, self.statement))
         for name in TEXTS:
             text = getattr(self, name)
             if (shown := redact(text)) != text:
@@ -114,8 +124,19 @@ def by_place(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(set(findings), key=lambda f: (f.scope, f.place is not None, f.place, f.message)))
 
 
+class Details(TypedDict, total=False):
+    """The fields of a finding that only some have."""
+
+    involves: Iterable[Subject | str]
+    same_cause: str
+    part: str
+    statement: str
+    instead: bool
+    subjects: Iterable[Subject]
+
+
 class Findings:
-    """Collect what checks find, count and skip, by the id of the check, until it becomes results."""
+    """Collect findings, counts and skipped checks by the id of the check, until they become results."""
 
     __slots__ = ("counts", "figures", "found", "skipped")
 
@@ -145,13 +166,10 @@ class Findings:
         place: Place | None = None,
         expected: object = "",
         found: object = "",
-        involves: Iterable[str] = (),
-        alike: str = "",
-        part: str = "",
-        statement: str = "",
-        instead: bool = False,
+        **details: Unpack[Details],
     ) -> None:
-        """Add a finding about a device or, with `part`, about a part of it."""
+        """Add a finding about a device or, with `part`, about a part of it; `involves` may be names of devices."""
+        involves = details.get("involves", ())
         self.found[check.id].append(
             Finding(
                 check.id,
@@ -160,11 +178,12 @@ class Findings:
                 place,
                 str(expected),
                 str(found),
-                tuple(involves),
-                alike,
-                part,
-                statement,
-                instead,
+                tuple(device_subject(one) if isinstance(one, str) else one for one in involves),
+                details.get("same_cause", ""),
+                details.get("part", ""),
+                details.get("statement", ""),
+                details.get("instead", False),
+                subjects=tuple(details.get("subjects", ())),
             )
         )
 
@@ -176,15 +195,10 @@ class Findings:
         line: int = 1,
         expected: object = "",
         found: object = "",
-        involves: Iterable[str] = (),
-        alike: str = "",
-        part: str = "",
-        statement: str = "",
-        instead: bool = False,
+        **details: Unpack[Details],
     ) -> None:
         """Add a finding about a switch at a line of its file; 0 is the file as a whole."""
-        place = Place(switch.file, line or 1)
-        self.add(check, switch.named, message, place, expected, found, involves, alike, part, statement, instead)
+        self.add(check, switch.named, message, Place(switch.file, line or 1), expected, found, **details)
 
     def results(self, checks: Iterable[Check]) -> Iterator[Result]:
         """Iterate over the results of some checks, in their order."""
@@ -216,10 +230,10 @@ class Run:
     """The result of a run of the checks: every report is made from it.
 
     `fabric` is the fabric's name, `intent` and `artifacts` are the paths as they were given. `roles` is the role of
-    every device (`leaf`, `spine` or `server`) by name, `folders` where the files of every server are: servers that are
-    configured alike share a folder. `results` are in the order of the catalogue. `trouble` is what kept the run from
-    being complete, empty if nothing did. `notes` are sentences that belong beside the verdict, such as capacity that
-    the intent itself takes away.
+    every device (`leaf`, `spine` or `server`) by name, `folders` the folder of every server's files: servers with the
+    same configuration share one. `results` are in the order of the catalogue. `trouble` is the reason why the run is
+    not complete, empty if it is. `notes` are sentences to show with the verdict, such as capacity that the intent
+    itself takes away.
     """
 
     fabric: str

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, eui64
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic, seats
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_address
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.network.records import Record
+
+# Keys and, in lists, numbers from 1 that lead to a value of a record.
+Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Difference:
     message: str
     expected: str = ""
     found: str = ""
-    involves: tuple[str, ...] = ()
+    involves: tuple[Subject, ...] = ()
+    subjects: tuple[Subject, ...] = ()
 
 
 def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Difference]:
@@ -40,7 +46,7 @@ def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Dif
     for record in sorted(found, key=lambda record: right.get(record[:2]) != record.fields):
         if there.setdefault(record[:2], record) is not record:
             message = f"the {record.kind} is there twice"
-            yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))
+            yield _whole(record, record.line, message, is_there=True)
     before: dict[str, int] = {}
     for record in expected:
         other = there.pop(record[:2], None)
@@ -48,35 +54,70 @@ def compare(expected: Iterable[Record], found: Iterable[Record]) -> Iterator[Dif
             before[record.kind] = other.line
         if other is None:
             message, line = f"the {record.kind} is missing", before.get(record.kind, 1)
-            yield Difference(record.kind, record.key, line, message, _summary(record.fields))
+            yield _whole(record, line, message, is_there=False)
         elif other.fields != record.fields:
-            end = f"{other.fields.get('b_device')} {other.fields.get('b_port')}"
-            involves = (end,) if record.kind == "cable" else ()
-            for difference in _differing(record.fields, other.fields):
-                yield Difference(record.kind, record.key, other.line, *difference, involves)
+            involves = tuple(sorted({*_of(other)} - {*_of(record)})) if record.kind == "cable" else ()
+            for path, message, value, seen in _differing(record.fields, other.fields):
+                subjects = _of_nic(record.key, record.fields["nics"], path) if path[:1] == ("nics",) else _of(record)
+                yield Difference(record.kind, record.key, other.line, message, value, seen, involves, subjects)
     for record in there.values():
         message = f"the intent has no such {record.kind}"
-        yield Difference(record.kind, record.key, record.line, message, "", _summary(record.fields))
+        yield _whole(record, record.line, message, is_there=True)
 
 
-def _differing(expected: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Iterate over (message, expected, found) of the values that differ, those inside lists and objects too."""
+def _whole(record: Record, line: int, message: str, *, is_there: bool) -> Difference:
+    """Return the difference that a record is there, or is not there, as a whole."""
+    texts = ("", _summary(record.fields)) if is_there else (_summary(record.fields), "")
+    return Difference(record.kind, record.key, line, message, *texts, subjects=_of(record))
+
+
+# The fields that name the ends of a link or of a cable.
+ENDS = (("a_device", "a_port"), ("b_device", "b_port"), ("leaf", "leaf_port"), ("spine", "spine_port"))
+
+
+def _of(record: Record) -> tuple[Subject, ...]:
+    """Return the subjects of a record: a color, a device with its NICs, or both ends of a cable; none for a value."""
+    fields = record.fields
+    if record.kind == "color":
+        return (about.color("", record.key),)
+    if record.kind == "device":
+        return (about.device(record.key), *_of_nic(record.key, fields.get("nics", ()), ()))
+    ends = [(str(fields[device]), str(fields[port])) for device, port in ENDS if device in fields and port in fields]
+    # A cable to a server has the key of its NIC.
+    return tuple(
+        about.nic(*end) if at and record.key == " ".join(end) else about.port(*end) for at, end in enumerate(ends)
+    )
+
+
+def _of_nic(server: str, nics: object, path: Path) -> tuple[Subject, ...]:
+    """Return the NIC of a server that a path such as `("nics", 2, "leaf")` leads to, with its cable; else all NICs."""
+    rows = [row for row in nics if isinstance(row, dict)] if isinstance(nics, list | tuple) else []
+    number = path[1] if len(path) > 1 else None
+    chosen = rows[number - 1 : number] if isinstance(number, int) else rows
+    ports = (about.port(str(row.get("leaf")), str(row.get("leaf_port"))) for row in chosen)
+    return (*(about.nic(server, str(row.get("name"))) for row in chosen), *ports)
+
+
+def _differing(expected: object, found: object, path: Path = ()) -> Iterator[tuple[Path, str, str, str]]:
+    """Iterate over (path, message, expected, found) of the values that differ, those inside lists and objects too."""
+    what = " ".join(map(str, path))
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in expected | found:
-            what = f"{path} {key}".lstrip()
+            below = (*path, key)
+            what = " ".join(map(str, below))
             if key not in found:
                 right = _shown(expected[key])
-                yield f"{what} is missing; it must be {right}", right, ""
+                yield below, f"{what} is missing; it must be {right}", right, ""
             elif key not in expected:
-                yield f"{what} does not belong there", "", _shown(found[key])
+                yield below, f"{what} does not belong there", "", _shown(found[key])
             else:
-                yield from _differing(expected[key], found[key], what)
+                yield from _differing(expected[key], found[key], below)
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for number, (one, other) in enumerate(zip(expected, found, strict=True), 1):
-            yield from _differing(one, other, f"{path} {number}")
+            yield from _differing(one, other, (*path, number))
     elif expected != found:
         right, value = _shown(expected), _shown(found)
-        yield f"{path} is {value}; it must be {right}", right, value
+        yield path, f"{what} is {value}; it must be {right}", right, value
 
 
 def _shown(value: object) -> str:
@@ -88,7 +129,7 @@ def _summary(fields: Mapping[str, object]) -> str:
 
 
 def topology(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[str, ExpectedHost]) -> Iterator[Record]:
-    """Iterate over what `topology.json` must say."""
+    """Iterate over the records that `topology.json` must have."""
     for key, value in (("fabric", expected.fabric.name), ("pool", str(expected.pool))):
         yield Record("value", key, {key: value})
     for color in expected.colors:
@@ -152,7 +193,7 @@ def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> 
 
 
 def cables(cabling: ExpectedCabling) -> Iterator[Record]:
-    """Iterate over what `cabling.csv` must say."""
+    """Iterate over the records that `cabling.csv` must have."""
     for cable in cabling.links:
         yield Record("cable", f"{cable.a_device} {cable.a_port}", dict(zip(cable._fields, cable, strict=True)))
     for cable in cabling.hosts:

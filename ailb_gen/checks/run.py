@@ -13,7 +13,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.locate import located
 from ailb_gen.checks.model import Check, Findings, Result, Run, RunOptions
-from ailb_gen.checks.steps import Steps
+from ailb_gen.checks.progress import RunProgress
 from ailb_gen.garbage import no_garbage_collection
 from ailb_gen.intent.load import Intent
 from ailb_gen.junos.check import check
@@ -59,7 +59,7 @@ def _loaded(yang: Path) -> list[Schema]:
     return []
 
 
-def _schema(yang: Path, steps: Steps | None = None) -> Schema:
+def _schema(yang: Path, steps: RunProgress | None = None) -> Schema:
     """Return the schema; models that were not parsed before are parsed, in steps of their own."""
     loaded = _loaded(yang)
     if not loaded:
@@ -89,7 +89,7 @@ def examine(
     Raises UsageError for a directory without artifacts and for YANG models that cannot be used, WorkerError when a
     worker dies.
     """
-    steps, findings = Steps(advance, step), Findings()
+    steps, findings = RunProgress(advance, step), Findings()
     chosen = [check for check in BY_ID.values() if check.id in options.checks and check.run is not None]
     with no_garbage_collection(), executor_of(options.executor, options.jobs, switch_count(root)) as executor:
         commit = any(check.family == "AILB9" for check in chosen)

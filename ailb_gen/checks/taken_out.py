@@ -23,7 +23,7 @@ STATEMENTS = re.compile(r"[;{}]|^\s*set\s")
 
 
 def taken_out(text: str, file: str, written: Node, is_set: bool) -> dict[Words, tuple[int, str]]:
-    """Return what is taken out of a file that was read as `written`: its line, and how, by its path."""
+    """Return the statements taken out of a file that was read as `written`: line and manner, by path."""
     found: dict[Words, tuple[int, str]] = {}
     if is_set and any(verb in text for verb in VERBS):
         for command in commands(text, file):

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, RootModel, ValidationError
 
-from ailb_gen.checks.families.waivers import EXPIRED, UNUSED
+from ailb_gen.checks.families.files import EXPIRED, UNUSED
 from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.textio import read_text
@@ -51,7 +51,7 @@ class _Entry(Model):
     expires: Annotated[datetime.date, BeforeValidator(_date)]
 
 
-class _File(RootModel[tuple[_Entry, ...]]):
+class _WaiverFile(RootModel[tuple[_Entry, ...]]):
     """The list in a waiver file."""
 
 
@@ -94,9 +94,9 @@ def parse_waivers(text: str, file: str, known: Collection[str]) -> tuple[Waiver,
     problems: list[Problem] = []
     entries: tuple[_Entry, ...] = ()
     try:
-        entries = _File.model_validate(data).root
+        entries = _WaiverFile.model_validate(data).root
     except ValidationError as error:
-        problems = [problem(found, source, _File) for found in distinct(error)]
+        problems = [problem(found, source, _WaiverFile) for found in distinct(error)]
     for number, row in enumerate(data if isinstance(data, list) else ()):
         check = row.get("id") if isinstance(row, dict) else None
         reason, hint = _unusable(check, known) if isinstance(check, str) else ("", "")
@@ -130,7 +130,7 @@ def accept(results: Iterable[Result], waivers: Iterable[Waiver], today: datetime
 def review(
     results: Iterable[Result], waivers: Sequence[Waiver], today: datetime.date, artifacts: str
 ) -> tuple[Result, Result]:
-    """Return what is wrong with the waivers themselves, as the results of AILB090 and AILB091.
+    """Return the findings about the waivers themselves, as the results of AILB090 and AILB091.
 
     A waiver is unused when its check ran and found nothing that it covers; one for a check that did not run is not
     judged. `artifacts` is the directory that places in findings are relative to.

@@ -106,7 +106,7 @@ def limit(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def checks_and_families() -> list[str]:
     """Return the ids of all checks, and the names of their families."""
-    from ailb_gen.checks.family_names import FAMILIES
+    from ailb_gen.checks.layers import FAMILIES
 
     modules = sorted((PACKAGE / "checks" / "families").glob("*.py"))
     ids = (found for path in modules for found in CHECK.findall(path.read_text(encoding="utf-8")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from ailb_gen.checks.expected import Drained
+from ailb_gen.checks.expected import ExpectedDrain
 from ailb_gen.checks.model import Result
 from ailb_gen.forwarding.trace import PathTrace
 from ailb_gen.network.cable_words import cables_named
@@ -54,7 +54,7 @@ def failed(picture: Picture, words: Iterable[str]) -> tuple[frozenset[str], froz
     return frozenset(down), frozenset(dead)
 
 
-def drained_in(picture: Picture, drained: Drained) -> frozenset[str]:
+def drained_in(picture: Picture, drained: ExpectedDrain) -> frozenset[str]:
     """Return the names of links that the intent takes out of service."""
     off = drained.ports | drained.ends
     cables = (*picture.links, *picture.attachments)

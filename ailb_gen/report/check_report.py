@@ -66,9 +66,9 @@ def _junit(report: CheckReport) -> str:
 
 
 def _html(report: CheckReport) -> str:
-    from ailb_gen.report.html.judged import judged  # noqa: PLC0415 - brings Jinja
+    from ailb_gen.report.html.verdict_page import verdict_html  # noqa: PLC0415 - brings Jinja
 
-    return judged(report.verdict, report.context, report.command)
+    return verdict_html(report.verdict, report.context, report.command)
 
 
 FORMATS: dict[str, Format] = {

@@ -65,6 +65,7 @@ def _finding(verdict: Verdict, finding: Finding, identity: str) -> dict[str, obj
     return {
         "fingerprint": identity,
         "scope": finding.scope,
+        "subjects": [subject._asdict() for subject in finding.subjects],
         "message": finding.message,
         "place": {"file": place.file, "line": place.line, "column": place.column} if place else None,
         "expected": finding.expected,

@@ -113,7 +113,7 @@ def _results(verdict: Verdict) -> Iterator[dict[str, Any]]:
 
 
 def _cause(verdict: Verdict, finding: Finding) -> dict[str, Any]:
-    """Return what a finding follows from, nothing for a cause: its identity, and its place as a related one."""
+    """Return the cause of a finding, nothing for a cause itself: its identity, and its place as a related one."""
     cause = verdict.causes.get(finding)
     if cause is None:
         return {}

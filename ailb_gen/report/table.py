@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.paint import Paint, Style, heading, unpainted
-from ailb_gen.report.alike import alike
 from ailb_gen.report.text import detail, named, where, wrapped
-from ailb_gen.report.verdict import STATUSES, Headline, Verdict
+from ailb_gen.report.verdict import STATUSES, Headline, Verdict, similar
 from ailb_gen.wording import aligned, clean, counted
 
 SHOWN = 20
-HIDDEN = "--all shows every finding and consequence, --report json=FILE has them, too"
-# So many devices are named of those that have the same.
+HIDDEN = "--all shows every finding and consequence, --report json=FILE lists everything"
+# The most devices that are named among similar findings.
 NAMED = 3
 STYLES = {"fail": Style.FAIL, "warn": Style.WARN, "pass": Style.PASS, "findings": Style.HEAD}
 SEVERITIES = {Severity.ERROR: Style.FAIL, Severity.WARNING: Style.WARN, Severity.NOTE: Style.HEAD}
@@ -90,7 +89,7 @@ class _Table:
         yield from (f"{self.paint(start, SEVERITIES[check.severity])}{first.removeprefix(start)}", *more)
         groups: Sequence[tuple[Headline, ...]] = [(headline,) for headline in headlines]
         if not self.everything:
-            groups = alike(headlines)
+            groups = similar(headlines)
         shown = groups if self.everything else groups[:SHOWN]
         for headline, *others in shown:
             yield from self._headline(headline)

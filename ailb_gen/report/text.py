@@ -39,6 +39,6 @@ def from_here(run: Run, file: str) -> str:
 
 
 def detail(finding: Finding) -> str:
-    """Return what was expected and found, or nothing."""
+    """Return the expected and the found text, or nothing."""
     pairs = (("expected", finding.expected), ("found", finding.found))
     return ", ".join(f"{word} {text}" for word, text in pairs if text)

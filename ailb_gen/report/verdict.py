@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
-from ailb_gen.checks.cause_rules import ORDER
 from ailb_gen.checks.model import EVERYTHING, Finding, Result, Run, Severity
+from ailb_gen.checks.subjects import ANY, SubjectKind
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.wording import counted
 
 Status = Literal["pass", "fail", "warn", "skip", "empty"]
+# Fewer similar headlines are as short one by one.
+FEWEST = 3
+# The subjects that say where something is; the others say what it is.
+PLACES = frozenset(
+    {SubjectKind.DEVICE, SubjectKind.PORT, SubjectKind.NIC, SubjectKind.PREFIX, SubjectKind.TABLE, SubjectKind.VLAN}
+)
+# A word with a digit: the name of a port, an address, a number.
+NAME = re.compile(r"(?<![\w:./-])[\w:./-]*[0-9][\w:./-]*")
+OF_DEVICES = "AILBD"
+# The words of a statement that stand before the name of a place.
+NAMING = frozenset({"address", "interface", "interfaces", "members", "prefix", "route", "unit", "vlans"})
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
 
 
@@ -72,12 +84,12 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Whether the gate stays shut."""
+        """Whether the run fails."""
         return any(self.status(result) == "fail" for result in self.run.results)
 
     @property
     def passed(self) -> bool:
-        """Whether the gate opens: nothing failed, and everything was judged that was to be."""
+        """Whether the run passes: nothing failed, and every check was made that was to be."""
         return not self.failed and not self.run.trouble
 
     def headlines(self) -> list[Headline]:
@@ -111,7 +123,7 @@ class Verdict:
             key=lambda result: (
                 -worst[result.check.id],
                 -result.check.severity,
-                ORDER.get(result.check.id, len(ORDER)),
+                result.check.layer,
                 result.check.id,
             )
         )
@@ -142,7 +154,7 @@ class Verdict:
         ]
         word = "FAIL" if self.failed else "PASS" if self.passed else "INCOMPLETE"
         roots = (row.waived or row.finding for row in self.headlines())
-        first = [root.message for root in roots if root.alike == EVERYTHING]
+        first = [root.message for root in roots if root.same_cause == EVERYTHING]
         return f"{word}: {'; '.join((*first, *parts))}"
 
     def _grouped(self) -> str:
@@ -150,6 +162,39 @@ class Verdict:
         headlines = self.headlines()
         follow = sum(len(row.consequences) for row in headlines)
         return f"{counted(len(headlines), 'cause')} with {counted(follow, 'consequence')}: " if follow else ""
+
+
+def similar(headlines: Sequence[Headline]) -> list[tuple[Headline, ...]]:
+    """Return headlines in groups that differ only in where they are, in the order of the first of each.
+
+    Fewer than FEWEST of a kind are not grouped.
+    """
+    kinds = [_kind(headline) for headline in headlines]
+    groups: dict[object, list[Headline]] = defaultdict(list)
+    for kind, headline in zip(kinds, headlines, strict=True):
+        groups[kind].append(headline)
+    rows: list[tuple[Headline, ...]] = []
+    for kind, headline in zip(kinds, headlines, strict=True):
+        group = groups[kind]
+        if len(group) < FEWEST:
+            rows.append((headline,))
+        elif group[0] is headline:
+            rows.append(tuple(group))
+    return rows
+
+
+def _kind(headline: Headline) -> tuple[object, ...]:
+    """Return the check, the kinds of subjects, the names of settings and the statement without names of places."""
+    finding = headline.finding
+    subjects = sorted({(one.kind, "" if one.kind in PLACES else one.name) for one in finding.subjects})
+    words = finding.statement.split()
+    statement = tuple(ANY if before in NAMING else word for before, word in zip(["", *words], words, strict=False))
+    texts: tuple[object, ...] = (bool(finding.part), bool(finding.expected), bool(finding.found), finding.instead)
+    if finding.check.startswith(OF_DEVICES):
+        # Observations of devices have no subjects but the device: their texts distinguish them, without its names.
+        shown = (finding.message, finding.expected, finding.found)
+        texts += tuple(NAME.sub("#", text.replace(finding.device, "0")) for text in shown)
+    return (finding.check, headline.waived is not None, *sorted(headline.by_check()), *subjects, statement, texts)
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:

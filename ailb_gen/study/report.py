@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from markupsafe import Markup
 
 from ailb_gen.report.html.charts import chart
+from ailb_gen.report.html.markup import prose
 from ailb_gen.report.html.page import Page, Section, Status, html
-from ailb_gen.report.html.plots import Bar, Bars, Line, Lines, Plot
-from ailb_gen.report.html.prose import prose
+from ailb_gen.report.html.plots import Bar, Bars, Lines, Plot, PlotLine
 from ailb_gen.report.html.scales import Axis
 from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile
@@ -129,7 +129,7 @@ def _bar(spread: SeedSpread) -> Bar:
 def plot_of(figure: Figure) -> Plot:
     """Return a figure of a study as a chart."""
     if isinstance(figure, LineFigure):
-        lines = [Line(name, points) for name, points in figure.lines.items()]
+        lines = [PlotLine(name, points) for name, points in figure.lines.items()]
         return Lines(figure.title, Axis(figure.x, log=figure.log_x), Axis(figure.y), lines)
     bars: dict[str, dict[str, Bar | None]] = {
         group: {name: _bar(spread) for name, spread in inside.items()} for group, inside in figure.bars.items()

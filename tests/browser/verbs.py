@@ -12,7 +12,7 @@ from ailb_gen.checks.run import examine
 from ailb_gen.intent.load import load
 from ailb_gen.lab.check.live import RunningLab
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab
-from ailb_gen.report.html.judged import judged
+from ailb_gen.report.html.verdict_page import verdict_html
 from ailb_gen.report.judge import judge
 from ailb_gen.sim import point, sweep
 from tests.cli import verbs
@@ -60,7 +60,7 @@ def _lab_checked(root: Path) -> str:
     plan = with_servers(root)
     results = tuple(check_lab(RunningLab(plan, context), context, LabCheckOptions(chosen, 1)))
     verdict = judge(replace(done, results=results), (), chosen, (), "error")
-    return judged(verdict, context, "lab check")
+    return verdict_html(verdict, context, "lab check")
 
 
 def page_of_a_what_if(folder: Path) -> Path:

@@ -2,9 +2,8 @@
 
 import re
 
-from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, OF_LAB, WITH_BATFISH, checks_of, markdown
-from ailb_gen.checks.cause_rules import ORDER
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.catalogue import BY_ID, CATALOGUE, EVERYTHING, WITH_BATFISH, checks_of, markdown
+from ailb_gen.checks.layers import FAMILIES
 from tests.conftest import ROOT
 
 
@@ -38,10 +37,6 @@ def test_headlines_say_what_is_wrong_not_what_should_hold() -> None:
         assert 10 <= len(check.violation) <= 120, check.id
         assert check.violation != check.meaning, check.id
     assert len({check.violation for check in EVERYTHING}) == len(EVERYTHING)
-
-
-def test_every_check_has_its_place_in_the_order_of_causes() -> None:
-    assert set(ORDER) == {check.id for check in (*CATALOGUE, *checks_of(OF_LAB))}
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.catalogue import EVERYTHING, OF_DEVICES, checks_of
 from ailb_gen.checks.causes import causes
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Finding, Result
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 
 CHECK = {check.id: check for check in EVERYTHING}
@@ -36,28 +40,32 @@ def test_what_is_seen_on_devices_stands_for_itself() -> None:
     assert explained(*found) == {}
 
 
-SESSION = "no session leaf1:et-0/0/3 - spine1:et-0/0/0: at spine1, group g is not external"
+def cable(leaf: str, port: str, spine_port: str) -> tuple[Subject, Subject]:
+    """Both ends of a cable to spine1."""
+    return about.port(leaf, port), about.port("spine1", spine_port)
+
+
+def uncolored(leaf: str, port: str, spine_port: str) -> Finding:
+    subjects = cable(leaf, port, spine_port)
+    return Finding("AILB302", leaf, "the link is uncolored", Place(leaf, 1), part=port, subjects=subjects)
+
+
+def down(leaf: str, port: str, spine_port: str) -> Finding:
+    subjects = cable(leaf, port, spine_port)
+    return Finding("AILB201", "spine1", f"no session {leaf}", Place("spine1", 213), part=spine_port, subjects=subjects)
 
 
 def test_a_session_follows_from_no_link_of_another_leaf() -> None:
     """Both findings name a port of one spine, and neither is about the other's port."""
-    color = Finding("AILB302", "leaf2", "the link to spine1:et-0/0/3 is uncolored", Place("leaf2", 1), part="et-0/0/0")
-    ends = ("leaf1 et-0/0/3", "spine1 et-0/0/0")
-    down = Finding("AILB201", "spine1", SESSION, Place("spine1", 213), involves=ends, part="et-0/0/0.0")
-    assert explained(color, down) == {}
-    same = Finding("AILB302", "leaf1", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1), part="et-0/0/3")
-    assert explained(same, down) == {down: same}
+    session = down("leaf1", "et-0/0/3", "et-0/0/0")
+    assert explained(uncolored("leaf2", "et-0/0/0", "et-0/0/3"), session) == {}
+    same = uncolored("leaf1", "et-0/0/3", "et-0/0/0")
+    assert explained(same, session) == {session: same}
 
 
 def test_what_is_explained_does_not_stand_for_others_like_it() -> None:
-    color = Finding("AILB302", "leaf1", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1), part="et-0/0/3")
-    place = Place("spine1", 213)
-    first, second, third = (
-        Finding(
-            "AILB201", "spine1", f"no session leaf{n + 1}:et-0/0/3 - spine1:et-0/0/{n}: x", place, part=f"et-0/0/{n}"
-        )
-        for n in range(3)
-    )
+    color = uncolored("leaf1", "et-0/0/3", "et-0/0/0")
+    first, second, third = (down(f"leaf{n + 1}", "et-0/0/3", f"et-0/0/{n}") for n in range(3))
     assert explained(color, first, second, third) == {first: color, third: second}
 
 
@@ -77,7 +85,7 @@ def test_what_batfish_says_follows_from_what_this_program_says_of_the_same() -> 
 
 
 def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
-    damage = Finding("AILB302", "leaf1", "the link to spine1:et-0/0/0 is uncolored", Place("leaf1", 1), part="et-0/0/3")
+    damage = uncolored("leaf1", "et-0/0/3", "et-0/0/0")
     differ = Finding("AILB821", "leaf1", "the engines disagree: fc00:1::/64 goes over et-0/0/1", Place("leaf1", 1))
     assert explained(damage, differ) == {}
     left_out = Finding("AILB812", "spine2", "not in the shadow: policy P: it changes the colors", Place("spine2", 89))
@@ -85,17 +93,18 @@ def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
 
 
 def test_what_stands_at_one_line_is_one_thing_and_what_is_missing_there_is_not() -> None:
-    statement = Finding("AILB209", "leaf1", "interfaces lo0 disable is not modelled", LEAF, part="interfaces lo0")
+    statement = Finding("AILB209", "leaf1", "interfaces lo0 disable is not modeled", LEAF, part="interfaces lo0")
     effect = Finding("AILB107", "leaf1", "the router-id is no address of a running interface", LEAF)
     missing = Finding("AILB205", "leaf1", "group g lacks multipath", LEAF, "multipath", "", part="g")
     assert explained(statement, effect, missing) == {effect: statement}
 
 
 def test_a_keyword_that_is_unknown_explains_what_is_missing_in_its_group_alone() -> None:
-    typo = Finding("AILB901", "leaf1", "protocols bgp group red multipaht: there is no such statement", LEAF)
-    same = Finding("AILB205", "leaf1", "group red lacks multipath", Place(LEAF.file, 3), part="red")
-    other = Finding("AILB205", "leaf1", "group blue lacks multipath", Place(LEAF.file, 30), part="blue")
-    elsewhere = Finding("AILB205", "leaf2", "group red lacks multipath", Place("switches/leaf2.conf", 3), part="red")
+    typo = Finding("AILB901", "leaf1", "no such statement", LEAF, statement="protocols bgp group red multipaht")
+    red, blue = (f"protocols bgp group {name} multipath" for name in ("red", "blue"))
+    same = Finding("AILB205", "leaf1", "no multipath", Place(LEAF.file, 3), statement=red)
+    other = Finding("AILB205", "leaf1", "no multipath", Place(LEAF.file, 30), statement=blue)
+    elsewhere = Finding("AILB205", "leaf2", "no multipath", Place("switches/leaf2.conf", 3), statement=red)
     assert explained(typo, same, other, elsewhere) == {same: typo}
 
 
@@ -103,8 +112,9 @@ def test_what_a_server_sends_follows_from_its_script_and_not_from_another() -> N
     script = Place("profiles/a/usr/local/sbin/ailb-qos", 26)
     wrong = Finding("AILB708", "profiles/a", "dscp2prio must be 26 3, not 24 3", script, "26 3", "24 3")
     port = "the NIC sends RDMA with DSCP 24, which is not lossless on leaf1:et-0/0/16"
-    sent = Finding("AILB708", "gpu-1", port, LEAF, involves=("leaf1", "profiles/a"), part="gpu0_eth")
-    strange = Finding("AILB708", "gpu-2", port, LEAF, involves=("leaf1", "profiles/b"), part="gpu0_eth")
+    leaf, own, other = map(about.device, ("leaf1", "profiles/a", "profiles/b"))
+    sent = Finding("AILB708", "gpu-1", port, LEAF, involves=(leaf, own), part="gpu0_eth")
+    strange = Finding("AILB708", "gpu-2", port, LEAF, involves=(leaf, other), part="gpu0_eth")
     assert explained(wrong, sent) == {sent: wrong}
     assert explained(wrong, strange) == {}
 
@@ -135,5 +145,15 @@ def test_a_value_is_a_consequence_only_where_what_holds_it_is_lost() -> None:
     text = "the priority of class CNP must be strict-high, not nothing"
     value = Finding("AILB706", "leaf1", text, Place(LEAF.file, 3), "strict-high", "nothing")
     assert explained(lost, value) == {}
-    follows = Finding("AILB706", "leaf1", text, Place(LEAF.file, 3), "strict-high", "nothing", ("leaf1",))
+    involves = (about.device("leaf1"),)
+    follows = Finding("AILB706", "leaf1", text, Place(LEAF.file, 3), "strict-high", "nothing", involves)
     assert explained(lost, follows) == {follows: lost}
+
+
+def test_a_check_of_somebody_else_is_of_the_layer_that_its_row_says() -> None:
+    """Nothing about a check is in a table of ids."""
+    paths = replace(CHECK["AILB401"], id="SITE01")
+    ports = replace(CHECK["AILB108"], id="SITE02", layer=Layer.PORTS)
+    cause = Finding("SITE02", "leaf1", "x", part="et-0/0/0")
+    effect = Finding("SITE01", "leaf2", "y", involves=(about.device("leaf1"),))
+    assert causes([Result(paths, (effect,)), Result(ports, (cause,))]) == {effect: cause}

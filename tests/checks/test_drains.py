@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.families.paths import CONNECTED
 from ailb_gen.checks.model import Run
-from ailb_gen.checks.ways import Ways
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import Intent
@@ -187,7 +187,7 @@ def test_a_drain_that_cuts_a_pair_is_refused_and_found(text: str, drain: str, tm
     intent = intent_of(f"{text}drain: {drain}\n")
     with pytest.raises(IntentError, match="error\\[drain-cuts\\]"):
         build(intent)
-    assert list(Ways(expected_fabric(intent.fabric)).cut())
+    assert list(ExpectedPaths(expected_fabric(intent.fabric)).partitions())
     _, root = rendered(text, tmp_path)
     told = validated(intent, root)
     assert next(result for result in told.results if result.check is CONNECTED).findings

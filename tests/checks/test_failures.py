@@ -15,7 +15,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.families import failures
 from ailb_gen.checks.model import Result
-from ailb_gen.checks.steps import Steps
+from ailb_gen.checks.progress import RunProgress
 from ailb_gen.forwarding.failures import Assessment, Impact
 from ailb_gen.forwarding.link_loads import by_link, link_name, loads_of
 from ailb_gen.network.fabric import Network
@@ -27,7 +27,7 @@ from tests.conftest import SMALL
 BACKUP = "                backup-color all-colors;\n"
 
 
-class Counting(Steps):
+class Counting(RunProgress):
     """Steps that keep the counts of what is done."""
 
     def __init__(self, told: list[int]) -> None:

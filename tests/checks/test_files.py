@@ -247,13 +247,13 @@ def test_an_edited_name_alone_makes_no_other_fabric(file: str, name: str, tree: 
     (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', f'"fabric": "{name}"'))
     results = judged(tree)
     assert any(finding.message == f"fabric is {name}; it must be lab" for finding in findings(results))
-    assert not any(finding.alike for finding in findings(results))
+    assert not any(finding.same_cause for finding in findings(results))
 
 
 def test_a_name_that_no_fabric_has_is_not_repeated_in_the_verdict(tree: Path) -> None:
     for file in (TOPOLOGY, MANIFEST):
         (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', '"fabric": "[x](y)"'))
-    assert not any(finding.alike for finding in findings(judged(tree)))
+    assert not any(finding.same_cause for finding in findings(judged(tree)))
 
 
 def test_a_moved_cable_is_found_though_both_files_agree(tree: Path) -> None:

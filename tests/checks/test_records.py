@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.checks import records
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.checks.expected_hosts import expected_hosts
@@ -70,8 +71,26 @@ def test_records_that_are_missing_twice_or_too_many() -> None:
     assert list(compare(intended, found)) == [
         Difference("link", "a 2", 4, "the link is there twice", "", "b"),
         Difference("link", "a 1", 1, "the link is missing", "a"),
-        Difference("device", "a 1", 5, "the intent has no such device", "", "c 1"),
+        Difference("device", "a 1", 5, "the intent has no such device", "", "c 1", subjects=(about.device("a 1"),)),
     ]
+
+
+def test_a_difference_of_a_cable_is_about_its_ends_and_involves_the_end_that_it_leads_to() -> None:
+    def cable(spine: str) -> Record:
+        return Record("cable", "a 1", {"a_device": "a", "a_port": "1", "b_device": spine, "b_port": "7"})
+
+    (difference,) = compare([cable("s")], [cable("t")])
+    assert difference.subjects == (about.port("a", "1"), about.port("s", "7"))
+    assert difference.involves == (about.port("t", "7"),)
+
+
+def test_a_difference_of_a_nic_is_about_the_nic_and_the_port_that_it_is_cabled_to() -> None:
+    def server(leaf: str) -> Record:
+        nics = [{"name": name, "leaf": leaf, "leaf_port": name[-1]} for name in ("gpu0", "gpu1")]
+        return Record("device", "h", {"name": "h", "nics": nics})
+
+    rows = list(compare([server("a")], [server("b")]))
+    assert [row.subjects for row in rows] == [(about.nic("h", f"gpu{n}"), about.port("a", str(n))) for n in (0, 1)]
 
 
 def test_of_two_the_right_one_stays_and_what_is_missing_is_told_behind_the_one_before_it() -> None:

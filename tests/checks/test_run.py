@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.model import Finding, Run, RunOptions
+from ailb_gen.checks.progress import CALLED, STEPS, WEIGHTS, RunProgress
 from ailb_gen.checks.run import _schema, examine, run
-from ailb_gen.checks.steps import CALLED, SHARES, STEPS, Steps
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from tests.checks.trees import GOLDEN, rendered, shown
@@ -98,7 +98,7 @@ def test_every_long_step_is_named_and_advances_while_it_lasts() -> None:
 
     examine(lab(), GOLDEN / "lab", options, advance, lambda name: told.update({name: []}))
     # Without models nothing is loaded: that step is over when reading begins.
-    shares = {"" if name == "YANG models" else CALLED.get(name, name): share for name, share in SHARES.items()}
+    shares = {"" if name == "YANG models" else CALLED.get(name, name): share for name, share in WEIGHTS.items()}
     assert {name: sum(steps) for name, steps in told.items()} == shares
     # More than once: not only when the next step begins. These two go by chunks, and the lab is one.
     once = ("", CALLED["reading"], CALLED["failures"])
@@ -114,24 +114,24 @@ def test_models_that_are_parsed_for_the_first_time_advance(tmp_path: Path, monke
     module = f"module junos-conf-root {{ namespace urn:x; prefix x; container configuration {{ {leaves} {groups} }} }}"
     (models / "junos-conf-root@2024-01-01.yang").write_text(module)
     told: list[int] = []
-    steps = Steps(told.append, lambda name: None)
+    steps = RunProgress(told.append, lambda name: None)
     steps.begin("YANG models", 1)
     _schema(models, steps)
-    assert sum(told) == SHARES["YANG models"]
+    assert sum(told) == WEIGHTS["YANG models"]
     # They are kept: nothing is done again.
     _schema(models, steps)
-    assert sum(told) == SHARES["YANG models"]
+    assert sum(told) == WEIGHTS["YANG models"]
 
 
 def test_a_step_never_goes_beyond_its_share_or_back() -> None:
     told: list[int] = []
-    steps = Steps(told.append, lambda name: None)
+    steps = RunProgress(told.append, lambda name: None)
     done = steps.begin("reading", 3)
     for _ in range(5):
         done(1)
-    assert sum(told) == SHARES["YANG models"] + SHARES["reading"]
+    assert sum(told) == WEIGHTS["YANG models"] + WEIGHTS["reading"]
     steps.begin("failures", 0)(1)
-    assert sum(told) == STEPS - SHARES["failures"]
+    assert sum(told) == STEPS - WEIGHTS["failures"]
     steps.finish()
     assert sum(told) == STEPS and min(told) > 0
 
@@ -176,9 +176,9 @@ def wrecks(path: str, entry: Entry) -> Iterator[tuple[str, Entry | None]]:
 @pytest.mark.long
 def test_broken_files_end_in_findings(tiny: tuple[Intent, Path], tmp_path: Path) -> None:
     intent, root = tiny
-    alike = ("stripe2", "spine2", "server-002")
+    others = ("stripe2", "spine2", "server-002")
     for path, entry in read_tree(root).items():
-        if any(name in path for name in alike):
+        if any(name in path for name in others):
             continue
         for number, (name, wreck) in enumerate(wrecks(path, entry)):
             changes: Changes = {path: wreck}

@@ -56,7 +56,7 @@ def test_generate_warns_of_statements_that_validate_does_not_accept(cli: Cli, fa
     code, out, _ = cli("validate", str(fabric), "out", "--checks", "AILB209", "--report", "json")
     assert code == 1
     named = {
-        finding["message"].partition(" is not modelled")[0]
+        finding["message"].partition(" is not modeled")[0]
         for check in json.loads(out)["checks"]
         for finding in check["findings"]
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.checks.catalogue import EVERYTHING
-from ailb_gen.checks.family_names import FAMILIES
+from ailb_gen.checks.layers import FAMILIES
 from ailb_gen.cli import complete
 from ailb_gen.cli.reports import formats
 from ailb_gen.forwarding.patterns import PATTERNS

@@ -111,7 +111,9 @@ def test_workers_do_not_outlive_a_verb_that_is_killed(tree: Path) -> None:
     wait(lambda: not list(members(process.pid)))
 
 
-@pytest.mark.parametrize("when", ["os.fsync", "ailb_gen.report.html.judged.judged"], ids=["written", "made"])
+@pytest.mark.parametrize(
+    "when", ["os.fsync", "ailb_gen.report.html.verdict_page.verdict_html"], ids=["written", "made"]
+)
 def test_ctrl_c_while_a_page_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, when: str) -> None:
     """One line, and the page that was there stays, with nothing beside it."""
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import cache
 
 import pytest
 
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.causes import causes
-from ailb_gen.checks.model import Finding, Result
+from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.report.verdict import Verdict, similar
 from tests.mutations.catalogue import KINDS
-from tests.mutations.kind import changes_of, chosen
+from tests.mutations.kind import Kind, changes_of, chosen
 from tests.mutations.score import ALL, findings, golden
 from tests.mutations.tree import MANIFEST, Changes, sealed
 
@@ -19,44 +22,109 @@ EXAMPLE = "lab"
 # The commit check costs most of the time, and needs the models.
 CHECKS = frozenset(check for check in ALL if not check.startswith("AILB9"))
 SEED = 11
-# So many are tried; python -m tests.mutations.score does all of them, one by one.
-SINGLES, PAIRS = 60, 40
-# Of all kinds, seven eighths gave one headline when this was written; a swap is two damages, and so are some others.
-LEAST = 0.85
+# Every seventh kind is tried; python -m tests.mutations.score does all of them, one by one.
+EACH, PAIRS = 7, 40
+# Of all kinds, 98 % had the right first cause when this was written, and 91 % one headline: a swap is two damages, as
+# are some others.
+LEAST_RIGHT, LEAST_SINGLE = 0.95, 0.88
 # What only happens between the findings of one switch and its own file is left to the tests of single rules.
 UNREADABLE = ("AILB001", "AILB002", "AILB601", "AILB901")
 
 
 def results(found: tuple[Finding, ...]) -> list[Result]:
     return [
-        Result(BY_ID[check], tuple(f for f in found if f.check == check)) for check in sorted({f.check for f in found})
+        Result(check, tuple(finding for finding in found if finding.check == name)) for name, check in BY_ID.items()
     ]
 
 
-def headlines(found: tuple[Finding, ...]) -> set[Finding]:
-    explained = causes(results(found))
+def verdict(rows: list[Result]) -> Verdict:
+    explained = causes(rows)
     assert not set(explained.values()) & set(explained), "a cause is never a consequence itself"
-    return set(found) - set(explained)
+    return Verdict(Run("", "", "", (), tuple(rows)), {}, causes=explained)
+
+
+def headlines(found: tuple[Finding, ...]) -> list[Finding]:
+    """Return the causes in the order of the report."""
+    return [row.finding for _, rows in verdict(results(found)).attention() for row in rows]
+
+
+def changed_lines(changes: Changes) -> set[tuple[str, int]]:
+    """Return the file and number of every line that is new, or that has a line missing beside it."""
+    places = set()
+    for path, entry in changes.items():
+        before = golden(EXAMPLE).get(path)
+        old, new = (each.split(b"\n") if isinstance(each, bytes) else [] for each in (before, entry))
+        for tag, _, _, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if tag != "equal":
+                places |= {(path, number) for number in range(first, max(last, first + 1) + 2)}
+    return places
+
+
+def is_right(row: Kind, changes: Changes, finding: Finding) -> bool:
+    """Return whether a finding is that of a check that names the damage, or points to a changed line."""
+    place = finding.place
+    return finding.check in row.named_by or (place is not None and (place.file, place.line) in changed_lines(changes))
 
 
 @cache
-def sample() -> list[tuple[str, Changes, tuple[Finding, ...]]]:
+def sample() -> list[tuple[Kind, Changes, tuple[Finding, ...]]]:
     """Return some damages with what is found of each."""
-    rows = random.Random(SEED).sample([row for row in KINDS if EXAMPLE in row.examples and row.seal], SINGLES)
+    rows = [row for row in KINDS if EXAMPLE in row.examples and row.seal][::EACH]
     tree = golden(EXAMPLE)
     done = []
     for row in rows:
         damage = chosen(row, tree, EXAMPLE, SEED)
-        done.append((row.name, damage.changes, findings(EXAMPLE, changes_of(row, tree, damage), CHECKS)))
+        done.append((row, damage.changes, findings(EXAMPLE, changes_of(row, tree, damage), CHECKS)))
     return [row for row in done if row[2]]
 
 
 @pytest.mark.long
-def test_most_single_damages_give_one_headline() -> None:
-    counts = {name: len(headlines(found)) for name, _, found in sample()}
-    assert all(counts.values())
-    single = sum(count == 1 for count in counts.values())
-    assert single >= LEAST * len(counts), {name: count for name, count in counts.items() if count > 1}
+def test_the_first_cause_of_a_damage_is_right_and_mostly_the_only_one() -> None:
+    leads = {row.name: (row, changes, headlines(found)) for row, changes, found in sample()}
+    wrong = {name: found[0] for name, (row, changes, found) in leads.items() if not is_right(row, changes, found[0])}
+    assert len(wrong) <= (1 - LEAST_RIGHT) * len(leads), wrong
+    several = {name: found for name, (_, _, found) in leads.items() if len(found) > 1}
+    assert len(several) <= (1 - LEAST_SINGLE) * len(leads), several
+
+
+def reworded(rows: list[Result]) -> list[Result]:
+    """Return results with nonsense for every text; a text that is empty says so, and stays."""
+    numbers = iter(range(1_000_000))
+
+    def nonsense(text: str) -> str:
+        return f"nonsense {next(numbers)} x" if text else ""
+
+    def rewritten(row: Finding) -> Finding:
+        return replace(row, message=nonsense(row.message), expected=nonsense(row.expected), found=nonsense(row.found))
+
+    return [replace(row, findings=tuple(map(rewritten, row.findings))) for row in rows]
+
+
+def shape(rows: list[Result]) -> tuple[object, ...]:
+    """Return causes, headlines and groups of similar ones; a finding is the number of its place in the results."""
+    number = {finding: at for at, finding in enumerate(one for row in rows for one in row.findings)}
+    judged = verdict(rows)
+    explained = {number[finding]: number[cause] for finding, cause in judged.causes.items()}
+    groups = [
+        (result.check.id, [[number[one.finding] for one in group] for group in similar(found)])
+        for result, found in judged.attention()
+    ]
+    return explained, groups
+
+
+@pytest.mark.long
+def test_texts_decide_nothing() -> None:
+    for row, _, found in sample():
+        rows = results(found)
+        assert shape(rows) == shape(reworded(rows)), row.name
+
+
+@pytest.mark.parametrize("name", ["fabric-color-of-another-spine", "cable-moved-in-both", "rule-tables-swapped"])
+def test_texts_decide_nothing_about_a_damage_with_consequences(name: str) -> None:
+    (row,) = (row for row in KINDS if row.name == name)
+    tree = golden(EXAMPLE)
+    rows = results(findings(EXAMPLE, changes_of(row, tree, chosen(row, tree, EXAMPLE, 1)), CHECKS))
+    assert shape(rows) == shape(reworded(rows))
 
 
 @pytest.mark.long
@@ -73,11 +141,11 @@ def test_two_damages_give_two_headlines() -> None:
         changes = sealed(golden(EXAMPLE), {path: entry for path, entry in (here | there).items() if path != MANIFEST})
         found = findings(EXAMPLE, changes, CHECKS)
         left = headlines(found)
-        assert len(left) >= 2, (one, other, left)
+        assert len(left) >= 2, (one.name, other.name, left)
         # Each shows with a finding of its own.
         for name, own, others in ((one, of_one, of_other), (other, of_other, of_one)):
             mine = {(f.check, f.scope) for f in own} - {(f.check, f.scope) for f in others}
-            assert not mine or mine & {(f.check, f.scope) for f in left}, (name, (one, other), left)
+            assert not mine or mine & {(f.check, f.scope) for f in left}, (name.name, (one.name, other.name), left)
 
 
 @pytest.mark.parametrize("example", ["lab", "jvd"])

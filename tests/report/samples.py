@@ -7,7 +7,7 @@ from types import ModuleType
 
 from ailb_gen.checks.extensions import ForeignCheck
 from ailb_gen.checks.model import Check, Finding, Result, Run, RunOptions, Severity
-from ailb_gen.checks.steps import STEPS
+from ailb_gen.checks.progress import STEPS
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.errors import Place
 from ailb_gen.intent.load import Intent

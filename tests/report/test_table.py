@@ -2,6 +2,7 @@
 
 import re
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.paint import painted
 from ailb_gen.report.table import HIDDEN, table
@@ -64,7 +65,9 @@ def test_what_is_alike_is_shown_once_and_counted() -> None:
 
 def test_findings_of_a_check_are_capped_and_the_report_says_so() -> None:
     words = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100)]
-    rows = tuple(Finding(SESSION.id, "leaf", f"message {word}") for word in words)
+    rows = tuple(
+        Finding(SESSION.id, "leaf", f"message {word}", subjects=(about.setting("leaf", word),)) for word in words
+    )
     text = table(verdict_of(Result(SESSION, rows, 100)))
     assert "\n  ... and 80 more\n" in text
     assert text.count("message ") == 20

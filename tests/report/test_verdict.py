@@ -125,7 +125,7 @@ def test_a_run_that_something_cut_short_opens_no_gate() -> None:
 
 
 def test_the_verdict_begins_with_what_everything_follows_from() -> None:
-    whole = replace(LEAF, message="these files are of the fabric jvd, not of lab", alike=EVERYTHING)
+    whole = replace(LEAF, message="these files are of the fabric jvd, not of lab", same_cause=EVERYTHING)
     for limit in ((), ("spine1",)):
         verdict = verdict_of(Result(SESSION, (whole, SPINE), 64), limit=limit)
         start = "FAIL: these files are of the fabric jvd, not of lab; "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.addresses import BITS, Prefix, address_text
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_interface
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
@@ -56,11 +58,13 @@ def _check_unique(context: Context, findings: Findings) -> None:
                 elif (other := owners.setdefault(address.prefix, here)) != here:
                     message = f"{address.prefix} is also on {other}"
                 if message:
-                    findings.at(UNIQUE, switch, message, address.line, part=unit.name)
+                    subjects = (about.prefix(address.prefix), about.port(name, unit.name))
+                    findings.at(UNIQUE, switch, message, address.line, part=unit.name, subjects=subjects)
                 else:
                     held.append((address.prefix, here, Place(switch.file, address.line or 1)))
         for text, line in switch.bad_routes:
-            findings.at(UNIQUE, switch, f"fabric-advertise route {text} is no IPv6 prefix", line)
+            message = f"fabric-advertise route {text} is no IPv6 prefix"
+            findings.at(UNIQUE, switch, message, line, subjects=about.prefixes(text))
     _check_nested(held, strange, findings)
 
 
@@ -98,7 +102,8 @@ def _check_nested(held: list[Held], strange: set[str], findings: Findings) -> No
             if there.partition(" ")[0] in strange and device not in strange:
                 message = f"{outer} is around {prefix} of {here}, which takes the traffic of its addresses"
                 (device, _, unit), at = there.partition(" "), wider
-            findings.add(UNIQUE, device, message, at, part=unit)
+            subjects = (about.prefix(prefix), about.prefix(outer), about.port(device, unit))
+            findings.add(UNIQUE, device, message, at, part=unit, subjects=subjects)
         around.append((prefix, here, place))
 
 
@@ -118,7 +123,8 @@ def _check_pool(pool: Prefix, switch: Switch, expected: ExpectedSwitch, findings
             touched = pool.contains(address.prefix) or address.prefix.contains(pool)
             if touched and text != f"{expected.loopback}/{BITS}":
                 message = f"{text} on {unit.name} is in the fabric's pool, and the plan has it nowhere"
-                findings.at(PLANNED, switch, message, address.line, part=unit.name)
+                subjects = (about.prefix(address.prefix), about.port(switch.named, unit.name))
+                findings.at(PLANNED, switch, message, address.line, part=unit.name, subjects=subjects)
 
 
 def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> None:
@@ -131,10 +137,10 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
     if unit.disabled or switch.ports["irb"].disabled:
         statement = f"interfaces irb disable{OR}{above} disable"
         findings.at(PLANNED, switch, f"{name} is disabled", unit.line, part=name, statement=statement)
-    alike = "" if unit.inet6 else f"{switch.named} {name} without inet6"
+    same_cause = "" if unit.inet6 else f"{switch.named} {name} without inet6"
     if not unit.inet6:
         message, statement = f"{name} lacks family inet6", f"{above} family inet6"
-        findings.at(PLANNED, switch, message, unit.line, alike=alike, part=name, statement=statement)
+        findings.at(PLANNED, switch, message, unit.line, same_cause=same_cause, part=name, statement=statement)
     for family, line in unit.others:
         message = f"family {family} on {name}: the fabric is IPv6 alone"
         statement = f"{above} family {family}"
@@ -146,11 +152,23 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
             text = _text(address)
             message = f"{text} on {name} is not in the address plan of {switch.named}"
             statement = f"{above} family inet6 address {text}"
-            findings.at(PLANNED, switch, message, address.line, "", text, part=name, statement=statement, instead=True)
+            subjects = (about.prefix(address.prefix), *about.of_statement(switch.named, statement))
+            findings.at(
+                PLANNED,
+                switch,
+                message,
+                address.line,
+                "",
+                text,
+                part=name,
+                statement=statement,
+                instead=True,
+                subjects=subjects,
+            )
     for gateway, prefix in missing.items():
         text = f"{address_text(gateway)}/{prefix.length}"
         message, statement = f"{name} lacks the gateway {text}", f"{above} family inet6 address {text}"
-        findings.at(PLANNED, switch, message, unit.line, text, alike=alike, part=name, statement=statement)
+        findings.at(PLANNED, switch, message, unit.line, text, same_cause=same_cause, part=name, statement=statement)
     for other in switch.ports["irb"].units:
         if other.name != name and other.addresses:
             message = f"{other.name} has addresses; the leaf's only IRB is {name}"
@@ -170,14 +188,18 @@ def _check_vlans(context: Context, findings: Findings) -> None:
             if first is None:
                 holders[stripe, vlan.vlan_id] = switch.named
             elif vlan.vlan_id is not None:
-                findings.at(VLANS, switch, f"VLAN {vlan.vlan_id} is also that of {first}", vlan.line)
+                subjects = (about.vlan(switch.named, vlan.vlan_id),)
+                message = f"VLAN {vlan.vlan_id} is also that of {first}"
+                findings.at(VLANS, switch, message, vlan.line, subjects=subjects)
 
 
 def _check_vlan(switch: Switch, expected: int | None, findings: Findings) -> None:
     findings.look(VLANS)
     is_there = any(vlan.vlan_id == expected for vlan in switch.vlans)
     if not is_there:
-        findings.at(VLANS, switch, f"there is no VLAN {expected}", expected=expected, statement=f"vlans {ANY}")
+        message, statement = f"there is no VLAN {expected}", f"vlans {ANY}"
+        subjects = (about.vlan(switch.named, expected),)
+        findings.at(VLANS, switch, message, expected=expected, statement=statement, subjects=subjects)
     carried = vlan_interfaces(switch)
     for vlan in switch.vlans:
         if is_there and vlan.irb is None and (vlan.vlan_id is None or vlan.vlan_id not in carried):
@@ -235,6 +257,7 @@ UNIQUE = Check(
     "Two leaves with one prefix split its traffic: half of the packets arrive at the leaf without the host.",
     AGAIN,
     _check_unique,
+    layer=Layer.USES,
 )
 PLANNED = Check(
     "AILB102",
@@ -243,6 +266,7 @@ PLANNED = Check(
     "Servers form addresses from these prefixes; a prefix off by one belongs to another leaf or to none.",
     AGAIN,
     _check_planned,
+    layer=Layer.DEFINITIONS,
 )
 VLANS = Check(
     "AILB105",
@@ -251,6 +275,7 @@ VLANS = Check(
     "A VLAN with the wrong IRB or ID cuts its servers off from their gateway.",
     AGAIN,
     _check_vlans,
+    layer=Layer.DEFINITIONS,
 )
 ROUTER_IDS = Check(
     "AILB107",
@@ -259,4 +284,5 @@ ROUTER_IDS = Check(
     "Two switches with one router-id refuse each other's routes, or break ties differently every time.",
     AGAIN,
     _check_router_ids,
+    layer=Layer.USES,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Ra
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch, Unit
@@ -29,7 +31,8 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
     announced = switch.advertisements.get(unit.name)
     if announced is None:
         message = f"no router advertisements on {unit.name}: servers form no addresses"
-        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name, statement=_instead(switch, unit))
+        statement, subjects = _instead(switch, unit), (about.port(switch.named, unit.name),)
+        findings.at(ANNOUNCED, switch, message, unit.line, part=unit.name, statement=statement, subjects=subjects)
         return
     prefixes = {entry.prefix: entry for entry in announced.prefixes}
     for address in unit.addresses:
@@ -119,6 +122,7 @@ ANNOUNCED = Check(
     "Without the announcement no server forms an address in the prefix, and one queue pair of each connection fails.",
     "Add or correct `protocols router-advertisement interface irb.N prefix`.",
     _check_announced,
+    layer=Layer.USES,
 )
 TIMERS = Check(
     "AILB104",
@@ -128,4 +132,5 @@ TIMERS = Check(
     "other settings send hosts to DHCPv6 or change their MTU.",
     "Change the intent's `ra:` and generate again.",
     _check_timers,
+    layer=Layer.USES,
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, Volumes, by_device, loads
@@ -61,11 +62,11 @@ def _top(worst: Worst, tier: int) -> str:
 
 def _share(context: Context, device: int, tier: int, matrix: Volumes) -> float | None:
     """Return the highest load that a link out of a device (0) or into it (1) may have; None where it is the mean."""
-    if context.shares.whole:
+    if context.loads.whole:
         return None
     names, row = context.routing.graph.names, matrix[device] if tier == 0 else matrix[:, device]
     volumes = {names[other]: float(row[other]) for other in np.flatnonzero(row)}
-    return context.shares.of(names[device], volumes, tier == 0)
+    return context.loads.of(names[device], volumes, tier == 0)
 
 
 def _add_uneven(context: Context, pattern: str, worst: Worst, matrix: Volumes, findings: Findings) -> None:
@@ -87,4 +88,5 @@ BALANCED = Check(
     "All queue pairs of a collective wait for the most loaded link.",
     "See AILB401 and AILB303: a prefix or an uplink has the wrong color.",
     _check_balance,
+    layer=Layer.TRAFFIC,
 )

@@ -5,6 +5,7 @@ Those up to AILB808 examine the files themselves, those from AILB811 their IPv4 
 
 from __future__ import annotations
 
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 
 NO_SERVICE = "no Batfish service was given (--batfish HOST)"
@@ -21,6 +22,7 @@ PARSED = Check(
     "Batfish cannot read a switch's file, or takes it for another's",
     "Batfish cannot judge a file that it does not read: its other answers cover only a part of the fabric.",
     "Compare with `ailb-gen junos check`. If only Batfish cannot read the file, report it to Batfish.",
+    layer=Layer.BATFISH_FILES,
 )
 RECOGNIZED = Check(
     "AILB802",
@@ -29,6 +31,7 @@ RECOGNIZED = Check(
     "Batfish ignores lines that it does not recognize; in a file edited by hand, it may be a typing error.",
     READ_AGAIN,
     severity=Severity.WARNING,
+    layer=Layer.BATFISH_FILES,
 )
 CONVERTED = Check(
     "AILB803",
@@ -37,6 +40,7 @@ CONVERTED = Check(
     "Devices often refuse or ignore such lines: a VLAN without an ID, a policy that changes nothing.",
     READ_AGAIN,
     severity=Severity.WARNING,
+    layer=Layer.BATFISH_FILES,
 )
 DEFINED = Check(
     "AILB804",
@@ -44,6 +48,7 @@ DEFINED = Check(
     "Batfish finds a reference to something that is not defined",
     "Junos refuses to commit some of these, and silently matches nothing with the others.",
     "Define it, or correct the name.",
+    layer=Layer.BATFISH_FILES,
 )
 USED = Check(
     "AILB805",
@@ -52,6 +57,7 @@ USED = Check(
     "An unused policy was often meant to be used.",
     "Use it where it belongs, or delete it.",
     severity=Severity.WARNING,
+    layer=Layer.BATFISH_FILES,
 )
 PORTS = Check(
     "AILB806",
@@ -59,6 +65,7 @@ PORTS = Check(
     "Batfish sees a cabled port down, or with another MTU",
     "A port that is down, or too small for the packets, carries nothing.",
     "Correct the intent and generate again.",
+    layer=Layer.BATFISH_MODEL,
 )
 VLANS = Check(
     "AILB807",
@@ -66,6 +73,7 @@ VLANS = Check(
     "Batfish sees a VLAN with missing or further ports",
     "A server in the wrong VLAN forms addresses in another leaf's prefixes, and no reply reaches it.",
     "Correct the intent and generate again.",
+    layer=Layer.BATFISH_MODEL,
 )
 READERS = Check(
     "AILB808",
@@ -73,6 +81,7 @@ READERS = Check(
     "Batfish and this program read ports, MTUs or VLANs differently",
     "One of them is wrong, so every other answer about that switch is in doubt.",
     BUG,
+    layer=Layer.BATFISH_MODEL,
 )
 UNDERSTOOD = Check(
     "AILB811",
@@ -80,6 +89,7 @@ UNDERSTOOD = Check(
     "Batfish does not understand a line of the IPv4 shadow",
     "The answers about sessions and routes would describe another fabric.",
     BUG,
+    layer=Layer.BATFISH_MODEL,
 )
 SHOWN = Check(
     "AILB812",
@@ -88,6 +98,7 @@ SHOWN = Check(
     "Batfish cannot judge what the shadow leaves out, and the two engines may disagree for that reason alone.",
     "If the statement is intended, accept it with a waiver: the other checks judge it.",
     severity=Severity.WARNING,
+    layer=Layer.BATFISH_GAPS,
 )
 SESSIONS = Check(
     "AILB813",
@@ -95,6 +106,7 @@ SESSIONS = Check(
     "in Batfish a cable between switches has no established BGP session",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
     "See AILB201, which says what is missing at which end.",
+    layer=Layer.BATFISH_MODEL,
 )
 OWNERS = Check(
     "AILB814",
@@ -102,6 +114,7 @@ OWNERS = Check(
     "in Batfish an address belongs to two interfaces",
     "Two leaves with the same gateway attract each other's packets.",
     "See the checks of addresses (AILB1xx).",
+    layer=Layer.BATFISH_MODEL,
 )
 PINNED = Check(
     "AILB815",
@@ -109,6 +122,7 @@ PINNED = Check(
     "in Batfish a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     LOOK,
+    layer=Layer.BATFISH_ROUTES,
 )
 TRANSIT = Check(
     "AILB816",
@@ -116,6 +130,7 @@ TRANSIT = Check(
     "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
     "A leaf that passes on routes learned from spines becomes a transit for others' traffic as soon as a link fails.",
     "For a missing prefix, see AILB304 and AILB201; the export policy of a leaf must reject the fabric's pool.",
+    layer=Layer.BATFISH_ROUTES,
 )
 LOOPS = Check(
     "AILB817",
@@ -123,6 +138,7 @@ LOOPS = Check(
     "in Batfish a packet loops, or is lost on some of its paths",
     "Looping packets fill the links; losses on one of several paths stall a job at random.",
     "Trace the flow with `ailb-gen path`.",
+    layer=Layer.BATFISH_ROUTES,
 )
 SPINE_REACH = Check(
     "AILB818",
@@ -130,6 +146,7 @@ SPINE_REACH = Check(
     "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single spine fails",
     "A spine that reboots would stop the job, or put the traffic of all others on a single link.",
     LOOK,
+    layer=Layer.BATFISH_ROUTES,
 )
 LINK_REACH = Check(
     "AILB819",
@@ -137,6 +154,7 @@ LINK_REACH = Check(
     "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single link fails",
     "One broken cable would stop the job, or put the traffic of all others on a single link.",
     LOOK,
+    layer=Layer.BATFISH_ROUTES,
 )
 AGREE = Check(
     "AILB821",
@@ -144,6 +162,7 @@ AGREE = Check(
     "the two engines find different next hops in the steady state",
     "Two programs computed the same files and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
+    layer=Layer.BATFISH_DIFFERENCES,
 )
 AGREE_SPINE = Check(
     "AILB822",
@@ -151,6 +170,7 @@ AGREE_SPINE = Check(
     "the two engines find different next hops when a single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
+    layer=Layer.BATFISH_DIFFERENCES,
 )
 AGREE_LINK = Check(
     "AILB823",
@@ -158,4 +178,5 @@ AGREE_LINK = Check(
     "the two engines find different next hops when a single link fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
+    layer=Layer.BATFISH_DIFFERENCES,
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import FabricRoute, Group, Switch
@@ -30,9 +32,8 @@ def _check_defined(context: Context, findings: Findings) -> None:
             if found != color.value:
                 line = community.line if community is not None else 1
                 message = f"community {color.name} is {found or 'not defined'}; it must be {color.value}"
-                involves = (f"{switch.named} community {color.name}",)
                 statement = f"policy-options community {color.name} members"
-                findings.at(DEFINED, switch, message, line, color.value, found, involves, statement=statement)
+                findings.at(DEFINED, switch, message, line, color.value, found, statement=statement)
         _check_single(switch, {color.name: color.value for color in context.expected.colors}, findings)
 
 
@@ -46,7 +47,8 @@ def _check_single(switch: Switch, colors: Mapping[str, str], findings: Findings)
                 right, wrong = wrong, right
             if value.startswith("color:") and right is not wrong and wrong.name not in colors:
                 message = f"{value} is also the value of community {right.name}"
-                findings.at(DEFINED, switch, message, wrong.line, part=wrong.name)
+                subjects = (about.community(switch.named, wrong.name),)
+                findings.at(DEFINED, switch, message, wrong.line, part=wrong.name, subjects=subjects)
 
 
 def _check_advertised(context: Context, findings: Findings) -> None:
@@ -64,9 +66,11 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
         route = found.pop(prefix, None)
         if route is None:
             message = f"{prefix} is not advertised; it must be, with color {color.name}"
-            alike = "" if switch.routes else f"{switch.named} advertises nothing"
+            same_cause = "" if switch.routes else f"{switch.named} advertises nothing"
             statement = f"{ROUTE} {prefix}"
-            findings.at(ADVERTISED, switch, message, switch.bgp_line, color.name, alike=alike, statement=statement)
+            findings.at(
+                ADVERTISED, switch, message, switch.bgp_line, color.name, same_cause=same_cause, statement=statement
+            )
             continue
         if route.color != color.name:
             message = f"{prefix} is advertised with color {route.color or 'none'}; it must be {color.name}"
@@ -75,7 +79,8 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
             findings.at(ADVERTISED, switch, message, line, color.name, found_color, statement=statement)
         if prefix not in direct:
             message = f"{prefix} is on no interface that is enabled: Junos silently does not advertise it"
-            findings.at(ADVERTISED, switch, message, route.line, involves=(switch.named,))
+            subjects, involves = (about.prefix(prefix),), (about.device(switch.named),)
+            findings.at(ADVERTISED, switch, message, route.line, involves=involves, subjects=subjects)
         _check_backup(switch, route, color.backup or "none", findings)
     for prefix, route in found.items():
         message = f"{prefix} is advertised, but not in the address plan of {switch.named}"
@@ -84,7 +89,8 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
     for name, count in Counter(route.color for route in switch.routes if route.color is not None).items():
         if count > 1 and expected.prefixes:
             message = f"{count} prefixes have color {name}; each color takes one"
-            findings.at(ADVERTISED, switch, message, switch.bgp_line, 1, count, (switch.named,))
+            involves, subjects = (about.device(switch.named),), (about.color(switch.named, name),)
+            findings.at(ADVERTISED, switch, message, switch.bgp_line, 1, count, involves=involves, subjects=subjects)
 
 
 def _check_backup(switch: Switch, route: FabricRoute, expected: str, findings: Findings) -> None:
@@ -128,7 +134,8 @@ def _check_links(context: Context, findings: Findings) -> None:
             count = uplinks[switch.named][color.value]
             if count != each:
                 message = f"{count} uplinks of color {color.name}; every color has {each}"
-                findings.at(EVEN, switch, message, switch.bgp_line, each, count)
+                subjects = (about.color(switch.named, color.name),)
+                findings.at(EVEN, switch, message, switch.bgp_line, each, count, subjects=subjects)
 
 
 def _add_ends(
@@ -156,8 +163,9 @@ def _add_ends(
             line = lines.get(f"{end.port}.0") or line
         has = found or "uncolored"
         message = f"the link to {other} is {has} ({where}); it must be {expected}"
-        involves = (f"{end.device} community {group.color}",) if group is not None and group.color else ()
-        alike = f"{end.device} {where} {found}" if all_of_them else ""
+        involves = (about.community(end.device, group.color),) if group is not None and group.color else ()
+        subjects = (about.end(end), about.end(other))
+        same_cause = f"{end.device} {where} {found}" if all_of_them else ""
         statement = _discovery(switch, f"{end.port}.0", expected)
         if group is not None and found is not None and not all_of_them:
             statement = " ".join((*statement.split()[:6], "peer-auto-discovery", "interface", f"{end.port}.0"))
@@ -166,7 +174,19 @@ def _add_ends(
             statement = f"protocols bgp group {group.name} fabric-color"
             if defined and group.color is not None and found is None:
                 statement = f"policy-options community {group.color} members"
-        findings.at(SAME_ENDS, switch, message, line, expected, has, involves, alike, end.port, statement)
+        findings.at(
+            SAME_ENDS,
+            switch,
+            message,
+            line,
+            expected,
+            has,
+            involves=involves,
+            same_cause=same_cause,
+            part=end.port,
+            statement=statement,
+            subjects=subjects,
+        )
 
 
 def _discovery(switch: Switch, interface: str, color: str | None) -> str:
@@ -194,6 +214,7 @@ DEFINED = Check(
     "A color with another value on one switch hides its routes there, or sends them to another spine.",
     "Define the community of the color by its number in the intent: color:0:1 for the first.",
     _check_defined,
+    layer=Layer.DEFINITIONS,
 )
 SAME_ENDS = Check(
     "AILB302",
@@ -202,6 +223,7 @@ SAME_ENDS = Check(
     "Junos hides routes whose color differs from the session's: the link carries nothing.",
     "Name the interface in the group of its color, which must exist.",
     _check_links,
+    layer=Layer.USES,
 )
 EVEN = Check(
     "AILB303",
@@ -210,6 +232,7 @@ EVEN = Check(
     "A color with fewer uplinks is the bottleneck that all queue pairs wait for.",
     AGAIN,
     _check_links,
+    layer=Layer.ROUTES,
 )
 ADVERTISED = Check(
     "AILB304",
@@ -218,6 +241,7 @@ ADVERTISED = Check(
     "Junos gives no commit error for a prefix that does not exist: it is silently not advertised.",
     "Correct `protocols bgp fabric-advertise route`.",
     _check_advertised,
+    layer=Layer.ORIGINS,
 )
 BACKED_UP = Check(
     "AILB305",
@@ -226,4 +250,5 @@ BACKED_UP = Check(
     "Without a backup the prefix is unreachable when one link of its color fails.",
     "Correct `backup-color` of the route.",
     _check_advertised,
+    layer=Layer.ROUTE_SETTINGS,
 )

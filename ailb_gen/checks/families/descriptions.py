@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.links import neighbor
@@ -70,22 +72,11 @@ def _check_uncabled(switch: Switch, port: Port, missing: Collection[str], findin
 
     Where cabled ports are `missing`, the port may be one of them under a wrong name: then that is what is wrong.
     """
-    line = port.description_line
     renamed = f"interfaces {port.name}" if missing else ""
     other = neighbor(port)
     if other is not None:
         message = f"described as cabled to {other}, but no cable ends here"
-        findings.at(
-            DESCRIPTIONS,
-            switch,
-            message,
-            line,
-            "",
-            port.description,
-            part=port.name,
-            statement=renamed,
-            instead=bool(renamed),
-        )
+        _add_renamed(findings, switch, port, message, "", renamed)
     elif port.sub_ports is not None:
         findings.look(DESCRIPTIONS)
         if not port.description:
@@ -94,19 +85,16 @@ def _check_uncabled(switch: Switch, port: Port, missing: Collection[str], findin
         strange = [found for found in PORT.findall(port.description) if found.partition(":")[0] != port.name]
         if strange:
             message = f"{port.name} is described as {strange[0]}"
-            statement = f"interfaces {port.name}" if strange[0] not in switch.ports else ""
-            part, instead = port.name, bool(statement)
-            findings.at(
-                DESCRIPTIONS,
-                switch,
-                message,
-                line,
-                part,
-                port.description,
-                part=part,
-                statement=statement,
-                instead=instead,
-            )
+            renamed = f"interfaces {port.name}" if strange[0] not in switch.ports else ""
+            _add_renamed(findings, switch, port, message, port.name, renamed)
+
+
+def _add_renamed(findings: Findings, switch: Switch, port: Port, message: str, expected: str, statement: str) -> None:
+    """Add a finding about the description of a port; with a statement that is a port under a wrong name."""
+    line, found, instead = port.description_line, port.description, bool(statement)
+    findings.at(
+        DESCRIPTIONS, switch, message, line, expected, found, part=port.name, statement=statement, instead=instead
+    )
 
 
 def _check_vlans(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> None:
@@ -118,8 +106,8 @@ def _check_vlans(switch: Switch, expected: ExpectedSwitch, findings: Findings) -
         name, found, rail = switch.named, vlan.description, expected.rail
         if not names(found, End(name, name)) or any(int(number) != rail for number in RAIL.findall(found)):
             message = f"VLAN {vlan.name} is described as {found!r}; it is that of {name}, rail {rail}"
-            line = vlan.description_line or vlan.line
-            findings.at(DESCRIPTIONS, switch, message, line, name, found, part=vlan.name)
+            line, subjects = vlan.description_line or vlan.line, (about.vlan(name, vlan.name),)
+            findings.at(DESCRIPTIONS, switch, message, line, name, found, part=vlan.name, subjects=subjects)
 
 
 DESCRIPTIONS = Check(
@@ -129,4 +117,5 @@ DESCRIPTIONS = Check(
     "A wrong description, a missing one, or a cable in the wrong port sends the next engineer to the wrong link.",
     "Move the cable in the files, or correct the description.",
     _check_descriptions,
+    layer=Layer.DESCRIPTIONS,
 )

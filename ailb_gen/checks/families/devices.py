@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 
 REACHED = Check(
@@ -10,6 +11,7 @@ REACHED = Check(
     "a device cannot be reached or read",
     "Nothing is known about a device that cannot be read.",
     "Correct what the message names: the management network, the login, the host key, or the device's configuration.",
+    layer=Layer.REPETITIONS,
 )
 DRIFT = Check(
     "AILBD02",
@@ -17,6 +19,7 @@ DRIFT = Check(
     "a switch has something else than its file says",
     "The switch was changed by hand, or a push was not finished: the files no longer describe it.",
     "Put the change into the fabric file, or run 'ailb-gen deploy' to undo it.",
+    layer=Layer.REPETITIONS,
 )
 STATE = Check(
     "AILBD03",
@@ -25,6 +28,7 @@ STATE = Check(
     "Traffic of a color without its session moves to the backups, or is lost; packets over the MTU of a link are lost, "
     "and a next hop that is missing leaves its load to the others.",
     "Check the link, neighbor and group, or the NIC and table, that the message names; `drift` shows the statements.",
+    layer=Layer.REPETITIONS,
 )
 FILES = Check(
     "AILBD04",
@@ -32,6 +36,7 @@ FILES = Check(
     "a server's files are not those that were generated for it",
     "The server's kernel may send packets another way than the fabric expects.",
     "Run 'ailb-gen deploy', or put the change into the fabric file.",
+    layer=Layer.REPETITIONS,
 )
 BESIDES = Check(
     "AILBD05",
@@ -39,6 +44,7 @@ BESIDES = Check(
     "something besides its file changes what a switch does for the fabric",
     "A push leaves it alone, and the proof does not cover it: the files match, but the switch behaves differently.",
     "Delete it on the switch, or name it in the inventory: under 'own' to let a push remove it, or under 'keep'.",
+    layer=Layer.REPETITIONS,
 )
 NEXT_PUSH = Check(
     "AILBD06",
@@ -47,4 +53,5 @@ NEXT_PUSH = Check(
     "The switch can be reached now, and perhaps not after the next change; an ephemeral instance acts unseen.",
     "Accept SSH and NETCONF in the filter, give the inventory the port, or remove what the message names.",
     severity=Severity.WARNING,
+    layer=Layer.REPETITIONS,
 )

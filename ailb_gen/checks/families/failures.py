@@ -8,10 +8,11 @@ from functools import cached_property
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
+from ailb_gen.checks.expected_loads import ExpectedLoads
 from ailb_gen.checks.expected_switches import ALL_COLORS
-from ailb_gen.checks.failure_outcomes import Verdict
+from ailb_gen.checks.failure_outcomes import FailureVerdict
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.checks.shares import Shares
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure
@@ -29,26 +30,26 @@ def _check_failures(context: Context, findings: Findings) -> None:
                 check, "the steady state does not deliver everything (AILB402): failures would say nothing new"
             )
         return
-    baseline, shares = context.baseline, context.shares
+    baseline, loads = context.baseline, context.loads
     judge = _Judge(context, baseline, findings)
     # With a fabric that is as uneven as it should not be (AILB405) the share of the even one is the measure.
-    before = min(shares.highest(), baseline.highest)
+    before = min(loads.highest(), baseline.highest)
     judge.reach(LINK_REACH, outcomes.links)
     judge.calm(LINK_CALM, outcomes.links)
-    judge.load(LINK_LOAD, outcomes.links, bound(_without_a_link(shares, baseline, outcomes.links), before))
+    judge.load(LINK_LOAD, outcomes.links, bound(_without_a_link(loads, baseline, outcomes.links), before))
     judge.reach(SPINE_REACH, outcomes.spines)
-    judge.load(SPINE_LOAD, outcomes.spines, bound(shares.without_a_spine(), before))
+    judge.load(SPINE_LOAD, outcomes.spines, bound(loads.without_a_spine(), before))
     judge.reach(PAIR_REACH, outcomes.pairs, "pairs of failures tried")
     judge.calm(PAIR_CALM, outcomes.pairs)
 
 
-def _without_a_link(shares: Shares, baseline: Baseline, verdicts: Sequence[Verdict]) -> float:
+def _without_a_link(loads: ExpectedLoads, baseline: Baseline, verdicts: Sequence[FailureVerdict]) -> float:
     """Return the even share after a link failed, as far as it is needed for what these links carry."""
     worst = max((one for one in verdicts if not one.lost), key=lambda one: one.worst, default=None)
     if worst is None:
         return 0.0
     cable = baseline.graph.sessions.up[min(worst.failure.sessions)].cable
-    return shares.without_a_link(worst.worst * baseline.highest - EXACT, cable.a.device)
+    return loads.without_a_link(worst.worst * baseline.highest - EXACT, cable.a.device)
 
 
 def bound(after: float, before: float) -> float:
@@ -84,8 +85,10 @@ class _Judge:
         """The colors, as values, over which every prefix may travel."""
         return allowed_colors(self.context.expected)
 
-    def reach(self, check: Check, verdicts: Sequence[Verdict], examined: str = "failures tried one by one") -> None:
-        """Find what is lost though a spine would pass it on over the links that are left."""
+    def reach(
+        self, check: Check, verdicts: Sequence[FailureVerdict], examined: str = "failures tried one by one"
+    ) -> None:
+        """Find prefixes that are lost though a spine would pass them on over the links that are left."""
         unavoidable = 0
         for verdict in verdicts:
             lost = [entry for entry in verdict.lost if self._passed_on(verdict.failure, entry[0], entry[1])]
@@ -99,7 +102,7 @@ class _Judge:
         if unavoidable:
             self.findings.figure(check, "losses not counted, because no cabled path is left", unavoidable)
 
-    def calm(self, check: Check, verdicts: Sequence[Verdict]) -> None:
+    def calm(self, check: Check, verdicts: Sequence[FailureVerdict]) -> None:
         """Find pairs of a leaf and a prefix that move though they did not use what failed."""
         for verdict in verdicts:
             strayed = [entry for entry in verdict.strayed if self._settled(*entry)]
@@ -111,7 +114,7 @@ class _Judge:
         moved = max((verdict.moved for verdict in verdicts), default=0)
         self.findings.figure(check, "FIB entries that a failure changes, at most", moved)
 
-    def load(self, check: Check, verdicts: Sequence[Verdict], bound: float) -> None:
+    def load(self, check: Check, verdicts: Sequence[FailureVerdict], bound: float) -> None:
         """Find links that carry more than `bound` times what the most loaded link did."""
         for verdict in verdicts:
             if verdict.worst > bound + EXACT and not verdict.lost:
@@ -122,7 +125,7 @@ class _Judge:
         name = "busiest link after a failure, over the busiest before"
         self.findings.figure(check, name, f"{worst:.3f} (even share: {bound:.3f})")
 
-    def _add(self, check: Check, verdict: Verdict, consequence: str) -> None:
+    def _add(self, check: Check, verdict: FailureVerdict, consequence: str) -> None:
         failure = verdict.failure
         message = f"{failure.name} fails: {consequence}"
         if failure.dead:
@@ -137,11 +140,11 @@ class _Judge:
         One that lives on backups while that color is drained gets one more when a spine loses the color, too: it then
         passes on a backup of its own.
         """
-        ways = self.context.ways
+        paths = self.context.paths
         leaf, owner = self.graph.names[device], self.graph.names[self.owner[prefix]]
-        if not self.context.expected.drained.missing or leaf not in ways.kind_of:
+        if not self.context.expected.drained.missing or leaf not in paths.kind_of:
             return True
-        return bool(ways.pinned(leaf, owner, self.own[prefix]))
+        return bool(paths.pinned(leaf, owner, self.own[prefix]))
 
     def _passed_on(self, failure: Failure, source: int, prefix: Prefix) -> bool:
         """Return whether a spine surely passes the prefix on to the source.
@@ -190,6 +193,7 @@ LINK_REACH = Check(
     "A single broken cable would stop the job: a prefix has no backup, or its backup does not work.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 LINK_CALM = Check(
     "AILB502",
@@ -198,6 +202,7 @@ LINK_CALM = Check(
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 LINK_LOAD = Check(
     "AILB503",
@@ -206,6 +211,7 @@ LINK_LOAD = Check(
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 SPINE_REACH = Check(
     "AILB504",
@@ -214,6 +220,7 @@ SPINE_REACH = Check(
     "A spine that reboots would stop the job.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 SPINE_LOAD = Check(
     "AILB505",
@@ -222,6 +229,7 @@ SPINE_LOAD = Check(
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 PAIR_REACH = Check(
     "AILB506",
@@ -230,6 +238,7 @@ PAIR_REACH = Check(
     "In a fabric of thousands of cables, a second one fails before the first is repaired.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )
 PAIR_CALM = Check(
     "AILB507",
@@ -238,4 +247,5 @@ PAIR_CALM = Check(
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
     _check_failures,
+    layer=Layer.TRAFFIC,
 )

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from ailb_gen.checks import records
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
-from ailb_gen.checks.model import EVERYTHING, Check, Findings
-from ailb_gen.checks.other_fabric import other_fabric
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
@@ -33,11 +34,13 @@ def _check_present(context: Context, findings: Findings) -> None:
 
 
 def _add_faults(check: Check, kinds: tuple[str, ...], context: Context, findings: Findings) -> None:
-    """Add what the reader of the files could not use."""
+    """Add the defects that the reader of the files reported."""
     for defect in context.network.defects:
         if defect.kind in kinds:
             device, _, part = defect.scope.partition(" ")
-            findings.add(check, device, defect.message, defect.place, part=part)
+            subject = about.nic if device in context.hosts else about.port
+            subjects = (subject(device, part),) if part else ()
+            findings.add(check, device, defect.message, defect.place, part=part, subjects=subjects)
 
 
 def _check_readable(context: Context, findings: Findings) -> None:
@@ -75,16 +78,27 @@ def _check_sections(context: Context, findings: Findings) -> None:
             message = f"there is no `{name}`"
             if len(whole) > 1:
                 message = f"there is no {', '.join(f'`{one}`' for one in whole)}: the file may have been cut off"
-            alike = switch.named if len(whole) > 1 else ""
+            same_cause = switch.named if len(whole) > 1 else ""
             instead = _misspelled(switch, name)
             if instead is not None:
                 message = f"{message}, but there is {instead.statement!r}, which is none of Junos's"
-            line = instead.line if instead is not None else switch.last_line if alike else 1
-            findings.at(SECTIONS, switch, message, line, name, alike=alike, part=name, statement=name)
+            line = instead.line if instead is not None else switch.last_line if same_cause else 1
+            subjects = (about.device(switch.named),)
+            findings.at(
+                SECTIONS,
+                switch,
+                message,
+                line,
+                name,
+                same_cause=same_cause,
+                part=name,
+                statement=name,
+                subjects=subjects,
+            )
 
 
 def _misspelled(switch: Switch, section: str) -> Unmodelled | None:
-    """Return what stands in a file where a section of the highest level, or of protocols, should."""
+    """Return the misspelled heading of a section of the highest level, or of protocols."""
     above, _, word = section.rpartition(" ")
     there = {
         words[-1]: entry
@@ -116,7 +130,7 @@ def _check_topology(context: Context, findings: Findings) -> None:
     if _is_listed(context, TOPOLOGY):
         expected = records.topology(context.expected, context.cabling, context.hosts)
         found = context.records[TOPOLOGY]
-        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, other_fabric(context))
+        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, context.other_fabric)
 
 
 def _check_cabling(context: Context, findings: Findings) -> None:
@@ -137,15 +151,27 @@ def _is_listed(context: Context, file: str) -> bool:
 def _check_records(
     check: Check, file: str, expected: Iterable[Record], found: tuple[Record, ...], findings: Findings, other: str = ""
 ) -> None:
-    """Compare the records of a file, by its name, with those that must be there; `other` is as in `other_fabric`."""
+    """Compare the records of a file, by its name, with those that must be there; `other` is `Context.other_fabric`."""
     findings.look(check, len(found))
     for row in records.compare(expected, found):
         device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")
         place = Place(file, row.line) if file else None
         foreign = other if row.key == "fabric" else ""
-        alike = EVERYTHING if foreign else ""
+        same_cause = EVERYTHING if foreign else ""
         message = foreign or row.message
-        findings.add(check, device, message, place, row.expected, row.found, row.involves, alike, part)
+        subjects = row.subjects or (about.file(file),)
+        findings.add(
+            check,
+            device,
+            message,
+            place,
+            row.expected,
+            row.found,
+            involves=row.involves,
+            same_cause=same_cause,
+            part=part,
+            subjects=subjects,
+        )
 
 
 def _described(network: Network) -> tuple[Record, ...]:
@@ -165,6 +191,7 @@ PRESENT = Check(
     "A switch without a file keeps its old configuration, or none.",
     AGAIN,
     _check_present,
+    layer=Layer.FILES,
 )
 READABLE = Check(
     "AILB002",
@@ -173,6 +200,7 @@ READABLE = Check(
     "A file that cannot be read cannot be pushed, and was not checked.",
     "Correct the syntax at the place given, or generate the file again.",
     _check_readable,
+    layer=Layer.FILES,
 )
 STRAY = Check(
     "AILB003",
@@ -181,6 +209,7 @@ STRAY = Check(
     "A stale file of a switch that was renamed or removed may be pushed to another one later.",
     "Delete the file, or add the switch to the intent.",
     _check_stray,
+    layer=Layer.FILES,
 )
 HOST_NAME = Check(
     "AILB004",
@@ -197,6 +226,7 @@ SECTIONS = Check(
     "A file that was cut off, or lost a section, leaves a switch without sessions, ports or classes.",
     AGAIN,
     _check_sections,
+    layer=Layer.SYNTAX,
 )
 CABLES = Check(
     "AILB006",
@@ -205,6 +235,7 @@ CABLES = Check(
     "Technicians cable by one file, and the checks use the other.",
     AGAIN,
     _check_cables,
+    layer=Layer.AGREEMENT,
 )
 TOPOLOGY_AGREES = Check(
     "AILB008",
@@ -213,6 +244,7 @@ TOPOLOGY_AGREES = Check(
     "Other tools read the topology, and act on its mistakes.",
     AGAIN,
     _check_topology,
+    layer=Layer.TOPOLOGY,
 )
 CABLING_AS_ASKED = Check(
     "AILB009",
@@ -221,4 +253,24 @@ CABLING_AS_ASKED = Check(
     "A missing or moved cable leaves a color without a path, or puts a GPU on another rail.",
     "Generate the fabric again. If the cables stay as they are, name their ports in the intent.",
     _check_cabling,
+    layer=Layer.CABLES,
+)
+# `ailb_gen.checks.waivers` makes these.
+EXPIRED = Check(
+    "AILB090",
+    "no waiver has expired",
+    "a waiver has expired",
+    "An expired waiver has no effect: the findings that it accepted count again, and fail the gate.",
+    "Repair what the waiver was for and delete it, or agree on a new reason and date.",
+    severity=Severity.WARNING,
+    layer=Layer.REPETITIONS,
+)
+UNUSED = Check(
+    "AILB091",
+    "every waiver matches a finding",
+    "a waiver matches no finding",
+    "A waiver that matches nothing will hide the next finding that fits its scope.",
+    "Delete the waiver; or correct its scope.",
+    severity=Severity.NOTE,
+    layer=Layer.REPETITIONS,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
 from ailb_gen.checks.model import Check, Findings
@@ -45,20 +46,29 @@ def _packets(context: Context, expected: ExpectedSwitch, attachment: Attachment)
 def _check_attachment(switch: Switch, attachment: Attachment, packets: Iterator[Packet], findings: Findings) -> None:
     filters, on = switch.filters, attachment.name
     where = f"{on} ({attachment.direction})"
+    subjects = [(about.vlan if attachment.kind == "vlan" else about.port)(switch.named, on)]
     chain = []
     for name in attachment.filters:
         found = filters.defined.get((attachment.family, name)) or filters.defined.get(("any", name))
         if found is None:
             message = f"filter {name} on {where} is not defined: Junos refuses to commit"
-            findings.at(FILTERS, switch, message, attachment.line, part=on)
+            findings.at(FILTERS, switch, message, attachment.line, part=on, subjects=subjects)
             return
         chain.append(found)
     for packet in packets if chain else ():
         stop = stopped(tuple(chain), packet, filters)
         if stop is not None:
             # A term stops several kinds of packets: it is one thing that is wrong.
-            alike = f"{switch.named} {on} {attachment.direction} {stop.line}"
-            findings.at(FILTERS, switch, f"on {where}: {stop.reason}", stop.line, alike=alike, part=on)
+            same_cause = f"{switch.named} {on} {attachment.direction} {stop.line}"
+            findings.at(
+                FILTERS,
+                switch,
+                f"on {where}: {stop.reason}",
+                stop.line,
+                same_cause=same_cause,
+                part=on,
+                subjects=subjects,
+            )
 
 
 FILTERS = Check(

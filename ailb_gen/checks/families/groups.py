@@ -1,10 +1,12 @@
-"""Check what every BGP group that discovers neighbors needs, and LLDP (AILB204 to AILB207, AILB210, AILB211)."""
+"""Check BGP groups that discover neighbors, and LLDP (AILB204 to AILB207, AILB210, AILB211)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.network.fabric import End
@@ -78,7 +80,8 @@ def _check_discovery(context: Context, findings: Findings) -> None:
             for word, line in () if group.discoveries else group.forbidden:
                 if word == "allow":
                     message = f"group {group.name} has neighbors come up that are not planned (allow)"
-                    findings.at(DISCOVERY, switch, message, line, part=group.name)
+                    subjects = (about.group(switch.named, group.name),)
+                    findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
             if group.discoveries and not group.typed:
                 message = f"group {group.name} does not say `type external`, which auto-discovery needs"
                 statement = f"{ABOVE} {group.name} type"
@@ -86,7 +89,8 @@ def _check_discovery(context: Context, findings: Findings) -> None:
             for discovery in group.discoveries:
                 for word, line in (*group.forbidden, *discovery.forbidden):
                     message = f"{word} cannot stand together with auto-discovery in group {group.name}"
-                    findings.at(DISCOVERY, switch, message, line, part=group.name)
+                    subjects = (about.group(switch.named, group.name),)
+                    findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
                 for interface, line in discovery.interfaces:
                     findings.look(DISCOVERY)
                     # Of two groups the one of the cable's color is right.
@@ -99,7 +103,17 @@ def _check_discovery(context: Context, findings: Findings) -> None:
                         message = f"group {group.name} discovers neighbors on {interface}, where no switch is cabled"
                         above = f"{ABOVE} {group.name} dynamic-neighbor {discovery.name} peer-auto-discovery"
                         statement = f"{above} interface {interface}"
-                        findings.at(DISCOVERY, switch, message, line, part=interface, statement=statement, instead=True)
+                        of_port = (about.port(switch.named, interface),)
+                        findings.at(
+                            DISCOVERY,
+                            switch,
+                            message,
+                            line,
+                            part=interface,
+                            statement=statement,
+                            instead=True,
+                            subjects=of_port,
+                        )
 
 
 def _check_lldp(context: Context, findings: Findings) -> None:
@@ -140,6 +154,7 @@ MULTIPATH = Check(
     "Backups of a prefix come from spines in different AS numbers: without it all its traffic takes one of them.",
     "Add `multipath multiple-as` to the group.",
     _check_multipath,
+    layer=Layer.ROUTE_SETTINGS,
 )
 AIGP = Check(
     "AILB206",
@@ -148,6 +163,7 @@ AIGP = Check(
     "Junos neither sends nor accepts AIGP by default: nothing would prefer a prefix's own color over its backups.",
     "Add `family inet6 unicast aigp` to the group.",
     _check_aigp,
+    layer=Layer.ROUTE_SETTINGS,
 )
 DISCOVERY = Check(
     "AILB207",
@@ -156,6 +172,7 @@ DISCOVERY = Check(
     "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
     "Add the type, or delete the other statement or the interface from the group.",
     _check_discovery,
+    layer=Layer.DEFINITIONS,
 )
 LLDP = Check(
     "AILB210",

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix, address_text
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
+from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable, HostGroup
 from ailb_gen.checks.families.hosts import HostFindings
 from ailb_gen.checks.families.mtus import mtu_of
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Nic, Route
@@ -41,7 +42,7 @@ def _untagged(port: Port) -> tuple[int | None, str]:
 
 
 def rail_of(switch: Switch, native: int | None, name: str) -> Rail:
-    """Return what a leaf offers to untagged packets of a VLAN, given by id or name."""
+    """Return the service of a leaf for untagged packets of a VLAN, given by id or name."""
     vlan = next((v for v in switch.vlans if v.name == name or (native is not None and v.vlan_id == native)), None)
     irb = switch.unit(vlan.irb) if vlan is not None and vlan.irb is not None else None
     gateways: dict[Prefix, tuple[int, ...]] = {}
@@ -137,7 +138,7 @@ def _check_cabled(findings: HostFindings, expected: ExpectedNic, rail: Rail, end
     if rail.irb is None:
         place = Place(rail.switch.file, rail.switch.ports[end.port].line or 1)
         message = f"{end} puts untagged packets of {nic.name} into no VLAN with an IRB: it has no gateway"
-        findings.add(GATEWAYS, message, place, nic=nic.name)
+        findings.about(about.end(end)).add(GATEWAYS, message, place, nic=nic.name)
         return
     for number in dict.fromkeys(route.table for route in nic.routes):
         routes = [route for route in nic.routes if route.table == number]
@@ -163,7 +164,7 @@ def _check_prefix(
         message = f"table {route.table} is for color {color}; {leaf} gives {prefix} color {rail.colors[prefix]}"
     else:
         return
-    findings.add(GATEWAYS, message, route.file, route.line, expected, prefix, nic.name)
+    _of_route(findings, route, prefix).add(GATEWAYS, message, route.file, route.line, expected, prefix, nic.name)
 
 
 def _check_gateway(findings: HostFindings, nic: Nic, rail: Rail, route: Route, prefix: Prefix) -> None:
@@ -172,7 +173,12 @@ def _check_gateway(findings: HostFindings, nic: Nic, rail: Rail, route: Route, p
         return
     expected = " or ".join(address_text(gateway) for gateway in gateways)
     message = f"the gateway of table {route.table} must be {expected}, the address of {rail.switch.named} in {prefix}"
-    findings.add(GATEWAYS, message, route.file, route.via_line, expected, route.text[1], nic.name)
+    own = _of_route(findings, route, prefix)
+    own.add(GATEWAYS, message, route.file, route.via_line, expected, route.text[1], nic.name)
+
+
+def _of_route(findings: HostFindings, route: Route, prefix: Prefix) -> HostFindings:
+    return findings.about(about.table(findings.scope, route.table), about.prefix(prefix))
 
 
 def _mtu(nic: Nic | None) -> int | None:
@@ -186,9 +192,21 @@ def _check_irb_mtu(findings: HostFindings, nic: Nic, rail: Rail) -> None:
     if host is None or irb is None or limit is None or host <= limit:
         return
     message = f"the MTU of {nic.name} is {host}, {irb.name} of {leaf.named} has {limit}"
-    place, involves = Place(leaf.file, irb.line or 1), (f"{findings.group.scope} {nic.name}",)
+    place, involves = Place(leaf.file, irb.line or 1), (about.nic(findings.group.scope, nic.name),)
     expected, statement = f"at most {limit}", mtu_of(irb)
-    findings.findings.add(MTUS, findings.scope, message, place, expected, host, involves, "", nic.name, statement)
+    subjects = (about.nic(findings.scope, nic.name), about.port(leaf.named, irb.name))
+    findings.findings.add(
+        MTUS,
+        findings.scope,
+        message,
+        place,
+        expected,
+        host,
+        involves=involves,
+        part=nic.name,
+        statement=statement,
+        subjects=subjects,
+    )
 
 
 def _check_port_mtu(
@@ -199,8 +217,10 @@ def _check_port_mtu(
     least = (host or 0) + ETHERNET_HEADER
     if host is not None and port.mtu is not None and least > port.mtu:
         message = f"packets of {host} bytes need an MTU of {least} on {end}, it has {port.mtu}"
-        place, involves = Place(switch.file, port.mtu_line or port.line or 1), (f"{group.scope} {nic}",)
-        findings.add(MTUS, server, message, place, f"at least {least}", port.mtu, involves, part=nic)
+        place, involves = Place(switch.file, port.mtu_line or port.line or 1), (about.nic(group.scope, nic),)
+        subjects = (about.nic(server, nic), about.end(end))
+        expected = f"at least {least}"
+        findings.add(MTUS, server, message, place, expected, port.mtu, involves=involves, part=nic, subjects=subjects)
 
 
 def _check_mtus(group: HostGroup, findings: Findings) -> None:
@@ -234,7 +254,8 @@ def _check_macs(context: Context, findings: Findings) -> None:
                 if owner != f"{server} {nic.name}":
                     message = f"the MAC {nic.mac} of {nic.name} is also that of {owner}"
                     place = of_group.place(nic.file, nic.match[0].line)
-                    findings.add(MACS, server, message, place, "", nic.mac, part=nic.name)
+                    subjects = (about.nic(server, nic.name),)
+                    findings.add(MACS, server, message, place, "", nic.mac, part=nic.name, subjects=subjects)
 
 
 def _mac_defects(nic: Nic, expected: str) -> Iterator[tuple[str, int, str, str]]:
@@ -260,6 +281,7 @@ GATEWAYS = Check(
     "A gateway of another rail does not answer: the queue pairs of that color time out, and NCCL hangs.",
     "Correct the table, or the cable: the message names the leaf, its port and its prefixes.",
     _check_cabling,
+    layer=Layer.GATEWAYS,
 )
 MTUS = Check(
     "AILB613",
@@ -268,6 +290,7 @@ MTUS = Check(
     "Packets larger than the leaf's MTU are dropped silently: small messages pass, large ones hang.",
     "Lower the host's MTU, or raise those of the leaf: host <= IRB, and host + 14 <= port.",
     _check_cabling,
+    layer=Layer.SERVERS,
 )
 MACS = Check(
     "AILB614",
@@ -276,4 +299,5 @@ MACS = Check(
     "netplan configures the wrong NIC: rails are crossed though every cable is right.",
     "Correct the MAC in the intent or its CSV file, and generate again.",
     _check_macs,
+    layer=Layer.SERVERS,
 )

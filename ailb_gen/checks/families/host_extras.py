@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 
 from ailb_gen import layout as files
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.host_settings import is_of_another_nic, variable_faults
 from ailb_gen.checks.families.hosts import HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 from ailb_gen.hosts.harmless import (
     ENVIRONMENT,
@@ -264,7 +265,7 @@ ELSEWHERE = (
 
 
 def judge(group: HostGroup, extra: Extra) -> tuple[Check, str]:
-    """Return what a file changes, or empty for one that is harmless, and the check that tells it."""
+    """Return the effect of a file, empty for a harmless one, and the check that reports it."""
     if extra.text is not None and file_is_harmless(extra.path):
         return EXTRAS, ""
     for pattern, what, test in OVERRIDES:
@@ -308,6 +309,7 @@ EXTRAS = Check(
     "A later file in sysctl.d, a drop-in or a udev rule silently overrides the files that were checked.",
     "Delete the file, or move its settings into the template; waive a file that is meant to be there.",
     _check_extras,
+    layer=Layer.SERVERS,
 )
 UNKNOWN = Check(
     "AILB619",
@@ -317,4 +319,5 @@ UNKNOWN = Check(
     "Nothing, if the file is meant to be there. Move it out of the server's folder if it is not.",
     _check_extras,
     Severity.NOTE,
+    layer=Layer.SERVERS,
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ailb_gen import layout as files
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.host_settings import NETPLAN_HEAD, own_sysctls, surplus
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Setting
@@ -36,11 +38,11 @@ def _check_files(group: HostGroup, findings: HostFindings) -> None:
     needed = [*PLAIN_FILES, *(QOS_FILES if roce else ()), *drop_ins]
     findings.look(FILES, len(needed))
     for defect in profile.defects:
-        findings.add(FILES, defect.reason, defect.place)
+        findings.about(about.file(defect.place.file)).add(FILES, defect.reason, defect.place)
     broken = {defect.place.file for defect in profile.defects}
     for file in needed:
         if file not in profile.files and findings.place(file).file not in broken:
-            findings.add(FILES, f"{file} is missing", file)
+            findings.about(about.file(file)).add(FILES, f"{file} is missing", file)
     for file in () if roce else QOS_FILES:
         if file in profile.files:
             findings.add(FILES, f"RoCE is switched off in the intent, but there is {file}", file)
@@ -55,13 +57,16 @@ def _check_nics(context: Context, findings: Findings) -> None:
         for nic in group.expected.nics:
             if (server, nic.name) not in network.attachments:
                 message = f"{nic.name} of {server} is cabled to no leaf"
-                findings.add(NICS, server, message, None, nic.name, part=nic.name)
+                findings.add(
+                    NICS, server, message, None, nic.name, part=nic.name, subjects=(about.nic(server, nic.name),)
+                )
     for (server, name), end in network.attachments.items():
         known = servers.get(server)
         if known is None or all(nic.name != name for nic in known.expected.nics):
             what = f"there are no files of a server {server}" if known is None else f"{server} has no GPU NIC {name}"
             message = f"a cable from {end} leads to {name}, but {what}"
-            findings.add(NICS, server, message, None, "", name, part=name)
+            subjects = (about.nic(server, name), about.end(end))
+            findings.add(NICS, server, message, None, "", name, part=name, subjects=subjects)
 
 
 @per_group
@@ -85,10 +90,10 @@ def _check_named(group: HostGroup, findings: HostFindings) -> None:
 def _compare_names(group: HostGroup, file: str, found: list[str], names: list[str], findings: HostFindings) -> None:
     """Compare the NICs that a file names with the intent's, and their order where it counts."""
     findings.look(NICS, len(names))
-    alike = "" if set(found) & set(names) else f"{findings.place(file)}"
+    same_cause = "" if set(found) & set(names) else f"{findings.place(file)}"
     unknown, line = _unknown_key(group, file) if not found else ("", 1)
     for nic in [name for name in names if name not in found] if found or file in group.profile.files else []:
-        findings.add(NICS, f"{nic} is not in {file}{unknown}", file, line, nic, "", nic, alike)
+        findings.add(NICS, f"{nic} is not in {file}{unknown}", file, line, nic, "", nic, same_cause)
     for nic in [name for name in found if name not in names]:
         message = f"{nic} is in {file}, but the intent has no such GPU NIC"
         findings.add(NICS, message, file, _line_of(group, file, nic), "", nic, nic)
@@ -102,7 +107,7 @@ def _compare_names(group: HostGroup, file: str, found: list[str], names: list[st
 
 
 def _unknown_key(group: HostGroup, file: str) -> tuple[str, int]:
-    """Return what a netplan file without NICs has in place of their heading, as the end of a message, and its line."""
+    """Return the wrong heading of a netplan file without NICs, as the end of a message, and its line."""
     if file == files.NETPLAN:
         for setting in group.profile.network:
             if ("", setting.key) not in NETPLAN_HEAD:
@@ -136,6 +141,7 @@ FILES = Check(
     "A server without its files has no addresses, no tables or no RoCE settings; no job can use it.",
     "Generate the fabric again; a link under servers/ must lead to a folder under profiles/.",
     _check_present,
+    layer=Layer.FILES,
 )
 NICS = Check(
     "AILB602",
@@ -144,4 +150,5 @@ NICS = Check(
     "A NIC that is missing in one of the files is up but unusable, or carries RDMA without a lossless class.",
     REGENERATE,
     _check_nics,
+    layer=Layer.NICS,
 )

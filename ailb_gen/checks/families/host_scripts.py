@@ -10,10 +10,12 @@ from pathlib import Path
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import address_text
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.host_tables import prefix_of
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.hosts.model import Code
 from ailb_gen.hosts.scripts import read_qos, read_tables
@@ -77,11 +79,15 @@ def _check_script(group: HostGroup, findings: HostFindings) -> None:
         else:
             text = " ".join(row)
             message = f"{text}: netplan has no such table"
-            findings.add(SCRIPT, message, files.SCRIPT, entry.line, "", text, row[0])
+            _of_row(findings, row).add(SCRIPT, message, files.SCRIPT, entry.line, "", text, row[0])
     for row in missing.elements():
         text = " ".join(row)
         message = f"netplan's table {row[1]} is not in the list: {text}"
-        findings.add(SCRIPT, message, files.SCRIPT, script.line, text, "", row[0])
+        _of_row(findings, row).add(SCRIPT, message, files.SCRIPT, script.line, text, "", row[0])
+
+
+def _of_row(findings: HostFindings, row: Row) -> HostFindings:
+    return findings.about(about.table(findings.scope, row[1]), *about.prefixes(row[4]))
 
 
 def code_of(group: HostGroup, file: str) -> tuple[Code, ...]:
@@ -112,8 +118,8 @@ def _check_programs(context: Context, findings: Findings) -> None:
                 _add_difference(of_group, file, codes[group], other)
             for command in _lacking(text, commands):
                 # Where a script differs from the others, that is why it lacks the command.
-                alike = f"{of_group.place(file)}" if other is not None else ""
-                of_group.add(PROGRAMS, f"the command is missing: {command}", file, 1, command, alike=alike)
+                same_cause = f"{of_group.place(file)}" if other is not None else ""
+                of_group.add(PROGRAMS, f"the command is missing: {command}", file, 1, command, same_cause=same_cause)
 
 
 def _add_difference(findings: HostFindings, file: str, code: tuple[Code, ...], other: tuple[str, ...]) -> None:
@@ -122,7 +128,7 @@ def _add_difference(findings: HostFindings, file: str, code: tuple[Code, ...], o
     own = code[number] if number < len(code) else code[-1]
     expected = other[number] if number < len(other) else ""
     message = f"{file} is not the same on all servers; the first difference is {own.text!r}"
-    findings.add(PROGRAMS, message, file, own.line, expected, own.text, alike=f"{findings.place(file)}")
+    findings.add(PROGRAMS, message, file, own.line, expected, own.text, same_cause=f"{findings.place(file)}")
 
 
 @cache
@@ -152,6 +158,7 @@ SCRIPT = Check(
     "Hosts with and without netplan would route differently, and `ailb-net verify` would report correct hosts.",
     REGENERATE,
     _check_script,
+    layer=Layer.SCRIPTS,
 )
 PROGRAMS = Check(
     "AILB616",
@@ -160,6 +167,7 @@ PROGRAMS = Check(
     "A script that was edited in one profile behaves differently on its servers.",
     REGENERATE,
     _check_programs,
+    layer=Layer.PROGRAMS,
 )
 MODES = Check(
     "AILB618",
@@ -168,4 +176,5 @@ MODES = Check(
     "systemd fails to start the service (203/EXEC): the server has no tables, no rules or no RoCE settings.",
     "Set the mode to 0755 (`chmod 755`), and copy trees with their modes (`cp -p`, `rsync -p`, `tar -p`).",
     _check_modes,
+    layer=Layer.SERVERS,
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from types import MappingProxyType
 
 from ailb_gen import layout as files
+from ailb_gen.checks import subjects as about
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.hosts import harmless
 from ailb_gen.hosts.harmless import setting_is_harmless
 from ailb_gen.hosts.model import Setting, Value
@@ -95,7 +98,7 @@ def _compare(
     for number, setting in enumerate(found):
         # With its heading gone or wrong, a whole section is: one thing.
         stray = "" not in sections and setting.section not in sections
-        alike = whole if stray else ""
+        same_cause = whole if stray else ""
         key, value, at = (setting.section, setting.key), text_of(setting.value), setting.line
         right = text_of(expected[key]) if key in expected else ""
         if stray and setting.section:
@@ -110,9 +113,10 @@ def _compare(
             message = ""
         if message:
             reason = f": {reasons[setting.key]}" if setting.key in reasons else ""
-            findings.add(check, f"{message}{reason}", file, at, right, value, nic, alike)
+            own = findings.about(*_subjects(findings, setting.key))
+            own.add(check, f"{message}{reason}", file, at, right, value, nic, same_cause)
     # Where nothing is left, a whole section is missing: one thing that is wrong.
-    alike = "" if expected.keys() & seen else whole
+    same_cause = "" if expected.keys() & seen else whole
     lines = {(setting.section, setting.key): setting.line for setting in reversed(found)}
     for key, wanted in expected.items():
         # What is missing belongs behind what is in front of it.
@@ -120,7 +124,15 @@ def _compare(
         if key in seen:
             continue
         right = text_of(wanted)
-        findings.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, alike)
+        own = findings.about(*_subjects(findings, key[1]))
+        own.add(check, f"{key[1]} is missing; it must be {right}", file, line, right, "", nic, same_cause)
+
+
+def _subjects(findings: HostFindings, key: str) -> Iterator[Subject]:
+    """Yield the setting of a key as a subject, and the NIC that a kernel parameter belongs to."""
+    yield about.setting(findings.scope, key)
+    if name := conf_nic(key):
+        yield about.nic(findings.scope, name)
 
 
 def surplus(found: Sequence[Hashable], expected: Sequence[Hashable]) -> set[int]:
@@ -141,7 +153,7 @@ def surplus(found: Sequence[Hashable], expected: Sequence[Hashable]) -> set[int]
     return {
         number
         for item, numbers in places.items()
-        # Of those that are alike the first one counts.
+        # Of equal items the first one counts.
         for number in sorted(numbers, key=lambda number: (-neighbors(number), number))[wanted[item] :]
         if item in wanted
     }
@@ -250,12 +262,13 @@ def _check_asked(group: HostGroup, findings: HostFindings, reasons: Mapping[str,
     for one in {one.key: one for one in group.profile.environment}.values():
         value = str(one.value)
         if one.key in reasons and expected.get(("", one.key)) == value:
-            findings.add(ENVIRONMENT, f"{one.key}: {reasons[one.key]}", files.ENVIRONMENT, one.line, "", value)
+            own = findings.about(*_subjects(findings, one.key))
+            own.add(ENVIRONMENT, f"{one.key}: {reasons[one.key]}", files.ENVIRONMENT, one.line, "", value)
 
 
 @per_group
 def _check_units(group: HostGroup, findings: HostFindings) -> None:
-    """Compare what the services run, and what they wait for."""
+    """Compare the programs of services, and the units that they wait for."""
     for file, plain in UNIT_SETTINGS.items():
         if file not in group.profile.files or (file == files.QOS_UNIT and group.expected.roce is None):
             continue
@@ -268,20 +281,22 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
         # With its heading gone or wrong, a whole section is: one thing.
         sections = {section for section, _, _ in expected}
         stray = any(setting.section not in sections for setting in group.profile.units[file])
-        alike = f"{findings.place(file)}" if stray else ""
+        same_cause = f"{findings.place(file)}" if stray else ""
         for number, (setting, key) in enumerate(zip(found, keys, strict=True)):
             text = f"{setting.key}={setting.value}"
             if setting.section and setting.section not in sections:
                 message = f"[{setting.section}] is no section of this file"
-                findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", alike=alike)
+                findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", same_cause=same_cause)
             elif expected[key] and number not in again:
                 expected[key] -= 1
             else:
                 message = f"{text} does not belong into [{setting.section}], or is there twice"
-                findings.add(UNITS, message, file, setting.line, "", text, alike="" if setting.section else alike)
+                findings.add(
+                    UNITS, message, file, setting.line, "", text, same_cause="" if setting.section else same_cause
+                )
         for section, name, value in expected.elements():
             text = f"{name}={value}"
-            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text, alike=alike)
+            findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text, same_cause=same_cause)
 
 
 ADDRESSING = Check(
@@ -291,6 +306,7 @@ ADDRESSING = Check(
     "Extra addresses are extra GIDs: the plug-in would use addresses that no table routes.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 SYSCTLS = Check(
     "AILB610",
@@ -299,6 +315,7 @@ SYSCTLS = Check(
     "Without router advertisements a NIC has no address; their default routes lead into the fabric.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 DROP_INS = Check(
     "AILB611",
@@ -307,6 +324,7 @@ DROP_INS = Check(
     "Every leaf announces itself as a default router, which would send management traffic into the fabric.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 ENVIRONMENT = Check(
     "AILB612",
@@ -315,6 +333,7 @@ ENVIRONMENT = Check(
     "With another number of queue pairs the load is uneven; a missing device is a GPU without network.",
     REGENERATE,
     _check_settings,
+    layer=Layer.SERVERS,
 )
 UNITS = Check(
     "AILB615",
@@ -323,4 +342,5 @@ UNITS = Check(
     "A service that starts before the driver has loaded leaves NICs without tables or PFC.",
     REGENERATE,
     _check_units,
+    layer=Layer.SERVERS,
 )

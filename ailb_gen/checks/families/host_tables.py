@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import Prefix
-from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable
+from ailb_gen.checks import subjects as about
+from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable, HostGroup
 from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check
 from ailb_gen.hosts.lookup import MAIN_PRIORITY
 from ailb_gen.hosts.model import Nic, Route, Rule
@@ -33,9 +34,10 @@ def _check_tables(group: HostGroup, findings: HostFindings) -> None:
         for table in expected.tables:
             routes = [route for route in nic.routes if route.table == table.id]
             prefix = prefix_of(routes, [rule for rule in nic.rules if rule.table == table.id])
-            _check_rules(findings, nic, table, prefix)
+            of_table = findings.about(about.table(findings.scope, table.id))
+            _check_rules(of_table, nic, table, prefix)
             if routes:
-                _check_routes(findings, nic, table, routes, prefix)
+                _check_routes(of_table, nic, table, routes, prefix)
     _check_priorities(group, findings)
 
 
@@ -58,20 +60,23 @@ def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> N
     present = {route.table for route in nic.routes}
     referenced = {rule.table for rule in nic.rules}
     for number in tables.keys() - present:
+        of_table = findings.about(about.table(findings.scope, number))
         what = f"table {number} ({tables[number].name}) for color {tables[number].color}"
         if number in referenced:
-            findings.at(ROUTES, nic, f"{nic.name} has a rule, but no routes, of {what}", nic.line, 2, 0)
+            of_table.at(ROUTES, nic, f"{nic.name} has a rule, but no routes, of {what}", nic.line, 2, 0)
         else:
-            findings.at(TABLES, nic, f"{nic.name} has no {what}", nic.line, number)
+            of_table.at(TABLES, nic, f"{nic.name} has no {what}", nic.line, number)
     numbers = f"{min(tables)}-{max(tables)}" if tables else ""
     for route in nic.routes:
+        of_route = findings.about(*([about.table(findings.scope, route.table)] if route.table is not None else []))
         if route.table is None:
             message = f"the route to {route.text[0]} names no table: it is in the main table"
-            alike = _misplaced(nic, []) if route.to is not None and not route.to.length else ""
-            findings.at(ROUTES, nic, message, route.table_line, numbers, "main", alike=alike)
+            same_cause = _misplaced(nic, []) if route.to is not None and not route.to.length else ""
+            own = findings.about(*about.prefixes(route.text[0]))
+            own.at(ROUTES, nic, message, route.table_line, numbers, "main", same_cause=same_cause)
         elif route.table not in tables:
             why = "is the system's own" if route.table in SYSTEM_TABLES else f"does not belong to {nic.name}"
-            findings.at(TABLES, nic, f"table {route.table} {why}", route.table_line, numbers, route.table)
+            of_route.at(TABLES, nic, f"table {route.table} {why}", route.table_line, numbers, route.table)
 
 
 def _check_rules(findings: HostFindings, nic: Nic, table: ExpectedTable, prefix: Prefix | None) -> None:
@@ -79,12 +84,15 @@ def _check_rules(findings: HostFindings, nic: Nic, table: ExpectedTable, prefix:
     if len(rules) != 1:
         message = f"table {table.id} ({table.name}) needs one rule, it has {len(rules)}"
         line = rules[1].table_line if len(rules) > 1 else nic.line
-        findings.at(RULES, nic, message, line, 1, len(rules), (str(prefix),) if prefix is not None else ())
+        own = findings.about(*([about.prefix(prefix)] if prefix is not None else []))
+        same_cause = "" if nic.rules else f"{nic.file} {nic.name} without rules"
+        own.at(RULES, nic, message, line, 1, len(rules) or "", same_cause=same_cause)
     for rule in rules:
         what = f"the rule of table {table.id}"
         if rule.source is None or (prefix is not None and rule.source != prefix):
             message = f"{what} must be from {prefix or 'a prefix'}, not {rule.text or 'anything'}"
-            findings.at(RULES, nic, message, rule.line, prefix or "", rule.text)
+            own = findings.about(*about.prefixes(rule.text), *([about.prefix(prefix)] if prefix is not None else []))
+            own.at(RULES, nic, message, rule.line, prefix or "", rule.text)
         if rule.priority != table.priority:
             found = rule.priority if rule.priority is not None else "none"
             message = f"{what} must have priority {table.priority}, not {found}"
@@ -112,18 +120,21 @@ def _check_routes(
             _check_default(findings, nic, route, prefix, stray)
         elif len(routes) == 2 and route.to != prefix and not route.text[1]:
             message = f"the route on the link of {what} must be to {prefix}, not {route.text[0]}"
-            findings.at(ROUTES, nic, message, route.line, prefix or "", route.text[0])
+            own = findings.about(about.prefix(prefix)) if prefix is not None else findings
+            own.about(*about.prefixes(route.text[0])).at(ROUTES, nic, message, route.line, prefix or "", route.text[0])
         elif route.to != prefix or route.text[1]:
-            findings.at(ROUTES, nic, f"{what} has a route to {route.text[0]} beside its own", stray or route.line)
+            own = findings.about(*about.prefixes(route.text[0]))
+            own.at(ROUTES, nic, f"{what} has a route to {route.text[0]} beside its own", stray or route.line)
         elif route.scope != "link" or route.on_link:
             found = f"scope {route.scope or 'global'}{', on-link' if route.on_link else ''}"
             message = f"the route to {route.text[0]} must have scope link: there is no gateway"
             line = route.scope_line if route.scope != "link" else route.on_link_line
-            findings.at(ROUTES, nic, message, line, "scope link", found)
+            own = findings.about(*about.prefixes(route.text[0]))
+            own.at(ROUTES, nic, message, line, "scope link", found)
     if len(defaults) != 1:
         message = f"{what} needs one default route, it has {len(defaults)}"
         at = stray if stray and len(defaults) > 1 else line
-        findings.at(ROUTES, nic, message, at, 1, len(defaults) or "", alike=_misplaced(nic, defaults))
+        findings.at(ROUTES, nic, message, at, 1, len(defaults) or "", same_cause=_misplaced(nic, defaults))
     if len(routes) > 2:
         findings.at(ROUTES, nic, f"{what} needs two routes, it has {len(routes)}", stray or line, 2, len(routes))
 
@@ -141,7 +152,7 @@ def _stray(routes: Iterable[Route], prefix: Prefix | None) -> int:
 
 
 def _misplaced(nic: Nic, defaults: list[Route]) -> str:
-    """Return by what the default routes of a NIC belong together where one is in a table of another prefix."""
+    """Return the shared cause of the default routes of a NIC where one is in a table of another prefix."""
     count = Counter(route.table for route in nic.routes if route.to is not None and not route.to.length)
     twice, without = [one for one, many in count.items() if many > 1 or one is None], len(defaults) != 1
     return f"{nic.file} {nic.name} default" if len(twice) == 1 and without else ""
@@ -149,11 +160,12 @@ def _misplaced(nic: Nic, defaults: list[Route]) -> str:
 
 def _check_default(findings: HostFindings, nic: Nic, route: Route, prefix: Prefix | None, stray: int) -> None:
     what, gateway = f"the default route of table {route.table}", route.text[1]
+    of_gateway = findings.about(*about.prefixes(gateway))
     if route.via is None:
         findings.at(ROUTES, nic, f"{what} has no IPv6 gateway", route.via_line, "a gateway", gateway)
     elif prefix is not None and not prefix.holds(route.via):
         message = f"the gateway {gateway} of table {route.table} is not in {prefix}"
-        findings.at(ROUTES, nic, message, stray or route.via_line, prefix, gateway)
+        of_gateway.about(about.prefix(prefix)).at(ROUTES, nic, message, stray or route.via_line, prefix, gateway)
     if not route.on_link:
         message = f"{what} must be on-link: the table has no other way to its gateway"
         findings.at(ROUTES, nic, message, route.on_link_line, "on-link: true")
@@ -170,7 +182,8 @@ def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
         if rule.nic in tables and rule.table not in tables[rule.nic]:
             found = rule.table if rule.table is not None else "none"
             message = f"a rule from {rule.text} looks up table {found}, which is none of {rule.nic}'s"
-            findings.add(RULES, message, rule.file, rule.table_line, "", found, rule.nic)
+            own = findings.about(*about.prefixes(rule.text), about.table(findings.scope, found))
+            own.add(RULES, message, rule.file, rule.table_line, "", found, rule.nic)
         if priority is None:
             continue
         if priority >= MAIN_PRIORITY or priority == 0:
@@ -180,13 +193,16 @@ def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
         other = first.setdefault(priority, rule)
         if other is not rule:
             message = f"priority {priority} is already that of the rule from {other.text}"
-            findings.add(RULES, message, rule.file, rule.priority_line, "", priority, rule.nic)
+            own = findings.about(*about.prefixes(other.text))
+            own.add(RULES, message, rule.file, rule.priority_line, "", priority, rule.nic)
     owner: dict[int, str] = {}
     # What a GPU NIC has of another one's is told where it stands.
     for nic in sorted(group.profile.nics.values(), key=lambda nic: nic.name not in tables):
         for table in {route.table for route in nic.routes if route.table is not None}:
             if owner.setdefault(table, nic.name) != nic.name and nic.name not in tables:
-                findings.at(TABLES, nic, f"table {table} is used by {owner[table]} and {nic.name}", nic.line, "", table)
+                message = f"table {table} is used by {owner[table]} and {nic.name}"
+                of_table = findings.about(about.table(findings.scope, table))
+                of_table.at(TABLES, nic, message, nic.line, "", table)
 
 
 @per_group
@@ -203,17 +219,19 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
     complete, right = expected.items() <= own, set[int]()
     for entry in group.profile.names:
         number, name = entry.table, expected.get(entry.table)
+        of_table = findings.about(about.table(findings.scope, number))
         if name is None and complete and number not in SYSTEM_TABLES and entry.name not in expected.values():
             continue
         if name is None:
-            findings.add(NAMES, f"table {number} ({entry.name}) is none of the fabric's", file, entry.line, "", number)
+            message = f"table {number} ({entry.name}) is none of the fabric's"
+            of_table.add(NAMES, message, file, entry.line, "", number)
         elif entry.name != name:
             message = f"table {number} must be called {name}, not {entry.name}"
             if (number, name) in own:
                 message = f"table {number} is named twice; it is {name}, not {entry.name}"
-            findings.add(NAMES, message, file, entry.line, "" if (number, name) in own else name, entry.name)
+            of_table.add(NAMES, message, file, entry.line, "" if (number, name) in own else name, entry.name)
         elif number in right:
-            findings.add(NAMES, f"table {number} is named twice", file, entry.line, "", entry.name)
+            of_table.add(NAMES, f"table {number} is named twice", file, entry.line, "", entry.name)
         else:
             right.add(number)
         seen.add(number)
@@ -222,7 +240,8 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
         # What is missing belongs behind what is in front of it.
         line = lines.get(number, line)
         if number not in seen:
-            findings.add(NAMES, f"table {number} has no name; it must be {name}", file, line, name)
+            of_table = findings.about(about.table(findings.scope, number))
+            of_table.add(NAMES, f"table {number} has no name; it must be {name}", file, line, name)
 
 
 TABLES = Check(
@@ -232,6 +251,7 @@ TABLES = Check(
     "A missing table, or one that two prefixes share, sends traffic of one color over another.",
     REGENERATE,
     _check_tables,
+    layer=Layer.TABLES,
 )
 RULES = Check(
     "AILB604",
@@ -240,6 +260,7 @@ RULES = Check(
     "Without its rule a prefix uses the main table: packets leave through any NIC, or through none.",
     REGENERATE,
     _check_tables,
+    layer=Layer.TABLES,
 )
 ROUTES = Check(
     "AILB605",
@@ -248,6 +269,7 @@ ROUTES = Check(
     "Extra routes send part of the traffic another way; a gateway outside the prefix is unreachable.",
     REGENERATE,
     _check_tables,
+    layer=Layer.TABLES,
 )
 NAMES = Check(
     "AILB608",
@@ -256,4 +278,5 @@ NAMES = Check(
     "The NCCL plug-in and operators find tables by name: a wrong name leads to a wrong table.",
     REGENERATE,
     _check_names,
+    layer=Layer.SERVERS,
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.host_groups import HostGroup
+from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Nic
 
@@ -17,10 +19,21 @@ REGENERATE = "Generate the files again, or correct the line by hand on every ser
 class HostFindings:
     """Adds findings about a group of servers, or some servers of it, at lines of its files."""
 
-    __slots__ = ("findings", "group", "servers")
+    __slots__ = ("findings", "group", "servers", "subjects")
 
-    def __init__(self, group: HostGroup, findings: Findings, servers: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        group: HostGroup,
+        findings: Findings,
+        servers: tuple[str, ...] = (),
+        subjects: tuple[Subject, ...] = (),
+    ) -> None:
         self.group, self.findings, self.servers = group, findings, servers or group.servers
+        self.subjects = subjects
+
+    def about(self, *subjects: Subject) -> HostFindings:
+        """Return these findings with further subjects, such as a table."""
+        return HostFindings(self.group, self.findings, self.servers, (*self.subjects, *subjects))
 
     @property
     def scope(self) -> str:
@@ -44,13 +57,15 @@ class HostFindings:
         expected: object = "",
         found: object = "",
         nic: str = "",
-        alike: str = "",
-        involves: tuple[str, ...] = (),
+        same_cause: str = "",
     ) -> None:
         """Add a finding about the group, or about a NIC of it; the message says how many servers it concerns."""
         place = file if isinstance(file, Place) else self.place(file, line)
         message += f" ({len(self.servers)} servers)" if len(self.servers) > 1 else ""
-        self.findings.add(check, self.scope, message, place, expected, found, involves, alike, nic)
+        subjects = (*self.subjects, *([about.nic(self.scope, nic)] if nic else ())) or (about.device(self.scope),)
+        self.findings.add(
+            check, self.scope, message, place, expected, found, same_cause=same_cause, part=nic, subjects=subjects
+        )
 
     def at(
         self,
@@ -60,11 +75,10 @@ class HostFindings:
         line: int,
         expected: object = "",
         found: object = "",
-        involves: tuple[str, ...] = (),
-        alike: str = "",
+        same_cause: str = "",
     ) -> None:
         """Add a finding about a NIC at a line of its netplan file."""
-        self.add(check, message, nic.file, line, expected, found, nic.name, alike, involves)
+        self.add(check, message, nic.file, line, expected, found, nic.name, same_cause)
 
 
 def per_group(function: Callable[[HostGroup, HostFindings], None]) -> Callable[[Context, Findings], None]:

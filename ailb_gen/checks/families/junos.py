@@ -1,10 +1,11 @@
-"""Check what a device would refuse to commit, by Juniper's YANG models (AILB9xx)."""
+"""Check files for statements that a device would refuse to commit, by Juniper's YANG models (AILB9xx)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Finding, Findings, Severity
 from ailb_gen.errors import Place
@@ -68,7 +69,7 @@ def of_all(found: list[Finding]) -> list[Finding]:
 
 
 def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding]:
-    """Yield what the commit check of one device found; `file` is its configuration, relative to the artifacts."""
+    """Yield the findings of the commit check of a device; `file` is its configuration, relative to the artifacts."""
     for violation in result.findings:
         place, words = Place(file, violation.line or 1), " ".join(violation.path)
         instead = violation.kind not in (kinds.MUST, kinds.RELEASE, kinds.MISSING)
@@ -90,6 +91,7 @@ UNKNOWN = Check(
     "The device refuses the whole configuration at the first unknown statement.",
     "Correct the statement, or use the models of the release that has it.",
     _check_commit,
+    layer=Layer.SYNTAX,
 )
 VALUE = Check(
     "AILB902",
@@ -98,6 +100,7 @@ VALUE = Check(
     "The device refuses the whole configuration.",
     "Write a value that the message allows.",
     _check_commit,
+    layer=Layer.SYNTAX,
 )
 MISSING = Check(
     "AILB903",
@@ -106,6 +109,7 @@ MISSING = Check(
     "The device refuses the whole configuration.",
     "Complete the statement.",
     _check_commit,
+    layer=Layer.SYNTAX,
 )
 DUPLICATE = Check(
     "AILB904",
@@ -114,6 +118,7 @@ DUPLICATE = Check(
     "The device keeps the last value, which may not be the intended one.",
     "Delete one of them.",
     _check_commit,
+    layer=Layer.SYNTAX,
 )
 CHOICE = Check(
     "AILB905",
@@ -122,6 +127,7 @@ CHOICE = Check(
     "The device keeps the last one, which may not be the intended one.",
     "Delete one of them.",
     _check_commit,
+    layer=Layer.SYNTAX,
 )
 MUST = Check(
     "AILB906",
@@ -130,6 +136,7 @@ MUST = Check(
     "`commit check` on the device fails with the message shown.",
     "Add or delete what the message names.",
     _check_commit,
+    layer=Layer.COMMIT,
 )
 UNCHECKED = Check(
     "AILB907",
@@ -139,6 +146,7 @@ UNCHECKED = Check(
     "Use models that have the hierarchy, or run `commit check` on a device.",
     _check_commit,
     Severity.NOTE,
+    layer=Layer.COMMIT,
 )
 RELEASE = Check(
     "AILB908",
@@ -147,6 +155,7 @@ RELEASE = Check(
     "An older release refuses every statement that colors sessions and routes: the fabric has no colors on it.",
     "Use the models of the release that the switches run: 25.4R1 or later, or 23.4X100-D4x for the QFX5240.",
     _check_commit,
+    layer=Layer.FILES,
 )
 _OF_KIND = dict.fromkeys(kinds.VALUE_KINDS, VALUE) | {
     kinds.UNKNOWN: UNKNOWN,

@@ -6,6 +6,7 @@ look at what happens when links fail.
 
 from __future__ import annotations
 
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 
 LOOK = "Compare `ailb-gen rib` with `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show route all`."
@@ -18,6 +19,7 @@ TRANSLATED = Check(
     "The lab cannot judge what it does not run: a real switch may behave differently.",
     "If the statement is intended, accept it with a waiver: the other checks judge it.",
     severity=Severity.WARNING,
+    layer=Layer.LAB_GAPS,
 )
 RUNNING = Check(
     "AILBL02",
@@ -25,6 +27,7 @@ RUNNING = Check(
     "a switch or a server of the intent does not run in the lab",
     "Nothing is known about a device that does not run.",
     "Check its files with `ailb-gen validate`, and its state with `ailb-gen lab status`.",
+    layer=Layer.LAB_DEVICES,
 )
 ADVERTISED = Check(
     "AILBL03",
@@ -32,6 +35,7 @@ ADVERTISED = Check(
     "a router advertisement does not arrive, or differs from the intent",
     "Switches find each other by them, and servers form their addresses from them.",
     "Bring a link without carrier up at both ends; else correct `protocols router-advertisement` of the sender.",
+    layer=Layer.LAB_LINKS,
 )
 ADDRESSES = Check(
     "AILBL04",
@@ -39,6 +43,7 @@ ADDRESSES = Check(
     "a NIC lacks an address or has one too many, or a gateway is missing on an IRB",
     "Without its address, a queue pair has no path of its own, or none at all.",
     "Check the advertisements of the leaf (AILBL03), and the server's sysctls and netplan files.",
+    layer=Layer.LAB_SERVERS,
 )
 TABLES = Check(
     "AILBL05",
@@ -46,6 +51,7 @@ TABLES = Check(
     "a rule or a table in a server's kernel is missing or wrong",
     "A packet that leaves by another NIC or gateway uses the wrong rail or color.",
     "Correct the netplan file or `ailb-net`; the message names rule and table.",
+    layer=Layer.LAB_SERVERS,
 )
 SESSIONS = Check(
     "AILBL06",
@@ -53,6 +59,7 @@ SESSIONS = Check(
     "a BGP session is not established, has other AS numbers, or is one too many",
     "A link without a session carries nothing; its color moves to the other links of the leaf.",
     "Compare both ends: advertisements, AS numbers, as-lists, groups, and `ailb-gen lab status`.",
+    layer=Layer.LAB_SESSIONS,
 )
 COPIES = Check(
     "AILBL07",
@@ -60,6 +67,7 @@ COPIES = Check(
     "a copy of a route is missing, hidden, or has another color, AIGP or AS path than it must",
     "A missing copy is a missing backup; a wrong one attracts packets to the wrong spine.",
     LOOK,
+    layer=Layer.LAB_ROUTES,
 )
 NEXT_HOPS = Check(
     "AILBL08",
@@ -67,6 +75,7 @@ NEXT_HOPS = Check(
     "a switch's kernel sends packets to a prefix over other links than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     LOOK,
+    layer=Layer.LAB_ROUTES,
 )
 TRACED = Check(
     "AILBL09",
@@ -74,6 +83,7 @@ TRACED = Check(
     "packets between servers take another way than the prefix's color, or do not arrive",
     "One pair of GPUs that cannot communicate, or shares a link with another pair, slows the whole job down.",
     "Trace the same pair with `ailb-gen path`, then check the kernel of the last switch that answered.",
+    layer=Layer.LAB_PACKETS,
 )
 NO_VALLEY = Check(
     "AILBL10",
@@ -81,6 +91,7 @@ NO_VALLEY = Check(
     "a leaf sends on to a spine what it learned from another",
     "A leaf in the middle of a path takes capacity that belongs to its own servers.",
     "Correct the export policy of the leaf: it must reject the fabric's pool.",
+    layer=Layer.LAB_ROUTES,
 )
 MTUS = Check(
     "AILBL11",
@@ -88,6 +99,7 @@ MTUS = Check(
     "a port, an IRB or a NIC has another MTU than the intent asks for, or than the other end of its link",
     "A packet that is larger than the next link takes is lost, while small ones, such as those of BGP, arrive.",
     "Correct the mtu statement of the switch, or `mtu:` of the server's netplan file.",
+    layer=Layer.LAB_LINKS,
 )
 LARGE = Check(
     "AILBL12",
@@ -95,6 +107,7 @@ LARGE = Check(
     "packets are lost that the MTUs of both NICs allow",
     "RDMA stalls on the first full packet, although pings, sessions and traceroutes look right.",
     "Correct the MTU of a link on the way, or that of the NIC: AILBL11 names those that are not the intent's.",
+    layer=Layer.LAB_PACKETS,
 )
 BFD = Check(
     "AILBL13",
@@ -102,6 +115,7 @@ BFD = Check(
     "BFD of a session is missing, down, too many, or has another interval or timeout than the intent asks for",
     "Without BFD, a link that loses packets silently stays in use until the hold time of BGP is over: 90 seconds.",
     "Correct `bfd-liveness-detection` of the group at both ends.",
+    layer=Layer.LAB_SESSIONS,
 )
 MULTIPATH = Check(
     "AILBL14",
@@ -109,6 +123,7 @@ MULTIPATH = Check(
     "a group with links of the fabric lacks multipath",
     "A switch uses one link of such a group at a time; BIRD, which merges the paths of all groups or none, shows more.",
     "Add `multipath multiple-as` to the group.",
+    layer=Layer.LAB_GAPS,
 )
 AGREE_SESSIONS = Check(
     "AILBL21",
@@ -116,6 +131,7 @@ AGREE_SESSIONS = Check(
     "BIRD and this program do not have the same sessions",
     "Two programs read the same files and disagree: one is wrong about what the fabric will do.",
     BUG,
+    layer=Layer.LAB_SESSION_DIFFERENCES,
 )
 AGREE_RIB = Check(
     "AILBL22",
@@ -123,6 +139,7 @@ AGREE_RIB = Check(
     "BIRD and this program hold different paths",
     "Two programs computed the same files and disagree: one is wrong about what the switches will hold.",
     BUG,
+    layer=Layer.LAB_DIFFERENCES,
 )
 AGREE_HOPS = Check(
     "AILBL23",
@@ -130,6 +147,7 @@ AGREE_HOPS = Check(
     "a kernel and this program have different next hops",
     "Two programs computed the same files and disagree: one is wrong about where packets will go.",
     BUG,
+    layer=Layer.LAB_DIFFERENCES,
 )
 FAILED = Check(
     "AILBL31",
@@ -137,6 +155,7 @@ FAILED = Check(
     "while links or spines are down, packets do not take what is left of the color, or all of its backups",
     "A failure that costs more than the failed link slows every job, or stops it.",
     LOOK,
+    layer=Layer.LAB_FAILURES,
 )
 AGREE_FAILED = Check(
     "AILBL32",
@@ -144,6 +163,7 @@ AGREE_FAILED = Check(
     "while links or spines are down, a kernel and this program have different next hops",
     "Two programs computed the same failure and disagree: one is wrong about where packets will go.",
     BUG,
+    layer=Layer.LAB_DIFFERENCES,
 )
 REPAIRED = Check(
     "AILBL33",
@@ -151,6 +171,7 @@ REPAIRED = Check(
     "after a failure is repaired, or after links flap, a kernel has other next hops than before",
     "The behavior of the fabric must not depend on past failures.",
     "Check the sessions of the switch with `ailb-gen lab status`, then run the check again.",
+    layer=Layer.LAB_FAILURES,
 )
 ONE_WAY = Check(
     "AILBL34",
@@ -158,6 +179,7 @@ ONE_WAY = Check(
     "a link with BFD that loses packets in one direction stays in use",
     "Without carrier loss only BFD notices: until BGP does, 90 seconds later, every packet in that direction is lost.",
     "Check BFD at both ends (AILBL13): `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show bfd sessions`.",
+    layer=Layer.LAB_FAILURES,
 )
 RECOLORED = Check(
     "AILBL35",
@@ -165,4 +187,5 @@ RECOLORED = Check(
     "while two prefixes of a leaf exchange their colors, packets do not follow, or flows are interrupted",
     "Colors change when spines are added or drained: jobs must not notice.",
     LOOK,
+    layer=Layer.LAB_FAILURES,
 )

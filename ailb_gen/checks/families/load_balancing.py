@@ -1,4 +1,4 @@
-"""Check what a switch balances by: forwarding table, dynamic and global load balancing (AILB406 to AILB408)."""
+"""Check the load balancing of switches: forwarding table, dynamic and global load balancing (AILB406 to AILB408)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault
 from ailb_gen.checks.expected_switches import LEAF, SPINE
-from ailb_gen.checks.locate import ANY, OR
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.locate import ANY, OR, at_fault
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Dlb
 from ailb_gen.network.model import Switch
@@ -26,18 +26,18 @@ def _check_tables(context: Context, findings: Findings) -> None:
     for switch, asked in context.switches:
         findings.look(TABLES)
         balancing = switch.balancing
-        alike = "" if balancing.table_line else f"{switch.named} forwarding-table"
+        same_cause = "" if balancing.table_line else f"{switch.named} forwarding-table"
         if not balancing.per_packet:
             message = (
                 "the policies that the forwarding table exports do not balance every route per flow: such a route has "
                 "one next hop, and a rejected one is not installed"
             )
             statement = _exported(switch, known)
-            findings.at(TABLES, switch, message, balancing.table_line, alike=alike, statement=statement)
+            findings.at(TABLES, switch, message, balancing.table_line, same_cause=same_cause, statement=statement)
         if not balancing.fast_reroute:
             message = "the forwarding table lacks ecmp-fast-reroute"
             statement = "routing-options forwarding-table ecmp-fast-reroute"
-            findings.at(TABLES, switch, message, balancing.table_line, alike=alike, statement=statement)
+            findings.at(TABLES, switch, message, balancing.table_line, same_cause=same_cause, statement=statement)
         # A backup uses what is left of a leaf's uplinks; a spine has the parallel links to one leaf.
         needed, found = (
             fabric.links_per_spine * (len(fabric.spines) if asked.role == LEAF else 1),
@@ -147,6 +147,7 @@ TABLES = Check(
     "As the message says: export a policy that says `load-balance per-packet` of every route and rejects none, add "
     "`ecmp-fast-reroute`, or raise `chassis maximum-ecmp`.",
     _check_tables,
+    layer=Layer.ROUTE_SETTINGS,
 )
 DLB = Check(
     "AILB407",
@@ -159,7 +160,7 @@ DLB = Check(
 )
 GLB = Check(
     "AILB408",
-    "global load balancing is as the intent asks: leaves balance, spines help",
+    "global load balancing has the roles that the intent asks for: leaves load-balancer-only, spines helper-only",
     "global load balancing differs from the intent",
     "Without reports from the spines, a leaf keeps sending to congested links behind them.",
     "Generate the file again, or correct the statement; if the file is right, change the intent's "

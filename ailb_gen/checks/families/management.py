@@ -24,9 +24,11 @@ def _check_operated(context: Context, findings: Findings) -> None:
             if text not in switch.operating:
                 # Where nothing of it is left, the whole block is missing.
                 block = " ".join(text.split()[:2])
-                alike = "" if any(other.startswith(block) for other in switch.operating) else f"{switch.named} {block}"
+                same_cause = (
+                    "" if any(other.startswith(block) for other in switch.operating) else f"{switch.named} {block}"
+                )
                 message = f"{text} is missing"
-                findings.at(OPERATED, switch, message, expected=text, alike=alike, statement=text)
+                findings.at(OPERATED, switch, message, expected=text, same_cause=same_cause, statement=text)
 
 
 def _check_reachable(context: Context, findings: Findings) -> None:
@@ -77,7 +79,7 @@ def _check_pushable(context: Context, findings: Findings) -> None:
         # Where the intent has a management address, its port is looked at above.
         off = () if expected.management else ports_off(switch)
         for stop in (*obstacles(switch), *off):
-            findings.at(PUSHABLE, switch, stop.reason, stop.line, alike=f"{switch.named} {stop.line}")
+            findings.at(PUSHABLE, switch, stop.reason, stop.line, same_cause=f"{switch.named} {stop.line}")
 
 
 def _addresses(unit: Unit) -> list[str]:

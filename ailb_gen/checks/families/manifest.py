@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.files import READABLE
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
-from ailb_gen.checks.other_fabric import other_fabric
 from ailb_gen.checks.records import compare
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.layout import (
@@ -81,14 +82,25 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
     }
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
     for row in compare(records, values(data, text.split("\n"))):
-        foreign = other_fabric(context) if row.key == "fabric" else ""
-        message, alike = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
+        foreign = context.other_fabric if row.key == "fabric" else ""
+        message, same_cause = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
         place = Place(MANIFEST, row.line)
-        findings.add(UNCHANGED, MANIFEST, message, place, row.expected, row.found, alike=alike, part=row.key)
+        subjects = (about.file(MANIFEST),)
+        findings.add(
+            UNCHANGED,
+            MANIFEST,
+            message,
+            place,
+            row.expected,
+            row.found,
+            same_cause=same_cause,
+            part=row.key,
+            subjects=subjects,
+        )
 
 
 def _owner(name: str) -> str:
-    """Return what a file belongs to: a switch, the folder of a server or of a profile, else itself."""
+    """Return the owner of a file: a switch, the folder of a server or of a profile, else the file itself."""
     folder, device = owner(name)
     if folder == SWITCHES:
         return device
@@ -117,4 +129,5 @@ UNCHANGED = Check(
     "Put the change into the intent, extra_config or a template, and generate again.",
     _check_manifest,
     Severity.WARNING,
+    layer=Layer.REPETITIONS,
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import ExpectedSwitch
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Port, Switch, Unit
@@ -71,7 +73,8 @@ def _check_links(context: Context, findings: Findings) -> None:
             expected, found = here.mtu or DEFAULT, there.mtu or DEFAULT
             message = f"the MTU of {cable.a} is {expected}, that of {cable.b} is {found}"
             line = here.mtu_line or here.line
-            findings.at(LINK_MTUS, switch, message, line, expected, found, part=cable.a.port)
+            subjects = (about.end(cable.a), about.end(cable.b))
+            findings.at(LINK_MTUS, switch, message, line, expected, found, part=cable.a.port, subjects=subjects)
 
 
 def _port(context: Context, end: End) -> tuple[Switch, Port] | None:
@@ -87,6 +90,7 @@ LINK_MTUS = Check(
     "Large packets are dropped in one direction only, which looks like a slow link.",
     "Give both ports the same mtu.",
     _check_links,
+    layer=Layer.LINKS,
 )
 MTUS = Check(
     "AILB710",
@@ -95,4 +99,5 @@ MTUS = Check(
     "The port with the smaller MTU drops packets of hosts that rely on the designed MTU.",
     "Correct the mtu statement, or the intent's `mtu:`.",
     _check_mtus,
+    layer=Layer.QOS,
 )

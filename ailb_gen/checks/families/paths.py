@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.checks.families.ribs import devices_of_leaves
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.checks.ways import Ways
+from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
 from ailb_gen.routing.graph import Graph
@@ -23,44 +26,42 @@ def _check_paths(context: Context, findings: Findings) -> None:
         for prefix, color in zip(leaf.prefixes, context.expected.colors, strict=True):
             state = states.get(prefix)
             if state is not None:
-                _check_prefix(_Expected(context.ways, graph, leaf.name, color.value), state, leaves, findings)
+                _check_prefix(_Expected(context.paths, graph, leaf.name, color.value), state, leaves, findings)
                 continue
             message = f"{prefix} is on no switch: it cannot be reached"
-            switch = context.network.switches.get(leaf.name)
-            if switch is not None:
-                findings.at(DELIVERED, switch, message)
-            else:
-                findings.add(DELIVERED, leaf.name, message)
+            switch, subjects = context.network.switches.get(leaf.name), (about.prefix(prefix),)
+            place = Place(switch.file, 1) if switch is not None else None
+            findings.add(DELIVERED, leaf.name, message, place, subjects=subjects)
         advance(1)
 
 
 class _Expected:
     """The positions of a switch by which the intent wants a prefix to be reached."""
 
-    __slots__ = ("color", "graph", "owner", "undrained", "ways")
+    __slots__ = ("color", "graph", "owner", "paths", "undrained")
 
-    def __init__(self, ways: Ways, graph: Graph, owner: str, color: str) -> None:
-        self.ways, self.graph, self.owner, self.color = ways, graph, owner, color
-        self.undrained = not ways.expected.drained.missing
+    def __init__(self, paths: ExpectedPaths, graph: Graph, owner: str, color: str) -> None:
+        self.paths, self.graph, self.owner, self.color = paths, graph, owner, color
+        self.undrained = not paths.expected.drained.missing
 
     def positions(self, device: int) -> tuple[int, ...]:
         """Return the positions in the prefix's own color; none if its links are drained."""
         row, rules = self.graph.adjacencies[device], self.graph.rules[device]
         own = tuple(at for at, entry in enumerate(row) if rules[entry.own_group].color == self.color)
         name = self.graph.names[device]
-        if self.undrained or name not in self.ways.kind_of:
+        if self.undrained or name not in self.paths.kind_of:
             return own
-        pinned = self.ways.pinned(name, self.owner, self.color)
+        pinned = self.paths.pinned(name, self.owner, self.color)
         return tuple(at for at in own if (self.graph.names[row[at].peer], self.color) in pinned)
 
     def backs_up(self, device: int, found: tuple[int, ...]) -> bool:
         """Return whether positions are what is left when none of the prefix's own color is."""
         name = self.graph.names[device]
-        if self.undrained or name not in self.ways.kind_of:
+        if self.undrained or name not in self.paths.kind_of:
             return False
         row, rules = self.graph.adjacencies[device], self.graph.rules[device]
         taken = {(self.graph.names[row[at].peer], rules[row[at].own_group].color or "") for at in found}
-        possible, sure = self.ways.backed_up(name, self.owner, self.color)
+        possible, sure = self.paths.backed_up(name, self.owner, self.color)
         return taken <= possible and sure <= {spine for spine, _ in taken} and bool(taken)
 
 
@@ -68,7 +69,8 @@ def _check_prefix(asked: _Expected, state: State, leaves: set[int], findings: Fi
     graph = asked.graph
     findings.look(SETTLED)
     if not state.stable:
-        findings.add(SETTLED, str(state.prefix), f"the routes of {state.prefix} do not converge")
+        message = f"the routes of {state.prefix} do not converge"
+        findings.add(SETTLED, str(state.prefix), message, subjects=(about.prefix(state.prefix),))
     ends = outcomes(graph, state)
     for node in nodes_of(graph, state, leaves):
         rib = state.nodes.get(node)
@@ -97,20 +99,23 @@ def _add_path(
     expected: tuple[int, ...],
     findings: Findings,
 ) -> None:
-    """Add what is wrong with the path from a leaf: its end, its length, or the positions that it takes."""
+    """Add findings about the path from a leaf: its end, its length, or the positions that it takes."""
     switch, row = graph.switches[device], graph.adjacencies[device]
     line = switch.groups[row[expected[0]].own_group].line if expected else switch.bgp_line
     peers = dict.fromkeys(row[at].peer for at in (*expected, *found))
-    involves = [graph.names[other] for other in (*graph.owners[prefix], *peers)]
+    involves = [about.device(graph.names[other]) for other in (*graph.owners[prefix], *peers)]
+    subjects = (about.prefix(prefix),)
     if end.problem:
-        findings.at(DELIVERED, switch, f"{prefix} is not reached: {end.problem}", line, involves=involves)
+        message = f"{prefix} is not reached: {end.problem}"
+        findings.at(DELIVERED, switch, message, line, involves=involves, subjects=subjects)
         return
     if end.hops > VALLEY_FREE_HOPS:
-        findings.at(NO_VALLEY, switch, f"{prefix} takes {end.hops} hops", line, VALLEY_FREE_HOPS, end.hops, involves)
+        message = f"{prefix} takes {end.hops} hops"
+        findings.at(NO_VALLEY, switch, message, line, VALLEY_FREE_HOPS, end.hops, involves=involves, subjects=subjects)
     if found != expected:
         wrong, right = _ports(graph, device, found), _ports(graph, device, expected)
         message = f"{prefix} is reached over {wrong}; the uplinks of its color are {right}"
-        findings.at(PINNED, switch, message, line, right, wrong, involves)
+        findings.at(PINNED, switch, message, line, right, wrong, involves=involves, subjects=subjects)
 
 
 def _ports(graph: Graph, device: int, found: tuple[int, ...]) -> str:
@@ -119,9 +124,9 @@ def _ports(graph: Graph, device: int, found: tuple[int, ...]) -> str:
 
 
 def _check_connected(context: Context, findings: Findings) -> None:
-    """Compare what is left in service with what every prefix needs; the figures say what is missing."""
-    findings.look(CONNECTED, len(context.ways.kind_of))
-    for source, owner, color in context.ways.cut():
+    """Compare the links left in service with those that every prefix needs; the figures list the missing ones."""
+    findings.look(CONNECTED, len(context.paths.kind_of))
+    for source, owner, color in context.paths.partitions():
         message = f"the drain leaves no path to the prefix of color {color.name} of {owner}"
         findings.add(CONNECTED, source, message)
     for line in context.expected.drained.lines:
@@ -135,6 +140,7 @@ PINNED = Check(
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     "Run `ailb-gen rib` for the prefix on the leaf, and look for missing, hidden or preferred paths.",
     _check_paths,
+    layer=Layer.PATHS,
 )
 DELIVERED = Check(
     "AILB402",
@@ -143,6 +149,7 @@ DELIVERED = Check(
     "One pair of GPUs that cannot communicate stops the whole job.",
     "Trace the packets with `ailb-gen path`.",
     _check_paths,
+    layer=Layer.PATHS,
 )
 NO_VALLEY = Check(
     "AILB403",
@@ -151,6 +158,7 @@ NO_VALLEY = Check(
     "A path through a third leaf takes capacity that belongs to that leaf's servers.",
     "Look at the export policy of the leaf in the middle.",
     _check_paths,
+    layer=Layer.PATHS,
 )
 SETTLED = Check(
     "AILB404",
@@ -159,6 +167,7 @@ SETTLED = Check(
     "Policies that prefer each other's routes in a circle never converge.",
     "Compare the local preferences that the policies of neighboring switches set.",
     _check_paths,
+    layer=Layer.TRAFFIC,
 )
 CONNECTED = Check(
     "AILB409",
@@ -167,4 +176,5 @@ CONNECTED = Check(
     "A drain must move traffic, not stop it.",
     "Drain less at a time, or give the drained colors a backup: the message names a pair that is cut off.",
     _check_connected,
+    layer=Layer.DRAINS,
 )

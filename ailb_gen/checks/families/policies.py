@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import used_policies
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
 from ailb_gen.checks.families.policy_blame import blamed, mistaken_mark
 from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
-from ailb_gen.checks.locate import OR
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.locate import OR, used_policies
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, Term
@@ -82,7 +83,7 @@ def _check_leaks(context: Context, findings: Findings) -> None:
     for device, leaked in leaking.items():
         switch = routing.graph.switches[device]
         message = f"sends on what it learned from spines: {some(leaked)}"
-        findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(switch.named,))
+        findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(about.device(switch.named),))
 
 
 def _check_all(context: Context, findings: Findings) -> None:
@@ -102,11 +103,11 @@ def _facts(expected: ExpectedFabric, switch: Switch, role: str) -> Facts:
 def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
     """Return the chains of a switch's groups that discover neighbors, with the names of the groups; each once."""
     found: dict[tuple[Chain, Chain], list[str]] = defaultdict(list)
-    alike: dict[tuple[object, ...], tuple[Chain, Chain]] = {}
+    known: dict[tuple[object, ...], tuple[Chain, Chain]] = {}
     for group, rule in zip(graph.switches[device].groups, graph.rules[device], strict=True):
         if group.discoveries:
             # Groups name the same policies, and comparing those by content would take longer than all the rest.
-            chains = alike.setdefault((group.imports, group.exports), (rule.imports, rule.exports))
+            chains = known.setdefault((group.imports, group.exports), (rule.imports, rule.exports))
             found[chains].append(group.name)
     return found
 
@@ -181,7 +182,7 @@ def _balances(term: Term) -> bool:
 
 
 def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
-    """Compare what a chain makes of all kinds of routes with what it must."""
+    """Compare the verdicts of a chain on all kinds of routes with the expected ones."""
     marks = [facts.mark] if facts.mark and (facts.role, direction) == (SPINE, "import") else []
     routes = heard(chain, facts.colors, marks) + (local(chain) if direction == "export" else ())
     rejecting: dict[bool, set[str]] = {True: set(), False: set()}
@@ -263,12 +264,15 @@ def check_terms(context: Context, findings: Findings) -> None:
             for at, term in enumerate(policy.terms):
                 findings.look(EFFECTIVE)
                 by = f"{policy.name} term {term.name}" if term.name else policy.name
+                messages = []
                 if _is_idle(term):
-                    findings.at(EFFECTIVE, switch, f"{by} does nothing", term.line, part=policy.name)
+                    messages.append(f"{by} does nothing")
                 first = next((other for other in policy.terms[:at] if _hides(other, term)), None)
                 if first is not None:
-                    message = f"{by} is never evaluated: {first.name or policy.name} decides before it"
-                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name)
+                    messages.append(f"{by} is never evaluated: {first.name or policy.name} decides before it")
+                for message in messages:
+                    subjects = (about.policy(switch.named, policy.name),)
+                    findings.at(EFFECTIVE, switch, message, term.line, part=policy.name, subjects=subjects)
 
 
 def _is_idle(term: Term) -> bool:
@@ -314,14 +318,16 @@ KEPT = Check(
     "A prefix that a policy drops, or whose color it removes, is no longer pinned to that spine.",
     "The message names the deciding term: correct it, or the term before it that should have decided.",
     _check_all,
+    layer=Layer.POLICIES,
 )
 NOT_BACK = Check(
     "AILB307",
-    "all spines mark what they send alike, and refuse on import what carries the mark: nothing passes two spines",
+    "all spines mark what they send in the same way, and refuse marked routes on import: nothing passes two spines",
     "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
     "A leaf that leaks routes would win: its longer path with AIGP beats the direct path of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",
     _check_all,
+    layer=Layer.POLICIES,
 )
 NO_TRANSIT = Check(
     "AILB308",
@@ -330,6 +336,7 @@ NO_TRANSIT = Check(
     "A leaf that passes routes on carries traffic of other leaves over its uplinks (a valley).",
     "Restore the export policy that rejects the pool before anything else decides.",
     _check_all,
+    layer=Layer.POLICIES,
 )
 EFFECTIVE = Check(
     "AILB311",
@@ -339,4 +346,5 @@ EFFECTIVE = Check(
     "Remove the term, or move it before the one that decides.",
     check_terms,
     Severity.WARNING,
+    layer=Layer.TERMS,
 )

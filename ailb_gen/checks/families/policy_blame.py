@@ -65,7 +65,7 @@ def mistaken_mark(
 
 
 def _choice(before: Terms, prefix_lists: dict[str, PrefixList], own_prefixes: Sequence[Prefix], wanted: str) -> str:
-    """Return what keeps one of the terms before the deciding one from deciding; empty if nothing does."""
+    """Return the statement that keeps a term before the deciding one from deciding; empty if none does."""
     for policy, term in before:
         conditions = [text for text, _ in term.unknown if text.startswith(("from", "to"))]
         if conditions:

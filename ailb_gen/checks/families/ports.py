@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_switches import native_speeds
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
@@ -17,9 +20,23 @@ from ailb_gen.network.model import Port, Switch, Unit
 from ailb_gen.network.speeds import GIGABIT, speed_text
 
 UNSPLIT: Mapping[str, int] = {}
-# A message, the line that it is about (0 is that of the port), and the statement below the port.
-Defect = tuple[str, int, str]
-Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[Defect]"]
+
+
+@dataclass(frozen=True, slots=True)
+class PortDefect:
+    """A defect of a port: a message, its line (0 is that of the port), the statement below the port.
+
+    A statement that begins with `/` is below no port. `vlans` are the names and numbers of VLANs that it is about.
+    """
+
+    message: str
+    line: int
+    below: str
+    instead: bool = False
+    vlans: tuple[object, ...] = ()
+
+
+Inspect = Callable[["Switch", "Port", "Unit | None"], "Iterator[PortDefect]"]
 
 # A VLAN id.
 VLAN = re.compile(r"[0-9]{1,4}")
@@ -47,7 +64,7 @@ def _check_access(context: Context, findings: Findings) -> None:
                 end = End(switch.named, port.name)
                 if unit.switching and end not in cabled:
                     message = f"{unit.name} switches frames, and no cable of the fabric ends there"
-                    involves = (f"{end.device} {end.port}",) if end in ends else ()
+                    involves = (about.end(end),) if end in ends else ()
                     findings.at(ACCESS, switch, message, unit.line, involves=involves, part=port.name)
 
 
@@ -61,7 +78,7 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
         return
     findings.look(check)
     port = switch.ports.get(end.port)
-    involves = () if as_asked else (f"{end.device} {end.port}",)
+    involves = () if as_asked else (about.end(end),)
     if port is None:
         message = "a cable ends here, but the port is not configured"
         statement = f"interfaces {end.port}"
@@ -69,47 +86,49 @@ def _check_end(context: Context, end: End, as_asked: bool, check: Check, inspect
         return
     unit = next((unit for unit in port.units if unit.name == f"{port.name}.0"), None)
     disabled = port_override(context.expected, end).disabled
-    for message, line, below in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
-        # What begins at the top is below no port.
-        statement = below[1:] if below.startswith("/") else f"interfaces {port.name} {below}"
-        instead = "does not belong" in message
-        if below == "disable":
+    for defect in (*_state_defects(port, unit, disabled), *inspect(switch, port, unit)):
+        statement = defect.below[1:] if defect.below.startswith("/") else f"interfaces {port.name} {defect.below}"
+        if defect.below == "disable":
             # What is split off a disabled port is disabled with it.
             statement = f"interfaces {port.name.partition(':')[0]} disable{OR}{statement}"
         findings.at(
             check,
             switch,
-            message,
-            line or port.line,
+            defect.message,
+            defect.line or port.line,
             involves=involves,
             part=end.port,
             statement=statement,
-            instead=instead,
+            instead=defect.instead,
+            subjects=(about.end(end), *(about.vlan(end.device, vlan) for vlan in defect.vlans)),
         )
 
 
-def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Defect]:
-    """Yield what is wrong with any cabled port; `disabled` is whether the intent disables it."""
+def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[PortDefect]:
+    """Yield the defects that any cabled port may have; `disabled` is whether the intent disables it."""
     if (port.disabled or (unit is not None and unit.disabled)) and not disabled:
-        yield "the port is disabled", port.line, "disable" if port.disabled else "unit 0 disable"
+        below = "disable" if port.disabled else "unit 0 disable"
+        yield PortDefect("the port is disabled", port.line, below)
     if disabled and not port.disabled:
-        yield "the intent disables this port, the file does not", port.line, "disable"
+        yield PortDefect("the intent disables this port, the file does not", port.line, "disable")
     for other in port.units:
         if other is not unit:
             below = f"unit {other.name.rpartition('.')[2]}"
-            yield f"{other.name} does not belong there: a cabled port has unit 0 alone", other.line, below
+            message = f"{other.name} does not belong there: a cabled port has unit 0 alone"
+            yield PortDefect(message, other.line, below, instead=True)
 
 
-def _link_defects(switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
+def _link_defects(switch: Switch, port: Port, unit: Unit | None) -> Iterator[PortDefect]:
     if unit is None or not unit.inet6:
-        yield "unit 0 lacks family inet6", port.line, "unit 0 family inet6"
+        yield PortDefect("unit 0 lacks family inet6", port.line, "unit 0 family inet6")
         return
     if port.native_vlan is not None:
         message = f"native VLAN {port.native_vlan} does not belong on a fabric link"
-        yield message, port.native_vlan_line, "native-vlan-id"
+        yield PortDefect(message, port.native_vlan_line, "native-vlan-id", instead=True)
     if unit.addresses or unit.switching:
         below = "family inet6 address" if unit.addresses else "family ethernet-switching"
-        yield "a fabric link has link-local addresses only and no switching", unit.line, f"unit 0 {below}"
+        message = "a fabric link has link-local addresses only and no switching"
+        yield PortDefect(message, unit.line, f"unit 0 {below}")
     yield from _other_families(unit)
 
 
@@ -119,29 +138,33 @@ def _renamed(switch: Switch, ids: dict[str, int | None], vlan: int | None) -> st
     return next((name for name, number in ids.items() if number == vlan and members.isdisjoint(ids)), None)
 
 
-def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[Defect]:
+def _server_defects(vlan: int | None, switch: Switch, port: Port, unit: Unit | None) -> Iterator[PortDefect]:
     if port.native_vlan != vlan:
-        yield f"the native VLAN is {port.native_vlan}; it must be {vlan}", port.native_vlan_line, "native-vlan-id"
+        message = f"the native VLAN is {port.native_vlan}; it must be {vlan}"
+        yield PortDefect(message, port.native_vlan_line, "native-vlan-id")
     switching = "unit 0 family ethernet-switching"
     if unit is None or not unit.switching or unit.mode != "trunk":
-        yield "unit 0 must be a trunk of family ethernet-switching", port.line, f"{switching} interface-mode"
+        message = "unit 0 must be a trunk of family ethernet-switching"
+        yield PortDefect(message, port.line, f"{switching} interface-mode")
         return
     ids = {found.name: found.vlan_id for found in switch.vlans}
     for member, line in unit.vlans:
         if ids.get(member, int(member) if VLAN.fullmatch(member) else None) != vlan:
             renamed = _renamed(switch, ids, vlan)
             message = f"VLAN {member} is not the leaf's VLAN {vlan}, or not defined"
-            yield message, line, f"/vlans {renamed}" if renamed else f"{switching} vlan members {member}"
+            below = f"/vlans {renamed}" if renamed else f"{switching} vlan members {member}"
+            yield PortDefect(message, line, below, vlans=(member, vlan))
     if not unit.vlans:
-        yield "the trunk carries no VLAN", unit.line, f"{switching} vlan members"
+        yield PortDefect("the trunk carries no VLAN", unit.line, f"{switching} vlan members")
     if unit.inet6:
         message = "family inet6 does not belong there: the IRB routes for servers"
-        yield message, unit.line, "unit 0 family inet6"
+        yield PortDefect(message, unit.line, "unit 0 family inet6", instead=True)
     yield from _other_families(unit)
 
 
-def _other_families(unit: Unit) -> Iterator[Defect]:
-    return ((f"family {family} does not belong there", line, f"unit 0 family {family}") for family, line in unit.others)
+def _other_families(unit: Unit) -> Iterator[PortDefect]:
+    for family, line in unit.others:
+        yield PortDefect(f"family {family} does not belong there", line, f"unit 0 family {family}", instead=True)
 
 
 def _check_channels(context: Context, findings: Findings) -> None:
@@ -179,13 +202,21 @@ def _check_speeds(context: Context, findings: Findings) -> None:
         if split != asked:
             message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
             statement = f"interfaces {base} number-of-sub-ports"
-            findings.at(SPEEDS, switch, message, line, asked, split, part=end.port, statement=statement)
+            _add_speed(findings, switch, end, message, line, statement, (asked, split))
         elif found != speed:
             expected, seen = speed_text(speed), speed_text(found)
             message = f"the speed of {base} is {seen}; the intent asks for {expected}"
             statement = f"interfaces {base} speed"
-            findings.at(SPEEDS, switch, message, line, expected, seen, part=end.port, statement=statement)
+            _add_speed(findings, switch, end, message, line, statement, (expected, seen))
     _check_ethernet(context, findings)
+
+
+def _add_speed(
+    findings: Findings, switch: Switch, end: End, message: str, line: int, statement: str, values: tuple[object, object]
+) -> None:
+    """Add a finding about speed or split: the statement is that of the physical port, the subject the channel."""
+    own = (about.end(end),)
+    findings.at(SPEEDS, switch, message, line, *values, part=end.port, statement=statement, subjects=own)
 
 
 def _check_ethernet(context: Context, findings: Findings) -> None:
@@ -198,8 +229,9 @@ def _check_ethernet(context: Context, findings: Findings) -> None:
         for (end, own), (far, other) in (rows, rows[::-1]):
             for text, line in own.items():
                 if text not in other:
-                    message = f"{end.port} has {text}, and {far} at the other end has not: the link stays down"
-                    findings.at(SPEEDS, switches[end.device], message, line, part=end.port)
+                    message = f"{end.port} has {text}, {far} at the other end lacks it: the link stays down"
+                    subjects = tuple(about.end(one) for one in (end, far))
+                    findings.at(SPEEDS, switches[end.device], message, line, part=end.port, subjects=subjects)
     hosts = {end: _ethernet(switches, end) for end in network.attachments.values()}
     usual = Counter(tuple(sorted(found)) for found in hosts.values()).most_common(1)
     for end, found in hosts.items():
@@ -229,6 +261,7 @@ ACCESS = Check(
     "Servers send untagged packets: with another native VLAN they end in no VLAN, or in that of another rail.",
     "Set native-vlan-id and vlan members to the leaf's VLAN.",
     _check_access,
+    layer=Layer.PORTS,
 )
 FABRIC_PORTS = Check(
     "AILB108",
@@ -237,6 +270,7 @@ FABRIC_PORTS = Check(
     "A port that is disabled, or lacks family inet6, carries nothing.",
     "Configure unit 0 of the port, or delete `disable`.",
     _check_fabric_ports,
+    layer=Layer.PORTS,
 )
 SPEEDS = Check(
     "AILB109",
@@ -245,4 +279,5 @@ SPEEDS = Check(
     "A link whose ends have different speeds stays down.",
     "Correct `speed` and `number-of-sub-ports` of the port, or give both ends the same `ether-options`.",
     _check_speeds,
+    layer=Layer.USES,
 )

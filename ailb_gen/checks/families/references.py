@@ -1,24 +1,37 @@
-"""Check that everything that is named is defined (AILB208), and that every statement is known (AILB209)."""
+"""Check that names are defined (AILB208), statements known (AILB209), and those of extra_config there (AILB010)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault, known_names, used_policies
 from ailb_gen.checks.expected_switches import ALL_COLORS
-from ailb_gen.checks.locate import ANY, OR
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.locate import ANY, OR, at_fault, known_names, used_policies
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.errors import UsageError
+from ailb_gen.junos.interface_ranges import effective
+from ailb_gen.junos.reader import read
 from ailb_gen.junos.regex import community_fault
 from ailb_gen.network.consequences import consequence
 from ailb_gen.network.model import Switch, Unmodelled
 from ailb_gen.network.policy import Term, is_expression
+from ailb_gen.network.supported_statements import judged
 
 # Kind, name, what names it, line, the statement that does.
 Reference = tuple[str, str, str, int, str]
 ABOVE = {kind: f"policy-options {kind}" for kind in ("community", "as-list", "prefix-list")}
 ABOVE["policy"] = "policy-options policy-statement"
+KINDS = {
+    "policy": about.policy,
+    "community": about.community,
+    "as-list": about.as_list,
+    "prefix-list": about.prefix_list,
+    "interface": about.port,
+}
 
 
 def _check_references(context: Context, findings: Findings) -> None:
@@ -31,7 +44,8 @@ def _check_references(context: Context, findings: Findings) -> None:
         known = known_by[roles.get(switch.named, "")]
         for name, line in switch.unknown_groups:
             message = f"apply-groups names group {name}, which is not defined"
-            findings.at(REFERENCES, switch, message, line, part=name)
+            subjects = (about.device(switch.named),)
+            findings.at(REFERENCES, switch, message, line, part=name, subjects=subjects)
         interfaces = frozenset(unit.name for port in switch.ports.values() for unit in port.units)
         defined = {**_defined(switch), "interface": interfaces}
         references = (*_by_bgp(switch), *_by_forwarding_table(switch), *_by_policies(switch), *_interfaces(switch))
@@ -44,7 +58,8 @@ def _check_references(context: Context, findings: Findings) -> None:
                 if kind in ABOVE:
                     unused = [one for one in defined[kind] if (kind, one) not in used]
                     where = at_fault(ABOVE[kind], name, statement, unused, name in known[kind])
-                findings.at(REFERENCES, switch, message, line, part=name, statement=where)
+                subjects = (KINDS[kind](switch.named, name),)
+                findings.at(REFERENCES, switch, message, line, part=name, statement=where, subjects=subjects)
 
 
 def _defined(switch: Switch) -> dict[str, Collection[str]]:
@@ -110,14 +125,14 @@ def _interfaces(switch: Switch) -> Iterator[Reference]:
         yield "interface", announced.interface, "router-advertisement", announced.line, ""
 
 
-def _check_modelled(context: Context, findings: Findings) -> None:
+def _check_modeled(context: Context, findings: Findings) -> None:
     """Name every statement that is neither read nor harmless, with what it is known to do."""
     for switch in context.network.switches.values():
-        findings.look(MODELLED)
+        findings.look(MODELED)
         for entry in (*switch.unmodelled, *_unknown_terms(switch), *_expressions(switch)):
-            message = f"{entry.whole} is not modelled: {consequence(entry.whole)}"
+            message = f"{entry.whole} is not modeled: {consequence(entry.whole)}"
             statement = f"{entry.statement}{OR}"
-            findings.at(MODELLED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)
+            findings.at(MODELED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)
 
 
 def _expressions(switch: Switch) -> Iterator[Unmodelled]:
@@ -168,13 +183,44 @@ REFERENCES = Check(
     "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
     "Define it, or correct the name.",
     _check_references,
+    layer=Layer.REFERENCES,
 )
-MODELLED = Check(
+MODELED = Check(
     "AILB209",
     "every statement is one that this program reads, or one that is known to change nothing that it proves",
-    "a statement is not modelled",
+    "a statement is not modeled",
     "The statement may break what this program proves: the proof holds only without it.",
     "Delete the statement. If it has to stay, try it on a device and accept it until a date, in a waiver file: "
     "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
-    _check_modelled,
+    _check_modeled,
+    layer=Layer.UNMODELED,
+)
+
+
+def _check_extra(context: Context, findings: Findings) -> None:
+    """Compare the harmless statements of every switch with those asked for; the others have checks of their own."""
+    for switch, expected in context.switches:
+        for text in _asked(expected.extra) if expected.extra else ():
+            findings.look(EXTRA)
+            if text not in switch.harmless:
+                message = f"extra_config asks for `{text}`, and the file lacks it"
+                findings.at(EXTRA, switch, message, expected=text, part=text, statement=text)
+
+
+@lru_cache(maxsize=64)
+def _asked(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(judged(effective(read(text, "extra_config.conf"))).harmless))
+    except UsageError:
+        # Groups in a circle: the file has them, too, and cannot be read.
+        return ()
+
+
+EXTRA = Check(
+    "AILB010",
+    "every harmless statement that the intent's extra_config asks for is in the file as it is asked for",
+    "a statement of extra_config is missing in the file, or has another value there",
+    "The switch lacks an NTP server, a login or a collector that the intent asks for, or has another one.",
+    "Generate the fabric again, or change extra_config when the file is right.",
+    _check_extra,
 )

@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import ExpectedColor
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.routing.fib import members_of, nodes_of
 from ailb_gen.routing.graph import Graph
@@ -45,8 +47,10 @@ def _check_hidden(context: Context, findings: Findings) -> None:
         switch = graph.switches[device]
         group = switch.groups[number]
         message = f"hidden ({reason}) in group {group.name}: {some(list(dict.fromkeys(prefixes)))}"
-        involves = [graph.names[other] for other in (device, *sorted(senders[device, number, reason]))]
-        findings.at(HIDDEN, switch, message, group.line, involves=involves, part=group.name)
+        involved = (device, *sorted(senders[device, number, reason]))
+        involves = [about.device(graph.names[other]) for other in involved]
+        subjects = (about.group(switch.named, group.name), *map(about.prefix, dict.fromkeys(prefixes)))
+        findings.at(HIDDEN, switch, message, group.line, involves=involves, part=group.name, subjects=subjects)
 
 
 def _check_colored(context: Context, findings: Findings) -> None:
@@ -63,19 +67,20 @@ def _check_copies(
     graph, state = context.routing.graph, context.routing.states[prefix]
     # The origin puts AIGP on what has a backup to be preferred to.
     aigp = context.fabric.aigp and color.backup != ""
-    heard = context.ways.heard(owner, color.value)
+    heard = context.paths.advertised_colors(owner, color.value)
     for node in nodes_of(graph, state, leaves):
         rib = state.nodes.get(node, EMPTY)
         if rib.local:
             continue
         devices = members_of(graph, state, node)
         findings.look(COLORED, len(devices))
-        owners = [graph.names[device] for device in graph.owners[prefix]]
+        owners = [about.device(graph.names[device]) for device in graph.owners[prefix]]
         for message, group, peer in _wrong_copies(graph, devices[0], rib.candidates, (color.value, aigp), heard):
             for device in devices[:SHOWN]:
                 switch = graph.switches[device]
                 line = switch.groups[group].line
-                findings.at(COLORED, switch, f"{prefix} {message}", line, involves=(*owners, peer))
+                involves, subjects = (*owners, about.device(peer)), (about.prefix(prefix),)
+                findings.at(COLORED, switch, f"{prefix} {message}", line, involves=involves, subjects=subjects)
 
 
 def _wrong_copies(
@@ -85,7 +90,7 @@ def _wrong_copies(
     sent: tuple[str, bool],
     heard: Mapping[str, frozenset[str]],
 ) -> Iterator[tuple[str, int, str]]:
-    """Compare what was received with what must be: a copy per spine, of the prefix's own color where the spine has it.
+    """Compare received copies with the expected ones: one per spine, of the prefix's own color where the spine has it.
 
     Yields messages with the group and the spine that they are about. `sent` is the prefix's own color and whether it
     has AIGP there, `heard` in which colors each spine may pass the prefix on. A spine with several sessions to the
@@ -127,6 +132,7 @@ HIDDEN = Check(
     "A hidden route is a path that is not used: less capacity, and fewer backups than planned.",
     "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
     _check_hidden,
+    layer=Layer.ROUTES,
 )
 COLORED = Check(
     "AILB310",
@@ -135,4 +141,5 @@ COLORED = Check(
     "A missing copy is a missing backup; AIGP on a backup makes it as good as the route of the color itself.",
     "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
     _check_colored,
+    layer=Layer.ROUTES,
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.roce_ports import Ports
+from ailb_gen.checks.families.roce_ports import RocePorts
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.model import Switch
@@ -24,7 +26,7 @@ def _check_qos(context: Context, findings: Findings) -> None:
             continue
         groups = context.qos[switch.named]
         for qos, ports in groups.items():
-            _check_ports(Ports(switch, tuple(ports), qos, expected.roce, len(groups) == 1, findings))
+            _check_ports(RocePorts(switch, tuple(ports), qos, expected.roce, len(groups) == 1, findings))
 
 
 def _check_off(switch: Switch, findings: Findings) -> None:
@@ -33,10 +35,11 @@ def _check_off(switch: Switch, findings: Findings) -> None:
     for row in switch.cos.classes:
         if row.no_loss:
             message = f"RoCE is switched off in the intent, but class {row.name} is lossless"
-            findings.at(CLASSES, switch, message, row.line, "", row.name)
+            subjects = (about.forwarding_class(switch.named, row.name),)
+            findings.at(CLASSES, switch, message, row.line, "", row.name, subjects=subjects)
 
 
-def _check_ports(ports: Ports) -> None:
+def _check_ports(ports: RocePorts) -> None:
     for check in (CLASSES, PORTS, PFC, ECN, CNP):
         ports.findings.look(check, len(ports.ports))
     for missing in ports.qos.missing:
@@ -67,7 +70,7 @@ def _check_ports(ports: Ports) -> None:
     _check_other_classes(ports)
 
 
-def _check_other_classes(ports: Ports) -> None:
+def _check_other_classes(ports: RocePorts) -> None:
     """Find classes that the intent does not know and that are served before RDMA, or take a share of its rate."""
     roce = ports.roce
     data, cnp = ports.qos.of(roce.dscp), ports.qos.of(roce.cnp_dscp)
@@ -86,14 +89,17 @@ def _check_other_classes(ports: Ports) -> None:
             ports.add(CLASSES, message, scheduler.line, "", rate)
 
 
-def _compare(ports: Ports, check: Check, rows: Iterable[Row], lost: frozenset[str] = frozenset()) -> None:
+def _compare(ports: RocePorts, check: Check, rows: Iterable[Row], treatment: Treatment | None = None) -> None:
     """Add a finding for every row whose values differ; a lost part is a finding of its own (AILB702, AILB703)."""
+    lost = treatment.lost if treatment is not None else frozenset()
+    name = treatment.forwarding_class if treatment is not None else ""
+    subjects = (about.forwarding_class(ports.switch.named, name),) if name else ()
     for what, expected, found, line, part, statement in rows:
         if expected != found:
             right, wrong = _shown(expected), _shown(found)
-            involves = (ports.switch.named,) if part in lost else ()
+            involves = (about.device(ports.switch.named),) if part in lost else ()
             message = f"{what} must be {right}, not {wrong}"
-            ports.add(check, message, line, right, wrong, involves, statement)
+            ports.add(check, message, line, right, wrong, involves=involves, statement=statement, subjects=subjects)
 
 
 def _shown(value: object) -> str:
@@ -106,7 +112,7 @@ def _text(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _check_classes(ports: Ports, data: Treatment) -> None:
+def _check_classes(ports: RocePorts, data: Treatment) -> None:
     roce, name = ports.roce, data.forwarding_class
     of_class = f"forwarding-classes class {name}"
     twice = [other for other in ports.qos.treatments if other.dscp == data.dscp and other is not data]
@@ -127,7 +133,7 @@ def _check_classes(ports: Ports, data: Treatment) -> None:
         (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line, "", ""),
         *_rate_and_priority(ports, data, (), ""),
     ]
-    _compare(ports, CLASSES, rows, data.lost)
+    _compare(ports, CLASSES, rows, data)
     for other_class in ports.switch.cos.classes:
         if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
             message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
@@ -138,7 +144,7 @@ def _check_classes(ports: Ports, data: Treatment) -> None:
             ports.add(CLASSES, message, other_class.line)
 
 
-def _rate_and_priority(ports: Ports, row: Treatment, rate: tuple[str, ...], priority: str) -> list[Row]:
+def _rate_and_priority(ports: RocePorts, row: Treatment, rate: tuple[str, ...], priority: str) -> list[Row]:
     name, line = row.forwarding_class, row.scheduler_line
     at_rate, at_priority = ports.scheduling(name, "transmit-rate"), ports.scheduling(name, "priority")
     return [
@@ -147,12 +153,12 @@ def _rate_and_priority(ports: Ports, row: Treatment, rate: tuple[str, ...], prio
     ]
 
 
-def _by_default(ports: Ports) -> str:
+def _by_default(ports: RocePorts) -> str:
     """Return why no class is the switch's own where the classifier is Junos's; empty for another."""
     return " of classifier default" if ports.classifier().endswith(" default") else ""
 
 
-def _unclassified(ports: Ports) -> str:
+def _unclassified(ports: RocePorts) -> str:
     """Return the statement to look at where a DSCP has no class."""
     if not _by_default(ports):
         return f"{ports.classifier()} {ANY}"
@@ -162,7 +168,7 @@ def _unclassified(ports: Ports) -> str:
     return OR.join(f"interfaces {pattern} {unit}{ports.classifier()}" for unit in ("", *units))
 
 
-def _entry(ports: Ports, what: str) -> str:
+def _entry(ports: RocePorts, what: str) -> str:
     """Return the statement that is missing below `interfaces`."""
     entry = ports.qos.entry
     if entry is None:
@@ -173,7 +179,7 @@ def _entry(ports: Ports, what: str) -> str:
     return f"interfaces {entry.pattern} {unit}{what}"
 
 
-def _check_pfc(ports: Ports, data: Treatment) -> None:
+def _check_pfc(ports: RocePorts, data: Treatment) -> None:
     qos, roce = ports.qos, ports.roce
     if any(missing.what.startswith("congestion-notification-profile") for missing in qos.missing):
         return
@@ -205,7 +211,7 @@ def _check_pfc(ports: Ports, data: Treatment) -> None:
             ports.add(PFC, message, pause.line, f"only {roce.pfc_priority} stops queue {roce.queue}")
 
 
-def _check_ecn(ports: Ports, data: Treatment) -> None:
+def _check_ecn(ports: RocePorts, data: Treatment) -> None:
     ecn = ports.roce.ecn
     name = data.forwarding_class
     fill = tuple(dict.fromkeys((str(ecn.min_fill), str(ecn.max_fill))))
@@ -242,10 +248,10 @@ def _check_ecn(ports: Ports, data: Treatment) -> None:
     else:
         what, statement = f"the drop profile of class {name}", ports.drops(name, "fill-level")
         rows.append((what, fill + probability, (), data.drop_line, "drop profile", statement))
-    _compare(ports, ECN, rows, data.lost)
+    _compare(ports, ECN, rows, data)
 
 
-def _check_cnp(ports: Ports) -> None:
+def _check_cnp(ports: RocePorts) -> None:
     roce, qos = ports.roce, ports.qos
     cnp = qos.of(roce.cnp_dscp)
     if cnp is None:
@@ -279,7 +285,7 @@ def _check_cnp(ports: Ports) -> None:
             ),
             (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line, "", ports.drops(name, "fill-level")),
         ]
-        _compare(ports, CNP, rows, cnp.lost)
+        _compare(ports, CNP, rows, cnp)
     for other in qos.treatments:
         if other.dscp in (roce.dscp, roce.cnp_dscp) or other.no_loss or cnp is None or other.queue is None:
             continue
@@ -296,6 +302,7 @@ CLASSES = Check(
     "RDMA in another class is dropped when queues fill; other traffic in the lossless class stops RDMA.",
     REPAIR,
     _check_qos,
+    layer=Layer.QOS,
 )
 PORTS = Check(
     "AILB703",
@@ -304,6 +311,7 @@ PORTS = Check(
     "A port without PFC drops packets; with go-back-N, each loss costs many times its size.",
     "Apply the class of service to the port: an entry for the port itself hides the one for `et-*`.",
     _check_qos,
+    layer=Layer.QOS_PORTS,
 )
 PFC = Check(
     "AILB704",
@@ -312,6 +320,7 @@ PFC = Check(
     "A pause for the wrong priority stops nothing, or stops everything else.",
     REPAIR,
     _check_qos,
+    layer=Layer.QOS,
 )
 ECN = Check(
     "AILB705",
@@ -320,6 +329,7 @@ ECN = Check(
     "Without ECN marks, senders slow down only when PFC stops them, and pauses spread through the fabric.",
     REPAIR,
     _check_qos,
+    layer=Layer.QOS,
 )
 CNP = Check(
     "AILB706",
@@ -328,4 +338,5 @@ CNP = Check(
     "Congestion notifications that queue behind the congestion arrive too late.",
     REPAIR,
     _check_qos,
+    layer=Layer.QOS,
 )

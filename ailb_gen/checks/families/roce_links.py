@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.hosts import HostFindings
 from ailb_gen.checks.families.roce import REPAIR
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import QosScript, Value
@@ -58,7 +60,7 @@ ALWAYS: tuple[tuple[str, Callable[[PortQos], object]], ...] = (
 
 
 def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterator[Difference]:
-    """Yield what is compared at two ends; queues and marking where the intent asks the same of both."""
+    """Yield the values compared at two ends; queues and marking only where the intent expects the same of both."""
     yield from ((what, value(here), value(there)) for what, value in ALWAYS)
     if same_intent:
         others = {treatment.dscp: treatment for treatment in there.treatments}
@@ -99,8 +101,20 @@ def _check_links(context: Context, findings: Findings) -> None:
         for what, own, other in compared[key]:
             message = f"{what} are {_text(own)} on {cable.a}, {_text(other)} on {cable.b}"
             place = Place(context.network.switches[cable.a.device].file, here.line or 1)
-            involves = (cable.a.device, cable.b.device)
-            findings.add(LINKS, cable.a.device, message, place, _text(own), _text(other), involves, part=cable.a.port)
+            expected, found = _text(own), _text(other)
+            involves = tuple(about.device(end.device) for end in ends)
+            subjects = tuple(about.end(end) for end in ends)
+            findings.add(
+                LINKS,
+                cable.a.device,
+                message,
+                place,
+                expected,
+                found,
+                involves=involves,
+                part=cable.a.port,
+                subjects=subjects,
+            )
 
 
 def _expected_values(roce: Roce) -> dict[str, Value]:
@@ -139,8 +153,9 @@ def _check_hosts(context: Context, findings: Findings) -> None:
             compared[key] = _disagreement(port, script)
         if compared[key]:
             place = Place(network.switches[end.device].file, port.line or 1)
-            involves = (end.device, server.profile.folder)
-            findings.add(HOSTS, name, f"{compared[key]} on {end}", place, involves=involves, part=nic)
+            involves = (about.device(end.device), about.device(server.profile.folder))
+            message, subjects = f"{compared[key]} on {end}", (about.nic(name, nic), about.end(end))
+            findings.add(HOSTS, name, message, place, involves=involves, part=nic, subjects=subjects)
 
 
 def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
@@ -182,11 +197,12 @@ def _disagreement(port: PortQos, qos: QosScript) -> str:
 
 LINKS = Check(
     "AILB707",
-    "both ends of every link between switches treat RDMA and congestion notifications alike",
+    "both ends of every link between switches treat RDMA and congestion notifications in the same way",
     "the two ends of a link treat RDMA or congestion notifications differently",
     "If the ends of a link differ, packets change class on their way, and one end ignores the PFC of the other.",
     REPAIR,
     _check_links,
+    layer=Layer.LINKS,
 )
 HOSTS = Check(
     "AILB708",
@@ -195,4 +211,5 @@ HOSTS = Check(
     "Packets with another DSCP are in no lossless class; a NIC without PFC overruns its leaf.",
     REPAIR,
     _check_hosts,
+    layer=Layer.SERVERS,
 )

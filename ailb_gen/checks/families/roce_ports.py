@@ -1,12 +1,14 @@
-"""Ports of a switch with the same class of service: where a finding about them points to."""
+"""RocePorts of a switch with the same class of service: where a finding about them points to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.locate import ANY, OR
-from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.model import Check, Details, Findings
 from ailb_gen.errors import Place
 from ailb_gen.intent.settings import Roce
 from ailb_gen.network.cos import Scheduler
@@ -17,7 +19,7 @@ ABOVE = "class-of-service"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ports:
+class RocePorts:
     """Ports of a switch with the same class of service; `all_of_them` when the switch has no others that carry RDMA."""
 
     switch: Switch
@@ -34,21 +36,22 @@ class Ports:
         line: int,
         expected: object = "",
         found: object = "",
-        involves: tuple[str, ...] = (),
-        statement: str = "",
-        instead: bool = False,
+        **details: Unpack[Details],
     ) -> None:
         """Add a finding about the switch, or about each of the ports; `statement` is below class-of-service."""
-        where = OR.join(f"{ABOVE} {one}" if one else "" for one in statement.split(OR)) if statement else ""
+        choices = details.get("statement", "").split(OR)
+        details["statement"] = OR.join(f"{ABOVE} {choice}" if choice else "" for choice in choices)
+        named = about.of_statement(self.switch.named, details["statement"])
+        details["subjects"] = tuple(dict.fromkeys((*details.get("subjects", ()), *named)))
         if self.all_of_them:
-            self.findings.at(
-                check, self.switch, message, line, expected, found, involves, statement=where, instead=instead
-            )
+            self.findings.at(check, self.switch, message, line, expected, found, **details)
             return
         # What holds on several ports is written once.
-        alike = f"{Place(self.switch.file, line or 1)} {message}"
+        details["same_cause"] = f"{Place(self.switch.file, line or 1)} {message}"
         for port in self.ports:
-            self.findings.at(check, self.switch, message, line, expected, found, involves, alike, port, where, instead)
+            own: Details = {**details, "part": port}
+            own["subjects"] = (*details["subjects"], about.port(self.switch.named, port))
+            self.findings.at(check, self.switch, message, line, expected, found, **own)
 
     def scheduling(self, name: str, below: str) -> str:
         """Return the statement of a class's scheduler.

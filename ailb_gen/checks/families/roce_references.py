@@ -1,12 +1,14 @@
-"""Check what class-of-service refers to, and buffers (AILB702, AILB711)."""
+"""Check the references of class-of-service, and buffers (AILB702, AILB711)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.definitions import at_fault, known_names
 from ailb_gen.checks.families.roce import REPAIR
+from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.locate import ANY, at_fault, known_names
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Buffers
 from ailb_gen.network.cos import CLASSIFIERS, DEFAULT_CLASSES, ClassOfService
@@ -50,7 +52,7 @@ def _references(cos: ClassOfService) -> Iterator[Reference]:
 
 
 def _dangling(cos: ClassOfService) -> Iterator[Reference]:
-    """Iterate over what is referred to and not defined, as `_references` does."""
+    """Iterate over the references to undefined names, as `_references` does."""
     defined = _defined(cos)
     builtin = {
         "forwarding class": DEFAULT_CLASSES.keys(),
@@ -90,8 +92,19 @@ def _check_references(context: Context, findings: Findings) -> None:
             unused = [one for one in defined[what] if (what, one) not in used_names]
             reference = f"class-of-service {below}" if below else ""
             statement = at_fault(f"class-of-service {ABOVE[what]}", name, reference, unused, name in known[what])
-            alike = f"{switch.named} {what} {name}"
-            findings.at(REFERENCES, switch, message, line, f"{what} {name}", alike=alike, statement=statement)
+            same_cause, defined_as = f"{switch.named} {what} {name}", f"class-of-service {ABOVE[what]} {name} {ANY}"
+            subjects = tuple(about.of_statement(switch.named, defined_as))
+            expected = f"{what} {name}"
+            findings.at(
+                REFERENCES,
+                switch,
+                message,
+                line,
+                expected,
+                same_cause=same_cause,
+                statement=statement,
+                subjects=subjects,
+            )
         for row in cos.classes:
             if row.queue is None:
                 statement = f"class-of-service forwarding-classes class {row.name} queue-num"
@@ -102,7 +115,8 @@ def _check_references(context: Context, findings: Findings) -> None:
             for name in sorted(used - {entry.forwarding_class for entry in table.entries}):
                 message = f"scheduler map {table.name} has no scheduler for class {name}"
                 statement = f"class-of-service scheduler-maps {table.name} forwarding-class {name}"
-                findings.at(REFERENCES, switch, message, table.line, name, statement=statement)
+                subjects = (about.forwarding_class(switch.named, name), *about.of_statement(switch.named, statement))
+                findings.at(REFERENCES, switch, message, table.line, name, statement=statement, subjects=subjects)
 
 
 def _statements(buffers: Buffers) -> set[str]:
@@ -142,6 +156,7 @@ REFERENCES = Check(
     "Junos commits a scheduler map with a missing scheduler, and the queue has defaults: no ECN, little bandwidth.",
     "Define it, or correct the name.",
     _check_references,
+    layer=Layer.QOS_REFERENCES,
 )
 BUFFERS = Check(
     "AILB711",

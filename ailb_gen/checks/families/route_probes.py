@@ -50,8 +50,8 @@ def looks_at_communities(chain: tuple[Policy, ...]) -> bool:
 
 def heard(chain: tuple[Policy, ...], colors: tuple[str, ...], marks: Iterable[frozenset[str]]) -> tuple[Route, ...]:
     """Return BGP routes of each color and of none, bare and with each of some sets of communities."""
-    alike = colors if looks_at_communities(chain) else colors[:1]
-    bare = [frozenset({color}) for color in alike] + [frozenset()]
+    needed = colors if looks_at_communities(chain) else colors[:1]
+    bare = [frozenset({color}) for color in needed] + [frozenset()]
     return tuple(
         Route(HEARD.as_path, communities | mark, HEARD.aigp) for mark in (frozenset(), *marks) for communities in bare
     )

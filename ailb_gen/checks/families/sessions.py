@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ALL_COLORS, LEAF
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import AsList, Group, Switch
-from ailb_gen.network.sessions import DISABLED, Sessions, local_as
+from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, local_as
 
 AS_LIST = "policy-options as-list"
-AS_NUMBER = re.compile(r"\bAS [0-9]+\b")
+# Statements about AS numbers concern the whole switch.
+AS_STATEMENTS = ("autonomous-system", "as-list")
 # By device and group: the devices of every AS number there.
 Neighbors = dict[tuple[str, int], dict[int, list[str]]]
 
@@ -31,7 +34,8 @@ def _check_up(context: Context, findings: Findings) -> None:
         cable = session.cable
         if cable.a in out_of_service or cable.b in out_of_service:
             message = f"a session comes up {cable.a} - {cable.b}, which the intent takes out of service"
-            findings.add(UP, cable.a.device, message, part=cable.a.port)
+            ends = (about.end(cable.a), about.end(cable.b))
+            findings.add(UP, cable.a.device, message, part=cable.a.port, subjects=ends)
     for cable, obstacles in sessions.down:
         drained = cable.a in out_of_service or cable.b in out_of_service
         for obstacle in obstacles:
@@ -41,21 +45,32 @@ def _check_up(context: Context, findings: Findings) -> None:
             switch = context.network.switches.get(device)
             place = Place(switch.file, obstacle.line or 1) if switch is not None else None
             message = f"no session {cable.a} - {cable.b}: at {device}, {reason}"
-            involves = [f"{end.device} {end.port}" for end in (cable.a, cable.b)]
-            if switch is None or AS_NUMBER.search(reason):
+            named = about.of_statement(device, obstacle.statement) if obstacle.statement else _lists(switch, obstacle)
+            subjects = (about.end(cable.a), about.end(cable.b), *named)
+            involves = []
+            if switch is None or any(word in obstacle.statement for word in AS_STATEMENTS):
                 # A file that is missing and a wrong AS number concern the whole switch, at either end.
-                involves += [cable.a.device, cable.b.device]
-            alike = f"{device} {reason}" if (device, reason) in everywhere else ""
+                involves = [about.device(end.device) for end in (cable.a, cable.b)]
+            same_cause = f"{device} {reason}" if (device, reason) in everywhere else ""
             findings.add(
                 UP,
                 device,
                 message,
                 place,
                 involves=involves,
-                alike=alike,
+                same_cause=same_cause,
                 part=obstacle.interface,
                 statement=obstacle.statement,
+                subjects=subjects,
             )
+
+
+def _lists(switch: Switch | None, obstacle: Obstacle) -> Iterator[Subject]:
+    """Yield the list of AS numbers of the group that discovers neighbors where a session does not come up."""
+    for group in switch.groups if switch is not None else ():
+        here = any(name == obstacle.interface for discovery in group.discoveries for name, _ in discovery.interfaces)
+        if here and group.peer_as_list is not None:
+            yield about.as_list(obstacle.device, group.peer_as_list)
 
 
 def _on_all_cables(sessions: Sessions) -> set[tuple[str, str]]:
@@ -173,13 +188,15 @@ def _add_as_list(
     missing = (switch.named, *absent) if len(absent) == size - inside else ()
     if inside < size:
         message = f"as-list {name} admits {size} AS numbers; group {group.name} has {inside} neighbors in it"
-        findings.at(AS_LISTS, switch, message, line, _ranges(set(known)), size, missing, part=name, statement=statement)
+        involves, ranges = map(about.device, missing), _ranges(set(known))
+        findings.at(AS_LISTS, switch, message, line, ranges, size, involves=involves, part=name, statement=statement)
     for asn, devices in sorted(known.items()):
         if asn not in listed:
             message = f"as-list {name} of group {group.name} lacks its neighbor's AS {asn}"
             switches = expected.switches
-            involves = [one for one in devices if one in switches and switches[one].asn != asn] or missing[:1]
-            findings.at(AS_LISTS, switch, message, line, asn, name, involves, part=name, statement=statement)
+            wrong = [one for one in devices if one in switches and switches[one].asn != asn] or missing[:1]
+            involves = map(about.device, wrong)
+            findings.at(AS_LISTS, switch, message, line, asn, name, involves=involves, part=name, statement=statement)
 
 
 def _absent(expected: ExpectedFabric, name: str, group: Group, listed: AsList, known: Iterable[int]) -> tuple[str, ...]:
@@ -211,6 +228,7 @@ UP = Check(
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
     "The message says what is missing at which end: RA, family inet6, discovery, or the AS number.",
     _check_up,
+    layer=Layer.SESSIONS,
 )
 AS_NUMBERS = Check(
     "AILB202",
@@ -219,6 +237,7 @@ AS_NUMBERS = Check(
     "Leaves in one AS drop each other's routes in the loop check; a wrong number is refused by the peers.",
     "Correct the intent and generate again.",
     _check_as_numbers,
+    layer=Layer.DEFINITIONS,
 )
 AS_LISTS = Check(
     "AILB203",
@@ -227,4 +246,5 @@ AS_LISTS = Check(
     "A list that is too wide lets a cable in the wrong port come up as a session of the wrong color.",
     "List the AS numbers of the group's own neighbors.",
     _check_as_lists,
+    layer=Layer.REFERENCES,
 )

@@ -27,8 +27,7 @@ from ailb_gen.deploy.report.waves import (
 from ailb_gen.deploy.run_history import DeviceOutcome
 from ailb_gen.deploy.side_by_side import CHANGES, HIDDEN, REPLACED, ComparedRow, changes_of, unpacked
 from ailb_gen.intent.models import Fabric
-from ailb_gen.report.html.numbered import Numbered
-from ailb_gen.report.html.page import Page, Section, Status, html
+from ailb_gen.report.html.page import Numbered, Page, Section, Status, html
 from ailb_gen.wording import clean, counted, plural, some
 
 # The most rows in the page's text; the script draws the others from the data.

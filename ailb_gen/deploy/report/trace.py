@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from ailb_gen.deploy.run_history import Event, RecordedRun
 from ailb_gen.deploy.switch_driver import STEPS, Phase
+from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.scales import Axis, Scale, scale_of
-from ailb_gen.report.html.svg import tag
 from ailb_gen.wording import clean
 
 WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 240.0, 26.0, 18.0, 34.0

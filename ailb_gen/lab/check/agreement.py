@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import Deviation, deviations, summary
 from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
@@ -75,7 +76,7 @@ def _sessions(graph: Graph, observed: Observed, down: frozenset[End], findings: 
         end, peer = one.subject, peers.get(one.subject)
         if end.device in observed.devices:
             message = f"the session is {_numbers(one.observed)} in the lab, {_numbers(one.expected)} in this program"
-            involves = (peer.device, f"{peer.device} {peer.port}") if peer is not None else ()
+            involves = (peer.device, about.end(peer)) if peer is not None else ()
             findings.add(AGREE_SESSIONS, end.device, message, involves=involves, part=end.port)
 
 

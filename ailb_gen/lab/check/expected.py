@@ -10,7 +10,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
 from ailb_gen.checks.expected_cabling import ExpectedCable
-from ailb_gen.checks.ways import Ways
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.errors import Place
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
@@ -93,7 +93,7 @@ class ExpectedLabRoutes:
                 self.links[own.device][own.port] = (peer, color)
                 self.ports[own.device][peer.device, color].add(own.port)
         self.leaves = frozenset(leaf.name for leaf in expected.leaves)
-        self.ways = Ways(replace(expected, drained=replace(expected.drained, missing=missing)))
+        self.ways = ExpectedPaths(replace(expected, drained=replace(expected.drained, missing=missing)))
         self.owners: Mapping[Prefix, tuple[str, str]] = {
             prefix: (leaf.name, color.value)
             for leaf in expected.leaves
@@ -139,7 +139,7 @@ class ExpectedLabRoutes:
     def _at_spine(self, spine: str, owner: str, color: str) -> ExpectedNextHops:
         """Return the ports to the owner: in the prefix's own color, else in any of the backups."""
         own = self.ports[spine]
-        colors = self.ways.heard(owner, color).get(spine, frozenset())
+        colors = self.ways.advertised_colors(owner, color).get(spine, frozenset())
         ports = frozenset(port for name in colors for port in own[owner, name])
         needed = tuple(frozenset([port]) for port in ports) if len(colors) == 1 else (ports,) if ports else ()
         return ExpectedNextHops(ports, needed)

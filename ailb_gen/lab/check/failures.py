@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations, summary
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
@@ -217,8 +218,8 @@ def _as_intended(context: Context, failed: frozenset[End], hops: Hops) -> bool:
 
 def _tries_more(failure: LinkFailure, findings: Findings) -> int:
     """Return how many more times a failure is tried that nobody noticed: never if BFD was seen to lack something."""
-    lacking = {scope for one in findings.found[BFD.id] for scope in (one.scope, *one.involves)}
-    ends = (f"{end.device} {end.port}" for end in failure.ends)
+    lacking = {subject for one in findings.found[BFD.id] for subject in (*one.subjects, *one.involves)}
+    ends = (about.end(end) for end in failure.ends)
     return TRIES_MORE if failure.check is ONE_WAY and lacking.isdisjoint(ends) else 0
 
 

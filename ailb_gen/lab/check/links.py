@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import BFD, MTUS, MULTIPATH
@@ -37,7 +38,7 @@ def check_bfd(context: Context, routes: ExpectedLabRoutes, observed: Observed, f
         if peer is None or (peer in wrong and _as_intended(context, end) and not _as_intended(context, peer)):
             continue
         message = f"BFD with {peer} is {have[end]}, expected {expected[end]}"
-        place, involves = _bfd_place(context, end), (peer.device, f"{peer.device} {peer.port}")
+        place, involves = _bfd_place(context, end), (peer.device, about.end(peer))
         texts = (expected[end], have[end])
         findings.add(BFD, end.device, message, place, *texts, involves=involves, part=end.port)
 
@@ -93,7 +94,8 @@ def check_multipath(context: Context, routes: ExpectedLabRoutes, findings: Findi
             group = switch.groups[number]
             if not group.multipath:
                 message = f"group {group.name} lacks multipath: its links share no load"
-                findings.at(MULTIPATH, switch, message, group.line, part=group.name)
+                subjects = [about.group(switch.named, group.name)]
+                findings.at(MULTIPATH, switch, message, group.line, part=group.name, subjects=subjects)
 
 
 def check_mtus(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
@@ -114,7 +116,9 @@ def check_mtus(context: Context, routes: ExpectedLabRoutes, observed: Observed, 
         other = observed.mtus.get(far) if far is not None else None
         if other is not None and other != have:
             message += f"; {far} sends up to {other}" if other > have else f"; {far} takes {other}"
-        findings.add(MTUS, end.device, message, _mtu_place(context, end), want, have, part=end.port)
+        place, own = _mtu_place(context, end), about.nic if end.device in context.network.hosts else about.port
+        subjects = [own(end.device, end.port)]
+        findings.add(MTUS, end.device, message, place, want, have, part=end.port, subjects=subjects)
 
 
 def _expected_mtus(context: Context, routes: ExpectedLabRoutes) -> Iterator[tuple[End, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import LARGE, TRACED
 from ailb_gen.checks.model import Findings
@@ -80,7 +81,8 @@ def check_traces(context: Context, routes: ExpectedLabRoutes, observed: Observed
         message += f", not {text}" + (f" (and {len(traces) - 1} more pairs)" if len(traces) > 1 else "")
         involves = dict.fromkeys(name for one in traces for name in (*paths.leaves(one), *one.hops, one.target.device))
         place = host_place(context, server)
-        findings.add(TRACED, server, message, place, involves=involves, part=first.source.port)
+        subjects = [about.nic(server, first.source.port)]
+        findings.add(TRACED, server, message, place, involves=involves, part=first.source.port, subjects=subjects)
 
 
 def _path(switches: tuple[str, ...]) -> str:
@@ -108,4 +110,5 @@ def check_sizes(context: Context, routes: ExpectedLabRoutes, observed: Observed,
         message += f": {end}" + (f" (and {len(lost) - 1} more pairs)" if len(lost) > 1 else "")
         passed = ((*paths.leaves(one), *(name for path in paths.expected(one) for name in path)) for one in lost)
         involves = dict.fromkeys((*(name for names in passed for name in names), *(one.target.device for one in lost)))
-        findings.add(LARGE, server, message, host_place(context, server), involves=involves, part=first.source.port)
+        place, subjects = host_place(context, server), [about.nic(server, first.source.port)]
+        findings.add(LARGE, server, message, place, involves=involves, part=first.source.port, subjects=subjects)

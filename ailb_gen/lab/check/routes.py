@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations, summary
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import COPIES, SESSIONS
@@ -39,7 +40,7 @@ def check_sessions(context: Context, routes: ExpectedLabRoutes, observed: Observ
         else:
             have, want = (f"AS {one[0]} and {one[1]}" for one in (deviation.observed, expected[end]))
             message = f"the session with {peer} is between {have}, expected {want}"
-        involves = (peer.device, f"{peer.device} {peer.port}") if peer is not None else ()
+        involves = (peer.device, about.end(peer)) if peer is not None else ()
         place = bgp_place(context, end.device, end.port)
         findings.add(SESSIONS, end.device, message, place, involves=involves, part=end.port)
 
@@ -90,7 +91,7 @@ class _Copies:
         offered: dict[str, set[str]] = defaultdict(set)
         for peer, color in self.links.values():
             offered[peer.device].add(color)
-        for spine, heard in self.routes.ways.heard(self.owner, self.color).items():
+        for spine, heard in self.routes.ways.advertised_colors(self.owner, self.color).items():
             if heard <= offered[spine] and not received[spine] & heard:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 

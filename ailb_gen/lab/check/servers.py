@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.addresses import Prefix, address_text, eui64
+from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_hosts import ExpectedNic
@@ -56,7 +57,7 @@ def _check_links(
             message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
             if end in down.dark and {end.device, sender.device} <= observed.devices:
                 message += ": the link has no carrier"
-            involves = (end.device, f"{end.device} {end.port}")
+            involves = (about.device(end.device), about.end(end))
             _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
         elif advertisement.prefixes:
             prefixes = some([str(one.prefix) for one in advertisement.prefixes])
@@ -70,7 +71,7 @@ def _check_nics(context: Context, nics: Nics, observed: Observed, findings: Find
         findings.look(ADVERTISED)
         advertisement = observed.advertisements.get(end)
         # A NIC that receives nothing may be down, and has no routes then.
-        involves = (end.device, f"{end.device} {end.port}") if advertisement is None else (end.device,)
+        involves = (about.device(end.device), *([about.nic(end.device, end.port)] if advertisement is None else []))
         irb = f"irb.{leaf.vlan}"
         for message in _advertisement(leaf, advertisement, end):
             _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
@@ -120,7 +121,8 @@ def _check_addresses(context: Context, nics: Nics, observed: Observed, findings:
         for message in messages:
             if end in nics:
                 involves = (nics[end][0].name,)
-                findings.add(ADDRESSES, end.device, message, None, involves=involves, part=end.port)
+                subjects = [about.nic(end.device, end.port)]
+                findings.add(ADDRESSES, end.device, message, None, involves=involves, part=end.port, subjects=subjects)
             else:
                 _at_interface(context, ADDRESSES, end, end.port, f"{end.port} {message}", (), findings)
 
@@ -154,10 +156,13 @@ def _check_tables(
         missing, kind = (number, where, text) in expected, "route" if where else "rule"
         message = f"{where}has no {kind} {text}" if missing else f"{where}has the {kind} {text}, which is not expected"
         place = _table_place(context, server, number)
-        alike = f"{place.file} {message}" if place is not None else ""
-        involves = (f"{server} {nic_of[number]}",) if number in nic_of else ()
+        same_cause = f"{place.file} {message}" if place is not None else ""
+        involves = (about.nic(server, nic_of[number]),) if number in nic_of else ()
         texts = (text, "") if missing else ("", text)
-        findings.add(TABLES, server, message, place, *texts, involves=involves, alike=alike)
+        subjects = [about.table(server, number)]
+        findings.add(
+            TABLES, server, message, place, *texts, involves=involves, same_cause=same_cause, subjects=subjects
+        )
 
 
 def _table_place(context: Context, server: str, table: int) -> Place | None:
@@ -186,7 +191,7 @@ def _at_interface(
     end: End,
     interface: str,
     message: str,
-    involves: tuple[str, ...],
+    involves: tuple[about.Subject, ...],
     findings: Findings,
 ) -> None:
     """Add a finding about an interface of a switch, at its line if it has a file."""

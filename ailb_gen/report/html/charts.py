@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ailb_gen.picture.palette import HUES
 from ailb_gen.report.html.drawing import SERIES, hue, letter, plot_svg
+from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.plots import Lines, Plot, Table
-from ailb_gen.report.html.svg import tag
 
 # Name of the script and the styles, for `Section.uses`.
 CHARTS = "charts"
@@ -51,7 +51,7 @@ def _is_empty(plot: Plot) -> bool:
 
 
 def _legend(names: list[str]) -> Markup:
-    """Return what every series looks like; a line alone needs its name only."""
+    """Return the style of every series; a single line needs its name only."""
     rows = (
         tag(
             "li",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Line, Lines, cdf
+from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Lines, PlotLine, cdf
 from ailb_gen.report.html.scales import Axis
 from ailb_gen.sim.comparison import COLUMNS
 from ailb_gen.sim.fabric import Float64
@@ -81,13 +81,13 @@ def _keys(profiles: Profiles, key: str) -> list[str]:
     return list(dict.fromkeys(label for seeds in profiles.values() for one in seeds for label in one[key]))
 
 
-def _distribution(name: str, seeds: Sequence[Sequence[float]]) -> Line:
+def _distribution(name: str, seeds: Sequence[Sequence[float]]) -> PlotLine:
     """Return the distribution of all seeds together, and the range of their shares at every value."""
     points = cdf([value for one in seeds for value in one], POINTS)
     if len(seeds) < 2:
-        return Line(name, points)
+        return PlotLine(name, points)
     shares = [(x, [bisect_right(one, x) / len(one) for one in seeds]) for x, _ in points]
-    return Line(name, points, [(x, min(found), max(found)) for x, found in shares])
+    return PlotLine(name, points, [(x, min(found), max(found)) for x, found in shares])
 
 
 # Over time
@@ -125,7 +125,7 @@ def _chart(title: str, unit: str, series: Profiles, end: float, of: Callable[[Pr
         values = np.concatenate([values, values[:, -1:]], axis=1)
         mean, least, most = (row.tolist() for row in (values.mean(axis=0), values.min(axis=0), values.max(axis=0)))
         band = list(zip(times, least, most, strict=True)) if len(seeds) > 1 else []
-        lines.append(Line(name, list(zip(times, mean, strict=True)), band))
+        lines.append(PlotLine(name, list(zip(times, mean, strict=True)), band))
     return Lines(title, Axis("time, us"), Axis(unit), lines, steps=True)
 
 
@@ -171,12 +171,12 @@ def steps(profiles: Profiles) -> Iterator[Lines]:
         yield Lines(f"Time of every step: {job}", Axis("step"), Axis("us"), lines)
 
 
-def _steps(name: str, seeds: Sequence[Sequence[tuple[int, float]]]) -> Line:
+def _steps(name: str, seeds: Sequence[Sequence[tuple[int, float]]]) -> PlotLine:
     """Return the times of the steps that every seed has: of many steps a profile has some."""
     times = [dict(one) for one in seeds]
     rows = [(step, [one[step] for one in times]) for step in times[0] if all(step in one for one in times)]
     band = [(step, min(found), max(found)) for step, found in rows] if len(seeds) > 1 else []
-    return Line(name, [(step, sum(found) / len(found)) for step, found in rows], band)
+    return PlotLine(name, [(step, sum(found) / len(found)) for step, found in rows], band)
 
 
 # Links

@@ -14,9 +14,8 @@ from ailb_gen.network.model import Port, Switch
 from ailb_gen.network.sessions import Sessions, Side
 from ailb_gen.network.speeds import speed_text
 from ailb_gen.picture.model import Picture
-from ailb_gen.report.html.files import Folder, packed_files
-from ailb_gen.report.html.numbered import Numbered
-from ailb_gen.report.html.page import Section
+from ailb_gen.report.html.files import FileFolder, packed_files
+from ailb_gen.report.html.page import Numbered, Section
 from ailb_gen.wording import clean
 
 Row = tuple[str, ...]
@@ -42,7 +41,7 @@ def devices_section(
     folders = _folders(context, picture)
     known = {file for folder in folders for file in folder.files}
     others = sorted(file for file in set(places) - known if (context.root / file).is_file())
-    folders.append(Folder(OTHERS, (), tuple(others)))
+    folders.append(FileFolder(OTHERS, (), tuple(others)))
     numbers = {folder.key: number for number, folder in enumerate(folders)}
     part_of = {name: numbers[folder.key] for folder in folders for name in folder.devices}
     tables = _tables(context, folders)
@@ -94,24 +93,24 @@ def _links(picture: Picture) -> Mapping[str, object]:
     return {"ports": list(ports.values), "rows": rows, "fabric": len(picture.links)}
 
 
-def _folders(context: Context, picture: Picture) -> list[Folder]:
-    """Return what belongs together: a switch with its file, or servers with the folder that they share."""
+def _folders(context: Context, picture: Picture) -> list[FileFolder]:
+    """Return the groups of devices: a switch with its file, or servers with the folder that they share."""
     network = context.network
     shared: dict[str, list[str]] = defaultdict(list)
     found = []
     for device in picture.devices:
         host = network.hosts.get(device.name)
         if device.role != "server":
-            found.append(Folder.of_switch(device.name, network.switches.get(device.name), context.root))
+            found.append(FileFolder.of_switch(device.name, network.switches.get(device.name), context.root))
         elif host is not None:
             shared[host.profile.folder].append(device.name)
         else:
-            found.append(Folder(device.name, (device.name,)))
+            found.append(FileFolder(device.name, (device.name,)))
     profiles = {host.profile.folder: host.profile for host in network.hosts.values()}
-    return found + [Folder.of_profile(profiles[key], tuple(names)) for key, names in shared.items()]
+    return found + [FileFolder.of_profile(profiles[key], tuple(names)) for key, names in shared.items()]
 
 
-def _tables(context: Context, folders: Iterable[Folder]) -> Mapping[str, list[Table]]:
+def _tables(context: Context, folders: Iterable[FileFolder]) -> Mapping[str, list[Table]]:
     """Return the tables of every switch, and of every folder of servers."""
     network = context.network
     links = {end: cable for cable in network.links for end in (cable.a, cable.b)}

@@ -8,9 +8,9 @@ from string import ascii_uppercase
 
 from markupsafe import Markup
 
-from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Line, Lines, Plot, Point
+from ailb_gen.report.html.markup import tag, together
+from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Lines, Plot, PlotLine, Point
 from ailb_gen.report.html.scales import Scale, scale_of
-from ailb_gen.report.html.svg import tag, together
 from ailb_gen.wording import shown
 
 WIDTH, HEIGHT = 640.0, 300.0
@@ -102,7 +102,7 @@ def _frame(plot: Lines, x: Scale, y: Scale) -> Iterator[Markup]:
     yield _words((x.start + x.end) / 2, HEIGHT - 8, plot.x.title, "name", "middle")
 
 
-def _line(number: int, line: Line, x: Scale, y: Scale, plot: Lines) -> Markup:
+def _line(number: int, line: PlotLine, x: Scale, y: Scale, plot: Lines) -> Markup:
     """Return a line with its range, and its letter somewhere on it, for every line elsewhere."""
 
     def placed(points: Iterable[Point]) -> list[tuple[float, float]]:

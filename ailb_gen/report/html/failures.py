@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.failure_outcomes import FailureOutcomes, Verdict
+from ailb_gen.checks.failure_outcomes import FailureOutcomes, FailureVerdict
 from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.report.html.page import Section
 
@@ -18,13 +18,13 @@ PAIRS = 5
 # More leaves than this are counted by stripe.
 LEAVES = 32
 # What fails, and the verdicts about it.
-Kinds = Sequence[tuple[str, Sequence[Verdict]]]
+Kinds = Sequence[tuple[str, Sequence[FailureVerdict]]]
 # Loads that differ by less are the same.
 DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FailureKind:
     """All failures of a kind together."""
 
     name: str
@@ -76,8 +76,7 @@ def failures_section(context: Context) -> Section:
     """Return the section; without outcomes it says why there are none."""
     outcomes = context.kept_outcomes
     if outcomes is None:
-        asked = "failure_outcomes" in vars(context)
-        return Section("failures", "Failures", {"kinds": [], "undelivered": asked})
+        return Section("failures", "Failures", {"kinds": [], "undelivered": context.failures_computed})
     columns = _columns(context, outcomes)
     single = (("link", outcomes.links), ("spine", outcomes.spines))
     values = {
@@ -118,10 +117,10 @@ def _columns(context: Context, outcomes: FailureOutcomes) -> dict[int, str]:
     return {device: f"stripe {asked[names[device]].stripe}" for device in devices}
 
 
-def _kinds(outcomes: FailureOutcomes) -> Iterator[Kind]:
+def _kinds(outcomes: FailureOutcomes) -> Iterator[FailureKind]:
     rows = (("one link", outcomes.links), ("one spine", outcomes.spines), ("two links, a sample", outcomes.pairs))
     for name, verdicts in rows:
-        yield Kind(
+        yield FailureKind(
             name,
             len(verdicts),
             sum(bool(one.lost) for one in verdicts),
@@ -150,6 +149,6 @@ def _losing(
 
 def _loading(outcomes: FailureOutcomes) -> Iterator[Loading]:
     """Give the single failures after which a link carries most; equal ones in the order of the cables."""
-    verdicts: Sequence[Verdict] = sorted(outcomes.single, key=lambda one: -round(one.worst, DIGITS))
+    verdicts: Sequence[FailureVerdict] = sorted(outcomes.single, key=lambda one: -round(one.worst, DIGITS))
     for one in verdicts[:LOADING]:
         yield Loading(one.failure.name, f"{one.worst:.2f}", link_name(outcomes.baseline.graph, one.worst_link // 2))

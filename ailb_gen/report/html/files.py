@@ -22,8 +22,8 @@ MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """What belongs together: a switch with its file, or servers with the files that they share.
+class FileFolder:
+    """A group of devices: a switch with its file, or servers with the files that they share.
 
     `key` is unique: the name of a switch, or a folder. `files` are relative to the artifact directory.
     """
@@ -33,22 +33,22 @@ class Folder:
     files: tuple[str, ...] = ()
 
     @classmethod
-    def of_switch(cls, name: str, switch: Switch | None, root: Path) -> Folder:
+    def of_switch(cls, name: str, switch: Switch | None, root: Path) -> FileFolder:
         """Return the file of a switch, also one that cannot be used; none where there is none."""
         known = [switch.file] if switch is not None else [switch_file(name, suffix) for suffix in SUFFIXES]
         return cls(name, (name,), tuple(file for file in known if (root / file).is_file())[:1])
 
     @classmethod
-    def of_profile(cls, profile: Profile, devices: tuple[str, ...]) -> Folder:
-        """Return the files of servers that are configured alike."""
+    def of_profile(cls, profile: Profile, devices: tuple[str, ...]) -> FileFolder:
+        """Return the files of servers with the same configuration."""
         files = sorted(f"{profile.folder}/{file}" for file in (*profile.files, *(one.path for one in profile.extras)))
         return cls(profile.folder, devices, tuple(files))
 
 
-def packed_files(root: Path, folders: Iterable[Folder]) -> tuple[Mapping[str, Packed], list[Folder]]:
+def packed_files(root: Path, folders: Iterable[FileFolder]) -> tuple[Mapping[str, Packed], list[FileFolder]]:
     """Return the texts of the files by folder, as long as the budget lasts, and the folders that are left out."""
     found: dict[str, Packed] = {}
-    left_out: list[Folder] = []
+    left_out: list[FileFolder] = []
     spent = 0
     for folder in folders:
         if not folder.files:

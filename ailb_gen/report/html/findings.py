@@ -8,11 +8,9 @@ from itertools import chain, islice
 
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Check
-from ailb_gen.report.alike import alike
-from ailb_gen.report.html.numbered import Numbered
-from ailb_gen.report.html.page import Section
+from ailb_gen.report.html.page import Numbered, Section
 from ailb_gen.report.text import named, where
-from ailb_gen.report.verdict import Headline, Verdict
+from ailb_gen.report.verdict import Headline, Verdict, similar
 from ailb_gen.wording import clean, counted
 
 # So many headlines of a check are in the page's text; the script shows the others.
@@ -22,7 +20,7 @@ MOST = 30_000
 NONE = -1
 # A finding in the data: numbers of check, device and file, -1 for none; of the headline that it follows from; of the
 # headline that it is like; and what follows from it in words.
-Row = tuple[int, int, str, str, int, int, str, str, int, int, str]
+FindingRow = tuple[int, int, str, str, int, int, str, str, int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FindingGroup:
     """The headlines of a check: how many there are, the first ones, and how many kinds of them are not shown."""
 
     check: Check
@@ -58,7 +56,7 @@ class Group:
 
 def findings_section(verdict: Verdict) -> Section:
     """Return the section of the open findings."""
-    attention = [(result, alike(headlines)) for result, headlines in verdict.attention()]
+    attention = [(result, similar(headlines)) for result, headlines in verdict.attention()]
     groups = []
     heads: list[tuple[Headline, int]] = []
     for result, kinds in attention:
@@ -69,7 +67,7 @@ def findings_section(verdict: Verdict) -> Section:
             heads += [(first, NONE), *((other, lead) for other in others)]
         count = sum(map(len, kinds))
         more = max(0, len(items) - SHOWN)
-        groups.append(Group(result.check, NAMES[result.check.family], count, tuple(items[:SHOWN]), more))
+        groups.append(FindingGroup(result.check, NAMES[result.check.family], count, tuple(items[:SHOWN]), more))
     everything = len(heads) + sum(len(row.consequences) for row, _ in heads)
     values = {
         "groups": groups,
@@ -114,7 +112,7 @@ def _data(verdict: Verdict, heads: Sequence[tuple[Headline, int]]) -> Mapping[st
     first = ((row.finding, NONE, like, _follows(row) or _above(row)) for row, like in heads)
     follow = ((finding, at, NONE, "") for at, (row, _) in enumerate(heads) for finding in row.consequences)
     checks, devices, files = Numbered[str](), Numbered[str](), Numbered[str]()
-    rows: list[Row] = []
+    rows: list[FindingRow] = []
     for finding, cause, like, words in islice(chain(first, follow), MOST):
         place = finding.place
         file = files(clean(place.file)) if place else NONE

@@ -32,7 +32,7 @@ class _Loads:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LoadRow:
     """A line of a table: what it is about, texts of loads, the link that is meant and the failure that causes it."""
 
     name: str
@@ -79,7 +79,7 @@ def _whole(loads: Volumes) -> list[int]:
     return found
 
 
-def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None) -> Iterator[Row]:
+def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None) -> Iterator[LoadRow]:
     """Give a row per color, as leaves, the first ends of links, have it; also where no session is up."""
     graph = context.routing.graph
     links: dict[str, list[int]] = {color.name: [] for color in context.expected.colors}
@@ -88,11 +88,11 @@ def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None)
         links.setdefault(color, []).append(number)
     for color, numbers in links.items():
         if not numbers:
-            yield Row(color, "0", "no session is up")
+            yield LoadRow(color, "0", "no session is up")
         else:
             busiest = numbers[int(loads.worst[numbers].max(axis=1).argmax())]
             steady, worst = loads.steady[numbers].max(axis=1), loads.worst[busiest].max()
-            yield Row(
+            yield LoadRow(
                 color or UNCOLORED,
                 f"{len(numbers):,}",
                 f"mean {steady.mean():.2f}, highest {steady.max():.2f}",
@@ -102,14 +102,14 @@ def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None)
             )
 
 
-def _top(context: Context, loads: _Loads, outcomes: FailureOutcomes | None) -> Iterator[Row]:
+def _top(context: Context, loads: _Loads, outcomes: FailureOutcomes | None) -> Iterator[LoadRow]:
     """Give the links that carry most after a failure; equal ones in the order of the cables."""
     graph, highest = context.routing.graph, loads.worst.max(axis=1)
     for number in np.argsort(-np.round(highest, 4), kind="stable")[:TOP].tolist():
         if highest[number] > 0:
             name = link_name(graph, number)
             steady = f"{loads.steady[number].max():.2f}"
-            yield Row(name, "", steady, f"{highest[number]:.2f}", name, _cause(context, loads, number, outcomes))
+            yield LoadRow(name, "", steady, f"{highest[number]:.2f}", name, _cause(context, loads, number, outcomes))
 
 
 def _cause(context: Context, loads: _Loads, link: int, outcomes: FailureOutcomes | None) -> str:

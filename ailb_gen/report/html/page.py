@@ -10,16 +10,16 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import jinja2
 from markupsafe import Markup
 
-from ailb_gen.report.html.prose import inline
+from ailb_gen.report.html.markup import inline
 from ailb_gen.shipped import shipped_templates
 from ailb_gen.version import __version__
 
@@ -30,6 +30,7 @@ SHARED = (BASE, "panel")
 # Compressed once; `ailb.data` in page.js reads it back.
 LEVEL = 6
 
+T = TypeVar("T", bound=Hashable)
 Status = Literal["pass", "warn", "fail", "info"]
 
 
@@ -136,3 +137,18 @@ def _policy(scripts: list[str], styles: list[str]) -> str:
 def _hashes(texts: list[str]) -> str:
     digests = (base64.b64encode(sha256(text.encode()).digest()).decode() for text in texts)
     return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+
+
+class Numbered(Generic[T]):
+    """Values, each with its number in the order of their first use: so the data of sections stays small."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Iterable[T] = ()) -> None:
+        self.values: dict[T, int] = {}
+        for value in values:
+            self(value)
+
+    def __call__(self, value: T) -> int:
+        """Return the number of a value, a new one for a new value."""
+        return self.values.setdefault(value, len(self.values))

@@ -1,4 +1,4 @@
-"""What a page needs to trace paths by itself: tables of the servers' routing, of FIBs, and of what failures change.
+"""The data of a page that traces paths by itself: tables of servers' routing, of FIBs, and of changes by failures.
 
 Texts, prefixes and addresses stand in lists, once; everything else has their indices, NONE for nothing. What reads them
 is `templates/report/tracer.js`.
@@ -16,7 +16,7 @@ from ailb_gen.forwarding.fib_changes import Entry, entries
 from ailb_gen.hosts.lookup import MAIN_TABLE, main_table, table_name
 from ailb_gen.hosts.model import Profile, Route
 from ailb_gen.network.fabric import Network
-from ailb_gen.report.html.numbered import Numbered
+from ailb_gen.report.html.page import Numbered
 from ailb_gen.routing.rib import Routing
 
 NONE = -1

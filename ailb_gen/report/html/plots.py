@@ -1,4 +1,4 @@
-"""What charts show: lines, bars and heat maps; each can say itself as a table, too."""
+"""The contents of charts: lines, bars and heat maps; each can be a table, too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Table = list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlotLine:
     """A line, and the least and most around it by x, such as the range over seeds."""
 
     name: str
@@ -32,7 +32,7 @@ class Lines:
     title: str
     x: Axis
     y: Axis
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
     text: str = ""
     steps: bool = False
 

@@ -19,7 +19,7 @@ TICKS = 6
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What an axis says, with its unit; `log`: logarithmic; `top`: where it ends, None: with the largest value."""
+    """The title of an axis with its unit; `log`: logarithmic; `top`: its end, None: the largest value."""
 
     title: str
     log: bool = False

@@ -26,7 +26,7 @@ INCOMPARABLE = "Nothing can be compared: no seed was simulated with all variants
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a page shows.
+    """The contents of a page.
 
     `variants` are the swept values (empty: none are) and the rest of its name by variant, `records` the comparison,
     `profiles` are by digest, `settings` is the scenario as plain data.

@@ -9,12 +9,12 @@ import pytest
 
 from ailb_gen.report.html.charts import chart
 from ailb_gen.report.html.drawing import heat, letter, plot_svg
-from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Line, Lines, Plot, cdf
+from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Lines, Plot, PlotLine, cdf
 from ailb_gen.report.html.scales import Axis, scale_of, thinned
 
 X, Y = Axis("time, us"), Axis("queue, packets")
 RISING = Lines(
-    "Queue", X, Y, (Line("ecmp", [(0, 0), (10, 50), (20, 100)]), Line("rlb", [(0, 100), (10, 0), (20, 100)]))
+    "Queue", X, Y, (PlotLine("ecmp", [(0, 0), (10, 50), (20, 100)]), PlotLine("rlb", [(0, 100), (10, 0), (20, 100)]))
 )
 EVIL = "<script>alert(1)</script>"
 
@@ -40,7 +40,7 @@ def test_points_of_a_line_are_in_proportion() -> None:
 
 
 def test_a_logarithmic_axis_has_equal_steps_per_decade_and_plain_ticks() -> None:
-    plot = Lines("CDF", Axis("us", log=True), Y, (Line("a", [(1, 1), (10, 1), (100, 1)]),))
+    plot = Lines("CDF", Axis("us", log=True), Y, (PlotLine("a", [(1, 1), (10, 1), (100, 1)]),))
     (ax, _), (bx, _), (cx, _) = places(plot)
     assert bx - ax == pytest.approx(cx - bx, abs=0.11)
     assert {"1", "10", "100"} <= set(words(plot))
@@ -80,7 +80,7 @@ def test_no_values_at_all_have_an_axis() -> None:
 
 
 def test_values_that_last_are_drawn_as_steps() -> None:
-    plot = Lines("Load", X, Y, (Line("a", [(0, 1), (1, 2)]),), steps=True)
+    plot = Lines("Load", X, Y, (PlotLine("a", [(0, 1), (1, 2)]),), steps=True)
     (ax, ay), (bx, by), (cx, cy) = places(plot)
     assert (ay, bx) == (by, cx)
     assert ax < bx
@@ -97,13 +97,13 @@ def test_every_line_has_a_letter_hue_and_dashes_of_its_own() -> None:
 
 
 def test_the_range_around_a_line_is_drawn() -> None:
-    plot = Lines("Load", X, Y, (Line("a", [(0, 5), (1, 5)], [(0, 0, 10), (1, 5, 5)]),))
+    plot = Lines("Load", X, Y, (PlotLine("a", [(0, 5), (1, 5)], [(0, 0, 10), (1, 5, 5)]),))
     polygon = next(drawn(plot).iter("polygon"))
     assert len(polygon.attrib["points"].split()) == 3, "both ends at x = 1 are one place"
 
 
 def test_a_line_comes_back_to_where_it_was() -> None:
-    flat = Lines("Flat", X, Y, (Line("a", [(0, 0), (1, 1), (2, 0)], [(0, 0, 0), (1, 0, 1), (2, 0, 0)]),))
+    flat = Lines("Flat", X, Y, (PlotLine("a", [(0, 0), (1, 1), (2, 0)], [(0, 0, 0), (1, 0, 1), (2, 0, 0)]),))
     polygon = next(drawn(flat).iter("polygon"))
     assert len(polygon.attrib["points"].split()) == 5, "up along the top, back along the bottom"
 
@@ -142,15 +142,17 @@ def test_heat_maps_show_values_where_there_is_room_and_always_on_hover() -> None
 
 def test_tables_of_lines_are_by_what_lines_share() -> None:
     assert RISING.table() == [["time, us", "ecmp", "rlb"], ["0", "0", "100"], ["10", "50", "0"], ["20", "100", "100"]]
-    shares = Lines("CDF", X, Axis("share"), (Line("a", [(1, 0), (2, 1)]), Line("b", [(3, 0), (4, 1)])))
+    shares = Lines("CDF", X, Axis("share"), (PlotLine("a", [(1, 0), (2, 1)]), PlotLine("b", [(3, 0), (4, 1)])))
     assert shares.table() == [["share", "a", "b"], ["0", "1", "3"], ["1", "2", "4"]]
-    apart = Lines("Any", X, Y, (Line("a", [(1, 0)]), Line("b", [(3, 1), (4, 1)])))
+    apart = Lines("Any", X, Y, (PlotLine("a", [(1, 0)]), PlotLine("b", [(3, 1), (4, 1)])))
     assert apart.table() == [["line", "time, us", "queue, packets"], ["a", "1", "0"], ["b", "3", "1"], ["b", "4", "1"]]
 
 
 def test_long_tables_are_thinned_and_keep_both_ends() -> None:
     assert thinned(range(101), 11) == list(range(0, 101, 10))
-    plot = Lines("Long", X, Y, (Line("a", [(x, x) for x in range(1000)]), Line("b", [(x, 1) for x in range(1000)])))
+    plot = Lines(
+        "Long", X, Y, (PlotLine("a", [(x, x) for x in range(1000)]), PlotLine("b", [(x, 1) for x in range(1000)]))
+    )
     rows = plot.table()
     assert len(rows) == 27
     assert [rows[1][0], rows[-1][0]] == ["0", "999"]
@@ -165,7 +167,7 @@ def test_a_distribution_goes_from_the_least_to_the_most() -> None:
 
 def test_text_stays_text() -> None:
     plots: list[Plot] = [
-        Lines(EVIL, Axis(EVIL), Axis(EVIL), (Line(EVIL, [(0, 0), (1, 1)]),), EVIL),
+        Lines(EVIL, Axis(EVIL), Axis(EVIL), (PlotLine(EVIL, [(0, 0), (1, 1)]),), EVIL),
         Bars(EVIL, Axis(EVIL), {EVIL: {EVIL: Bar(1, 1, 2)}}, EVIL),
         HeatMap(EVIL, EVIL, [EVIL], [EVIL], [[1]], EVIL),
     ]
@@ -179,7 +181,7 @@ def test_text_stays_text() -> None:
 def test_a_chart_of_nothing_says_so() -> None:
     for plot in (
         Lines("A", X, Y, ()),
-        Lines("A", X, Y, (Line("a", []),)),
+        Lines("A", X, Y, (PlotLine("a", []),)),
         Bars("A", X, {}),
         HeatMap("A", "x", [], [], []),
     ):

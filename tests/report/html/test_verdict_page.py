@@ -19,9 +19,9 @@ from ailb_gen.errors import Place
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
 from ailb_gen.report.html import files, findings
-from ailb_gen.report.html.files import Folder, packed_files, visible
-from ailb_gen.report.html.judged import judged, page_of
+from ailb_gen.report.html.files import FileFolder, packed_files, visible
 from ailb_gen.report.html.page import Page, Section, html
+from ailb_gen.report.html.verdict_page import page_of, verdict_html
 from ailb_gen.report.judge import judge
 from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
@@ -76,7 +76,7 @@ def data_of(page: Page) -> Mapping[str, Any]:
 
 
 def test_without_a_fabric_the_findings_are_shown() -> None:
-    text = judged(verdict_of(), None, "validate")
+    text = verdict_html(verdict_of(), None, "validate")
     assert "as-list names another AS" in text
     assert "<nothing>" not in text
     assert "\x1b" not in text
@@ -151,7 +151,7 @@ def test_a_file_that_is_huge_or_one_of_too_many_says_so(tmp_path: Path, monkeypa
     monkeypatch.setattr(files, "MOST", 3)
     for name, text in (("small", "a\n"), ("large", "a\n" * 10), ("fourth", "a\n")):
         (tmp_path / name).write_text(text)
-    found, left_out = packed_files(tmp_path, [Folder("x", ("x",), ("small", "large", "gone", "fourth"))])
+    found, left_out = packed_files(tmp_path, [FileFolder("x", ("x",), ("small", "large", "gone", "fourth"))])
     why = "is not shown: the page shows 3 files of a folder, each of up to 10 bytes.\n"
     assert unpacked(found["x"].text) == {
         "small": "a\n",

@@ -7,8 +7,8 @@ import pytest
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.shares import Shares
-from ailb_gen.checks.ways import Ways
+from ailb_gen.checks.expected_loads import ExpectedLoads
+from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.forwarding.failures import Failure, assess
 from tests.checks.trees import network_of, rendered
 from tests.conftest import intent_of
@@ -24,7 +24,7 @@ def text(spines: int, links: int, colors: int, more: str = "", drain: str = "") 
 
 def bounds(asked: ExpectedFabric) -> tuple[float, float]:
     """The highest load after a link, and after a spine, failed, over that before."""
-    shares = Shares(asked, Ways(asked))
+    shares = ExpectedLoads(asked, ExpectedPaths(asked))
     return shares.without_a_link() / shares.highest(), shares.without_a_spine() / shares.highest()
 
 

@@ -1,12 +1,12 @@
-"""The steps of a run of the checks, for a progress bar: each has a name and a share of the work."""
+"""The steps of a run of the checks, for a progress bar: each has a name and a weight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
 
-# In the order in which they run; how much of the work each is, about, on a large fabric.
-SHARES = {
+# In the order in which they run; with its part of the work on a large fabric.
+WEIGHTS = {
     "YANG models": 5,
     "reading": 25,
     "files and servers": 5,
@@ -17,7 +17,7 @@ SHARES = {
     "balance": 7,
     "failures": 45,
 }
-# What steps are called while they are waited for, where that is not their name.
+# Steps that a reader sees under another name.
 CALLED = {
     "reading": "reading files",
     "sessions": "bringing up BGP sessions",
@@ -26,12 +26,12 @@ CALLED = {
     "balance": "loading links with collectives",
     "failures": "failing every link and spine",
 }
-STEPS = sum(SHARES.values())
-_STARTS = dict(zip(SHARES, accumulate(SHARES.values(), initial=0), strict=False))
+STEPS = sum(WEIGHTS.values())
+_STARTS = dict(zip(WEIGHTS, accumulate(WEIGHTS.values(), initial=0), strict=False))
 
 
-class Steps:
-    """Converts counts of things into steps of a progress bar, of which there are STEPS in all."""
+class RunProgress:
+    """Converts counts of things into the STEPS steps of a progress bar."""
 
     __slots__ = ("_reported", "advance", "step")
 
@@ -40,12 +40,12 @@ class Steps:
         self._reported = 0
 
     def begin(self, name: str, total: int, also: str = "") -> Callable[[int], None]:
-        """Begin a step of `total` things; return what is called with how many more of them are done.
+        """Begin a step of `total` things; return the function to call with the number of things done.
 
-        All steps before it are over. `also` is what is done along with it, for the reader.
+        All steps before it are over. `also` names work that is done along with it.
         """
-        start, share = _STARTS[name], SHARES[name]
-        self._tell(start)
+        start, weight = _STARTS[name], WEIGHTS[name]
+        self._report(start)
         called = CALLED.get(name, name)
         self.step(f"{called}, {also}" if also else called)
         done = 0
@@ -53,19 +53,19 @@ class Steps:
         def advance(count: int) -> None:
             nonlocal done
             done = min(total, done + count)
-            self._tell(start + share * done // max(total, 1))
+            self._report(start + weight * done // max(total, 1))
 
         return advance
 
     def finish(self) -> None:
         """Report that all is done."""
-        self._tell(STEPS)
+        self._report(STEPS)
 
-    def _tell(self, steps: int) -> None:
+    def _report(self, steps: int) -> None:
         if steps > self._reported:
             self.advance(steps - self._reported)
             self._reported = steps
 
 
 # For runs without a progress bar.
-NO_STEPS = Steps(lambda count: None, lambda name: None)
+NO_PROGRESS = RunProgress(lambda count: None, lambda name: None)

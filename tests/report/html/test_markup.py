@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.report.html.prose import inline, prose
+from ailb_gen.report.html.markup import inline, prose
 
 
 @pytest.mark.parametrize(

@@ -13,44 +13,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ailb_gen.checks.expected import ExpectedFabric
-from ailb_gen.checks.ways import Ways
+from ailb_gen.checks.expected_paths import ExpectedPaths
 
 # How many links leaves have, or what each of these carries: the last two axes are spine and color.
 Table = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LinkLoad:
     """The load of one unit from some leaves to others on each link: up from the first, down to the second."""
 
     up: Table
     down: Table
 
 
-class Shares:
+class ExpectedLoads:
     """Loads of links while leaves send to each other, to every destination over all its prefixes evenly."""
 
-    def __init__(self, expected: ExpectedFabric, ways: Ways) -> None:
+    def __init__(self, expected: ExpectedFabric, paths: ExpectedPaths) -> None:
         spines = {spine.name: number for number, spine in enumerate(expected.spines)}
         colors = {color.value: number for number, color in enumerate(expected.colors)}
-        self.kinds = np.zeros((len(ways.kinds), len(spines), len(colors)))
-        for kind, links in enumerate(ways.kinds):
+        self.kinds = np.zeros((len(paths.kinds), len(spines), len(colors)))
+        for kind, links in enumerate(paths.kinds):
             for (spine, color), count in links.items():
                 self.kinds[kind, spines[spine], colors[color]] = count
-        self.kind_of = ways.kind_of
-        self.sizes = np.bincount(list(ways.kind_of.values()), minlength=len(ways.kinds)).astype(float)
+        self.kind_of = paths.kind_of
+        self.sizes = np.bincount(list(paths.kind_of.values()), minlength=len(paths.kinds)).astype(float)
         self.others = max(1.0, float(self.sizes.sum()) - 1)
         self.backups = np.zeros((len(colors), len(colors)), dtype=bool)
-        for color, others in ways.backups.items():
+        for color, others in paths.backups.items():
             self.backups[colors[color], [colors[other] for other in others]] = True
         self.whole = not expected.drained.missing
         words = {color.backup for color in expected.colors}
-        # All links are then alike, and so are all spines.
+        # Then all links carry the same, and so do all spines.
         self.symmetric = self.whole and len(words) == 1 and not words & {color.name for color in expected.colors}
         self.up, self.down = self._totals(self.kinds)
 
     def _totals(self, kinds: Table) -> tuple[Table, Table]:
-        """Return what the links of every kind of leaf carry, up and down, when every leaf sends one unit to all."""
+        """Return the loads of the links of every kind of leaf, up and down, when every leaf sends one unit to all."""
         up, down = np.zeros_like(kinds), np.zeros_like(kinds)
         for kind, table in enumerate(kinds):
             counts = self.sizes.copy()
@@ -60,7 +60,7 @@ class Shares:
             down[kind] = (weights * self.load(kinds, table).down).sum(axis=0)
         return up, down
 
-    def load(self, near: Table, far: Table) -> Load:
+    def load(self, near: Table, far: Table) -> LinkLoad:
         """Compute the load of one unit from leaves with links `near` to those with `far`; either may be several."""
         both = (near > 0) & (far > 0)
         hops = (near * both).sum(axis=-2, keepdims=True)
@@ -75,9 +75,9 @@ class Shares:
                 more = self._backed_up(int(color), near[some], far[some])
                 up[some] += more.up
                 down[some] += more.down
-        return Load(up, down)
+        return LinkLoad(up, down)
 
-    def _backed_up(self, color: int, near: Table, far: Table) -> Load:
+    def _backed_up(self, color: int, near: Table, far: Table) -> LinkLoad:
         """Compute the load of a prefix that no spine has in its own color at both ends."""
         heard = (far > 0) & self.backups[color] & ~(far[..., color] > 0)[..., None]
         usable = heard & (near > 0)
@@ -86,8 +86,8 @@ class Shares:
         # The fewest next hops that a leaf may have when it uses a link: of every other spine those of one color.
         hops = least.sum(axis=-2, keepdims=True) - least + near
         share = usable / np.maximum(hops, 1.0) / near.shape[-1]
-        ways_down = (far * heard).sum(axis=-1, keepdims=True)
-        return Load(share, heard * (share * near).max(axis=-1, keepdims=True) / np.maximum(ways_down, 1.0))
+        links_down = (far * heard).sum(axis=-1, keepdims=True)
+        return LinkLoad(share, heard * (share * near).max(axis=-1, keepdims=True) / np.maximum(links_down, 1.0))
 
     def highest(self) -> float:
         """Return the highest load of a link when every leaf sends one unit, evenly to all others."""

@@ -26,7 +26,7 @@ from ailb_gen.wording import clean, counted
 OF_FILES = ("validate", "lab check")
 
 
-def judged(verdict: Verdict, context: Context | None, command: str) -> str:
+def verdict_html(verdict: Verdict, context: Context | None, command: str) -> str:
     """Return the report as HTML.
 
     `context` is what was examined; without it the picture is that of the artifact directory. `command` is the verb.

@@ -14,7 +14,7 @@ Links = dict[tuple[str, str], int]
 Pairs = frozenset[tuple[str, str]]
 
 
-class Ways:
+class ExpectedPaths:
     """The links of every leaf that are in service, and what follows for single prefixes.
 
     Colors are given by value. `kinds` are the different sets of links, `kind_of` says which one a leaf has.
@@ -37,11 +37,11 @@ class Ways:
             if key not in numbers:
                 numbers[key] = len(self.kinds)
                 gone = {(spine, values[name]): count for (spine, name), count in missing.items()}
-                left = {way: count - gone.get(way, 0) for way, count in whole.items()}
-                self.kinds.append({way: count for way, count in left.items() if count > 0})
+                left = {link: count - gone.get(link, 0) for link, count in whole.items()}
+                self.kinds.append({link: count for link, count in left.items() if count > 0})
             self.kind_of[leaf.name] = numbers[key]
         self.backups = {color.value: frozenset(_backups(expected, color)) for color in expected.colors}
-        self.heard_in: dict[tuple[int, str], Mapping[str, frozenset[str]]] = {}
+        self._advertised: dict[tuple[int, str], Mapping[str, frozenset[str]]] = {}
 
     def links(self, leaf: str) -> Links:
         """Return the links of a leaf that are in service."""
@@ -50,32 +50,32 @@ class Ways:
     def pinned(self, leaf: str, owner: str, color: str) -> Pairs:
         """Return where a leaf reaches an owner's prefix in its own color: over spines that have both in that color."""
         there = self.links(owner)
-        return frozenset(way for way in self.links(leaf) if way[1] == color and way in there)
+        return frozenset(link for link in self.links(leaf) if link[1] == color and link in there)
 
-    def heard(self, owner: str, color: str) -> Mapping[str, frozenset[str]]:
+    def advertised_colors(self, owner: str, color: str) -> Mapping[str, frozenset[str]]:
         """Return in which colors every spine may pass on an owner's prefix.
 
         It sends its active route alone: that of the prefix's own color where it has it, because of AIGP, else any one
         of the backups.
         """
         key = (self.kind_of[owner], color)
-        if key not in self.heard_in:
+        if key not in self._advertised:
             found: dict[str, set[str]] = defaultdict(set)
             for spine, name in self.kinds[key[0]]:
                 if name == color or name in self.backups[color]:
                     found[spine].add(name)
             pinning = self.expected.fabric.aigp or not self.backups[color]
-            self.heard_in[key] = {
+            self._advertised[key] = {
                 spine: frozenset({color} if color in names and pinning else names) for spine, names in found.items()
             }
-        return self.heard_in[key]
+        return self._advertised[key]
 
     def backed_up(self, leaf: str, owner: str, color: str) -> tuple[Pairs, frozenset[str]]:
         """Return where a leaf may reach an owner's prefix by its backups, and the spines that it surely uses."""
         here = self.links(leaf)
         possible: set[tuple[str, str]] = set()
         sure = set()
-        for spine, names in self.heard(owner, color).items():
+        for spine, names in self.advertised_colors(owner, color).items():
             if color in names:
                 continue
             found = {(spine, name) for name in names} & here.keys()
@@ -84,8 +84,8 @@ class Ways:
                 sure.add(spine)
         return frozenset(possible), frozenset(sure)
 
-    def cut(self) -> Iterator[tuple[str, str, ExpectedColor]]:
-        """Yield a pair of leaves for every two kinds, and each color of which the first has no path to the second."""
+    def partitions(self) -> Iterator[tuple[str, str, ExpectedColor]]:
+        """Yield pairs of leaves without a path in a color: one pair for every two kinds of leaves."""
         members: dict[int, list[str]] = defaultdict(list)
         for leaf, kind in self.kind_of.items():
             members[kind].append(leaf)

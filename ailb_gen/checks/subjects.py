@@ -1,0 +1,191 @@
+"""The typed subjects of findings: data, from the place where a finding is made, by which causes are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from ailb_gen.addresses import Prefix, address_value
+from ailb_gen.network.fabric import End
+
+# Servers have their prefixes from leaves: 64 bits (RFC 4862).
+SUBNET = 64
+# Stands between alternatives of a statement (see `ailb_gen.checks.locate`).
+OR = " | "
+# Stands for any word of a statement.
+ANY = "*"
+
+
+class SubjectKind(StrEnum):
+    """The kinds of things that findings are about."""
+
+    DEVICE = "device"
+    FILE = "file"
+    PORT = "port"
+    NIC = "nic"
+    PREFIX = "prefix"
+    TABLE = "table"
+    GROUP = "group"
+    COLOR = "color"
+    COMMUNITY = "community"
+    AS_LIST = "as-list"
+    PREFIX_LIST = "prefix-list"
+    POLICY = "policy"
+    VLAN = "vlan"
+    CLASS = "class"
+    SCHEDULER = "scheduler"
+    SCHEDULER_MAP = "scheduler-map"
+    DROP_PROFILE = "drop-profile"
+    CLASSIFIER = "classifier"
+    PFC_PROFILE = "pfc-profile"
+    SETTING = "setting"
+
+
+class Subject(NamedTuple):
+    """One thing that a finding is about: its kind, the device that has it (empty for the fabric's own), its name."""
+
+    kind: SubjectKind
+    device: str
+    name: str
+
+
+def device(name: str) -> Subject:
+    """Return a whole switch or server as a subject."""
+    return Subject(SubjectKind.DEVICE, name, name)
+
+
+def file(path: str) -> Subject:
+    """Return a file as a subject, by its path below the folder of its device or below the artifact directory."""
+    return Subject(SubjectKind.FILE, "", path)
+
+
+def port(device: str, interface: str) -> Subject:
+    """Return a port of a switch as a subject; a logical interface stands for its port, an IRB is its unit."""
+    name = interface if interface.startswith("irb") else interface.partition(".")[0]
+    return Subject(SubjectKind.PORT, device, name)
+
+
+def end(cable_end: End) -> Subject:
+    """Return the end of a cable at a switch as a subject."""
+    return port(cable_end.device, cable_end.port)
+
+
+def nic(server: str, name: str) -> Subject:
+    """Return a NIC as a subject, of a server or of a folder that servers share."""
+    return Subject(SubjectKind.NIC, server, name)
+
+
+def table(device: str, number: object) -> Subject:
+    """Return a routing table of a server as a subject."""
+    return Subject(SubjectKind.TABLE, device, str(number))
+
+
+def group(device: str, name: str) -> Subject:
+    """Return a BGP group of a switch as a subject."""
+    return Subject(SubjectKind.GROUP, device, name)
+
+
+def color(device: str, name: str) -> Subject:
+    """Return a color of a switch as a subject."""
+    return Subject(SubjectKind.COLOR, device, name)
+
+
+def community(device: str, name: str) -> Subject:
+    """Return a community of a switch as a subject."""
+    return Subject(SubjectKind.COMMUNITY, device, name)
+
+
+def as_list(device: str, name: str) -> Subject:
+    """Return a list of AS numbers of a switch as a subject."""
+    return Subject(SubjectKind.AS_LIST, device, name)
+
+
+def prefix_list(device: str, name: str) -> Subject:
+    """Return a prefix list of a switch as a subject."""
+    return Subject(SubjectKind.PREFIX_LIST, device, name)
+
+
+def policy(device: str, name: str) -> Subject:
+    """Return a routing policy of a switch as a subject."""
+    return Subject(SubjectKind.POLICY, device, name)
+
+
+def forwarding_class(device: str, name: str) -> Subject:
+    """Return a forwarding class of a switch as a subject."""
+    return Subject(SubjectKind.CLASS, device, name)
+
+
+def vlan(device: str, name: object) -> Subject:
+    """Return a VLAN of a switch as a subject, by its name or its number."""
+    return Subject(SubjectKind.VLAN, device, str(name))
+
+
+def setting(device: str, key: str) -> Subject:
+    """Return a setting of a server as a subject, by its key."""
+    return Subject(SubjectKind.SETTING, device, key)
+
+
+def prefix(value: Prefix) -> Subject:
+    """Return a prefix as a subject; an address, or a prefix that is too long, stands for its subnet."""
+    length = min(value.length, SUBNET)
+    return Subject(SubjectKind.PREFIX, "", str(Prefix(value.value >> (128 - length) << (128 - length), length)))
+
+
+def prefixes(text: str) -> Iterator[Subject]:
+    """Yield the subnet of an address or a prefix as written; nothing for other text."""
+    value = address_value(text.partition("/")[0])
+    if value is not None:
+        yield prefix(Prefix(value, SUBNET))
+
+
+# Where Junos defines what has a name: the words above the name.
+_DEFINED: Mapping[tuple[str, ...], SubjectKind] = {
+    ("interfaces",): SubjectKind.PORT,
+    ("protocols", "router-advertisement", "interface"): SubjectKind.PORT,
+    ("protocols", "bgp", "group"): SubjectKind.GROUP,
+    ("protocols", "bgp", "fabric-advertise", "route"): SubjectKind.PREFIX,
+    ("policy-options", "community"): SubjectKind.COMMUNITY,
+    ("policy-options", "as-list"): SubjectKind.AS_LIST,
+    ("policy-options", "prefix-list"): SubjectKind.PREFIX_LIST,
+    ("policy-options", "policy-statement"): SubjectKind.POLICY,
+    ("vlans",): SubjectKind.VLAN,
+    ("class-of-service", "forwarding-classes", "class"): SubjectKind.CLASS,
+    ("class-of-service", "schedulers"): SubjectKind.SCHEDULER,
+    ("class-of-service", "scheduler-maps"): SubjectKind.SCHEDULER_MAP,
+    ("class-of-service", "drop-profiles"): SubjectKind.DROP_PROFILE,
+    ("class-of-service", "classifiers", "dscp"): SubjectKind.CLASSIFIER,
+    ("class-of-service", "congestion-notification-profile"): SubjectKind.PFC_PROFILE,
+}
+
+
+def of_statement(device: str, statement: str) -> Iterator[Subject]:
+    """Yield the subjects of a statement of a switch and of its alternatives: what they configure."""
+    for choice in statement.split(OR):
+        words = tuple(choice.split())
+        for length in range(1, min(4, len(words) - 1) + 1):
+            kind = _DEFINED.get(words[:length])
+            if kind is not None and words[length] != ANY:
+                yield from _named(kind, device, words[length], words[length + 1 :])
+        for word, value in pairwise(words):
+            if word in ("address", "prefix"):
+                yield from prefixes(value)
+            elif word == "members" and words[0] == "interfaces":
+                yield vlan(device, value)
+
+
+def _named(kind: SubjectKind, device: str, name: str, below: tuple[str, ...]) -> Iterator[Subject]:
+    if kind is SubjectKind.PREFIX:
+        yield from prefixes(name)
+    elif kind is SubjectKind.PORT:
+        yield port(device, f"irb.{below[1]}" if name == "irb" and below[:1] == ("unit",) and len(below) > 1 else name)
+    else:
+        yield Subject(kind, device, name)
+
+
+def default_subjects(scope: str, part: str, statement: str) -> tuple[Subject, ...]:
+    """Return the subjects of a finding that names none: its statement's, else the port of the device, else itself."""
+    if statement:
+        return tuple(dict.fromkeys(of_statement(scope, statement))) or (device(scope),)
+    return (port(scope, part),) if part else (device(scope),)
