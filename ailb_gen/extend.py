@@ -37,7 +37,7 @@ class FabricFiles(Protocol):
         """The artifact directory."""
 
 
-class Report(Protocol):
+class ReportFormat(Protocol):
     """A report format."""
 
     def __call__(self, report: CheckReport, /) -> str:

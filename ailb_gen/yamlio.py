@@ -72,7 +72,7 @@ _CoreLoader.add_implicit_resolver(f"{TAG}null", re.compile("^$"), [""])
 _CoreLoader.add_implicit_resolver(f"{TAG}merge", re.compile("^<<$"), ["<"])
 
 
-class _Builder:
+class _SourceBuilder:
     """Walks the node graph once, building data and places and collecting problems."""
 
     def __init__(self, file: str, typed: bool) -> None:
@@ -201,7 +201,7 @@ def read_yaml(text: str, file: str, typed: bool = True) -> Source:
     Raises IntentError with every syntax error, duplicate key and unusable key that was found.
     """
     _check_text(text, file)
-    builder = _Builder(file, typed)
+    builder = _SourceBuilder(file, typed)
     try:
         _check_size(text, file)
         loader = _CoreLoader(text) if typed else _TextLoader(text)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.run_history import StateDirectory
     from ailb_gen.deploy.session import DeploySession
     from ailb_gen.deploy.switch_driver import DeviceError
-    from ailb_gen.deploy.wave import Report
+    from ailb_gen.deploy.wave import RunReport
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
 
@@ -154,7 +154,7 @@ class Connection:
         *,
         approval: Approval | None = None,
         allow_foreign_deletes: bool = False,
-    ) -> Report:
+    ) -> RunReport:
         """Push the files in waves; each device is verified, then confirmed, or rolled back.
 
         With an approved plan, exactly that is pushed, or nothing. Raises UsageError before anything is changed; what
@@ -180,7 +180,7 @@ class Connection:
         with self._runs(options) as runs:
             return runs.deploy(check)
 
-    def resume(self, run: str = "", options: PushOptions | None = None) -> Report:
+    def resume(self, run: str = "", options: PushOptions | None = None) -> RunReport:
         """Settle an interrupted run, by default the last one, and continue it. Raises UsageError."""
         from ailb_gen.deploy.approval import check_resumed
 
@@ -188,12 +188,12 @@ class Connection:
         with self._runs(options) as runs:
             return runs.resume(run, lambda past: check_resumed(past, runs.state, required))
 
-    def confirm(self, run: str = "", options: PushOptions | None = None) -> Report:
+    def confirm(self, run: str = "", options: PushOptions | None = None) -> RunReport:
         """Confirm what an interrupted run left pending on devices. Raises UsageError."""
         with self._runs(options) as runs:
             return runs.confirm(run)
 
-    def rollback(self, run: str = "", options: PushOptions | None = None) -> Report:
+    def rollback(self, run: str = "", options: PushOptions | None = None) -> RunReport:
         """Bring back what the devices had before a run, by default the last one. Raises UsageError."""
         with self._runs(options) as runs:
             return runs.rollback(run)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ailb_gen.sim.point import Point
-    from ailb_gen.sim.results import Result
+    from ailb_gen.sim.results import PointResult
     from ailb_gen.sim.sweep import Board, Options, Prepared
 
 
@@ -97,7 +97,7 @@ def simulated(
         begin(out)
     known: dict[str, Mapping[str, Any]] = dict(finished)
 
-    def kept(result: Result) -> None:
+    def kept(result: PointResult) -> None:
         known[result.digest] = result.statistics
         if PROFILE in result.files:
             profiles[result.digest] = json.loads(result.files[PROFILE])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
-from ailb_gen.hosts.model import Nic as HostNic
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import NetplanNic as HostNic
+from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.intent.models import Fabric, Nic, ServerOverride
 from ailb_gen.intent.settings import Roce
 from ailb_gen.layout import NETPLAN, server_folder
@@ -150,7 +150,7 @@ class HostGroup:
     Only what depends on the cable of a server is checked per server.
     """
 
-    profile: Profile
+    profile: ServerProfile
     servers: tuple[str, ...]
     expected: ExpectedHost
 

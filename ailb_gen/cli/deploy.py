@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.artifacts import Trust
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.push import Limits, PushOptions
-    from ailb_gen.deploy.wave import Report
+    from ailb_gen.deploy.wave import RunReport
 
 
 # What is done with the waves before the one that failed.
@@ -127,7 +127,7 @@ def deploy(
     _check_together(approved is not None, signed, resume, limit, dry_run, run, as_is)
     limited = list(approved.limit) if approved is not None else limit or []
     least = approved.min_paths if approved is not None else min_paths
-    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
+    place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     options = PushOptions(
         limits,
         on_failure,
@@ -143,7 +143,7 @@ def deploy(
         as_is=tuple(as_is or ()),
     )
 
-    def push(connection: Connection, options: PushOptions) -> Report:
+    def push(connection: Connection, options: PushOptions) -> RunReport:
         if resume:
             return connection.resume(run, options)
         return connection.deploy(options, approval=approval, allow_foreign_deletes=allow_foreign_deletes)
@@ -172,7 +172,7 @@ def confirm(
     """
     from ailb_gen.deploy.push import Limits, PushOptions
 
-    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
+    place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     effect = "devices that do not answer soon are not waited for"
     options = PushOptions(Limits(), as_is=tuple(as_is or ()))
     _run(
@@ -211,13 +211,13 @@ def rollback(
     from ailb_gen.deploy.push import PushOptions
 
     limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
-    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
+    place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     options = PushOptions(limits, min_paths=min_paths, as_is=tuple(as_is or ()))
     pages = _pages(reports, "rollback", place)
     _run(place, lambda connection, options: connection.rollback(run, options), options, pages, yes, rolls_back=True)
 
 
-def _pages(words: list[str] | None, verb: str, place: fleet.Place, *read: Path | None) -> Pages:
+def _pages(words: list[str] | None, verb: str, place: fleet.FabricArguments, *read: Path | None) -> Pages:
     """Return where the pages of a run go. Raises UsageError."""
     from ailb_gen.cli.push_report import Pages, files_of
 
@@ -225,8 +225,8 @@ def _pages(words: list[str] | None, verb: str, place: fleet.Place, *read: Path |
 
 
 def _run(
-    place: fleet.Place,
-    verb: Callable[[Connection, PushOptions], Report],
+    place: fleet.FabricArguments,
+    verb: Callable[[Connection, PushOptions], RunReport],
     options: PushOptions,
     pages: Pages,
     yes: bool = False,
@@ -313,7 +313,9 @@ def _approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
     return "asked" if signals.ask(partial(ask, question)) else ""
 
 
-def _conclude(report: Report, place: fleet.Place, signals: Signals, dry_run: bool, rolls_back: bool) -> None:
+def _conclude(
+    report: RunReport, place: fleet.FabricArguments, signals: Signals, dry_run: bool, rolls_back: bool
+) -> None:
     """Print how every device ended and what can be done next; leave with the exit code of the worst of it."""
     from ailb_gen.deploy.deployment import counted
     from ailb_gen.deploy.run_history import DeviceOutcome
@@ -347,7 +349,7 @@ def _conclude(report: Report, place: fleet.Place, signals: Signals, dry_run: boo
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
 
-def _unrecorded(report: Report) -> list[str]:
+def _unrecorded(report: RunReport) -> list[str]:
     """Return what to know where the record could not be written to its end: which devices changed, and what to do."""
     if not report.unrecorded:
         return []
@@ -358,7 +360,7 @@ def _unrecorded(report: Report) -> list[str]:
     return [report.unrecorded, *lines, "free space there, then run a command below; it finishes the record"]
 
 
-def _following(report: Report, place: fleet.Place, rolls_back: bool, interrupted: bool) -> str:
+def _following(report: RunReport, place: fleet.FabricArguments, rolls_back: bool, interrupted: bool) -> str:
     """Return the commands that go on from here, where something was begun and is not done."""
     from ailb_gen.deploy.run_history import DeviceOutcome
 

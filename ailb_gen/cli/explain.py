@@ -13,7 +13,7 @@ from ailb_gen.cli.console import echo_table, say
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
-    from ailb_gen.design.model import Design, Server, Switch
+    from ailb_gen.design.model import Design, DesignServer, DesignSwitch
 
 # (title, columns, rows)
 Table = tuple[str, tuple[str, ...], list[tuple[object, ...]]]
@@ -60,7 +60,7 @@ def _tables(design: Design, name: str) -> list[Table]:
     raise UsageError(f"{name!r}: the fabric has no such device; {hint}")
 
 
-def _about(switch: Switch) -> Table:
+def _about(switch: DesignSwitch) -> Table:
     rows: list[tuple[object, ...]] = [
         ("role", switch.role),
         ("platform", switch.platform),
@@ -74,7 +74,7 @@ def _about(switch: Switch) -> Table:
     return (switch.name, ("what", "value"), rows)
 
 
-def _fabric_ports(switch: Switch, title: str) -> Table:
+def _fabric_ports(switch: DesignSwitch, title: str) -> Table:
     rows: list[tuple[object, ...]] = [
         (port.interface, port.peer, port.peer_interface, port.color.name, port.mtu, _state(port.disabled))
         for port in switch.fabric_ports
@@ -86,7 +86,7 @@ def _state(disabled: bool) -> str:
     return "disabled" if disabled else "in service"
 
 
-def _groups(switch: Switch) -> Table:
+def _groups(switch: DesignSwitch) -> Table:
     members = {row.name: ", ".join(row.members) for row in switch.as_lists}
     rows: list[tuple[object, ...]] = [
         (
@@ -101,7 +101,7 @@ def _groups(switch: Switch) -> Table:
     return ("BGP groups", ("GROUP", "FABRIC-COLOR", "COMMUNITY", "PEER AS", "AUTO-DISCOVERY ON"), rows)
 
 
-def _leaf(design: Design, leaf: Switch) -> list[Table]:
+def _leaf(design: Design, leaf: DesignSwitch) -> list[Table]:
     from ailb_gen.design.model import HostPort
 
     irb = leaf.vlan.id if leaf.vlan else 0
@@ -125,11 +125,11 @@ def _leaf(design: Design, leaf: Switch) -> list[Table]:
     ]
 
 
-def _spine(spine: Switch) -> list[Table]:
+def _spine(spine: DesignSwitch) -> list[Table]:
     return [_about(spine), _fabric_ports(spine, "Links to leaves"), _groups(spine)]
 
 
-def _server(server: Server) -> list[Table]:
+def _server(server: DesignServer) -> list[Table]:
     about: list[tuple[object, ...]] = [("stripe", server.stripe)]
     if server.management:
         about.append(("management", server.management))

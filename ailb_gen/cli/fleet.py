@@ -77,7 +77,7 @@ def trust(unverified: bool) -> Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FabricArguments:
     """The fabric that a command is about, and how its devices are reached: what the next command needs, too."""
 
     fabric: Path

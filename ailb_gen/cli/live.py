@@ -124,7 +124,7 @@ def wanted() -> bool:
 
 
 @dataclass(slots=True)
-class Bar:
+class ProgressBar:
     """Progress that is counted: called with how many more units are done; `step` names what is being done.
 
     The rest of the time is guessed from the units that are done: from `since`, when the first began, to `last`, when
@@ -200,9 +200,9 @@ def _minutes(seconds: float) -> str:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Bar]:
+def progress(what: str, total: int) -> Iterator[ProgressBar]:
     """Show progress on a terminal; in a pipe say nothing."""
-    bar = Bar(what, total)
+    bar = ProgressBar(what, total)
     if wanted():
         with Live(bar.line):
             yield bar
@@ -213,7 +213,7 @@ def progress(what: str, total: int) -> Iterator[Bar]:
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal that something is being done, and for how long; gives what is called to name it anew."""
-    bar = Bar(what)
+    bar = ProgressBar(what)
 
     def line(width: int) -> list[Piece]:
         return [(f"{bar.doing or what}  ", None), (clock(bar.began), Style.DIM)]

@@ -37,7 +37,7 @@ def drift(
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
-    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
+    place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     _observe(place, limit, reports, Connection.drift)
 
 
@@ -59,7 +59,7 @@ def verify(
 
     Exit codes: 0 as designed, 1 not so or a device that cannot be asked, 2 bad input.
     """
-    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
+    place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     _observe(place, limit, reports, Connection.verify)
 
 
@@ -72,7 +72,9 @@ class Observe(Protocol):
         """Return the report."""
 
 
-def _observe(place: fleet.Place, limit: list[str] | None, reports: list[str] | None, observe: Observe) -> None:
+def _observe(
+    place: fleet.FabricArguments, limit: list[str] | None, reports: list[str] | None, observe: Observe
+) -> None:
     """Observe the devices, report, and leave with 1 if anything deviates."""
     where = targets(reports or [], place.inputs, formats(reports))
     with place.connect(limit) as connection:
@@ -97,7 +99,7 @@ def collect(
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """
-    place = fleet.Place(fabric, None, inventory, driver, jobs, accept_new_hostkeys)
+    place = fleet.FabricArguments(fabric, None, inventory, driver, jobs, accept_new_hostkeys)
     check_place("-o", out, place.inputs)
     with place.connect(limit) as connection:
         written, errors = connection.collect(out, progress=progress)

@@ -74,7 +74,7 @@ def plan(
     """
     from ailb_gen.cli.push_report import files_of
 
-    place = fleet.Place(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
+    place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     try:
         if out is not None:
             check_place("-o", out, place.inputs)
@@ -114,7 +114,7 @@ def _to_sign(out: Path, signed: bool) -> list[str]:
 
 def _plan(
     connection: Connection,
-    place: fleet.Place,
+    place: fleet.FabricArguments,
     min_paths: int,
     brief: bool,
     as_json: bool,

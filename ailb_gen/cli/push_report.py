@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from ailb_gen.cli.fleet import Place
+    from ailb_gen.cli.fleet import FabricArguments
     from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.report.pages import Subject
+    from ailb_gen.deploy.report.pages import PageSubject
     from ailb_gen.deploy.session import DeploySession
-    from ailb_gen.deploy.wave import Report
+    from ailb_gen.deploy.wave import RunReport
 
 FORMATS = ("html",)
 
@@ -35,11 +35,11 @@ class Pages:
 
     files: tuple[Path, ...]
     verb: str
-    place: Place
+    place: FabricArguments
     on: DeploySession | None = None
     plan: Plan | None = None
     run: str = ""
-    report: Report | None = None
+    report: RunReport | None = None
 
     def note_plan(self, plan: Plan) -> None:
         """Note what is about to be pushed."""
@@ -86,9 +86,9 @@ class Pages:
         return run_page(subject_of(self.place, self.on, self.verb), trace, file, ending, self.plan, impact)
 
 
-def subject_of(place: Place, on: DeploySession, verb: str) -> Subject:
+def subject_of(place: FabricArguments, on: DeploySession, verb: str) -> PageSubject:
     """Return what the pages of a command are about."""
-    from ailb_gen.deploy.report.pages import Subject
+    from ailb_gen.deploy.report.pages import PageSubject
 
     facts = (
         ("Command", f"ailb-gen {verb}"),
@@ -96,7 +96,7 @@ def subject_of(place: Place, on: DeploySession, verb: str) -> Subject:
         ("Files", str(place.artifacts)),
         ("Devices", f"{len(on.picked)} of {len(on.roles)}" if len(on.picked) != len(on.roles) else str(len(on.roles))),
     )
-    return Subject(on.intent.fabric, verb, facts, on.mask)
+    return PageSubject(on.intent.fabric, verb, facts, on.mask)
 
 
 def written(files: Sequence[Path], page: Callable[[], str]) -> str:

@@ -24,7 +24,7 @@ from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import once
 from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.deploy.transaction import ConfigurationSource, history_source, unchanged
-from ailb_gen.deploy.wave import INTERRUPTED, Report, Rollout, WaveRun
+from ailb_gen.deploy.wave import INTERRUPTED, Rollout, RunReport, WaveRun
 from ailb_gen.errors import DeployError, OutputError, UsageError
 from ailb_gen.version import __version__
 from ailb_gen.wording import some
@@ -58,14 +58,14 @@ class Deployment:
     state: StateDirectory
     options: PushOptions
 
-    def deploy(self, check: Callable[[Plan], None]) -> Report:
+    def deploy(self, check: Callable[[Plan], None]) -> RunReport:
         """Push the files. `check` raises if what was planned does not hold any more. Raises AilbError."""
         none_unsettled(self.state)
         found = self._plan(self.session.file_source)
         check(found)
         return self._carry_out(found, RunTask(self.state.new_run(), DEPLOY, self.session.file_source))
 
-    def resume(self, given: str = "", check: Callable[[RecordedRun], None] = lambda past: None) -> Report:
+    def resume(self, given: str = "", check: Callable[[RecordedRun], None] = lambda past: None) -> RunReport:
         """Settle a run and continue it, deploy or rollback. Raises UsageError when there is nothing to continue.
 
         `check` raises if that run may not be continued.
@@ -98,7 +98,7 @@ class Deployment:
         done = only._carry_out(found, RunTask(past.run, past.kind, source, past.undoes, left.old, left.leg + 1))
         return replace(done, results={**report.results, **done.results})
 
-    def confirm(self, given: str = "") -> Report:
+    def confirm(self, given: str = "") -> RunReport:
         """Confirm what a run that was cut off left pending. Raises UsageError when there is nothing."""
         past = recorded_run(self.state, given, lambda past: not past.dry)
         if not past.left.devices:
@@ -106,7 +106,7 @@ class Deployment:
         self.options.tell(f"confirming what {past} left pending")
         return self._settle(past, past.left.devices, done=True)
 
-    def rollback(self, given: str = "") -> Report:
+    def rollback(self, given: str = "") -> RunReport:
         """Take a run back: what is pending at once, what was confirmed in waves of its own, checked and verified.
 
         Without a name, that is the one that is unsettled, else the last one that changed something. A rollback is taken
@@ -124,7 +124,7 @@ class Deployment:
             raise UsageError(f"{past} changed nothing that could be rolled back")
         self._announce(past, len(confirmed))
         if servers and not self.options.approve(f"Restore what {some(servers)} had before?"):
-            return Report(past.run, stopped="it was not approved")
+            return RunReport(past.run, stopped="it was not approved")
         report = self._settle(past, (), done=True, also=servers)
         report.about = past.run
         gone = [name for name in confirmed if name not in self.session.switches and name not in self.session.servers]
@@ -143,7 +143,7 @@ class Deployment:
             return report
         return self._take_back(past, changed, report) if changed else report
 
-    def _take_back(self, past: RecordedRun, changed: frozenset[str], report: Report) -> Report:
+    def _take_back(self, past: RecordedRun, changed: frozenset[str], report: RunReport) -> RunReport:
         """Roll confirmed switches back in waves of their own; `report` is what was settled before."""
         only, source = self._limited(changed, len(report.names(DeviceOutcome.ATTENTION))), _way_back_of(past, changed)
         found = only._plan(source)
@@ -185,7 +185,7 @@ class Deployment:
             self.options.tell(f"sessions are not verified with {error}")
         return found
 
-    def _carry_out(self, found: Plan, job: RunTask) -> Report:
+    def _carry_out(self, found: Plan, job: RunTask) -> RunReport:
         """Push a plan. Devices that cannot be read stop it, unless as many may fail."""
         lost = [name for name in found.errors if name in self.session.picked]
         if len(lost) > self.options.limits.failures:
@@ -195,11 +195,11 @@ class Deployment:
                 # Nothing is left to do of a run that was resumed.
                 with closing(self._log(job.run)) as log:
                     log.write("done", outcomes={})
-            return Report(job.run)
+            return RunReport(job.run)
         self.options.show(found)
         approved = self.options.approve("Push this?" if job.kind == DEPLOY else "Roll this back?")
         if not approved:
-            return Report(job.run, stopped=INTERRUPTED if self.session.pool.signals() else "it was not approved")
+            return RunReport(job.run, stopped=INTERRUPTED if self.session.pool.signals() else "it was not approved")
         with closing(self._log(job.run)) as log:
             try:
                 log.reserve(len(found.changed))
@@ -240,7 +240,7 @@ class Deployment:
 
     def _settle(
         self, past: RecordedRun, keep: Collection[str], done: bool = False, also: tuple[str, ...] = ()
-    ) -> Report:
+    ) -> RunReport:
         """Finish what a run left open: devices of `keep` with the new configuration, all others with the old one.
 
         `also` are devices that had come to their end; `done` ends the run.
@@ -250,7 +250,7 @@ class Deployment:
         if strange:
             raise UsageError(f"--as-is {some(strange)}: {past} did not leave it unsettled")
         wave = Wave("what was interrupted", tuple(n for n in (*left.devices, *also) if n not in as_is))
-        report = Report(past.run)
+        report = RunReport(past.run)
         if not wave.devices and not as_is:
             return report
         missing = [
@@ -283,7 +283,7 @@ class Deployment:
         return report
 
 
-def _write_done(log: RunLog, report: Report) -> None:
+def _write_done(log: RunLog, report: RunReport) -> None:
     """Record the end of a run whose record is whole."""
     if report.unrecorded:
         return

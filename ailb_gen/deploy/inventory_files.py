@@ -25,7 +25,7 @@ from ailb_gen.deploy.credentials import (
 from ailb_gen.design import check, numbers
 from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.colors import color_of, colors, step_of
-from ailb_gen.design.inventory import Platforms, Slot, spines, stripes
+from ailb_gen.design.inventory import PlatformProfiles, Slot, spines, stripes
 from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.servers import seats
@@ -249,7 +249,7 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     fabric, problems = intent.fabric, Problems(intent)
     check.check_size(fabric, problems)
     problems.stop_on_errors()
-    platforms = Platforms(fabric, problems)
+    platforms = PlatformProfiles(fabric, problems)
     leaves = tuple(leaf for stripe in stripes(fabric, platforms, problems) for leaf in stripe.leaves)
     tops = spines(fabric, platforms, problems)
     seated = [(stripe, seat) for stripe, row in enumerate(seats(fabric, problems), 1) for seat in row]

@@ -25,7 +25,7 @@ from ailb_gen.deploy.switch_state import FabricModel, read_fabric_model
 from ailb_gen.deploy.transaction import ConfigurationSource
 from ailb_gen.deploy.unmanaged import warnings
 from ailb_gen.errors import UsageError
-from ailb_gen.network.model import Management
+from ailb_gen.network.model import SwitchManagement
 from ailb_gen.network.sessions import Session, sessions
 
 
@@ -248,9 +248,9 @@ def _kept(switch_diff: SwitchDiff, room: Kept, size: int) -> SwitchDiff:
 
     What the model of a fabric does not ask for is let go: a device may have any number of statements that manage it.
     """
-    before = replace(switch_diff.before, operating=frozenset(), management=Management())
+    before = replace(switch_diff.before, operating=frozenset(), management=SwitchManagement())
     changed = switch_diff.after is not switch_diff.before
-    after = replace(switch_diff.after, operating=frozenset(), management=Management()) if changed else before
+    after = replace(switch_diff.after, operating=frozenset(), management=SwitchManagement()) if changed else before
     switch_diff = replace(switch_diff, before=before, after=after)
     try:
         room.take(_memory(switch_diff), OWN_BYTES + PER_BYTE * size)

@@ -35,7 +35,7 @@ FOLDED = "{ … }"
 ORDERED = ("term", "rule")
 
 
-class ComparedRow(NamedTuple):
+class SideBySideRow(NamedTuple):
     """A line of the comparison; `depth` counts the blocks around it. A side that has nothing is empty.
 
     `left` of a HIDDEN row is the number of statements that are left out.
@@ -73,7 +73,7 @@ class ComparedStatement:
         return front if bracket else self.words.rpartition(" ")[0]
 
 
-def side_by_side(running: Node, target: Node) -> tuple[ComparedRow, ...]:
+def side_by_side(running: Node, target: Node) -> tuple[SideBySideRow, ...]:
     """Compare what a switch has with what it is to have; secrets are replaced."""
     for tree in (running, target):
         if tree.flags & FLAT:
@@ -81,30 +81,30 @@ def side_by_side(running: Node, target: Node) -> tuple[ComparedRow, ...]:
     return _redacted(_block(running, target, 0, unlike_nodes(running, target)))
 
 
-def files_side_by_side(found: Mapping[str, HostFile], wanted: Mapping[str, HostFile]) -> tuple[ComparedRow, ...]:
+def files_side_by_side(found: Mapping[str, HostFile], wanted: Mapping[str, HostFile]) -> tuple[SideBySideRow, ...]:
     """Compare files of a server by path, line by line; secrets are replaced."""
-    rows: list[ComparedRow] = []
+    rows: list[SideBySideRow] = []
     for path in sorted({*found, *wanted}):
         old, new = found.get(path), wanted.get(path)
         if old == new:
             continue
         name = f"/{path}"
-        rows.append(ComparedRow(_kind(old is not None, new is not None), 0, name if old else "", name if new else ""))
+        rows.append(SideBySideRow(_kind(old is not None, new is not None), 0, name if old else "", name if new else ""))
         rows += _lines_compared(path, _lines(old), _lines(new))
     return tuple(rows)
 
 
-def packed(rows: Iterable[ComparedRow]) -> bytes:
+def packed(rows: Iterable[SideBySideRow]) -> bytes:
     """Return rows compressed: a large fabric has millions."""
     return zlib.compress(json.dumps([*rows], ensure_ascii=False).encode("utf-8", "backslashreplace"), 1)
 
 
-def unpacked(data: bytes) -> tuple[ComparedRow, ...]:
+def unpacked(data: bytes) -> tuple[SideBySideRow, ...]:
     """Return the rows that were packed."""
-    return tuple(ComparedRow(*row) for row in json.loads(zlib.decompress(data))) if data else ()
+    return tuple(SideBySideRow(*row) for row in json.loads(zlib.decompress(data))) if data else ()
 
 
-def changes_of(rows: Iterable[ComparedRow]) -> Iterator[tuple[str, ...]]:
+def changes_of(rows: Iterable[SideBySideRow]) -> Iterator[tuple[str, ...]]:
     """Yield the changed rows with the blocks around them: the same for two devices with the same change."""
     path: list[str] = []
     for row in rows:
@@ -114,30 +114,30 @@ def changes_of(rows: Iterable[ComparedRow]) -> Iterator[tuple[str, ...]]:
         path.append(row.right or row.left)
 
 
-def _block(old: Node, new: Node, depth: int, unlike: frozenset[int]) -> list[ComparedRow]:
+def _block(old: Node, new: Node, depth: int, unlike: frozenset[int]) -> list[SideBySideRow]:
     """Compare two blocks; no rows if nothing in them differs."""
     before, after = list(_statements(old)), list(_statements(new))
     twins = _twins(before, after)
     moved = _moved(before, after, twins, old.word == "then")
     # Behind which statement of the first block what is new, or was moved, belongs.
-    added: dict[int, list[ComparedRow]] = {}
+    added: dict[int, list[SideBySideRow]] = {}
     anchor = -1
     origin = {there: here for here, there in twins.items()}
     for at, statement in enumerate(after):
         if at not in origin:
             added.setdefault(anchor, []).extend(_all(statement, depth, ADDED))
         elif origin[at] in moved:
-            added.setdefault(anchor, []).append(ComparedRow(MOVED_HERE, depth, "", statement.folded))
+            added.setdefault(anchor, []).append(SideBySideRow(MOVED_HERE, depth, "", statement.folded))
         else:
             anchor = origin[at]
-    items: list[tuple[bool, list[ComparedRow]]] = [(True, added[-1])] if -1 in added else []
+    items: list[tuple[bool, list[SideBySideRow]]] = [(True, added[-1])] if -1 in added else []
     for at, statement in enumerate(before):
-        rows: list[ComparedRow] = []
+        rows: list[SideBySideRow] = []
         if at not in twins:
             rows = list(_all(statement, depth, REMOVED))
         else:
             rows = list(_pair(statement, after[twins[at]], depth, unlike, at in moved))
-        items.append((bool(rows), rows or [ComparedRow(SAME, depth, statement.folded, statement.folded)]))
+        items.append((bool(rows), rows or [SideBySideRow(SAME, depth, statement.folded, statement.folded)]))
         if at in added:
             items.append((True, added[at]))
     return list(_around(items, depth)) if any(changed for changed, _ in items) else []
@@ -177,35 +177,35 @@ def _moved(
 
 def _pair(
     old: ComparedStatement, new: ComparedStatement, depth: int, unlike: frozenset[int], moved: bool
-) -> Iterator[ComparedRow]:
+) -> Iterator[SideBySideRow]:
     """Compare a statement with its twin; nothing if they are the same."""
-    inner: list[ComparedRow] = []
+    inner: list[SideBySideRow] = []
     if old.block is not None and new.block is not None:
         if id(old.block) in unlike:
             inner = _block(old.block, new.block, depth + 1, unlike) if depth < DEEPEST else []
             if not inner and depth >= DEEPEST:
-                yield ComparedRow(REPLACED, depth, old.folded, new.folded)
+                yield SideBySideRow(REPLACED, depth, old.folded, new.folded)
                 return
     elif (block := old.block or new.block) is not None:
         inner = [row for one in _statements(block) for row in _all(one, depth + 1, REMOVED if old.block else ADDED)]
     if moved:
-        yield ComparedRow(MOVED_AWAY, depth, old.folded, "")
+        yield SideBySideRow(MOVED_AWAY, depth, old.folded, "")
     same = (old.tags, old.words) == (new.tags, new.words) and not inner
     if same or (moved and not inner):
         return
     kind = SAME if (old.tags, old.words, old.block is None) == (new.tags, new.words, new.block is None) else REPLACED
-    yield ComparedRow(kind, depth, old.text if inner else old.folded, new.text if inner else new.folded)
+    yield SideBySideRow(kind, depth, old.text if inner else old.folded, new.text if inner else new.folded)
     yield from inner
     if inner:
         ours, theirs = old.block is not None, new.block is not None
-        yield ComparedRow(_kind(ours, theirs), depth, "}" if ours else "", "}" if theirs else "")
+        yield SideBySideRow(_kind(ours, theirs), depth, "}" if ours else "", "}" if theirs else "")
 
 
-def _all(statement: ComparedStatement, depth: int, kind: str) -> Iterator[ComparedRow]:
+def _all(statement: ComparedStatement, depth: int, kind: str) -> Iterator[SideBySideRow]:
     """Yield all lines of a statement that one side alone has."""
 
-    def row(text: str, level: int) -> ComparedRow:
-        return ComparedRow(kind, level, *((text, "") if kind == REMOVED else ("", text)))
+    def row(text: str, level: int) -> SideBySideRow:
+        return SideBySideRow(kind, level, *((text, "") if kind == REMOVED else ("", text)))
 
     stack = [iter([statement])]
     while stack:
@@ -222,7 +222,7 @@ def _all(statement: ComparedStatement, depth: int, kind: str) -> Iterator[Compar
             stack.append(_statements(one.block))
 
 
-def _around(items: Sequence[tuple[bool, list[ComparedRow]]], depth: int) -> Iterator[ComparedRow]:
+def _around(items: Sequence[tuple[bool, list[SideBySideRow]]], depth: int) -> Iterator[SideBySideRow]:
     """Yield the rows of what changes and of what stands around it; the others are counted.
 
     Around a block that only holds a change nothing is shown: its own statements say enough.
@@ -235,23 +235,23 @@ def _around(items: Sequence[tuple[bool, list[ComparedRow]]], depth: int) -> Iter
             hidden += 1
             continue
         if hidden and changed:
-            yield ComparedRow(HIDDEN, depth, str(hidden), "")
+            yield SideBySideRow(HIDDEN, depth, str(hidden), "")
         hidden = 0
         yield from rows
     if hidden and changed:
-        yield ComparedRow(HIDDEN, depth, str(hidden), "")
+        yield SideBySideRow(HIDDEN, depth, str(hidden), "")
 
 
 def _kind(left: bool, right: bool) -> str:
     return SAME if left and right else REMOVED if left else ADDED
 
 
-def _redacted(rows: Sequence[ComparedRow]) -> tuple[ComparedRow, ...]:
+def _redacted(rows: Sequence[SideBySideRow]) -> tuple[SideBySideRow, ...]:
     """Replace secrets, left and right each as one text: the blocks around a word say what it is."""
     left = _side_redacted([row.left if row.kind != HIDDEN else "" for row in rows])
     right = _side_redacted([row.right for row in rows])
     return tuple(
-        row if row.kind == HIDDEN else ComparedRow(row.kind, row.depth, one, other)
+        row if row.kind == HIDDEN else SideBySideRow(row.kind, row.depth, one, other)
         for row, one, other in zip(rows, left, right, strict=True)
     )
 
@@ -287,18 +287,18 @@ def _shown(path: str, lines: Sequence[str]) -> list[str]:
     return [*map(redact, lines[:1]), *others]
 
 
-def _lines_compared(path: str, before: Sequence[str], after: Sequence[str]) -> Iterator[ComparedRow]:
+def _lines_compared(path: str, before: Sequence[str], after: Sequence[str]) -> Iterator[SideBySideRow]:
     ours, theirs = _shown(path, before), _shown(path, after)
     if len(before) > MOST_LINES:
-        yield ComparedRow(REPLACED, 1, f"{len(before):,} lines", f"{len(after):,} lines")
+        yield SideBySideRow(REPLACED, 1, f"{len(before):,} lines", f"{len(after):,} lines")
         return
     for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(AROUND):
         for verb, start, stop, begin, end in group:
             if verb == "equal":
-                yield from (ComparedRow(SAME, 1, line, line) for line in ours[start:stop])
+                yield from (SideBySideRow(SAME, 1, line, line) for line in ours[start:stop])
                 continue
             both = min(stop - start, end - begin)
             pairs = zip(ours[start : start + both], theirs[begin : begin + both], strict=True)
-            yield from (ComparedRow(REPLACED, 1, *pair) for pair in pairs)
-            yield from (ComparedRow(REMOVED, 1, line, "") for line in ours[start + both : stop])
-            yield from (ComparedRow(ADDED, 1, "", line) for line in theirs[begin + both : end])
+            yield from (SideBySideRow(REPLACED, 1, *pair) for pair in pairs)
+            yield from (SideBySideRow(REMOVED, 1, line, "") for line in ours[start + both : stop])
+            yield from (SideBySideRow(ADDED, 1, "", line) for line in theirs[begin + both : end])

@@ -23,7 +23,7 @@ from ailb_gen.junos.edit import unquoted
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.consequences import consequence
 from ailb_gen.network.filters import Attachment
-from ailb_gen.network.model import NETCONF_PORT, Management, Switch, Vlan
+from ailb_gen.network.model import NETCONF_PORT, Switch, SwitchManagement, Vlan
 from ailb_gen.network.supported_statements import Standing, standing
 from ailb_gen.wording import some
 
@@ -259,14 +259,14 @@ def warnings(before: Switch, after: Switch, target: Target) -> tuple[str, ...]:
     return (*dict.fromkeys(found), *_other_port(own, target.port), *_denied(own, user), *_lost(before, after, user))
 
 
-def _other_port(own: Management, port: int) -> Iterator[str]:
+def _other_port(own: SwitchManagement, port: int) -> Iterator[str]:
     """Yield another port of SSH where the inventory has NETCONF on that of SSH."""
     for text, _ in own.statements if port == SSH_PORT else ():
         if text.startswith(PORT) and text != f"{PORT}{SSH_PORT}":
             yield f"{text}: a push connects to port {port}, unless the inventory says otherwise"
 
 
-def _denied(own: Management, user: str) -> Iterator[str]:
+def _denied(own: SwitchManagement, user: str) -> Iterator[str]:
     """Yield the operations that the class of the login forbids."""
     name = dict(own.users).get(user, "")
     above = f"system login class {name} "

@@ -26,7 +26,7 @@ from ailb_gen.deploy.switch_driver import DeviceError, Phase, SwitchDriver, cut
 from ailb_gen.deploy.switch_state import FabricModel, read_fabric_model, switch_of
 from ailb_gen.deploy.transaction import tree_of
 from ailb_gen.errors import Place
-from ailb_gen.network.model import LoadBalancing, Port
+from ailb_gen.network.model import Port, SwitchLoadBalancing
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import plural, some
@@ -54,7 +54,7 @@ class ForwardingState:
     mtus: Mapping[str, str]
     inet6_mtus: Mapping[str, str]
     routes: Mapping[Prefix, frozenset[str]]
-    balancing: LoadBalancing
+    balancing: SwitchLoadBalancing
 
     def deviations(self, seen: ForwardingState) -> Iterator[str]:
         """Yield the deviations of the observed state, in words."""
@@ -95,7 +95,7 @@ def _next_hops(switch: SwitchDriver, prefix: str) -> frozenset[str]:
 
 
 # Load balancing by the statements that are active: what it is called, and the words for it.
-BALANCING: tuple[tuple[str, Callable[[LoadBalancing], set[str]]], ...] = (
+BALANCING: tuple[tuple[str, Callable[[SwitchLoadBalancing], set[str]]], ...] = (
     ("load balancing of all routes per flow (forwarding-table export)", lambda one: {_on(one.per_packet)}),
     ("ecmp-fast-reroute", lambda one: {_on(one.fast_reroute)}),
     ("maximum-ecmp", lambda one: {str(one.maximum_ecmp)}),

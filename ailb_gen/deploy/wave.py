@@ -244,7 +244,7 @@ INTERRUPTED = "it was interrupted"
 
 
 @dataclass(slots=True)
-class Report:
+class RunReport:
     """The final state of every device of a run, in the order of the waves; `refused` are those of the first check.
 
     `about` is the run that was taken back, where that is another one; `unrecorded` is why the record could not be
@@ -276,12 +276,12 @@ class Rollout:
     transaction: Callable[[str, ExpectedState], Transaction[Any]]
     plan: Plan
 
-    def run(self, old: Mapping[str, str], leg: int = 0) -> Report:
+    def run(self, old: Mapping[str, str], leg: int = 0) -> RunReport:
         """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
 
         `leg` counts how often it was resumed. Raises OutputError when nothing can be recorded, before any change.
         """
-        report = Report(self.push.log.run)
+        report = RunReport(self.push.log.run)
         waves = self.plan.waves
         names = [name for wave in waves for name in wave.devices]
         self.push.log.write(
@@ -295,7 +295,7 @@ class Rollout:
             self._push([wave for wave in left if wave.devices], report)
         return report
 
-    def _check(self, names: Sequence[str], report: Report) -> bool:
+    def _check(self, names: Sequence[str], report: RunReport) -> bool:
         """Check everything before anything is changed; return whether to go on."""
         transactions = {name: self.transaction(name, self.plan.fabric_model.expected(name)) for name in names}
         with self.push.options.progress("checking", len(names)) as advance:
@@ -307,7 +307,7 @@ class Rollout:
             report.stopped = INTERRUPTED
         return self.push.failed <= self.push.options.limits.failures and not report.stopped
 
-    def _push(self, waves: Sequence[Wave], report: Report) -> None:
+    def _push(self, waves: Sequence[Wave], report: RunReport) -> None:
         fabric = self.plan.fabric_model
         for number, wave in enumerate(waves, 1):
             if self.push.stopped():
@@ -340,7 +340,7 @@ class Rollout:
         """Return the state of the fabric when devices have changed; servers are not in it."""
         return fabric.after({name: self.plan.switches[name].after for name in names if name in self.plan.switches})
 
-    def _back(self, fabric: FabricModel, waves: Sequence[Wave], report: Report) -> None:
+    def _back(self, fabric: FabricModel, waves: Sequence[Wave], report: RunReport) -> None:
         """Bring back what earlier waves had before, the last one first."""
         kept = [
             (wave, tuple(n for n in wave.devices if report.results[n].outcome is DeviceOutcome.CONFIRMED))

@@ -7,8 +7,17 @@ from ailb_gen.design import check, numbers
 from ailb_gen.design.addresses import ipv4_text, network
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
-from ailb_gen.design.inventory import Platforms, Slot, StripeSlot, spines, stripes
-from ailb_gen.design.model import AsList, Color, Design, DeviceSettings, Prefix, Server, Switch, Vlan
+from ailb_gen.design.inventory import PlatformProfiles, Slot, StripeSlot, spines, stripes
+from ailb_gen.design.model import (
+    Color,
+    ColorPrefix,
+    Design,
+    DesignAsList,
+    DesignServer,
+    DesignSwitch,
+    DesignVlan,
+    DeviceSettings,
+)
 from ailb_gen.design.numbers import SwitchNumbers
 from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Problems, collapsed
@@ -24,19 +33,19 @@ from ailb_gen.intent.plans import Addressing
 LOCAL_COMMUNITY = "0:15"
 
 
-def _prefixes(plan: Addressing, leaf: Slot, colors: tuple[Color, ...]) -> tuple[Prefix, ...]:
+def _prefixes(plan: Addressing, leaf: Slot, colors: tuple[Color, ...]) -> tuple[ColorPrefix, ...]:
     rows = []
     for color in colors:
         value = network(plan, leaf.stripe, leaf.number, color.number)
-        rows.append(Prefix(color, value, f"{address_text(value)}/64", address_text(value | plan.gateway)))
+        rows.append(ColorPrefix(color, value, f"{address_text(value)}/64", address_text(value | plan.gateway)))
     return tuple(rows)
 
 
-def _vlan(leaf: Slot, number: int) -> Vlan:
-    return Vlan(number, f"vn{number}", f"Virtual network for rail {leaf.number - 1} on leaf {leaf.name}")
+def _vlan(leaf: Slot, number: int) -> DesignVlan:
+    return DesignVlan(number, f"vn{number}", f"Virtual network for rail {leaf.number - 1} on leaf {leaf.name}")
 
 
-class _Builder:
+class _DesignBuilder:
     """One run from intent to design; the steps share what they found."""
 
     def __init__(self, intent: Intent) -> None:
@@ -44,7 +53,7 @@ class _Builder:
         self.problems = Problems(intent)
         check.check_size(self.fabric, self.problems)
         self.problems.stop_on_errors()
-        platforms = Platforms(self.fabric, self.problems)
+        platforms = PlatformProfiles(self.fabric, self.problems)
         self.stripes = stripes(self.fabric, platforms, self.problems)
         self.leaves = tuple(leaf for stripe in self.stripes for leaf in stripe.leaves)
         self.spines = spines(self.fabric, platforms, self.problems)
@@ -118,7 +127,7 @@ class _Builder:
         check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
         return {name: str(cidr) if cidr else "" for name, (cidr, _) in servers}
 
-    def vlans(self) -> dict[str, Vlan]:
+    def vlans(self) -> dict[str, DesignVlan]:
         """Return the VLAN of every leaf; notes ids that two leaves share within their scope."""
         rows = numbers.vlans(self.leaves, self.fabric, self.problems)
         whole = self.fabric.vlans.unique == "fabric"
@@ -130,20 +139,20 @@ class _Builder:
         check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
         return {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, rows, strict=True)}
 
-    def as_lists(self, given: dict[str, SwitchNumbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, AsList]]:
+    def as_lists(self, given: dict[str, SwitchNumbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, DesignAsList]]:
         """Return, per role, the AS list of every color: a leaf accepts only the spines of that color."""
         spine_asns: dict[str, set[int]] = defaultdict(set)
         for row in rows:
             spine_asns[row.link.color.name].add(given[row.link.spine].asn[0])
-        leaf_asns = AsList("leaves", ranges(given[leaf.name].asn[0] for leaf in self.leaves))
+        leaf_asns = DesignAsList("leaves", ranges(given[leaf.name].asn[0] for leaf in self.leaves))
         return {
-            "leaf": {c.name: AsList(f"spines-{c.name}", ranges(spine_asns[c.name])) for c in self.colors},
+            "leaf": {c.name: DesignAsList(f"spines-{c.name}", ranges(spine_asns[c.name])) for c in self.colors},
             "spine": {c.name: leaf_asns for c in self.colors},
         }
 
     def servers(
-        self, prefixes: dict[str, tuple[Prefix, ...]], vlans: dict[str, Vlan], managed: dict[str, str]
-    ) -> tuple[tuple[Server, ...], list[HostPortUse]]:
+        self, prefixes: dict[str, tuple[ColorPrefix, ...]], vlans: dict[str, DesignVlan], managed: dict[str, str]
+    ) -> tuple[tuple[DesignServer, ...], list[HostPortUse]]:
         builder = ServerBuilder(self.fabric, prefixes, vlans, managed, self.problems)
         seated = [len(stripe.leaves) for stripe, row in self.seats_by_stripe if row]
         builder.check_rdma(max(seated, default=0))
@@ -153,12 +162,12 @@ class _Builder:
     def switches(
         self,
         given: dict[str, SwitchNumbers],
-        prefixes: dict[str, tuple[Prefix, ...]],
-        vlans: dict[str, Vlan],
+        prefixes: dict[str, tuple[ColorPrefix, ...]],
+        vlans: dict[str, DesignVlan],
         rows: tuple[Wire, ...],
         uses: list[HostPortUse],
         out: Drained,
-    ) -> list[Switch]:
+    ) -> list[DesignSwitch]:
         by_switch: dict[str, list[Wire]] = defaultdict(list)
         hosts: dict[str, list[HostPortUse]] = defaultdict(list)
         for row in rows:
@@ -225,6 +234,6 @@ def build(intent: Intent) -> tuple[Design, tuple[Problem, ...]]:
 
     Raises IntentError with everything that does not add up: duplicates, exhausted pools, overlaps, MTUs, ports.
     """
-    builder = _Builder(intent)
+    builder = _DesignBuilder(intent)
     design = builder.design()
     return design, tuple(collapsed(builder.problems.warnings))

@@ -13,7 +13,7 @@ from ailb_gen.design.servers import HostPortUse, Seat
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.nccl import Network, faults
+from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.settings import Settings, SwitchMtu
@@ -366,7 +366,7 @@ def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
     values = {"NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads)} | own
     nics = [fabric.names.nic.format(i=rail) for rail in range(fabric.rails)]
     pool = Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length)
-    wrong = faults(values, Network(rdma, fabric.roce.dscp if fabric.roce.enabled else None, nics, pool))
+    wrong = faults(values, NcclNetwork(rdma, fabric.roce.dscp if fabric.roce.enabled else None, nics, pool))
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
         problems.error(

@@ -64,7 +64,7 @@ class StripeSlot:
     leaves: tuple[Slot, ...]
 
 
-class Platforms:
+class PlatformProfiles:
     """Finds profiles by name: the fabric's own first, then the shipped ones."""
 
     __slots__ = ("fabric", "known", "problems")
@@ -102,7 +102,7 @@ def _check_names(kind: str, given: Iterable[str | int], known: Iterable[str | in
             problems.error("unknown-device", ("overrides", kind, name), f"the fabric has no such {singular}", hint)
 
 
-def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[StripeSlot, ...]:
+def stripes(fabric: Fabric, platforms: PlatformProfiles, problems: Problems) -> tuple[StripeSlot, ...]:
     """Return every stripe with its leaves."""
     base = plain_settings(fabric)
     result: list[StripeSlot] = []
@@ -143,7 +143,7 @@ def stripes(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[S
     return tuple(result)
 
 
-def spines(fabric: Fabric, platforms: Platforms, problems: Problems) -> tuple[Slot, ...]:
+def spines(fabric: Fabric, platforms: PlatformProfiles, problems: Problems) -> tuple[Slot, ...]:
     """Return every spine; an entry in the list and an override by name merge, the override wins."""
     base = plain_settings(fabric)
     result: list[Slot] = []

@@ -21,7 +21,7 @@ class Color:
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class ColorPrefix:
     """The /64 of one color on one leaf (the validated design's Table 2)."""
 
     color: Color
@@ -31,7 +31,7 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Vlan:
+class DesignVlan:
     """A VLAN and its IRB unit, which has the same number."""
 
     id: int
@@ -77,7 +77,7 @@ class HostPort(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class AsList:
+class DesignAsList:
     """`policy-options as-list`: numbers and ranges a BGP group accepts."""
 
     name: str
@@ -170,7 +170,7 @@ class DeviceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Management:
+class DesignManagement:
     """The management port of a switch."""
 
     interface: str
@@ -179,7 +179,7 @@ class Management:
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class DesignSwitch:
     """A leaf or a spine. `vlan` and `prefixes` are empty on spines; `number` counts from 1 in the stripe."""
 
     name: str
@@ -190,14 +190,14 @@ class Switch:
     asn: int
     router_id: str
     loopback: str
-    management: Management | None
-    vlan: Vlan | None
-    prefixes: tuple[Prefix, ...]
+    management: DesignManagement | None
+    vlan: DesignVlan | None
+    prefixes: tuple[ColorPrefix, ...]
     interfaces: tuple[Breakout | FabricPort | HostPort, ...]
     fabric_ports: tuple[FabricPort, ...]
     port_types: tuple[str, ...]
     groups: tuple[BgpGroup, ...]
-    as_lists: tuple[AsList, ...]
+    as_lists: tuple[DesignAsList, ...]
     maximum_ecmp: int
     device_settings: DeviceSettings
     extra_config: tuple[str, ...]
@@ -210,7 +210,7 @@ class HostTable:
     id: int
     name: str
     priority: int
-    prefix: Prefix
+    prefix: ColorPrefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class HostConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class DesignServer:
     """A GPU server; `ports` are the leaf ports of its NICs, in NIC order."""
 
     name: str
@@ -287,16 +287,16 @@ class Design:
     aigp: bool
     local_community: str
     colors: tuple[Color, ...]
-    leaves: tuple[Switch, ...]
-    spines: tuple[Switch, ...]
-    servers: tuple[Server, ...]
+    leaves: tuple[DesignSwitch, ...]
+    spines: tuple[DesignSwitch, ...]
+    servers: tuple[DesignServer, ...]
     links: tuple[Link, ...]
     host_speed_gbps: int
     drained: tuple[str, ...]
     loopback_pools: tuple[str, ...]
 
     @property
-    def switches(self) -> tuple[Switch, ...]:
+    def switches(self) -> tuple[DesignSwitch, ...]:
         """Leaves, then spines."""
         return self.leaves + self.spines
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.inventory import Slot, StripeSlot
-from ailb_gen.design.model import HostConfig, HostNic, HostTable, Prefix, Server, Vlan
+from ailb_gen.design.model import ColorPrefix, DesignVlan, HostConfig, HostNic, HostTable, Server
 from ailb_gen.design.ports import LaidOut, Layout, Ports, PortUse
 from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
@@ -99,7 +99,7 @@ def seats(fabric: Fabric, problems: Problems) -> tuple[tuple[Seat, ...], ...]:
     return tuple(result)
 
 
-def tables(nic: int, prefixes: tuple[Prefix, ...], fabric: Fabric) -> tuple[HostTable, ...]:
+def tables(nic: int, prefixes: tuple[ColorPrefix, ...], fabric: Fabric) -> tuple[HostTable, ...]:
     """Return the routing tables of a NIC (the validated design's Table 8)."""
     first = len(prefixes) * nic
     return tuple(
@@ -142,8 +142,8 @@ class ServerBuilder:
     def __init__(
         self,
         fabric: Fabric,
-        prefixes: Mapping[str, tuple[Prefix, ...]],
-        vlans: Mapping[str, Vlan],
+        prefixes: Mapping[str, tuple[ColorPrefix, ...]],
+        vlans: Mapping[str, DesignVlan],
         management: Mapping[str, str],
         problems: Problems,
     ) -> None:
@@ -236,7 +236,7 @@ class ServerBuilder:
         rows = [row for row in found if row is not None]
         return rows if len(rows) == len(found) else None
 
-    def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[Server]:
+    def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[DesignServer]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
         automatic = [seat.position + 1 for seat in row if not _all_named(stripe, seat)]
         rows = self._laid_out(stripe, max(automatic, default=0))
@@ -262,5 +262,5 @@ class ServerBuilder:
                     continue
                 ports.append(use.interface)
                 self.uses.append(HostPortUse(leaf.name, use, seat.name, nic.name, path))
-            result.append(Server(seat.name, stripe.number, self.management[seat.name], tuple(ports), config))
+            result.append(DesignServer(seat.name, stripe.number, self.management[seat.name], tuple(ports), config))
         return result

@@ -8,16 +8,16 @@ from ailb_gen.addresses import address_text
 from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import (
-    AsList,
     BgpGroup,
     Breakout,
+    ColorPrefix,
+    DesignAsList,
+    DesignManagement,
+    DesignSwitch,
+    DesignVlan,
     DeviceSettings,
     FabricPort,
     HostPort,
-    Management,
-    Prefix,
-    Switch,
-    Vlan,
 )
 from ailb_gen.design.numbers import SwitchNumbers
 from ailb_gen.design.ports import PortUse, breakouts, sort_key
@@ -38,11 +38,11 @@ class SwitchParts:
     numbers: SwitchNumbers
     gateway: str
     settings: DeviceSettings
-    vlan: Vlan | None
-    prefixes: tuple[Prefix, ...]
+    vlan: DesignVlan | None
+    prefixes: tuple[ColorPrefix, ...]
     wires: Sequence[Wire]
     hosts: Sequence[HostPortUse]
-    as_lists: dict[str, AsList]
+    as_lists: dict[str, DesignAsList]
     drained: frozenset[str]
 
 
@@ -88,7 +88,7 @@ def _host_port(slot: Slot, row: HostPortUse, parts: SwitchParts) -> HostPort:
     return HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic)
 
 
-def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, AsList]) -> tuple[BgpGroup, ...]:
+def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, DesignAsList]) -> tuple[BgpGroup, ...]:
     """Return one group per color, its interfaces in port order."""
     rows: dict[str, list[FabricPort]] = defaultdict(list)
     for port in ports:
@@ -105,7 +105,7 @@ def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, AsList]
     )
 
 
-def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
+def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
     """Put a leaf or a spine together."""
     is_leaf = slot.role == "leaf"
     fabric_ports = tuple(_fabric_port(slot, wire, parts) for wire in parts.wires)
@@ -117,8 +117,8 @@ def build_switch(slot: Slot, parts: SwitchParts) -> Switch:
     used_lists = {group.as_list for group in groups}
     links = Counter(wire.link.leaf for wire in parts.wires)
     loopback, cidr = parts.numbers.loopback[0], parts.numbers.management[0]
-    management = Management(slot.ports.profile.management_interface, str(cidr), parts.gateway) if cidr else None
-    return Switch(
+    management = DesignManagement(slot.ports.profile.management_interface, str(cidr), parts.gateway) if cidr else None
+    return DesignSwitch(
         name=slot.name,
         role=slot.role,
         stripe=slot.stripe,

@@ -24,7 +24,7 @@ from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric_state import FabricState
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.host import KEY, DeviceHost, FleetLogin
-from ailb_gen.emulator.server import Connection
+from ailb_gen.emulator.server import SshConnection
 from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.junos.schema import Schema
 
@@ -63,7 +63,7 @@ class Fleet:
             device = EmulatedDevice(spec, fabric, directory, schema, minute_s)
             key = _host_key(directory)
             port = base_port + number if base_port else 0
-            self._hosts[spec.name] = DeviceHost(device, key, login, address, port, Connection)
+            self._hosts[spec.name] = DeviceHost(device, key, login, address, port, SshConnection)
             self.devices[spec.name] = device
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="emulator", daemon=True)

@@ -15,7 +15,7 @@ from ailb_gen.emulator.terminal import Terminal
 NETCONF_COMMANDS = frozenset({"netconf", "xml-mode netconf need-trailer"})
 
 
-class Connection(asyncssh.SSHServer):
+class SshConnection(asyncssh.SSHServer):
     """One SSH connection to a device."""
 
     def __init__(self, host: DeviceHost) -> None:

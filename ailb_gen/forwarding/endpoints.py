@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ailb_gen.addresses import Prefix, address_text, address_value, eui64
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
-from ailb_gen.hosts.model import Host, Nic
+from ailb_gen.hosts.model import Host, NetplanNic
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import did_you_mean, some
@@ -109,7 +109,7 @@ def _prefixes(host: Host, rail: int) -> list[Prefix]:
     return found
 
 
-def sources(host: Host, nic: Nic) -> list[Prefix]:
+def sources(host: Host, nic: NetplanNic) -> list[Prefix]:
     """Return the prefixes of a NIC, in the order of its rules: one per queue pair."""
     return [rule.source for rule in host.profile.rules if rule.nic == nic.name and rule.source is not None]
 
@@ -131,7 +131,7 @@ def routed_prefixes(network: Network, routing: Routing) -> list[Prefix]:
     ]
 
 
-def interface_identifier(nic: Nic) -> int | None:
+def interface_identifier(nic: NetplanNic) -> int | None:
     """Return the interface identifier that SLAAC makes of the MAC address; None where that is not known."""
     return eui64(nic.mac) if nic.mac is not None and MAC.fullmatch(nic.mac) else None
 

@@ -14,7 +14,7 @@ from ailb_gen.addresses import BITS
 from ailb_gen.forwarding.filters import CHOSEN, TCP, Packet, Stop, blocked
 from ailb_gen.network.filters import Attachment, Span
 from ailb_gen.network.management import MANAGEMENT_PORTS
-from ailb_gen.network.model import NETCONF_PORT, Management, Switch
+from ailb_gen.network.model import NETCONF_PORT, Switch, SwitchManagement
 
 SSH_PORT = 22
 LOOPBACK = "lo0.0"
@@ -76,7 +76,7 @@ def _filtered(switch: Switch, attachment: Attachment) -> Iterator[Stop]:
                 yield Stop(f"on {name} ({attachment.direction}): {stop.reason}", stop.line)
 
 
-def _logins(own: Management, version: int, direction: str) -> Iterator[Packet]:
+def _logins(own: SwitchManagement, version: int, direction: str) -> Iterator[Packet]:
     """Yield the packets of SSH and NETCONF to an address of a management port, or from it, from anywhere.
 
     Without such an address the switch is taken to be managed over IPv4.

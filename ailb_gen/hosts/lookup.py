@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ailb_gen.hosts.model import Profile, Route, Rule
+from ailb_gen.hosts.model import Rule, ServerProfile, ServerRoute
 
 MAIN_TABLE = 254
 # ip-rule(8): the kernel's own rule for the main table.
@@ -25,20 +25,20 @@ class Lookup:
     rule: Rule | None
     table: int
     table_name: str
-    route: Route | None
+    route: ServerRoute | None
     nic: str
     gateway: int | None
 
 
-def table_name(profile: Profile, table: int) -> str:
+def table_name(profile: ServerProfile, table: int) -> str:
     """Return the name of a table in `rt_tables.d`, or its number."""
     if table == MAIN_TABLE:
         return "main"
     return next((entry.name for entry in profile.names if entry.table == table), str(table))
 
 
-def _best(routes: Iterable[Route], destination: int) -> Route | None:
-    best: Route | None = None
+def _best(routes: Iterable[ServerRoute], destination: int) -> ServerRoute | None:
+    best: ServerRoute | None = None
     length = -1
     for route in routes:
         if route.to is not None and route.to.length > length and route.to.holds(destination):
@@ -46,7 +46,7 @@ def _best(routes: Iterable[Route], destination: int) -> Route | None:
     return best
 
 
-def main_table(profile: Profile) -> Iterator[Route]:
+def main_table(profile: ServerProfile) -> Iterator[ServerRoute]:
     """Iterate over the routes of the main table: those written there, and the prefixes that the leaves announce."""
     for nic in profile.nics.values():
         for route in nic.routes:
@@ -54,7 +54,7 @@ def main_table(profile: Profile) -> Iterator[Route]:
                 yield route
 
 
-def route(profile: Profile, source: int, destination: int) -> Lookup:
+def route(profile: ServerProfile, source: int, destination: int) -> Lookup:
     """Return how a server sends a packet; addresses are 128-bit values."""
     for rule in profile.rules:
         if rule.table is None or rule.source is None or not rule.source.holds(source):

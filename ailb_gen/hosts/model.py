@@ -29,7 +29,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ServerRoute:
     """A route of netplan; `via` is None on the link itself, `table` None in the main table.
 
     `to` and `via` are None, too, when they are not IPv6; `text` is as written. `others` are keys that change
@@ -69,13 +69,13 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Nic:
+class NetplanNic:
     """A NIC in netplan: plain settings by key, `match` and `routes` and `routing-policy` aside."""
 
     name: str
     settings: Mapping[str, Setting]
     match: tuple[Setting, ...]
-    routes: tuple[Route, ...]
+    routes: tuple[ServerRoute, ...]
     rules: tuple[Rule, ...]
     file: str = field(default="", compare=False)
     line: int = line_field()
@@ -181,7 +181,7 @@ class Extra:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class ServerProfile:
     """Everything that the files of one folder say; `folder` is relative to the artifact directory.
 
     `nics`, `rules` (by priority) and `routes` (by table) are those of all netplan files, `network` are the other keys
@@ -192,9 +192,9 @@ class Profile:
 
     folder: str
     files: frozenset[str]
-    nics: Mapping[str, Nic]
+    nics: Mapping[str, NetplanNic]
     network: tuple[Setting, ...]
-    routes: Mapping[int, tuple[Route, ...]]
+    routes: Mapping[int, tuple[ServerRoute, ...]]
     rules: tuple[Rule, ...]
     names: tuple[TableName, ...]
     sysctls: tuple[Setting, ...]
@@ -213,4 +213,4 @@ class Host:
     """A server: its name and what its files say; servers that are configured alike share the profile."""
 
     name: str
-    profile: Profile
+    profile: ServerProfile

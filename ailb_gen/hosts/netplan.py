@@ -8,7 +8,7 @@ from typing import Any
 
 from ailb_gen.addresses import Prefix, address_value, prefix_value
 from ailb_gen.errors import IntentError
-from ailb_gen.hosts.model import Nic, Route, Rule, Setting, Value
+from ailb_gen.hosts.model import NetplanNic, Rule, ServerRoute, Setting, Value
 from ailb_gen.hosts.text import Folder
 from ailb_gen.yamlio import Path, Source, read_yaml
 
@@ -52,7 +52,7 @@ def _prefix(data: object) -> Prefix | None:
     return prefix_value(data if "/" in data else f"{data}/128")
 
 
-class _Reader:
+class _NetplanReader:
     """Reads one file; what has the wrong shape becomes a defect of the folder."""
 
     __slots__ = ("file", "folder", "source")
@@ -106,9 +106,9 @@ class _Reader:
             if key not in known
         )
 
-    def route(self, nic: str, entry: dict[Any, Any], path: Path) -> Route:
+    def route(self, nic: str, entry: dict[Any, Any], path: Path) -> ServerRoute:
         via = entry.get("via")
-        return Route(
+        return ServerRoute(
             nic=nic,
             to=_prefix(entry.get("to")),
             via=address_value(via) if isinstance(via, str) else None,
@@ -139,13 +139,13 @@ class _Reader:
             priority_line=self.line(*path, "priority"),
         )
 
-    def nic(self, name: str, data: object, path: Path) -> Nic:
+    def nic(self, name: str, data: object, path: Path) -> NetplanNic:
         given = self.mapping(data, path)
         plain = given.keys() - {"match", "routes", "routing-policy"}
         match = self.mapping(given.get("match", {}), (*path, "match"))
         routes = self.entries(given.get("routes", []), (*path, "routes"))
         rules = self.entries(given.get("routing-policy", []), (*path, "routing-policy"))
-        return Nic(
+        return NetplanNic(
             name=name,
             settings={
                 str(key): Setting(str(key), self.typed(str(key), given[key], (*path, key)), "", self.line(*path, key))
@@ -160,7 +160,7 @@ class _Reader:
         )
 
 
-def read_netplan(folder: Folder, file: str, text: str) -> tuple[list[Nic], list[Setting]]:
+def read_netplan(folder: Folder, file: str, text: str) -> tuple[list[NetplanNic], list[Setting]]:
     """Return the NICs of a netplan file and the other keys below `network`; defects go to the folder."""
     try:
         source = read_yaml(text, file, typed=False)
@@ -169,7 +169,7 @@ def read_netplan(folder: Folder, file: str, text: str) -> tuple[list[Nic], list[
             reason = f"{problem.path}: {problem.reason}" if problem.path else problem.reason
             folder.defect(file, reason, problem.place.line, problem.place.column)
         return [], []
-    reader = _Reader(folder, file, source)
+    reader = _NetplanReader(folder, file, source)
     top = reader.mapping(source.data, ())
     network = reader.mapping(top.get("network", {}), ("network",))
     ethernets = reader.mapping(network.get("ethernets", {}), ("network", "ethernets"))

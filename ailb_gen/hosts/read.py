@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.extras import modes, read_extras
-from ailb_gen.hosts.model import Host, HostDefect, Nic, Profile, Route, Rule, Setting
+from ailb_gen.hosts.model import Host, HostDefect, NetplanNic, Rule, ServerProfile, ServerRoute, Setting
 from ailb_gen.hosts.netplan import read_netplan
 from ailb_gen.hosts.scripts import read_names, read_qos, read_tables
 from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
@@ -54,8 +54,8 @@ def _names(folder: Folder, sub: str) -> list[str]:
         return []
 
 
-def _netplan(folder: Folder) -> tuple[dict[str, Nic], list[Setting]]:
-    nics: dict[str, Nic] = {}
+def _netplan(folder: Folder) -> tuple[dict[str, NetplanNic], list[Setting]]:
+    nics: dict[str, NetplanNic] = {}
     network: list[Setting] = []
     for name in _names(folder, NETPLAN_FOLDER):
         file = f"{NETPLAN_FOLDER}/{name}"
@@ -93,8 +93,8 @@ def _drop_ins(folder: Folder) -> Iterator[tuple[str, tuple[Setting, ...]]]:
         yield found[1], tuple(settings)
 
 
-def _by_table(nics: dict[str, Nic]) -> dict[int, tuple[Route, ...]]:
-    result: dict[int, list[Route]] = {}
+def _by_table(nics: dict[str, NetplanNic]) -> dict[int, tuple[ServerRoute, ...]]:
+    result: dict[int, list[ServerRoute]] = {}
     for nic in nics.values():
         for route in nic.routes:
             if route.table is not None:
@@ -102,17 +102,17 @@ def _by_table(nics: dict[str, Nic]) -> dict[int, tuple[Route, ...]]:
     return {table: tuple(routes) for table, routes in result.items()}
 
 
-def _by_priority(nics: dict[str, Nic]) -> tuple[Rule, ...]:
+def _by_priority(nics: dict[str, NetplanNic]) -> tuple[Rule, ...]:
     rules = [rule for nic in nics.values() for rule in nic.rules]
     return tuple(sorted(rules, key=lambda rule: rule.priority if rule.priority is not None else LAST))
 
 
-def read_profile(root: Path, name: str) -> Profile:
+def read_profile(root: Path, name: str) -> ServerProfile:
     """Read all files of the folder `name` below `root`; their defects are in the profile."""
     folder = Folder(root, name)
     nics, network = _netplan(folder)
     names, script, qos = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS))
-    profile = Profile(
+    profile = ServerProfile(
         folder=name,
         files=frozenset(),
         nics=nics,
@@ -179,7 +179,7 @@ def read_hosts(root: Path, executor: Executor | None = None) -> tuple[dict[str, 
     return {name: Host(name, profiles[folder]) for name, folder in folders.items()}, tuple(defects)
 
 
-class Hosts(Mapping[str, Host]):
+class ReadServers(Mapping[str, Host]):
     """The servers below a directory by name; the files of a profile are read when one of its servers is looked up."""
 
     def __init__(self, root: Path) -> None:

@@ -99,7 +99,7 @@ VARIABLES: dict[str, Variable] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class NcclNetwork:
     """What a server has of the fabric: its RDMA devices and NICs, the DSCP of RDMA data, None without RoCE; the pool.
 
     `pool` holds the addresses of GPU NICs.
@@ -111,7 +111,7 @@ class Network:
     pool: Prefix | None = None
 
 
-def faults(environment: dict[str, str], network: Network) -> dict[str, tuple[str, str]]:
+def faults(environment: dict[str, str], network: NcclNetwork) -> dict[str, tuple[str, str]]:
     """Return why values do not work, and which do, by the name of the variable."""
     found = {}
     for name, value in environment.items():
@@ -123,7 +123,7 @@ def faults(environment: dict[str, str], network: Network) -> dict[str, tuple[str
     return found
 
 
-def _fault(name: str, value: str, environment: dict[str, str], network: Network) -> tuple[str, str] | None:
+def _fault(name: str, value: str, environment: dict[str, str], network: NcclNetwork) -> tuple[str, str] | None:
     """Return what is wrong with a value that depends on others."""
     if name in ("NCCL_IB_TC", "NCCL_IB_FIFO_TC") and network.dscp is not None and int(value) >> 2 != network.dscp:
         first = network.dscp << 2
@@ -148,7 +148,7 @@ def _fault(name: str, value: str, environment: dict[str, str], network: Network)
     return _sockets(name, value, network)
 
 
-def _sockets(name: str, value: str, network: Network) -> tuple[str, str] | None:
+def _sockets(name: str, value: str, network: NcclNetwork) -> tuple[str, str] | None:
     """Return what is wrong with a value that says where sockets go, or to what."""
     if SOCKETS.fullmatch(name):
         chosen = [nic for nic in network.nics if _takes(name, value, nic)]

@@ -6,7 +6,7 @@ from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.absence import holds_without, words_of
 from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
 from ailb_gen.junos.instance import Instance
-from ailb_gen.junos.must import Path, Scope, Unevaluable, evaluate
+from ailb_gen.junos.must import NodePath, Scope, Unevaluable, evaluate
 from ailb_gen.junos.schema import Definition, Schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
@@ -42,7 +42,7 @@ def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckResult
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
     """Evaluate the constraints that a walk met, add to its violations; return how many, and which cannot be."""
     evaluated, unevaluated = 0, []
-    counts: dict[Path, dict[str, int]] = {}
+    counts: dict[NodePath, dict[str, int]] = {}
     words = words_of(root)
     # What is left to evaluate where the same constraints have been evaluated once.
     kept: dict[tuple[int, Definition, bool], list[list[str]]] = {}

@@ -52,7 +52,7 @@ class Unevaluable(Exception):  # noqa: N818 - not an error of the user's: it is 
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class NodePath:
     """A path of a constraint; `up` counts the `..`, -1 at the top. `quantifier` is "", "any", "all" or "unique"."""
 
     quantifier: str
@@ -75,7 +75,7 @@ class Scope:
     instance: Instance | None
     value: str | None
     leaf: bool
-    counts: dict[Path, dict[str, int]]
+    counts: dict[NodePath, dict[str, int]]
     known: bool = False
 
 
@@ -176,7 +176,7 @@ def _unary(signs: list[str], position: int, depth: int) -> Parsed:
     return _path_test(parse_path(quantifier, signs[position][1:-1])), position + 1
 
 
-def parse_path(quantifier: str, text: str) -> Path:
+def parse_path(quantifier: str, text: str) -> NodePath:
     """Return a path of an expression. Raises Unevaluable for one without words."""
     # Juniper's models write `..inner-vlan` for `.. inner-vlan` in places.
     words = re.sub(r"^(\s*(?:\.\.\s*)*\.\.)(?=[^\s.])", r"\1 ", text).split()
@@ -187,10 +187,10 @@ def parse_path(quantifier: str, text: str) -> Path:
             up += words.pop(0) == ".."
     if not words and up < 0:
         raise Unevaluable("an empty path")
-    return Path(quantifier, up, tuple(words))
+    return NodePath(quantifier, up, tuple(words))
 
 
-def _path_test(path: Path) -> Callable[[Scope], bool | None]:
+def _path_test(path: NodePath) -> Callable[[Scope], bool | None]:
     if path.quantifier == "all":
         return lambda scope: _every(path, scope)
     # Decided here and not at every evaluation: there are hundreds for each switch.
@@ -202,12 +202,12 @@ def _path_test(path: Path) -> Callable[[Scope], bool | None]:
     return lambda scope: True if number(path, scope, 1) else _absent(path, scope)
 
 
-def _absent(path: Path, scope: Scope) -> bool | None:
+def _absent(path: NodePath, scope: Scope) -> bool | None:
     """Return what a path that does not exist counts as."""
     return False if scope.known or path.up < 0 or _possible(path, scope) else None
 
 
-def _possible(path: Path, scope: Scope) -> bool:
+def _possible(path: NodePath, scope: Scope) -> bool:
     """Return whether a path that does not exist could."""
     instance = _climb(path.up, scope)
     # What is said of a routing instance is not true of the device as a whole.
@@ -241,12 +241,12 @@ def _count(matches: Iterable[Node], most: int) -> int:
     return sum(1 for _ in islice(matches, most))
 
 
-def _number(path: Path, scope: Scope, most: int) -> int:
+def _number(path: NodePath, scope: Scope, most: int) -> int:
     """Return how many ways there are to fill the wildcards of a path; at least `most` if there are that many."""
     return _count(_matches(path, scope), most)
 
 
-def _number_of_words(path: Path, scope: Scope, most: int) -> int:
+def _number_of_words(path: NodePath, scope: Scope, most: int) -> int:
     """Return the same for a path without wildcards and variables, whatever `most` is."""
     start = scope.instance if path.up < 0 else _climb(path.up, scope)
     if start is None:
@@ -262,7 +262,7 @@ def _number_of_words(path: Path, scope: Scope, most: int) -> int:
     return 1
 
 
-def _number_of_all(path: Path, scope: Scope, most: int) -> int:
+def _number_of_all(path: NodePath, scope: Scope, most: int) -> int:
     """Return the same for a path that is countable, whatever `most` is."""
     counts = scope.counts.get(path)
     if counts is None:
@@ -274,13 +274,13 @@ def _number_of_all(path: Path, scope: Scope, most: int) -> int:
     return counts.get(scope.value, 0)
 
 
-def _is_countable(path: Path) -> bool:
+def _is_countable(path: NodePath) -> bool:
     """Return whether all of a path but `$$` is the same everywhere: then all values of it are counted at once."""
     variable = [step for step in path.steps if "$" in step and not step.startswith("$$={")]
     return path.up < 0 and any(map(is_wildcard, path.steps)) and variable in ([], ["$$"])
 
 
-def _count_all(path: Path, scope: Scope) -> dict[str, int]:
+def _count_all(path: NodePath, scope: Scope) -> dict[str, int]:
     """Return for every value of `$$` how many ways a path from the top can be filled, under "" without `$$`."""
     words = ["<*>" if step == "$$" else step for step in path.steps]
     at = path.steps.index("$$") if "$$" in path.steps else -1
@@ -293,14 +293,14 @@ def _count_all(path: Path, scope: Scope) -> dict[str, int]:
     return found
 
 
-def _every(path: Path, scope: Scope) -> bool:
+def _every(path: NodePath, scope: Scope) -> bool:
     last = max((number for number, step in enumerate(path.steps) if is_wildcard(step)), default=-1)
     rest = [*_words(path.steps[last + 1 :], scope)]
-    first = Path("", path.up, path.steps[: last + 1])
+    first = NodePath("", path.up, path.steps[: last + 1])
     return all(_count(_descend(node, rest, scope), 1) for node in _matches(first, scope))
 
 
-def _matches(path: Path, scope: Scope) -> Iterable[Node]:
+def _matches(path: NodePath, scope: Scope) -> Iterable[Node]:
     if _INSTANCE in path.steps and not _key("instance", scope):
         return ()
     if path.up < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ailb_gen.addresses import prefix_value
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.model import Bfd, Discovery, FabricRoute, Group
+from ailb_gen.network.model import Discovery, FabricRoute, Group, SessionBfd
 from ailb_gen.network.ports import line, number
 
 # What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
@@ -71,10 +71,10 @@ def as_number(text: str) -> int | None:
     return value if 0 < value < 1 << 32 else None
 
 
-def _bfd(node: Node | None) -> Bfd | None:
+def _bfd(node: Node | None) -> SessionBfd | None:
     if node is None:
         return None
-    return Bfd(number(node.get("minimum-interval")), number(node.get("multiplier")), node.line)
+    return SessionBfd(number(node.get("minimum-interval")), number(node.get("multiplier")), node.line)
 
 
 def _discovery(node: Node) -> Discovery:

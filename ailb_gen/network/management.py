@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_interface
 
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.model import NETCONF_PORT, Management
+from ailb_gen.network.model import NETCONF_PORT, SwitchManagement
 from ailb_gen.network.ports import statements
 
 # By platform and slot of the routing engine.
@@ -24,11 +24,11 @@ BLOCKS = (
 )
 
 
-def management(root: Node) -> Management:
+def management(root: Node) -> SwitchManagement:
     """Read by what a switch is reached from its effective tree."""
     port = root.value("system", "services", "netconf", "ssh", "port") or ""
     ports = [node for node in root.each("interfaces") if node.word in MANAGEMENT_PORTS]
-    return Management(
+    return SwitchManagement(
         int(port) if port.isascii() and port.isdigit() else NETCONF_PORT,
         tuple(found for node in ports for found in _addresses(node)),
         tuple(_statements(root, ports)),

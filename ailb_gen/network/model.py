@@ -115,7 +115,7 @@ class RouterAdvertisement:
 
 
 @dataclass(frozen=True, slots=True)
-class Bfd:
+class SessionBfd:
     """`bfd-liveness-detection`: interval in ms and the number of packets that may be lost, None for Junos's 3."""
 
     interval_ms: int | None
@@ -152,7 +152,7 @@ class Group:
     aigp: bool
     multipath: bool
     multiple_as: bool
-    bfd: Bfd | None
+    bfd: SessionBfd | None
     peer_as: int | None
     peer_as_list: str | None
     discoveries: tuple[Discovery, ...]
@@ -192,7 +192,7 @@ class AsList:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadBalancing:
+class SwitchLoadBalancing:
     """Load balancing of a switch.
 
     `per_packet` tells whether the forwarding table exports a policy that balances all routes; `dlb` are the statements
@@ -213,7 +213,7 @@ class LoadBalancing:
 
 
 @dataclass(frozen=True, slots=True)
-class Management:
+class SwitchManagement:
     """How a switch is reached.
 
     `addresses` are those of management ports, with their logical interface; `statements` what decides about a login, as
@@ -232,7 +232,7 @@ class Management:
 
 
 @dataclass(frozen=True, slots=True)
-class Unmodelled:
+class Unmodeled:
     """A statement that is neither read nor known to be harmless.
 
     `statement` ends with the first word that is not known, `whole` with the last one if nothing else stands below.
@@ -270,18 +270,18 @@ class Switch:
     groups: tuple[Group, ...]
     routes: tuple[FabricRoute, ...]
     bad_routes: tuple[tuple[str, int], ...]
-    balancing: LoadBalancing
+    balancing: SwitchLoadBalancing
     cos: ClassOfService
     lldp: frozenset[str]
     lldp_off: frozenset[str]
     filters: Filters
-    unmodelled: tuple[Unmodelled, ...]
+    unmodelled: tuple[Unmodeled, ...]
     harmless: frozenset[str] = frozenset()
     unknown_groups: tuple[tuple[str, int], ...] = ()
     operating: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
     management_gateway: str = ""
-    management: Management = Management()
+    management: SwitchManagement = SwitchManagement()
     host_name_line: int = line_field()
     asn_line: int = line_field()
     router_id_line: int = line_field()

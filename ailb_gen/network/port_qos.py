@@ -115,7 +115,7 @@ def port_entry(cos: ClassOfService, port: str) -> PortCos | None:
     return max(found, key=lambda entry: _specific(entry.pattern), default=None)
 
 
-class _Reader:
+class _QosReader:
     """Puts the parts together, noting what is missing."""
 
     __slots__ = ("cos", "entry", "missing")
@@ -203,7 +203,7 @@ def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQ
     """Return what an entry under `interfaces` means; without one a port has no class of service."""
     if entry is None:
         return PortQos((), (), (), False, (Missing("interfaces", cos.line),), (), None, cos.line, cos.line)
-    reader = _Reader(cos, entry)
+    reader = _QosReader(cos, entry)
     rows = reader.classified(unit)
     schedulers = reader.schedulers()
     congestion = reader.referred(cos.congestion, entry.congestion, "congestion-notification-profile", entry.line)

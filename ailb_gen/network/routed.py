@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ailb_gen.errors import IntentError
-from ailb_gen.hosts.read import Hosts
+from ailb_gen.hosts.read import ReadServers
 from ailb_gen.junos.pieces import Pieces
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Defect, Network
@@ -58,7 +58,7 @@ def read_routed(root: Path) -> Network:
             switches[found.named] = found
         if defect is not None:
             defects.append(defect)
-    hosts = Hosts(root)
+    hosts = ReadServers(root)
     unlisted = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in hosts.defects]
     return Network(
         switches=switches,

@@ -11,7 +11,7 @@ from typing import Union
 
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.harmless import HARMLESS
-from ailb_gen.network.model import Unmodelled
+from ailb_gen.network.model import Unmodeled
 from ailb_gen.network.read_statements import READ
 
 # Word -> what may stand below it: None is anything. A key of KINDS stands for all other words of that kind.
@@ -131,14 +131,14 @@ class Judged:
     What is harmless is there to be compared with what the intent asks for.
     """
 
-    unmodelled: tuple[Unmodelled, ...]
+    unmodelled: tuple[Unmodeled, ...]
     harmless: frozenset[str]
 
 
 def judged(root: Node) -> Judged:
     """Return the statements of an effective tree that are not read."""
     harmless: list[str] = []
-    unmodelled: list[Unmodelled] = []
+    unmodelled: list[Unmodeled] = []
     _judge(root, KNOWN, (), unmodelled, harmless)
     return Judged(tuple(unmodelled), frozenset(harmless))
 
@@ -168,7 +168,7 @@ def standing(words: Sequence[str]) -> tuple[Standing, int]:
     return Standing.READ, len(words)
 
 
-def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Unmodelled], harmless: list[str]) -> None:
+def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Unmodeled], harmless: list[str]) -> None:
     """Sort the statements below one: the first word that is not known names a statement."""
     known, kinds, others = level.words, level.kinds, level.others
     for word, node in above.children.items():
@@ -179,7 +179,7 @@ def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Un
             continue
         if below is UNKNOWN:
             text = " ".join((*path, word))
-            unmodelled.append(Unmodelled(text, " ".join((text, *_rest(node))), node.line))
+            unmodelled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
         elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
         elif node.children:

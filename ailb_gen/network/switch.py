@@ -11,7 +11,7 @@ from ailb_gen.network.bgp import as_number, fabric_routes, groups
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.filters import filters
 from ailb_gen.network.management import management
-from ailb_gen.network.model import LoadBalancing, Port, RouterAdvertisement, Switch
+from ailb_gen.network.model import Port, RouterAdvertisement, Switch, SwitchLoadBalancing
 from ailb_gen.network.policies import PER_FLOW, PolicyOptions, policy_options
 from ailb_gen.network.policy import Policy
 from ailb_gen.network.ports import (
@@ -139,14 +139,14 @@ def applied_groups(root: Node) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(found, key=lambda row: row[1]))
 
 
-def _balancing(root: Node, policy: dict[str, Policy]) -> LoadBalancing:
+def _balancing(root: Node, policy: dict[str, Policy]) -> SwitchLoadBalancing:
     table = root.get("routing-options", "forwarding-table")
     names = table.values("export") if table is not None else ()
     dlb = root.get("forwarding-options", "enhanced-hash-key", "ecmp-dlb")
     glb = root.get("protocols", "bgp", "global-load-balancing")
     ecmp = root.get("chassis", "maximum-ecmp")
     limit = number(ecmp)
-    return LoadBalancing(
+    return SwitchLoadBalancing(
         per_packet=_balances_all([policy[name] for name in names if name in policy]),
         fast_reroute=table is not None and table.has("ecmp-fast-reroute"),
         maximum_ecmp=DEFAULT_MAXIMUM_ECMP if limit is None else limit,

@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_IFLNK
 from time import process_time
 
-from ailb_gen.design.model import Design, HostConfig, Server, Switch
+from ailb_gen.design.model import Design, DesignServer, DesignSwitch, HostConfig
 from ailb_gen.errors import TemplateError
 from ailb_gen.layout import (
     ENVIRONMENT,
@@ -78,7 +78,7 @@ class Renderer:
         self.templates = Templates(options.templates)
         self.profiles: set[str] = set()
 
-    def switch(self, device: Switch) -> tuple[str, Artifact]:
+    def switch(self, device: DesignSwitch) -> tuple[str, Artifact]:
         """Return path and file of a switch. Raises TemplateError."""
         values: dict[str, object] = {"design": self.design, "device": device, "settings": device.device_settings}
         text = self.templates.render(f"junos/{device.role}.conf.j2", device.name, values)
@@ -97,7 +97,7 @@ class Renderer:
         for nic in config.nics:
             yield drop_in_file(nic.name), drop_in
 
-    def server(self, server: Server) -> list[tuple[str, Artifact]]:
+    def server(self, server: DesignServer) -> list[tuple[str, Artifact]]:
         """Return the files of a server, those of its profile only the first time. Raises TemplateError."""
         config, folder = server.config, server_folder(server.name)
         if not config.profile:
@@ -109,11 +109,11 @@ class Renderer:
             files += [(f"{root}/{path}", file) for path, file in self._host_files(config, root)]
         return files
 
-    def device(self, device: Switch | Server) -> list[tuple[str, Artifact]]:
+    def device(self, device: DesignSwitch | DesignServer) -> list[tuple[str, Artifact]]:
         """Return the files of any device. Raises TemplateError."""
-        return [self.switch(device)] if isinstance(device, Switch) else self.server(device)
+        return [self.switch(device)] if isinstance(device, DesignSwitch) else self.server(device)
 
-    def limited_device(self, device: Switch | Server) -> list[tuple[str, Artifact]]:
+    def limited_device(self, device: DesignSwitch | DesignServer) -> list[tuple[str, Artifact]]:
         """Return the files of any device within the limits of `budget`, in a worker. Raises TemplateError."""
         try:
             with budget.limited_time():
@@ -135,7 +135,7 @@ def start_worker(design: Design, options: RenderOptions) -> None:
         budget.hold_memory()
 
 
-def _devices(design: Design) -> tuple[Switch | Server, ...]:
+def _devices(design: Design) -> tuple[DesignSwitch | DesignServer, ...]:
     return (*design.leaves, *design.spines, *design.servers)
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ailb_gen.design.model import Design, HostPort, Server, Switch
+from ailb_gen.design.model import Design, DesignServer, DesignSwitch, HostPort
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.manifest import LINK as LINKED
 from ailb_gen.manifest import entry_of
@@ -33,7 +33,7 @@ def _json(body: dict[str, Any]) -> bytes:
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
 
 
-def _switch(device: Switch) -> dict[str, Any]:
+def _switch(device: DesignSwitch) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": device.name,
         "role": device.role,
@@ -51,7 +51,7 @@ def _switch(device: Switch) -> dict[str, Any]:
     return row
 
 
-def _server(server: Server) -> dict[str, Any]:
+def _server(server: DesignServer) -> dict[str, Any]:
     row: dict[str, Any] = {"name": server.name, "role": "server", "stripe": server.stripe}
     if server.management:
         row["management"] = server.management

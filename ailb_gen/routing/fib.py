@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ailb_gen.network.model import LoadBalancing
+from ailb_gen.network.model import SwitchLoadBalancing
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.solve import EMPTY, LocRib, Selection, State
 
@@ -29,7 +29,7 @@ def held(graph: Graph, state: State, device: int) -> LocRib:
     return state.nodes.get(node_of(graph, state, device), EMPTY)
 
 
-def installed(balancing: LoadBalancing, selection: Selection) -> tuple[int, ...]:
+def installed(balancing: SwitchLoadBalancing, selection: Selection) -> tuple[int, ...]:
     """Return the positions of the best paths that the FIB takes.
 
     Without a load-balancing policy on the forwarding table Junos installs the active path only, and never more than

@@ -21,7 +21,7 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PolicyVerdict:
     """The result of a chain of policies for a route; `by` names the deciding policy and term, empty for the default."""
 
     accepted: bool
@@ -30,7 +30,7 @@ class Verdict:
     line: int = 0
 
 
-def evaluate(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix, route: Route, default: bool) -> Verdict:
+def evaluate(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix, route: Route, default: bool) -> PolicyVerdict:
     """Send a route through a chain of policies (Junos: import, export); `default` is what happens at its end."""
     for policy in chain:
         for term in policy.terms:
@@ -39,10 +39,10 @@ def evaluate(chain: tuple[Policy, ...], lists: Lists, prefix: Prefix, route: Rou
             route = _changed(term, lists, route)
             if term.verdict in ("accept", "reject"):
                 by = f"{policy.name} term {term.name}" if term.name else policy.name
-                return Verdict(term.verdict == "accept", route, by, term.line)
+                return PolicyVerdict(term.verdict == "accept", route, by, term.line)
             if term.verdict == "next-policy":
                 break
-    return Verdict(default, route, "")
+    return PolicyVerdict(default, route, "")
 
 
 def matches(term: Term, lists: Lists, prefix: Prefix, route: Route) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ailb_gen.errors import UsageError
 from ailb_gen.network.fabric import Network
-from ailb_gen.network.model import LoadBalancing, Switch
+from ailb_gen.network.model import Switch, SwitchLoadBalancing
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.settings import BalancerSettings
 from ailb_gen.wording import some
@@ -100,7 +100,7 @@ def _common(network: Network) -> _Balancing:
     return most
 
 
-def _balancing(balancing: LoadBalancing, role: str) -> _Balancing:
+def _balancing(balancing: SwitchLoadBalancing, role: str) -> _Balancing:
     texts = [text for text, _ in balancing.dlb]
     mode = next((mode for mode in MODES if any(text.split()[0] == mode for text in texts)), OFF)
     kinds = {text.split()[-1] for text in texts if text.startswith("ether-type ")}
@@ -111,7 +111,7 @@ def _balancing(balancing: LoadBalancing, role: str) -> _Balancing:
     return _Balancing(mode, parameters, balancing.glb in SENDS[role])
 
 
-def _parameters(balancing: LoadBalancing) -> Iterator[tuple[str, float]]:
+def _parameters(balancing: SwitchLoadBalancing) -> Iterator[tuple[str, float]]:
     texts = [text for text, _ in balancing.dlb]
     written = {name: value for name, _, value in (text.rpartition(" ") for text in texts) if value.isdigit()}
     for statement, (name, unit) in STATEMENTS.items():

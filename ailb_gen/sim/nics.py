@@ -9,7 +9,7 @@ from ailb_gen.addresses import Prefix, address_text, interface_value
 from ailb_gen.forwarding.endpoints import interface_identifier, sources
 from ailb_gen.forwarding.patterns import natural
 from ailb_gen.hosts.lookup import route
-from ailb_gen.hosts.model import Host, Nic
+from ailb_gen.hosts.model import Host, NetplanNic
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch, Unit
 from ailb_gen.network.vlans import vlan_interfaces
@@ -190,7 +190,7 @@ def _segment(switch: Switch, units: Iterable[Unit]) -> _Segment:
     )
 
 
-def _static(nic: Nic) -> Iterator[int]:
+def _static(nic: NetplanNic) -> Iterator[int]:
     """Yield the addresses that netplan sets."""
     written = nic.value("addresses")
     for text in written if isinstance(written, tuple) else ():

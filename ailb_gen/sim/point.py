@@ -12,7 +12,7 @@ from ailb_gen.sim.digest import digest
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import Progress, SimulationOutcome
 from ailb_gen.sim.profile import profile
-from ailb_gen.sim.results import PROFILE, Result, encoded, flow_columns, link_columns
+from ailb_gen.sim.results import PROFILE, PointResult, encoded, flow_columns, link_columns
 from ailb_gen.sim.series import Sampler, sampler_of
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import Collective, counted_flows, statistics
@@ -70,7 +70,7 @@ class Recipe(Protocol):
 class ExtraMeasurement(Protocol):
     """An additional measurement: a dataclass whose fields identify a finished point."""
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> Any:  # noqa: ANN401 - what JSON holds
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> Any:  # noqa: ANN401 - what JSON holds
         """Return plain data, which is kept with the statistics of the point."""
 
 
@@ -89,7 +89,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SimulationRun:
     """A point with its traffic, as the engine gets it."""
 
     point: Point
@@ -105,14 +105,14 @@ class Run:
         return digest(about, self.fabric, self.settings, self.workload, self.collectives)
 
 
-def run_of(point: Point, traffic: Traffic) -> Run:
+def run_of(point: Point, traffic: Traffic) -> SimulationRun:
     """Return a point with its traffic."""
     fabric = traffic.fabric or point.fabric
     settings = with_more_links(point.settings, fabric.link_count)
-    return Run(point, fabric, traffic.workload, settings, traffic.collectives)
+    return SimulationRun(point, fabric, traffic.workload, settings, traffic.collectives)
 
 
-def simulate(point: Point, watch: Watch | None = None, tables: bool = True, profiled: bool = False) -> Result:
+def simulate(point: Point, watch: Watch | None = None, tables: bool = True, profiled: bool = False) -> PointResult:
     """Simulate a point; the result has Parquet files with `tables`, and a profile for charts with `profiled`.
 
     `watch` gets the progress several times a second; the run ends early when it returns False. Raises UsageError.
@@ -141,7 +141,7 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     if profiled:
         found_profile = profile(run.fabric, run.workload, outcome, counted)
         files[PROFILE] = json.dumps(found_profile, separators=(",", ":")).encode()
-    return Result(name, point.seed, found, files)
+    return PointResult(name, point.seed, found, files)
 
 
 def _stuck(point: Point, outcome: SimulationOutcome) -> bool:
@@ -150,7 +150,7 @@ def _stuck(point: Point, outcome: SimulationOutcome) -> bool:
     return not outcome.complete and (until is None or outcome.end_ps < until)
 
 
-def _files(run: Run, outcome: SimulationOutcome, about: Mapping[str, object]) -> dict[str, bytes]:
+def _files(run: SimulationRun, outcome: SimulationOutcome, about: Mapping[str, object]) -> dict[str, bytes]:
     links = {**about, "load_interval_ps": outcome.load_interval_ps}
     return {
         "flows": encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about),

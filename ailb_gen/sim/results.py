@@ -47,7 +47,7 @@ PROGRAM = f"ailb-gen {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PointResult:
     """A simulated point: what `summary.json` says of it, and its files by kind: Parquet, and the profile as JSON."""
 
     digest: str
@@ -214,7 +214,7 @@ def _file(points: Path, digest: str, kind: str) -> Path:
     return points / f"{digest}.{kind}.{'json' if kind == PROFILE else 'parquet'}"
 
 
-def keep(out: Path, result: Result) -> None:
+def keep(out: Path, result: PointResult) -> None:
     """Write the files of a point; the last one says that it is there. Raises OutputError."""
     points = out / POINTS
     with _writing(out):

@@ -16,7 +16,7 @@ from ailb_gen.sim.memory import available_bytes, least_bytes, needed_bytes, show
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import ENTRIES, Point, run_of, simulate
 from ailb_gen.sim.reachable import check_reachable
-from ailb_gen.sim.results import Result
+from ailb_gen.sim.results import PointResult
 from ailb_gen.sim.workload import LeastTraffic
 
 # Seconds between two looks at how far the processes are.
@@ -146,7 +146,7 @@ def _name(point: Point) -> str:
 
 
 def sweep(
-    prepared: Sequence[Prepared], options: Options, keep: Callable[[Result], None], board: Board, report: Report
+    prepared: Sequence[Prepared], options: Options, keep: Callable[[PointResult], None], board: Board, report: Report
 ) -> None:
     """Simulate points; `keep` is given each as soon as it is finished, or cut short because the board says stop.
 
@@ -170,7 +170,7 @@ def must_compile(prepared: Sequence[Prepared]) -> bool:
 
 
 def _here(
-    numbered: Sequence[Numbered], options: Options, keep: Callable[[Result], None], board: Board, report: Report
+    numbered: Sequence[Numbered], options: Options, keep: Callable[[PointResult], None], board: Board, report: Report
 ) -> None:
     with _board(board):
         for number, one in numbered:
@@ -184,11 +184,11 @@ def _spread(
     executor: Executor,
     numbered: Sequence[Numbered],
     options: Options,
-    keep: Callable[[Result], None],
+    keep: Callable[[PointResult], None],
     board: Board,
     report: Report,
 ) -> None:
-    running: set[Future[Result | None]] = {
+    running: set[Future[PointResult | None]] = {
         executor.submit(_simulated, number, one.point, options) for number, one in numbered
     }
     while running:
@@ -218,7 +218,9 @@ def _board(board: Board) -> Iterator[None]:
         _boards.clear()
 
 
-def _simulated(number: int, point: Point, options: Options, report: Callable[[], None] = lambda: None) -> Result | None:
+def _simulated(
+    number: int, point: Point, options: Options, report: Callable[[], None] = lambda: None
+) -> PointResult | None:
     """Simulate a point, or return None when it is too late to begin."""
     board = _boards[0] if _boards else None
     if board is None:

@@ -17,7 +17,7 @@ from ailb_gen.sim.unloaded import slowdowns
 
 if TYPE_CHECKING:
     from ailb_gen.sim.outcome import SimulationOutcome
-    from ailb_gen.sim.point import ExtraMeasurement, Run
+    from ailb_gen.sim.point import ExtraMeasurement, SimulationRun
 
 BITS_PER_GBIT = 10**9
 
@@ -29,7 +29,7 @@ class CompletionCdf:
     label: str
     points: int = 101
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> list[float]:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> list[float]:
         """Return completion times in rising order; empty without flows that ended."""
         flows = is_flow(run.workload)
         ours = flows[run.workload.label[flows] == run.workload.labels.index(self.label)]
@@ -48,7 +48,7 @@ class EndedBy:
     label: str
     us: int
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> dict[str, Any]:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> dict[str, Any]:
         """Return their count, mean, percentiles and maximum."""
         flows = is_flow(run.workload)
         ours = flows[run.workload.label[flows] == run.workload.labels.index(self.label)]
@@ -61,7 +61,7 @@ class EndedBy:
 class UnusedCables:
     """Number of cables in no next-hop set: those that are down from the start and that routing ignores."""
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> int:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> int:
         """Return their number; both directions of a cable are one."""
         used = np.zeros(run.fabric.link_count, dtype=bool)
         used[run.fabric.set_links] = True
@@ -74,7 +74,7 @@ class SlowdownBySize:
 
     edges: tuple[int, ...]
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> list[dict[str, float | None]]:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> list[dict[str, float | None]]:
         """Return edge (None: above the last), flows, mean and p99 of every bin; None for a bin without flows.
 
         Flows count that count in the statistics of the point, and have ended.
@@ -99,7 +99,7 @@ class LoadByRate:
     source: str
     target: str
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> dict[str, float]:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> dict[str, float]:
         """Return the mean load by rate, in Gb/s as text, in both directions."""
         fabric = run.fabric
         ends = {name: tier for tier, name in TIERS.items()}
@@ -120,7 +120,7 @@ class LinkRates:
 
     links: str
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> dict[str, list[float]]:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> dict[str, list[float]]:
         """Return a rate per interval by name of link."""
         # Bits per 1000 ps are Gb/s.
         scale = 8000 / outcome.load_interval_ps
@@ -137,7 +137,7 @@ class StepTimes:
 
     job: str
 
-    def __call__(self, run: Run, outcome: SimulationOutcome) -> list[list[float]]:
+    def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> list[list[float]]:
         """Return [end, time] by step, for steps that ended."""
         begin, steps = job_times(run.workload, outcome, run.workload.jobs.index(self.job))
         ends = begin + np.cumsum(steps)

@@ -10,10 +10,10 @@ from unittest import mock
 from ailb_gen.deploy.device_diff import SwitchDiff, edits_of
 from ailb_gen.deploy.impact import PushImpact, SwitchImpact, TrafficImpact, impact_of
 from ailb_gen.deploy.planning import Plan, Wave
-from ailb_gen.deploy.report.pages import Ending, Subject, plan_page, run_page
+from ailb_gen.deploy.report.pages import Ending, PageSubject, plan_page, run_page
 from ailb_gen.deploy.report.trace import trace_of
 from ailb_gen.deploy.run_history import RecordedRun
-from ailb_gen.deploy.side_by_side import ComparedRow, packed, side_by_side
+from ailb_gen.deploy.side_by_side import SideBySideRow, packed, side_by_side
 from ailb_gen.intent.load import load
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
@@ -47,9 +47,9 @@ def lab_plan() -> Plan:
     return replace(plan, waves=(*waves, Wave("leaves", LEAVES[1:])))
 
 
-def subject(verb: str, example: str = "lab") -> Subject:
+def subject(verb: str, example: str = "lab") -> PageSubject:
     """What the pages are about."""
-    return Subject(load(EXAMPLES / example / "fabric.yaml").fabric, verb, FACTS, str)
+    return PageSubject(load(EXAMPLES / example / "fabric.yaml").fabric, verb, FACTS, str)
 
 
 def write_plan(path: Path) -> Path:
@@ -100,12 +100,12 @@ def write_large(path: Path, model_of_frontier: Plan) -> Path:
 
 def large_rows(name: str, count: int) -> bytes:
     """The rows of a switch: ports with another MTU; its AS number makes it unlike every other switch."""
-    rows = [ComparedRow(" ", 0, "interfaces {", "interfaces {")]
+    rows = [SideBySideRow(" ", 0, "interfaces {", "interfaces {")]
     for port in range(count):
         rows += [
-            ComparedRow(" ", 1, f"et-0/0/{port} {{", f"et-0/0/{port} {{"),
-            ComparedRow(" ", 2, f"description {name}-{port};", f"description {name}-{port};"),
-            ComparedRow("~", 2, "mtu 9216;", "mtu 9170;"),
-            ComparedRow(" ", 1, "}", "}"),
+            SideBySideRow(" ", 1, f"et-0/0/{port} {{", f"et-0/0/{port} {{"),
+            SideBySideRow(" ", 2, f"description {name}-{port};", f"description {name}-{port};"),
+            SideBySideRow("~", 2, "mtu 9216;", "mtu 9170;"),
+            SideBySideRow(" ", 1, "}", "}"),
         ]
-    return packed([*rows, ComparedRow(" ", 0, "}", "}"), ComparedRow("+", 0, "", f"asn-of {name};")])
+    return packed([*rows, SideBySideRow(" ", 0, "}", "}"), SideBySideRow("+", 0, "", f"asn-of {name};")])

@@ -15,7 +15,7 @@ from ailb_gen.checks.expected_switches import (
     profile_of,
 )
 from ailb_gen.design.build import build
-from ailb_gen.design.model import Design, Switch
+from ailb_gen.design.model import Design, DesignSwitch
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.fabric import End
@@ -59,7 +59,7 @@ def case(name: str) -> tuple[Intent, Design, ExpectedFabric]:
 every_fabric = pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield", *VARIANTS])
 
 
-def numbers(switch: Switch) -> tuple[object, ...]:
+def numbers(switch: DesignSwitch) -> tuple[object, ...]:
     management = switch.management.address if switch.management else ""
     prefixes = tuple((prefix.text, prefix.gateway) for prefix in switch.prefixes)
     vlan = switch.vlan.id if switch.vlan else None

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from ailb_gen.cli import live
-from ailb_gen.cli.live import Bar, Live, fitted, progress, watching, working
+from ailb_gen.cli.live import Live, ProgressBar, fitted, progress, watching, working
 from ailb_gen.cli.steady import steady, write_now
 from ailb_gen.cli.visible import overlays, plain
 from ailb_gen.paint import Style
@@ -205,7 +205,7 @@ def test_progress(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
         assert terminal.lines() == []
         now = 100.0
         monkeypatch.setattr(live, "monotonic", lambda: now)
-        bar = Bar("checking", 200, began=now)
+        bar = ProgressBar("checking", 200, began=now)
         bar(50)
         bar.step("paths")
         now += 5
@@ -215,7 +215,7 @@ def test_progress(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
         now += 3600
         assert bar.line(40)[-1] == (" 50/200  1:00:05, about 2:55:32 left", Style.DIM)
         monkeypatch.setenv("NO_COLOR", "1")
-        bar = Bar("checking", 200, 50, "paths", began=now)
+        bar = ProgressBar("checking", 200, 50, "paths", began=now)
         assert fitted(bar.line(59), 59, color=False) == f"checking: paths {'=' * 7}{'-' * 23} 50/200  0:00"
 
 
@@ -223,7 +223,7 @@ def test_the_rest_follows_from_the_units_of_the_stage(monkeypatch: pytest.Monkey
     """Twenty failures of 51 s each, after two stages that took no time: nothing is guessed before one is done."""
     now = 0.0
     monkeypatch.setattr(live, "monotonic", lambda: now)
-    bar = Bar("asking Batfish", began=now)
+    bar = ProgressBar("asking Batfish", began=now)
     bar.stage("the files", 7)
     bar(7)
     now = 10

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from ailb_gen.deploy.servers.files import link, plain
 from ailb_gen.deploy.side_by_side import (
     CHANGES,
-    ComparedRow,
+    SideBySideRow,
     changes_of,
     files_side_by_side,
     packed,
@@ -22,7 +22,7 @@ from tests.conftest import examples
 from tests.junos.test_writer import TREES
 
 
-def rows(first: str, second: str) -> list[ComparedRow]:
+def rows(first: str, second: str) -> list[SideBySideRow]:
     return [*side_by_side(read(first), read(second))]
 
 
@@ -93,13 +93,13 @@ def test_secrets_are_replaced_wherever_they_stand() -> None:
     found = rows(first, second)
     text = repr(found)
     assert not any(secret in text for secret in ('"old"', '"new"', "public", "other", "SECRET-DATA"))
-    assert ComparedRow("~", 3, "authentication-key ***;", "authentication-key ***;") in found
+    assert SideBySideRow("~", 3, "authentication-key ***;", "authentication-key ***;") in found
     assert [row.kind for row in found].count("~") == 3
 
 
 def test_a_value_of_several_lines_stays_one_row() -> None:
     found = rows('a { message "one\ntwo"; }', 'a { message "one\nthree"; }')
-    assert found[1] == ComparedRow("~", 1, 'message "one\ntwo";', 'message "one\nthree";')
+    assert found[1] == SideBySideRow("~", 1, 'message "one\ntwo";', 'message "one\nthree";')
 
 
 def test_a_text_of_a_thousand_levels_is_folded() -> None:
@@ -160,7 +160,7 @@ def test_files_of_a_server() -> None:
         "-0 /etc/gone | ",
     ][: len(found) - 2]
     assert found[7].right.startswith("2 bytes, SHA-256 ")
-    assert found[-1] == ComparedRow("-", 1, "link to there", "")
+    assert found[-1] == SideBySideRow("-", 1, "link to there", "")
 
 
 def test_a_password_in_a_url_of_a_file() -> None:

@@ -16,7 +16,7 @@ from ailb_gen.deploy.push import PushOptions
 from ailb_gen.deploy.run_history import DeviceOutcome, DeviceResult, unfinished
 from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.deploy.transaction import CommitState
-from ailb_gen.deploy.wave import Report, Rollout, WaveRun
+from ailb_gen.deploy.wave import Rollout, RunReport, WaveRun
 from ailb_gen.errors import OutputError
 from tests.conftest import examples
 from tests.deploy.lab import NAMES, fabric_model, look
@@ -49,7 +49,7 @@ def rollout(
     return Rollout(machine.push(options, stop), make, Plan(LOOKS, {}, {}, BARE, WAVES))
 
 
-def run(machine: Machine, **how: Any) -> Report:
+def run(machine: Machine, **how: Any) -> RunReport:
     """Push all waves, and make sure that it is as the report says."""
     with machine.running():
         report = rollout(machine, **how).run(OLD)
@@ -93,7 +93,7 @@ def test_a_dry_run_changes_nothing() -> None:
 
 def test_what_the_first_check_refuses_stops_everything() -> None:
     report = run(machine(spine2={"stage": ["refused"]}))
-    assert report == Report("r", {}, {"spine2": "spine2: check: refused by the script"}, report.stopped)
+    assert report == RunReport("r", {}, {"spine2": "spine2: check: refused by the script"}, report.stopped)
 
 
 def test_what_the_first_check_refuses_is_left_out_if_it_may_fail() -> None:
@@ -209,7 +209,7 @@ def test_nothing_is_begun_that_cannot_be_recorded(full_after: int) -> None:
 def test_a_record_that_cannot_be_written_ends_the_run(
     full_after: int, on_failure: Literal["stop", "rollback-all"], fails: Scripts
 ) -> None:
-    def push(full_after: int) -> tuple[Machine, Report]:
+    def push(full_after: int) -> tuple[Machine, RunReport]:
         devices = machine_of({name: fails.get(name, {}) for name in PUSHED})
         devices.full_after = full_after
         with devices.running():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.design.model import Design, Server, Switch
+from ailb_gen.design.model import Design, DesignServer, DesignSwitch
 from tests.conftest import need_shared
 
 N, RAILS = 4, 8
@@ -23,11 +23,11 @@ def section(text: str, start: str, end: str) -> str:
     return " ".join(body[: body.index(end)].split())
 
 
-def leaf(design: Design, stripe: int, number: int) -> Switch:
+def leaf(design: Design, stripe: int, number: int) -> DesignSwitch:
     return next(s for s in design.leaves if (s.stripe, s.number) == (stripe, number))
 
 
-def server(design: Design, stripe: int) -> Server:
+def server(design: Design, stripe: int) -> DesignServer:
     return next(s for s in design.servers if s.stripe == stripe)
 
 

@@ -1,6 +1,6 @@
 """Precedence: fabric, stripe, the device's own entry, overrides, port; and what adds up instead."""
 
-from ailb_gen.design.model import HostPort, Switch
+from ailb_gen.design.model import DesignSwitch, HostPort
 from ailb_gen.intent.settings import Bfd, LoadBalancing, Settings
 from ailb_gen.validation import merged
 from tests.conftest import design_of
@@ -31,7 +31,7 @@ overrides:
 """
 
 
-def bfd(switch: Switch) -> tuple[int, int]:
+def bfd(switch: DesignSwitch) -> tuple[int, int]:
     assert switch.device_settings.bfd is not None
     return switch.device_settings.bfd.interval_ms, switch.device_settings.bfd.multiplier
 

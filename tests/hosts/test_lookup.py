@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.addresses import address_text, address_value
 from ailb_gen.hosts.lookup import MAIN_TABLE, route, table_name
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.hosts.read import read_hosts, read_profile
 from ailb_gen.layout import NETPLAN
 from tests.conftest import ROOT
@@ -22,7 +22,7 @@ def value(text: str) -> int:
     return found
 
 
-def of(tmp_path: Path, text: str) -> Profile:
+def of(tmp_path: Path, text: str) -> ServerProfile:
     path = tmp_path / "p" / NETPLAN
     path.parent.mkdir(parents=True)
     path.write_text(text)

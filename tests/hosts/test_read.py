@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.addresses import Prefix, prefix_value
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.hosts.read import read_hosts, read_profile
 from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
 from tests.conftest import ROOT, examples
@@ -33,7 +33,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def lab() -> Profile:
+def lab() -> ServerProfile:
     return read_hosts(GOLDEN / "lab")[0]["gpu-s1-1"].profile
 
 
@@ -46,13 +46,13 @@ def test_the_shipped_trees_have_no_faults_and_profiles_are_shared(name: str, ser
     assert not [defect for host in hosts.values() for defect in host.profile.defects]
 
 
-def test_every_file_is_read(lab: Profile) -> None:
+def test_every_file_is_read(lab: ServerProfile) -> None:
     drop_ins = {f"etc/systemd/network/10-netplan-gpu{i}_eth.network.d/50-ailb.conf" for i in (0, 1)}
     assert lab.folder == "profiles/stripe1"
     assert lab.files == {*FILES, *drop_ins}
 
 
-def test_netplan_with_its_lines(lab: Profile) -> None:
+def test_netplan_with_its_lines(lab: ServerProfile) -> None:
     text = (GOLDEN / "lab" / lab.folder / NETPLAN).read_text().split("\n")
     nic = lab.nics["gpu1_eth"]
     assert nic.value("dhcp4") is False
@@ -67,7 +67,7 @@ def test_netplan_with_its_lines(lab: Profile) -> None:
     assert "priority: 10005" in text[rule.priority_line - 1]
 
 
-def test_scripts_names_and_settings(lab: Profile) -> None:
+def test_scripts_names_and_settings(lab: ServerProfile) -> None:
     assert lab.script is not None
     assert lab.qos is not None
     row = lab.script.rows[4]

@@ -8,10 +8,10 @@ import pytest
 from ailb_gen.addresses import Prefix
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError
-from ailb_gen.intent.nccl import VARIABLES, Network, faults, schema
+from ailb_gen.intent.nccl import VARIABLES, NcclNetwork, faults, schema
 from tests.conftest import SMALL, intent_of
 
-NETWORK = Network(("mlx5_0", "mlx5_1", "mlx5_10"), 26, ("gpu0_eth", "gpu1_eth"), Prefix(0xFC << 120, 16))
+NETWORK = NcclNetwork(("mlx5_0", "mlx5_1", "mlx5_10"), 26, ("gpu0_eth", "gpu1_eth"), Prefix(0xFC << 120, 16))
 WORDS = ("0", "abc", "AF_INET", "none", "", " ", "-2", "1 ", "99999999999999999999", "9" * 5000, "$(id)")
 
 
@@ -111,7 +111,7 @@ def test_threads_and_their_sockets() -> None:
 
 
 def test_without_roce_any_class_is_taken() -> None:
-    assert faults({"NCCL_IB_TC": "0"}, Network((), None)) == {}
+    assert faults({"NCCL_IB_TC": "0"}, NcclNetwork((), None)) == {}
 
 
 @pytest.mark.parametrize("name", sorted(VARIABLES))

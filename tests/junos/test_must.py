@@ -145,11 +145,11 @@ def test_what_cannot_be_evaluated(expression: str, reason: str) -> None:
 
 
 def test_paths() -> None:
-    assert parse_path("", "a b") == must.Path("", -1, ("a", "b"))
-    assert parse_path("", ". a") == must.Path("", 0, ("a",))
-    assert parse_path("", " .. ..  a") == must.Path("", 2, ("a",))
-    assert parse_path("any", "..inner-vlan members") == must.Path("any", 1, ("inner-vlan", "members"))
-    assert parse_path("", "..") == must.Path("", 1, ())
+    assert parse_path("", "a b") == must.NodePath("", -1, ("a", "b"))
+    assert parse_path("", ". a") == must.NodePath("", 0, ("a",))
+    assert parse_path("", " .. ..  a") == must.NodePath("", 2, ("a",))
+    assert parse_path("any", "..inner-vlan members") == must.NodePath("any", 1, ("inner-vlan", "members"))
+    assert parse_path("", "..") == must.NodePath("", 1, ())
 
 
 def _expressions() -> set[str]:

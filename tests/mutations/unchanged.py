@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import ailb_gen.hosts.read
 import ailb_gen.network.read
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 
 read_switch = ailb_gen.network.read.read_switch
 _read_profile = ailb_gen.hosts.read.read_profile
@@ -34,7 +34,7 @@ def _switch(golden: Path, root: Path, file: str, inspect: Callable[..., object])
     return read_switch(root, file, inspect)
 
 
-def _profile(golden: Path, root: Path, name: str) -> Profile:
+def _profile(golden: Path, root: Path, name: str) -> ServerProfile:
     here, there = _entries(root / name), _golden_entries(golden / name)
     if here == there and all(_is_unchanged(golden / name / entry, root / name / entry) for entry in here):
         return _golden_profile(golden, name)
@@ -68,5 +68,5 @@ def _golden_switch(golden: Path, file: str, inspect: Callable[..., object]) -> o
 
 
 @cache
-def _golden_profile(golden: Path, name: str) -> Profile:
+def _golden_profile(golden: Path, name: str) -> ServerProfile:
     return _read_profile(golden, name)

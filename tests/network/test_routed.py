@@ -13,7 +13,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.network.cos import class_of_service
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.filters import filters
-from ailb_gen.network.model import Management, Switch
+from ailb_gen.network.model import Switch, SwitchManagement
 from ailb_gen.network.routed import read_routed
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import examples
@@ -41,7 +41,7 @@ def bare(switch: Switch) -> Switch:
         operating=frozenset(),
         sections=frozenset(),
         management_gateway="",
-        management=Management(),
+        management=SwitchManagement(),
     )
 
 

@@ -23,10 +23,10 @@ from ailb_gen.network.model import (
     Discovery,
     FabricRoute,
     Group,
-    LoadBalancing,
     Port,
     RouterAdvertisement,
     Switch,
+    SwitchLoadBalancing,
     Unit,
     Vlan,
 )
@@ -107,7 +107,7 @@ class Profile:
     communities: dict[str, Community]
     policies: dict[str, Policy]
     groups: tuple[Group, ...]
-    balancing: LoadBalancing
+    balancing: SwitchLoadBalancing
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def profiles(draw: st.DrawFn, leaf: bool) -> Profile:
     policies = {found.name: found for found in chains if found.terms}
     groups = tuple(draw(groups_of(slot, leaf)) for slot in range(len(COLORS)))
     exported = frozenset({"PFE-LB"} if per_packet else ())
-    balancing = LoadBalancing(per_packet, fast_reroute=False, maximum_ecmp=16, dlb=(), glb="", policies=exported)
+    balancing = SwitchLoadBalancing(per_packet, fast_reroute=False, maximum_ecmp=16, dlb=(), glb="", policies=exported)
     return Profile(communities, policies, groups, balancing)
 
 

@@ -5,7 +5,7 @@ import pytest
 from ailb_gen.addresses import prefix_value
 from ailb_gen.junos.reader import read
 from ailb_gen.network.policies import policy_options
-from ailb_gen.routing.policy import Lists, Verdict, evaluate
+from ailb_gen.routing.policy import Lists, PolicyVerdict, evaluate
 from ailb_gen.routing.route import BGP, DIRECT, Route
 
 LISTS = """\
@@ -21,7 +21,7 @@ LISTS = """\
 """
 
 
-def run(body: str, prefix: str = "fc00:1:1:1::/64", default: bool = True, route: Route | None = None) -> Verdict:
+def run(body: str, prefix: str = "fc00:1:1:1::/64", default: bool = True, route: Route | None = None) -> PolicyVerdict:
     """Evaluate the policies P, Q, R ... of a text in this order."""
     tree = read("policy-options {\n" + LISTS + body + "}\n", "x.conf")
     found = prefix_value(prefix)
@@ -44,7 +44,7 @@ def colored(*values: str) -> Route:
 def test_the_end_of_the_chain_is_the_default(default: bool) -> None:
     verdict = run("policy-statement P { term t { then metric 5; } }", default=default)
     assert (verdict.accepted, verdict.by, verdict.route.med) == (default, "", 5)
-    assert run("", default=default) == Verdict(default, Route(), "")
+    assert run("", default=default) == PolicyVerdict(default, Route(), "")
 
 
 @pytest.mark.parametrize(

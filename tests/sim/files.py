@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.hosts.model import Host, Nic, Profile, Route, Rule
+from ailb_gen.hosts.model import Host, NetplanNic, Rule, ServerProfile, ServerRoute
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement, Switch
 from ailb_gen.sim.fabric import LOCAL, FabricArrays
@@ -53,18 +53,18 @@ def with_servers(given: Network) -> Network:
     return replace(given, switches=switches, hosts=hosts, attachments=attachments)
 
 
-def profile(server: str, prefixes: list[Prefix]) -> Profile:
+def profile(server: str, prefixes: list[Prefix]) -> ServerProfile:
     """The files of a server with one NIC and a table for every prefix."""
     rules = tuple(Rule("gpu0", prefix, 100 + k, 100 + k) for k, prefix in enumerate(prefixes))
     routes = {
         100 + k: (
-            Route("gpu0", prefix, None, 100 + k, on_link=False, scope="link"),
-            Route("gpu0", ANYWHERE, prefix.value + 1, 100 + k, on_link=True, scope=""),
+            ServerRoute("gpu0", prefix, None, 100 + k, on_link=False, scope="link"),
+            ServerRoute("gpu0", ANYWHERE, prefix.value + 1, 100 + k, on_link=True, scope=""),
         )
         for k, prefix in enumerate(prefixes)
     }
-    nic = Nic("gpu0", {}, (), tuple(one for row in routes.values() for one in row), rules)
-    return Profile(server, frozenset(), {"gpu0": nic}, (), routes, rules, (), (), (), {}, {}, None, None, ())
+    nic = NetplanNic("gpu0", {}, (), tuple(one for row in routes.values() for one in row), rules)
+    return ServerProfile(server, frozenset(), {"gpu0": nic}, (), routes, rules, (), (), (), {}, {}, None, None, ())
 
 
 def entry(found: FabricArrays, switch: str, prefix: int, state: int = 0) -> list[str] | str:

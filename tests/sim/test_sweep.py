@@ -20,7 +20,7 @@ from ailb_gen.sim.engine import records
 from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.outcome import Progress
 from ailb_gen.sim.point import Point, Traffic, run_of, simulate
-from ailb_gen.sim.results import PointRow, Result, finish, keep, open_results, profile_of
+from ailb_gen.sim.results import PointResult, PointRow, finish, keep, open_results, profile_of
 from ailb_gen.sim.settings import BalancerSettings, PacketSettings, SimulationSettings, TransportName, TransportSettings
 from ailb_gen.sim.statistics import Collective
 from ailb_gen.sim.sweep import Board, Options, check_memory, pending, prepare
@@ -68,9 +68,9 @@ def doubled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def run_here(points: list[Point], board: Board | None = None, stop_after: int = 10**9) -> list[Result]:
+def run_here(points: list[Point], board: Board | None = None, stop_after: int = 10**9) -> list[PointResult]:
     prepared = prepare(points)
-    found: list[Result] = []
+    found: list[PointResult] = []
     board = board or Board(len(points))
     seen = 0
 
@@ -203,7 +203,7 @@ def test_the_estimate_knows_the_sizes_of_the_engine() -> None:
     assert records.LINK.itemsize + 10 * records.QUEUE.itemsize + 8 * records.BUCKETS <= memory.LINK
 
 
-def rows_of(points: list[Point], found: list[Result]) -> list[PointRow]:
+def rows_of(points: list[Point], found: list[PointResult]) -> list[PointRow]:
     known = {one.digest: one.statistics for one in found}
     return [PointRow(one.point.variant, one.point.seed, one.digest, known.get(one.digest)) for one in prepare(points)]
 
@@ -245,7 +245,7 @@ def test_results_are_files_that_say_what_they_are(tmp_path: Path) -> None:
 
 def test_a_profile_that_is_damaged_or_not_of_this_point_is_none(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        keep(tmp_path, Result(name, 1, {}, {"profile": b'{"end_us":1}'}))
+        keep(tmp_path, PointResult(name, 1, {}, {"profile": b'{"end_us":1}'}))
     assert profile_of(tmp_path, "a") == {"end_us": 1}
     file, other = (tmp_path / "points" / f"{name}.profile.json" for name in ("a", "b"))
     good = file.read_bytes()
@@ -274,7 +274,7 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
         open_results(tmp_path / "thesis.txt")
     assert open_results(tmp_path / "none") == {}
     with pytest.raises(OutputError, match="cannot be written"):
-        keep(tmp_path / "thesis.txt", Result("d", 1, {}, {"flows": b"", "links": b""}))
+        keep(tmp_path / "thesis.txt", PointResult("d", 1, {}, {"flows": b"", "links": b""}))
 
 
 @pytest.mark.usefixtures("doubled")
@@ -306,8 +306,8 @@ def test_dask_and_processes_find_the_same(tmp_path: Path) -> None:
     points = [a_point(seed, name) for name in ("ecmp", "spray") for seed in (1, 2)]
     prepared = prepare(points)
 
-    def spread(kind: str) -> dict[str, Result]:
-        found: dict[str, Result] = {}
+    def spread(kind: str) -> dict[str, PointResult]:
+        found: dict[str, PointResult] = {}
         board = Board(len(points))
         sweep.sweep(prepared, Options(kind, 2), lambda one: found.update({one.digest: one}), board, lambda board: None)
         return found

@@ -11,7 +11,7 @@ import pytest
 from ailb_gen.sim.clos import clos
 from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
 from ailb_gen.sim.failures import without_links
-from ailb_gen.sim.point import Point, Run, Traffic, run_of
+from ailb_gen.sim.point import Point, SimulationRun, Traffic, run_of
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.arrivals import mice
@@ -22,7 +22,7 @@ from tests.sim.double import outcome_of
 FABRIC = clos(2, 2, 2, host_bps=10**10, uplink_bps=10**10)
 
 
-def run_on(fabric: FabricArrays) -> Run:
+def run_on(fabric: FabricArrays) -> SimulationRun:
     work = mice(np.arange(4, dtype=np.int32), np.full(4, 100), PS_PER_US, 1)
     return run_of(Point("one", 1, "packet", fabric, SimulationSettings(), TrafficRecipe((), Path())), Traffic(work))
 

@@ -15,7 +15,7 @@ from ailb_gen.errors import Place
 from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End, Network
-from ailb_gen.network.model import Switch, Unmodelled
+from ailb_gen.network.model import Switch, Unmodeled
 from ailb_gen.network.records import Record
 from ailb_gen.network.topology import COLUMNS
 
@@ -97,7 +97,7 @@ def _check_sections(context: Context, findings: Findings) -> None:
             )
 
 
-def _misspelled(switch: Switch, section: str) -> Unmodelled | None:
+def _misspelled(switch: Switch, section: str) -> Unmodeled | None:
     """Return the misspelled heading of a section of the highest level, or of protocols."""
     above, _, word = section.rpartition(" ")
     there = {

@@ -14,7 +14,7 @@ from ailb_gen.checks.families.mtus import mtu_of
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.hosts.model import Nic, Route
+from ailb_gen.hosts.model import NetplanNic, ServerRoute
 from ailb_gen.layout import server_folder
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Port, Switch, Unit
@@ -152,7 +152,7 @@ def _check_cabled(findings: HostFindings, expected: ExpectedNic, rail: Rail, end
 
 
 def _check_prefix(
-    findings: HostFindings, nic: Nic, rail: Rail, table: ExpectedTable | None, route: Route, prefix: Prefix
+    findings: HostFindings, nic: NetplanNic, rail: Rail, table: ExpectedTable | None, route: ServerRoute, prefix: Prefix
 ) -> None:
     """Compare a table's prefix with the leaf's; a table outside the plan has no color to compare."""
     leaf = rail.switch.named
@@ -167,7 +167,7 @@ def _check_prefix(
     _of_route(findings, route, prefix).add(GATEWAYS, message, route.file, route.line, expected, prefix, nic.name)
 
 
-def _check_gateway(findings: HostFindings, nic: Nic, rail: Rail, route: Route, prefix: Prefix) -> None:
+def _check_gateway(findings: HostFindings, nic: NetplanNic, rail: Rail, route: ServerRoute, prefix: Prefix) -> None:
     gateways = rail.gateways.get(prefix)
     if gateways is None or route.via in gateways:
         return
@@ -177,16 +177,16 @@ def _check_gateway(findings: HostFindings, nic: Nic, rail: Rail, route: Route, p
     own.add(GATEWAYS, message, route.file, route.via_line, expected, route.text[1], nic.name)
 
 
-def _of_route(findings: HostFindings, route: Route, prefix: Prefix) -> HostFindings:
+def _of_route(findings: HostFindings, route: ServerRoute, prefix: Prefix) -> HostFindings:
     return findings.about(about.table(findings.scope, route.table), about.prefix(prefix))
 
 
-def _mtu(nic: Nic | None) -> int | None:
+def _mtu(nic: NetplanNic | None) -> int | None:
     value = nic.value("mtu") if nic is not None else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _check_irb_mtu(findings: HostFindings, nic: Nic, rail: Rail) -> None:
+def _check_irb_mtu(findings: HostFindings, nic: NetplanNic, rail: Rail) -> None:
     host, irb, leaf = _mtu(nic), rail.irb, rail.switch
     limit = irb.inet6_mtu if irb is not None else None
     if host is None or irb is None or limit is None or host <= limit:
@@ -258,7 +258,7 @@ def _check_macs(context: Context, findings: Findings) -> None:
                     findings.add(MACS, server, message, place, "", nic.mac, part=nic.name, subjects=subjects)
 
 
-def _mac_defects(nic: Nic, expected: str) -> Iterator[tuple[str, int, str, str]]:
+def _mac_defects(nic: NetplanNic, expected: str) -> Iterator[tuple[str, int, str, str]]:
     """Iterate over (message, line, expected, found)."""
     given, name = nic.mac or "", nic.value("set-name")
     if given != expected:

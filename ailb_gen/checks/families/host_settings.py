@@ -19,7 +19,7 @@ from ailb_gen.hosts import harmless
 from ailb_gen.hosts.harmless import setting_is_harmless
 from ailb_gen.hosts.model import Setting, Value
 from ailb_gen.hosts.text import conf_nic
-from ailb_gen.intent.nccl import Network, faults
+from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.layout import drop_in_file
 
 # By section and key.
@@ -250,7 +250,7 @@ def variable_faults(group: HostGroup, environment: Iterable[Setting]) -> dict[st
     """Return why values of an environment do not work, by the name of the variable."""
     roce, nics = group.expected.roce, group.expected.nics
     dscp, pool = None if roce is None else roce.dscp, group.expected.pool
-    network = Network([nic.rdma for nic in nics], dscp, [nic.name for nic in nics], pool)
+    network = NcclNetwork([nic.rdma for nic in nics], dscp, [nic.name for nic in nics], pool)
     own = {one.key: str(one.value) for one in environment if one.key != "LD_LIBRARY_PATH"}
     return {name: f"{why}; write {remedy}" for name, (why, remedy) in faults(own, network).items()}
 

@@ -13,7 +13,7 @@ from ailb_gen.checks.families.hosts import REGENERATE, HostFindings, per_group
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check
 from ailb_gen.hosts.lookup import MAIN_PRIORITY
-from ailb_gen.hosts.model import Nic, Route, Rule
+from ailb_gen.hosts.model import NetplanNic, Rule, ServerRoute
 
 # Tables that the kernel has names and uses for (rt_tables: unspec, default, main, local).
 SYSTEM_TABLES = frozenset({0, 253, 254, 255})
@@ -41,7 +41,7 @@ def _check_tables(group: HostGroup, findings: HostFindings) -> None:
     _check_priorities(group, findings)
 
 
-def prefix_of(routes: Iterable[Route], rules: Iterable[Rule] = ()) -> Prefix | None:
+def prefix_of(routes: Iterable[ServerRoute], rules: Iterable[Rule] = ()) -> Prefix | None:
     """Return the prefix that a table holds on the link; of several that of its gateway, else the first.
 
     Where rule and gateway of a table agree and the route on the link does not, it is the route that is wrong.
@@ -55,7 +55,7 @@ def prefix_of(routes: Iterable[Route], rules: Iterable[Rule] = ()) -> Prefix | N
     return next(iter(own), on_link[0] if on_link else None)
 
 
-def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> None:
+def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: NetplanNic) -> None:
     tables = {table.id: table for table in expected.tables}
     present = {route.table for route in nic.routes}
     referenced = {rule.table for rule in nic.rules}
@@ -79,7 +79,7 @@ def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: Nic) -> N
             of_route.at(TABLES, nic, f"table {route.table} {why}", route.table_line, numbers, route.table)
 
 
-def _check_rules(findings: HostFindings, nic: Nic, table: ExpectedTable, prefix: Prefix | None) -> None:
+def _check_rules(findings: HostFindings, nic: NetplanNic, table: ExpectedTable, prefix: Prefix | None) -> None:
     rules = [rule for rule in nic.rules if rule.table == table.id]
     if len(rules) != 1:
         message = f"table {table.id} ({table.name}) needs one rule, it has {len(rules)}"
@@ -100,13 +100,13 @@ def _check_rules(findings: HostFindings, nic: Nic, table: ExpectedTable, prefix:
         _check_others(findings, RULES, nic, rule, what)
 
 
-def _check_others(findings: HostFindings, check: Check, nic: Nic, entry: Rule | Route, what: str) -> None:
+def _check_others(findings: HostFindings, check: Check, nic: NetplanNic, entry: Rule | ServerRoute, what: str) -> None:
     for other in entry.others:
         findings.at(check, nic, f"{other.key} of {what} does not belong here", other.line, "", other.value)
 
 
 def _check_routes(
-    findings: HostFindings, nic: Nic, table: ExpectedTable, routes: list[Route], prefix: Prefix | None
+    findings: HostFindings, nic: NetplanNic, table: ExpectedTable, routes: list[ServerRoute], prefix: Prefix | None
 ) -> None:
     what, line = f"table {table.id} ({table.name})", routes[0].line
     if prefix is None:
@@ -139,7 +139,7 @@ def _check_routes(
         findings.at(ROUTES, nic, f"{what} needs two routes, it has {len(routes)}", stray or line, 2, len(routes))
 
 
-def _stray(routes: Iterable[Route], prefix: Prefix | None) -> int:
+def _stray(routes: Iterable[ServerRoute], prefix: Prefix | None) -> int:
     """Return the line of the table of a route that belongs to another prefix; 0 if none does."""
     for route in routes:
         is_default = route.to is not None and not route.to.length
@@ -151,14 +151,16 @@ def _stray(routes: Iterable[Route], prefix: Prefix | None) -> int:
     return 0
 
 
-def _misplaced(nic: Nic, defaults: list[Route]) -> str:
+def _misplaced(nic: NetplanNic, defaults: list[ServerRoute]) -> str:
     """Return the shared cause of the default routes of a NIC where one is in a table of another prefix."""
     count = Counter(route.table for route in nic.routes if route.to is not None and not route.to.length)
     twice, without = [one for one, many in count.items() if many > 1 or one is None], len(defaults) != 1
     return f"{nic.file} {nic.name} default" if len(twice) == 1 and without else ""
 
 
-def _check_default(findings: HostFindings, nic: Nic, route: Route, prefix: Prefix | None, stray: int) -> None:
+def _check_default(
+    findings: HostFindings, nic: NetplanNic, route: ServerRoute, prefix: Prefix | None, stray: int
+) -> None:
     what, gateway = f"the default route of table {route.table}", route.text[1]
     of_gateway = findings.about(*about.prefixes(gateway))
     if route.via is None:

@@ -11,7 +11,7 @@ from ailb_gen.checks.expected_hosts import HostGroup
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
-from ailb_gen.hosts.model import Nic
+from ailb_gen.hosts.model import NetplanNic
 
 REGENERATE = "Generate the files again, or correct the line by hand on every server that has it."
 
@@ -70,7 +70,7 @@ class HostFindings:
     def at(
         self,
         check: Check,
-        nic: Nic,
+        nic: NetplanNic,
         message: str,
         line: int,
         expected: object = "",

@@ -45,7 +45,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Deviation:
+class PolicyDeviation:
     """A route that a chain treats otherwise than it must: `by`, the term that decides, empty for the default."""
 
     check: Check
@@ -60,7 +60,7 @@ def check_policies(context: Context, findings: Findings) -> None:
     graph, expected = context.routing.graph, context.expected
     spines = [name for name in graph.index if name in expected.switches and expected.switches[name].role == SPINE]
     mark = _mark(expected, graph, spines, findings)
-    known: dict[object, list[Deviation]] = {}
+    known: dict[object, list[PolicyDeviation]] = {}
     for switch, own in context.switches:
         device = graph.index[switch.named]
         facts = replace(_facts(expected, switch, own.role), mark=mark)
@@ -141,7 +141,7 @@ def _check_chain(
     switch: Switch,
     where: tuple[str, Chain, list[str]],
     lists: Lists,
-    known: dict[object, list[Deviation]],
+    known: dict[object, list[PolicyDeviation]],
     findings: Findings,
 ) -> None:
     direction, chain, groups = where
@@ -181,7 +181,7 @@ def _balances(term: Term) -> bool:
     return bool(term.load_balance) and not term.verdict
 
 
-def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[Deviation]:
+def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Iterator[PolicyDeviation]:
     """Compare the verdicts of a chain on all kinds of routes with the expected ones."""
     marks = [facts.mark] if facts.mark and (facts.role, direction) == (SPINE, "import") else []
     routes = heard(chain, facts.colors, marks) + (local(chain) if direction == "export" else ())
@@ -200,16 +200,18 @@ def _deviations(facts: Facts, direction: str, chain: Chain, lists: Lists) -> Ite
     if (facts.role, direction) == (LEAF, "export"):
         for by in sorted(rejecting[True] & rejecting[False] - {""}):
             pool = f"{facts.pools[0]} only together with everything else"
-            yield Deviation(NO_TRANSIT, "rejects", "a term of its own", by, pool)
+            yield PolicyDeviation(NO_TRANSIT, "rejects", "a term of its own", by, pool)
 
 
-def _deviation(check: Check, by: str, prefix: Prefix, routes: tuple[Route, Route | None, Route | None]) -> Deviation:
+def _deviation(
+    check: Check, by: str, prefix: Prefix, routes: tuple[Route, Route | None, Route | None]
+) -> PolicyDeviation:
     route, got, expected = routes
     shown = f"{prefix} ({' '.join((route.protocol, *sorted(route.communities)))})"
     if got is None:
-        return Deviation(check, "rejects", "accepts", by, shown)
+        return PolicyDeviation(check, "rejects", "accepts", by, shown)
     if expected is None:
-        return Deviation(check, "accepts", "rejects", by, shown)
+        return PolicyDeviation(check, "accepts", "rejects", by, shown)
     gone, more = expected.communities - got.communities, got.communities - expected.communities
     changes = [f"{verb} {_text(values)}" for verb, values in (("without", gone), ("with", more)) if values]
     if got.local_preference != expected.local_preference:
@@ -217,7 +219,7 @@ def _deviation(check: Check, by: str, prefix: Prefix, routes: tuple[Route, Route
     if got.med != expected.med:
         changes.append(f"with metric {got.med}")
     only_mark = replace(got, communities=expected.communities) == expected and not Route(communities=gone | more).colors
-    return Deviation(
+    return PolicyDeviation(
         NOT_BACK if only_mark else check, "changes", "keeps", by, f"{shown}: it is passed on {' and '.join(changes)}"
     )
 

@@ -17,7 +17,7 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.regex import community_fault
 from ailb_gen.network.consequences import consequence
-from ailb_gen.network.model import Switch, Unmodelled
+from ailb_gen.network.model import Switch, Unmodeled
 from ailb_gen.network.policy import Term, is_expression
 from ailb_gen.network.supported_statements import judged
 
@@ -135,26 +135,26 @@ def _check_modeled(context: Context, findings: Findings) -> None:
             findings.at(MODELED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)
 
 
-def _expressions(switch: Switch) -> Iterator[Unmodelled]:
+def _expressions(switch: Switch) -> Iterator[Unmodeled]:
     """Yield the expressions of policies, which are not evaluated."""
     for group in switch.groups:
         for word, names in (("import", group.imports), ("export", group.exports)):
             for name in filter(is_expression, names):
                 whole = f"protocols bgp group {group.name} {word} {name}"
-                yield Unmodelled(f"protocols bgp group {group.name} {word}", whole, group.line)
+                yield Unmodeled(f"protocols bgp group {group.name} {word}", whole, group.line)
     for name in filter(is_expression, sorted(switch.balancing.policies)):
         above = "routing-options forwarding-table export"
-        yield Unmodelled(above, f"{above} {name}", switch.balancing.table_line)
+        yield Unmodeled(above, f"{above} {name}", switch.balancing.table_line)
 
 
-def _unknown_terms(switch: Switch) -> Iterator[Unmodelled]:
+def _unknown_terms(switch: Switch) -> Iterator[Unmodeled]:
     """Yield the conditions and actions that are not evaluated, of the policies that something refers to."""
     for policy in used_policies(switch):
         for term in policy.terms:
             of_term = f" term {term.name}" if term.name else ""
             for text, line in (*term.unknown, *_by_path(switch, term), *_no_expressions(switch, term)):
                 whole = f"policy-options policy-statement {policy.name}{of_term} {text}"
-                yield Unmodelled(whole, whole, line)
+                yield Unmodeled(whole, whole, line)
 
 
 def _by_path(switch: Switch, term: Term) -> Iterator[tuple[str, int]]:

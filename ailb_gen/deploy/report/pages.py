@@ -25,7 +25,7 @@ from ailb_gen.deploy.report.waves import (
     touched_section,
 )
 from ailb_gen.deploy.run_history import DeviceOutcome
-from ailb_gen.deploy.side_by_side import CHANGES, HIDDEN, REPLACED, ComparedRow, changes_of, unpacked
+from ailb_gen.deploy.side_by_side import CHANGES, HIDDEN, REPLACED, SideBySideRow, changes_of, unpacked
 from ailb_gen.intent.models import Fabric
 from ailb_gen.report.html.page import Numbered, Page, Section, Status, html
 from ailb_gen.wording import clean, counted, plural, some
@@ -115,7 +115,7 @@ def _kept(looks: Sequence[SwitchDiff | ServerDiff]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[ComparedRow]) -> tuple[int, int]:
+def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[SideBySideRow]) -> tuple[int, int]:
     """Return how many statements of a switch, or lines of a server's files, come and go."""
     if isinstance(look, SwitchDiff):
         return look.counts
@@ -124,13 +124,13 @@ def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[ComparedRow]) -> tuple
     return kinds.count("+") + replaced, kinds.count("-") + replaced
 
 
-def _masked(rows: Sequence[ComparedRow], mask: Callable[[str], str]) -> Iterator[ComparedRow]:
+def _masked(rows: Sequence[SideBySideRow], mask: Callable[[str], str]) -> Iterator[SideBySideRow]:
     """Give the rows with known secrets replaced, and every character visible."""
     for row in rows:
-        yield ComparedRow(row.kind, row.depth, clean(mask(row.left)), clean(mask(row.right)))
+        yield SideBySideRow(row.kind, row.depth, clean(mask(row.left)), clean(mask(row.right)))
 
 
-def drawn(row: ComparedRow) -> DrawnRow:
+def drawn(row: SideBySideRow) -> DrawnRow:
     """Return a row as it is drawn."""
     if row.kind == HIDDEN:
         more = f"{row.left} {plural('statement', int(row.left))} without a change"
@@ -165,7 +165,7 @@ def _cut(words: Sequence[str], front: int, back: int) -> Parts:
     return f"{before} " if front else "", middle, f" {after}" if back else after
 
 
-def _flat(rows: Iterable[ComparedRow], texts: Numbered[str]) -> list[int | str]:
+def _flat(rows: Iterable[SideBySideRow], texts: Numbered[str]) -> list[int | str]:
     """Return rows as a flat list: kind, depth, and the numbers of left and right of each."""
     return [value for row in rows for value in (row.kind, row.depth, texts(row.left), texts(row.right))]
 
@@ -175,7 +175,7 @@ LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PageSubject:
     """What a page is about: the fabric, and the command as facts. `mask` replaces the secrets that the run knows."""
 
     intent: Fabric
@@ -193,7 +193,7 @@ class Ending:
     error: str = ""
 
 
-def plan_page(subject: Subject, plan: Plan, impact: PushImpact) -> str:
+def plan_page(subject: PageSubject, plan: Plan, impact: PushImpact) -> str:
     """Return the report of a plan."""
     status, verdict = _plan_verdict(plan, impact)
     sections = [notices_section(plan, subject.mask, bool(plan.changed))]
@@ -206,7 +206,12 @@ def plan_page(subject: Subject, plan: Plan, impact: PushImpact) -> str:
 
 
 def run_page(
-    subject: Subject, trace: RunTrace | None, file: str, ending: Ending, plan: Plan | None, impact: PushImpact | None
+    subject: PageSubject,
+    trace: RunTrace | None,
+    file: str,
+    ending: Ending,
+    plan: Plan | None,
+    impact: PushImpact | None,
 ) -> str:
     """Return the report of a run.
 
@@ -232,7 +237,7 @@ def run_page(
 
 
 def _html(
-    subject: Subject,
+    subject: PageSubject,
     status: Status,
     verdict: str,
     facts: tuple[tuple[str, str], ...],

@@ -13,7 +13,7 @@ from ailb_gen.deploy.servers.files import HostFile, ServerDeviation, Tree, lines
 from ailb_gen.deploy.servers.script import FILE_BYTES, ask
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 
 PROBE_S = 120.0
 MOST_FINDINGS = 1000
@@ -73,7 +73,7 @@ class ExpectedServer:
     sysctls: Mapping[str, str]
 
 
-def expected_of(files: Tree, profile: Profile) -> ExpectedServer:
+def expected_of(files: Tree, profile: ServerProfile) -> ExpectedServer:
     """Return the expected state of a server by its files; their errors are reported by `ailb-gen validate`."""
     rules = tuple(
         ExpectedRule(rule.priority, rule.source, rule.table)
@@ -90,12 +90,12 @@ def expected_of(files: Tree, profile: Profile) -> ExpectedServer:
     )
 
 
-def _expected_routes(profile: Profile) -> Iterator[ExpectedRoute]:
+def _expected_routes(profile: ServerProfile) -> Iterator[ExpectedRoute]:
     for table, routes in profile.routes.items():
         yield from (ExpectedRoute(table, route.to, route.nic, route.via) for route in routes if route.to is not None)
 
 
-def _expected_gateways(profile: Profile, rules: tuple[ExpectedRule, ...]) -> Iterator[ExpectedGateway]:
+def _expected_gateways(profile: ServerProfile, rules: tuple[ExpectedRule, ...]) -> Iterator[ExpectedGateway]:
     """Yield the gateways of every table, each to be queried from the prefix that uses the table."""
     for rule in rules:
         for route in profile.routes.get(rule.table, ()):

@@ -24,9 +24,9 @@ from ailb_gen.lab.check.observed import (
     Hops,
     Observed,
     ObservedBfd,
+    ObservedLabSession,
     ObservedPath,
     ObservedRecoloring,
-    ObservedSession,
     Samples,
 )
 from ailb_gen.lab.check.probes import with_probe
@@ -226,7 +226,7 @@ class RunningLab:
             rules=self._each(servers, rules_of),
             tables=self._each(servers, tables_of),
             sessions={
-                self._end(name, one.link): ObservedSession(
+                self._end(name, one.link): ObservedLabSession(
                     one.established, one.local_as, one.neighbor_as, state_of(one)
                 )
                 for name, rows in daemons.items()

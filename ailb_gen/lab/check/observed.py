@@ -45,7 +45,7 @@ class ObservedRoute(NamedTuple):
     gateway: int | None = None
 
 
-class ObservedSession(NamedTuple):
+class ObservedLabSession(NamedTuple):
     """A BGP session in its daemon; `state` is in the daemon's words, an AS number is None while unknown."""
 
     established: bool
@@ -133,7 +133,7 @@ class Observed:
     macs: Mapping[End, str] = field(default_factory=dict)
     rules: Mapping[str, frozenset[KernelRule]] = field(default_factory=dict)
     tables: Mapping[str, Mapping[int, frozenset[ObservedRoute]]] = field(default_factory=dict)
-    sessions: Mapping[End, ObservedSession] = field(default_factory=dict)
+    sessions: Mapping[End, ObservedLabSession] = field(default_factory=dict)
     examined: tuple[Prefix, ...] = ()
     ribs: Mapping[str, Mapping[Prefix, tuple[ObservedPath, ...]]] = field(default_factory=dict)
     hops: Hops = field(default_factory=dict)

@@ -12,7 +12,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import COPIES, SESSIONS
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.expected import ExpectedLabRoutes, ExpectedNextHops, bgp_place, ports_text
-from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedPath, ObservedSession
+from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedLabSession, ObservedPath
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
 
@@ -45,7 +45,7 @@ def check_sessions(context: Context, routes: ExpectedLabRoutes, observed: Observ
         findings.add(SESSIONS, end.device, message, place, involves=involves, part=end.port)
 
 
-def _down(session: ObservedSession | None, peer: End) -> str:
+def _down(session: ObservedLabSession | None, peer: End) -> str:
     if session is None:
         return f"has no session with {peer}: neighbor discovery or the configuration lacks it"
     return f"the session with {peer} is not established: {session.state or 'no reason is known'}"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ailb_gen.errors import LabError
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.lab import run_directory
 from ailb_gen.lab.namespaces import output
 from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
@@ -53,7 +53,7 @@ def share_etc() -> Path:
     return etc
 
 
-def stage(artifacts: Path, profile: Profile, number: int) -> Path:
+def stage(artifacts: Path, profile: ServerProfile, number: int) -> Path:
     """Copy the files of a profile as a push would put them in place; returns the folder. Raises LabError."""
     source, folder = artifacts / profile.folder, BASE / f"profiles/{number}"
     for path in sorted(_files(source)):
@@ -82,7 +82,7 @@ def _files(folder: Path) -> Iterator[str]:
                 yield path
 
 
-def _enabled(profile: Profile) -> Iterator[tuple[str, str]]:
+def _enabled(profile: ServerProfile) -> Iterator[tuple[str, str]]:
     """Yield the units that are installed, each with the target that wants it."""
     for unit, settings in profile.units.items():
         for setting in settings:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from ailb_gen.checks.context import Context
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import neighbor
 from ailb_gen.network.model import Port, Switch
@@ -164,7 +164,7 @@ def _up(network: Network, here: Side, there: Side) -> Row:
     return port, clean(other), clean(group.color or ""), str(here.asn), str(there.asn), COMES_UP
 
 
-def _rules(profile: Profile) -> Iterator[Row]:
+def _rules(profile: ServerProfile) -> Iterator[Row]:
     """Yield the rules of a server, and the gateway of the table that each uses."""
     for rule in profile.rules:
         routes = profile.routes.get(rule.table, ()) if rule.table is not None else ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import IntentError
-from ailb_gen.hosts.model import Profile
+from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.layout import SUFFIXES, switch_file
 from ailb_gen.network.model import Switch
 from ailb_gen.redact.files import redact_file
@@ -39,7 +39,7 @@ class FileFolder:
         return cls(name, (name,), tuple(file for file in known if (root / file).is_file())[:1])
 
     @classmethod
-    def of_profile(cls, profile: Profile, devices: tuple[str, ...]) -> FileFolder:
+    def of_profile(cls, profile: ServerProfile, devices: tuple[str, ...]) -> FileFolder:
         """Return the files of servers with the same configuration."""
         files = sorted(f"{profile.folder}/{file}" for file in (*profile.files, *(one.path for one in profile.extras)))
         return cls(profile.folder, devices, tuple(files))

@@ -14,7 +14,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.endpoints import interface_identifier
 from ailb_gen.forwarding.fib_changes import Entry, entries
 from ailb_gen.hosts.lookup import MAIN_TABLE, main_table, table_name
-from ailb_gen.hosts.model import Profile, Route
+from ailb_gen.hosts.model import ServerProfile, ServerRoute
 from ailb_gen.network.fabric import Network
 from ailb_gen.report.html.page import Numbered
 from ailb_gen.routing.rib import Routing
@@ -112,7 +112,7 @@ class _Tables:
             hosts.append([host.name, profiles[key], cables])
         return {"profiles": tables, "hosts": hosts}
 
-    def _profile(self, profile: Profile) -> dict[str, object]:
+    def _profile(self, profile: ServerProfile) -> dict[str, object]:
         nics = {name: number for number, name in enumerate(profile.nics)}
         identifiers = [interface_identifier(nic) for nic in profile.nics.values()]
         rules = [
@@ -129,7 +129,7 @@ class _Tables:
             "main": [MAIN_TABLE, self._routes(main_table(profile), nics)],
         }
 
-    def _routes(self, rows: Iterable[Route], nics: dict[str, int]) -> list[int]:
+    def _routes(self, rows: Iterable[ServerRoute], nics: dict[str, int]) -> list[int]:
         """Return destination, NIC and gateway in turn."""
         found: list[int] = []
         for route in rows:

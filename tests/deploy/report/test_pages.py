@@ -12,7 +12,7 @@ from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report import pages
 from ailb_gen.deploy.report.pages import changes_section, drawn
 from ailb_gen.deploy.servers.files import plain
-from ailb_gen.deploy.side_by_side import ComparedRow, files_side_by_side, packed, side_by_side
+from ailb_gen.deploy.side_by_side import SideBySideRow, files_side_by_side, packed, side_by_side
 from ailb_gen.junos.reader import read
 from tests.deploy import lab
 
@@ -87,10 +87,10 @@ def test_servers() -> None:
     ],
 )
 def test_what_differs_is_marked(left: str, right: str, expected: object) -> None:
-    line = drawn(ComparedRow("~", 0, left, right))
+    line = drawn(SideBySideRow("~", 0, left, right))
     assert (line.left, line.right) == expected
 
 
 def test_what_is_left_out_is_counted() -> None:
-    assert drawn(ComparedRow("…", 1, "1", "")).note == "1 statement without a change"
-    assert drawn(ComparedRow("…", 1, "12", "")).note == "12 statements without a change"
+    assert drawn(SideBySideRow("…", 1, "1", "")).note == "1 statement without a change"
+    assert drawn(SideBySideRow("…", 1, "12", "")).note == "12 statements without a change"

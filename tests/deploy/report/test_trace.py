@@ -6,18 +6,18 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from ailb_gen.deploy.report.pages import Ending, Subject, run_page
+from ailb_gen.deploy.report.pages import Ending, PageSubject, run_page
 from ailb_gen.deploy.report.trace import Span, trace_of
 from ailb_gen.deploy.report.waves import run_section
 from ailb_gen.deploy.run_history import Event, RecordedRun
-from ailb_gen.deploy.wave import Report, WaveRun
+from ailb_gen.deploy.wave import RunReport, WaveRun
 from ailb_gen.intent.load import load
 from tests.conftest import EXAMPLES, examples
 from tests.deploy.machine import machine_of
 from tests.deploy.test_wave import Scripts, fleets
 from tests.deploy.test_wave_rollout import BAD, PUSHED, machine, run
 
-SUBJECT = Subject(load(EXAMPLES / "lab" / "fabric.yaml").fabric, "deploy", (("Fabric", "fabric.yaml"),), str)
+SUBJECT = PageSubject(load(EXAMPLES / "lab" / "fabric.yaml").fabric, "deploy", (("Fabric", "fabric.yaml"),), str)
 
 
 def timed(events: list[Event]) -> list[Event]:
@@ -25,7 +25,7 @@ def timed(events: list[Event]) -> list[Event]:
     return [{"time": f"2026-11-22T12:00:{at:02}.000Z"} | event for at, event in enumerate(events)]
 
 
-def page(events: list[Event], report: Report | None = None) -> str:
+def page(events: list[Event], report: RunReport | None = None) -> str:
     ending = Ending(report.refused, report.stopped) if report is not None else Ending({}, error="it broke")
     return run_page(SUBJECT, trace_of(RecordedRun("r", events)), "log.jsonl", ending, None, None)
 

@@ -17,7 +17,7 @@ from ailb_gen.lab.bird.model import BirdPeer, Translation
 from ailb_gen.lab.plan import SwitchPlan, plan
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.filters import Attachment, Filters
-from ailb_gen.network.model import AsList, Bfd, FabricRoute, Group, RaPrefix, Switch, Unmodelled
+from ailb_gen.network.model import AsList, FabricRoute, Group, RaPrefix, SessionBfd, Switch, Unmodeled
 from ailb_gen.network.policy import Policy, Term
 from ailb_gen.network.read import read_network
 from ailb_gen.routing import speaker
@@ -126,7 +126,7 @@ def test_without_an_interface_there_is_no_session(network: Network, leaf: Switch
     ("change", "statements"),
     [
         (
-            lambda leaf: replace(leaf, unmodelled=(Unmodelled("protocols ospf", "protocols ospf area 0"),)),
+            lambda leaf: replace(leaf, unmodelled=(Unmodeled("protocols ospf", "protocols ospf area 0"),)),
             ["protocols ospf area 0"],
         ),
         (
@@ -144,7 +144,7 @@ def test_without_an_interface_there_is_no_session(network: Network, leaf: Switch
             ["protocols bgp group fabric-green multipath without multiple-as"],
         ),
         (
-            lambda leaf: first_group(leaf, lambda group: replace(group, bfd=Bfd(None, 3))),
+            lambda leaf: first_group(leaf, lambda group: replace(group, bfd=SessionBfd(None, 3))),
             ["protocols bgp group fabric-green bfd-liveness-detection"],
         ),
         (

@@ -13,7 +13,7 @@ from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import plan
 from ailb_gen.network.fabric import Network
-from ailb_gen.network.model import Bfd, RaPrefix, RouterAdvertisement, Switch
+from ailb_gen.network.model import RaPrefix, RouterAdvertisement, SessionBfd, Switch
 from tests.lab.bird.test_config import checked, first_group, translated
 from tests.routing.fabrics import prefix
 
@@ -100,8 +100,8 @@ def test_interfaces_that_send_none(network: Network, leaf: Switch) -> None:
     assert router_advertisements(replace(leaf, advertisements={}), known, untranslated) == ""
 
 
-@pytest.mark.parametrize("bfd", [Bfd(1, 1), Bfd(255_000, 255), Bfd(300, None)])
-def test_bfd_within_the_bounds_of_junos(network: Network, leaf: Switch, bfd: Bfd, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bfd", [SessionBfd(1, 1), SessionBfd(255_000, 255), SessionBfd(300, None)])
+def test_bfd_within_the_bounds_of_junos(network: Network, leaf: Switch, bfd: SessionBfd, tmp_path: Path) -> None:
     text = translated(network, "stripe1-leaf1", first_group(leaf, lambda group: replace(group, bfd=bfd))).text
     expected = f"interval {bfd.interval_ms} ms; multiplier {bfd.multiplier or 3};"
     assert f'interface "et-0-0-0" {{ {expected} }};' in text

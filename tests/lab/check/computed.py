@@ -18,10 +18,10 @@ from ailb_gen.lab.check.observed import (
     Hops,
     Observed,
     ObservedBfd,
+    ObservedLabSession,
     ObservedPath,
     ObservedRecoloring,
     ObservedRoute,
-    ObservedSession,
     ObservedSize,
     ObservedTrace,
     Pair,
@@ -111,7 +111,8 @@ class ComputedLab:
                 for name, host in network.hosts.items()
             },
             sessions={
-                End(own.device, port_of(own.interface)): ObservedSession(True, own.asn, peer.asn) for own, peer in sides
+                End(own.device, port_of(own.interface)): ObservedLabSession(True, own.asn, peer.asn)
+                for own, peer in sides
             },
             examined=look.prefixes,
             ribs={

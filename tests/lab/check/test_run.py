@@ -24,9 +24,9 @@ from ailb_gen.lab.check.observed import (
     Hops,
     Observed,
     ObservedBfd,
+    ObservedLabSession,
     ObservedRecoloring,
     ObservedRoute,
-    ObservedSession,
     Samples,
 )
 from ailb_gen.lab.check.paths import pairs
@@ -361,7 +361,7 @@ def first_trace(**new: Any) -> Change:
 
 
 def session(*values: Any, at: End = UPLINK) -> Change:
-    return put("sessions", at, ObservedSession(*values))
+    return put("sessions", at, ObservedLabSession(*values))
 
 
 SERVER, IRB = NIC.device, End(LEAF, "irb.2")
