@@ -69,7 +69,7 @@ def target(path: str, link: str) -> str:
 
 
 def follow(entries: Mapping[str, T], followed: Mapping[str, str]) -> dict[str, T]:
-    """Return the entries of a tree by path, with the files of their targets in the place of the links `followed`."""
+    """Return the entries of a tree by path, with the files of their targets instead of the links `followed`."""
     if not followed:
         return dict(entries)
     below: dict[str, list[tuple[str, T]]] = {profile: [] for profile in followed.values()}

@@ -95,7 +95,7 @@ def generate(
     """
     from ailb_gen.design.build import build
     from ailb_gen.design.problems import collapsed
-    from ailb_gen.network.asked import warnings as not_modelled
+    from ailb_gen.network.asked import warnings as not_modeled
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.generate import rendering, write_rendering
     from ailb_gen.selection import pick_devices
@@ -104,7 +104,7 @@ def generate(
     # One pass over large data without cycles: collecting garbage would only cost time.
     with no_garbage_collection():
         design, warnings = build(intent)
-        warnings += tuple(collapsed(not_modelled(intent)))
+        warnings += tuple(collapsed(not_modeled(intent)))
         for problem in warnings:
             warn(str(problem))
         selected = pick_devices(design.roles, limit)

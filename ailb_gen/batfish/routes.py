@@ -9,7 +9,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.answers import Batfish, Row, listed, parse_ipv4, parse_network, shadow_nodes
 from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops, ports_text
 from ailb_gen.batfish.shadow import Shadow
-from ailb_gen.batfish.unsupported import NOT_MODELLED
+from ailb_gen.batfish.unsupported import NOT_MODELED
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.checks.model import Check, Findings
@@ -102,7 +102,7 @@ def check_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
         nodes = [names.get(node, node) for node in listed(row["Nodes"])]
         text = f": '{row['Line_Text']}'" if row["Line_Text"] else ""
         scope = ", ".join(listed(row["Source_Lines"]) or nodes) or "shadow"
-        check = SHOWN if NOT_MODELLED.match(str(row["Details"])) else UNDERSTOOD
+        check = SHOWN if NOT_MODELED.match(str(row["Details"])) else UNDERSTOOD
         findings.add(check, scope, f"Batfish: {row['Details']}{text}")
 
 

@@ -63,7 +63,7 @@ QOS = "class-of-service"
 # "FATAL: 'green' community contains no non-wildcard members in an add action": it takes color:0:1 for a wildcard.
 WILDCARD_ADD = re.compile(r"FATAL: '(.+)' community contains no non-wildcard members in an add action")
 # Warnings of Batfish about statements of the shadow that it does not model (read in its source).
-NOT_MODELLED = re.compile(
+NOT_MODELED = re.compile(
     r"Currently do not support mixed .*multipath.* bgp ?groups on Juniper"
     r"|Unimplemented: prepending both local-as and global-as"
 )

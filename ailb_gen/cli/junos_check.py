@@ -67,10 +67,10 @@ def _text_report(outcomes: ByDevice) -> str:
     ]
     count = sum(BY_ID[one.check].severity is Severity.ERROR for one in found)
     totals = _totals(outcomes)
-    unmodelled = f", {totals['unmodelled']} statements without a model" if totals["unmodelled"] else ""
+    unmodeled = f", {totals['unmodeled']} statements without a model" if totals["unmodeled"] else ""
     lines.append(
         f"{counted(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} constraints evaluated, "
-        f"{totals['unevaluated']} not{unmodelled}: {counted(count, 'finding')}"
+        f"{totals['unevaluated']} not{unmodeled}: {counted(count, 'finding')}"
     )
     return "\n".join(lines)
 
@@ -85,7 +85,7 @@ def _totals(outcomes: ByDevice) -> dict[str, int]:
         "words": sum(outcome.words for outcome in outcomes.values()),
         "evaluated": sum(outcome.evaluated for outcome in outcomes.values()),
         "unevaluated": sum(len(outcome.unevaluated) for outcome in outcomes.values()),
-        "unmodelled": sum(sum(outcome.unmodelled.values()) for outcome in outcomes.values()),
+        "unmodeled": sum(sum(outcome.unmodeled.values()) for outcome in outcomes.values()),
     }
 
 
@@ -100,7 +100,7 @@ def _json(outcomes: ByDevice) -> str:
             "findings": [{"check": check_of(one).id, **asdict(one)} for one in outcome.findings],
             "unevaluated": [asdict(one) for one in outcome.unevaluated],
             "evaluated": outcome.evaluated,
-            "unmodelled": outcome.unmodelled,
+            "unmodeled": outcome.unmodeled,
             "words": outcome.words,
         }
         for file, outcome in outcomes.items()

@@ -107,7 +107,7 @@ def plain_streams() -> Iterator[None]:
         yield
     finally:
         for name, stream in ours.items():
-            # Typer puts something else in the place of a stream whose reader has gone.
+            # Typer replaces a stream whose reader has gone.
             if getattr(sys, name) is stream:
                 setattr(sys, name, before[name])
 

@@ -332,7 +332,7 @@ def model_of(name: str, root: Node) -> Switch:
     for node in stack:
         node.line = 1
         stack += node
-    return replace(switch(name, switch_file(name), root), unmodelled=(), harmless=frozenset())
+    return replace(switch(name, switch_file(name), root), unmodeled=(), harmless=frozenset())
 
 
 def read_fabric_model(artifacts: Path, switches: Mapping[str, Switch]) -> FabricModel:

@@ -102,13 +102,13 @@ def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> It
 def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
     """Yield the effects of statements that only the switch has, outside the owned parts."""
     # The first path of each, and how many more there are: a device may have any number.
-    unmodelled: dict[str, tuple[str, int]] = {}
+    unmodeled: dict[str, tuple[str, int]] = {}
     for path in paths:
         words = unquoted(next(commands(f"set {path}")).words)
         known, count = standing(words)
-        if known is Standing.UNMODELLED:
-            first, more = unmodelled.get(statement := " ".join(words[:count]), (path, -1))
-            unmodelled[statement] = first, more + 1
+        if known is Standing.UNMODELED:
+            first, more = unmodeled.get(statement := " ".join(words[:count]), (path, -1))
+            unmodeled[statement] = first, more + 1
             continue
         # An address of the fabric is not harmless, wherever it is.
         judge = next((judge for pattern, judge in EFFECTS if _below(words, (pattern,))), None)
@@ -116,7 +116,7 @@ def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
         effect = judge(words, both) if judge is not None else unjudged
         if effect:
             yield f"{path}: not in the file; {effect}"
-    for statement, (first, more) in unmodelled.items():
+    for statement, (first, more) in unmodeled.items():
         which = f"{first} and {more} more like it" if more else first
         yield f"{which}: not in the file; {consequence(statement)}"
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.inventory import Slot, StripeSlot
-from ailb_gen.design.model import ColorPrefix, DesignVlan, HostConfig, HostNic, HostTable, Server
+from ailb_gen.design.model import ColorPrefix, DesignServer, DesignVlan, HostConfig, HostNic, HostTable
 from ailb_gen.design.ports import LaidOut, Layout, Ports, PortUse
 from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems

@@ -36,7 +36,7 @@ def check(root: Node, schema: Schema, groups: Node | None = None) -> CheckResult
             key=lambda violation: (violation.line, violation.path, violation.kind, violation.message),
         )
     )
-    return CheckResult(findings, evaluated, tuple(unevaluated), walk.unmodelled, walk.words, walk.unmodelled_lines)
+    return CheckResult(findings, evaluated, tuple(unevaluated), walk.unmodeled, walk.words, walk.unmodeled_lines)
 
 
 def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:

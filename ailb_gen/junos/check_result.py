@@ -47,13 +47,13 @@ class CheckResult:
     """The result of checking one configuration: findings by line, and counts.
 
     `words` counts the words that the schema explained, `evaluated` the commit constraints that were evaluated,
-    `unmodelled` the statements below each top hierarchy that the models do not have, `unmodelled_lines` where each
+    `unmodeled` the statements below each top hierarchy that the models do not have, `unmodeled_lines` where each
     starts.
     """
 
     findings: tuple[Violation, ...]
     evaluated: int
     unevaluated: tuple[Unevaluated, ...]
-    unmodelled: dict[str, int] = field(default_factory=dict)
+    unmodeled: dict[str, int] = field(default_factory=dict)
     words: int = 0
-    unmodelled_lines: dict[str, int] = field(default_factory=dict)
+    unmodeled_lines: dict[str, int] = field(default_factory=dict)

@@ -88,7 +88,7 @@ def _expand(root: Node, members: dict[str, dict[str, int]], steps: Steps) -> Non
 
 
 def _name_members(node: Node, members: dict[str, dict[str, int]], steps: Steps) -> None:
-    """Put entries of the members in the place of the entries of their ranges."""
+    """Replace the entries of ranges by entries of their members."""
     children: dict[str, Node] = {}
     for child in node:
         name, dot, unit = child.word.partition(".")

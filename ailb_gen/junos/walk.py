@@ -38,8 +38,8 @@ class Walk:
         self.extra: dict[int, dict[str, Node]] = {}
         self.groups: list[Instance] = []
         self.in_groups = False
-        self.unmodelled: dict[str, int] = {}
-        self.unmodelled_lines: dict[str, int] = {}
+        self.unmodeled: dict[str, int] = {}
+        self.unmodeled_lines: dict[str, int] = {}
         self.later: list[tuple[Instance, Node]] = []
         self.words = 0
         self._stack: list[tuple[Instance, Node, bool]] = []
@@ -293,8 +293,8 @@ class Walk:
     def _unknown(self, instance: Instance, node: Node) -> None:
         at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
         if at_top and node.word in HIERARCHIES:
-            self.unmodelled[node.word] = self.unmodelled.get(node.word, 0) + _statements(node)
-            self.unmodelled_lines.setdefault(node.word, node.line)
+            self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + _statements(node)
+            self.unmodeled_lines.setdefault(node.word, node.line)
             self.violations += _host_bits((*instance.path(), node.word), node)
             return
         definition = instance.definition

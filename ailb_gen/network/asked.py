@@ -38,8 +38,8 @@ def warnings(intent: Intent) -> list[Problem]:
         except UsageError:
             # Groups in a circle: validate names them where the file has them.
             continue
-        for entry in judged(tree).unmodelled:
-            reason = f"{redact(entry.whole)} is not modelled: {consequence(entry.whole)}"
+        for entry in judged(tree).unmodeled:
+            reason = f"{redact(entry.whole)} is not modeled: {consequence(entry.whole)}"
             found.append(intent.problem("not-modelled", path, reason, HINT, "warning"))
     return found
 

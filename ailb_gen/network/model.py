@@ -248,7 +248,7 @@ class Switch:
     """A switch as its file describes it; `file` is relative to the artifact directory.
 
     `named` is the file's name without suffix, `host_name` what the text says. `lldp` are the interfaces, or `all`, on
-    which LLDP runs, but for those in `lldp_off`. `unmodelled` are statements that may change what is computed here and
+    which LLDP runs, but for those in `lldp_off`. `unmodeled` are statements that may change what is computed here and
     that nothing computes, `harmless` those that cannot, as text; `unknown_groups` are groups that are applied and not
     defined. `operating` are the statements, as text, by which it is managed and watched (see network/switch.py),
     `sections` are the first words of its statements, below `protocols` the first two. `management_gateway` is where its
@@ -275,7 +275,7 @@ class Switch:
     lldp: frozenset[str]
     lldp_off: frozenset[str]
     filters: Filters
-    unmodelled: tuple[Unmodeled, ...]
+    unmodeled: tuple[Unmodeled, ...]
     harmless: frozenset[str] = frozenset()
     unknown_groups: tuple[tuple[str, int], ...] = ()
     operating: frozenset[str] = frozenset()

@@ -96,7 +96,7 @@ def _term(name: str, node: Node) -> Term:
         found = [_route_filter(entry.word, kind) for kind in entry]
         if not found or None in found:
             unknown.append((f"from route-filter {entry.word}", entry.line))
-        filters += [good for good in found if good is not None]
+        filters += [name for name in found if name is not None]
     for entry in node.each("from", "prefix-list-filter"):
         # An action behind the filter is taken in place of the term's own.
         unknown += [(f"from prefix-list-filter {entry.word}", entry.line) for kind in entry if not _plain_match(kind)]

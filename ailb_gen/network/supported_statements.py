@@ -131,16 +131,16 @@ class Judged:
     What is harmless is there to be compared with what the intent asks for.
     """
 
-    unmodelled: tuple[Unmodeled, ...]
+    unmodeled: tuple[Unmodeled, ...]
     harmless: frozenset[str]
 
 
 def judged(root: Node) -> Judged:
     """Return the statements of an effective tree that are not read."""
     harmless: list[str] = []
-    unmodelled: list[Unmodeled] = []
-    _judge(root, KNOWN, (), unmodelled, harmless)
-    return Judged(tuple(unmodelled), frozenset(harmless))
+    unmodeled: list[Unmodeled] = []
+    _judge(root, KNOWN, (), unmodeled, harmless)
+    return Judged(tuple(unmodeled), frozenset(harmless))
 
 
 class Standing(StrEnum):
@@ -148,7 +148,7 @@ class Standing(StrEnum):
 
     READ = "read"
     HARMLESS = "harmless"
-    UNMODELLED = "unmodelled"
+    UNMODELED = "unmodeled"
 
 
 def standing(words: Sequence[str]) -> tuple[Standing, int]:
@@ -161,14 +161,14 @@ def standing(words: Sequence[str]) -> tuple[Standing, int]:
         if below is None:
             return Standing.READ, count
         if below is UNKNOWN:
-            return Standing.UNMODELLED, count
+            return Standing.UNMODELED, count
         if below is HARMLESS_LEVEL:
             return Standing.HARMLESS, count
         level = below
     return Standing.READ, len(words)
 
 
-def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Unmodeled], harmless: list[str]) -> None:
+def _judge(above: Node, level: Level, path: tuple[str, ...], unmodeled: list[Unmodeled], harmless: list[str]) -> None:
     """Sort the statements below one: the first word that is not known names a statement."""
     known, kinds, others = level.words, level.kinds, level.others
     for word, node in above.children.items():
@@ -179,11 +179,11 @@ def _judge(above: Node, level: Level, path: tuple[str, ...], unmodelled: list[Un
             continue
         if below is UNKNOWN:
             text = " ".join((*path, word))
-            unmodelled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
+            unmodeled.append(Unmodeled(text, " ".join((text, *_rest(node))), node.line))
         elif below is HARMLESS_LEVEL:
             harmless.extend(" ".join((*path, *words)) for words in node.paths())
         elif node.children:
-            _judge(node, below, (*path, word), unmodelled, harmless)
+            _judge(node, below, (*path, word), unmodeled, harmless)
 
 
 def _rest(node: Node) -> Iterator[str]:

@@ -174,7 +174,7 @@ def _recover(target: Path) -> None:
 
 
 def _swap(stage: Path, target: Path) -> Path | None:
-    """Put the stage in the place of the target; returns where the old tree is now."""
+    """Replace the target by the stage; returns where the old tree is now."""
     if not target.exists():
         stage.rename(target)
         return None

@@ -41,5 +41,5 @@ def test_no_difference_and_no_warning_shows_a_secret(tmp_path: Path) -> None:
     fabric.write_text(FABRIC.replace("unknown hunter2;", "unknown { token hunter2; }"))
     done = run("generate", str(fabric), "-o", str(artifacts), "--diff")
     assert "secret ***;" in done.out
-    assert "is not modelled" in done.err
+    assert "is not modeled" in done.err
     assert "hunter2" not in f"{done.out}{done.err}"

@@ -47,7 +47,7 @@ def test_generate_warns_of_statements_that_validate_does_not_accept(cli: Cli, fa
     fabric.write_text(f"{SMALL}{extra}", encoding="utf-8")
     code, _, err = cli("generate", str(fabric), "-o", "out")
     assert code == 0
-    warned = re.findall(r"warning\[not-modelled\]: extra_config: (.+?) is not modelled", err)
+    warned = re.findall(r"warning\[not-modelled\]: extra_config: (.+?) is not modeled", err)
     assert warned == [
         "system processes routing disable",
         "routing-options static route fc00::/16 discard",

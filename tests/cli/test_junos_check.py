@@ -75,7 +75,7 @@ def test_json(tmp_path: Path) -> None:
         ("AILB906", "must", 11),
     ]
     assert file["findings"][0]["path"] == ["interfaces", "et-0/0/0", "mtuu"]
-    assert file["unmodelled"] == {"routing-instances": 2}
+    assert file["unmodeled"] == {"routing-instances": 2}
     assert document["totals"]["evaluated"] == file["evaluated"] > 0
 
 

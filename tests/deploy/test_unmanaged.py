@@ -190,7 +190,7 @@ def test_a_file_is_computed_only_where_something_besides_it_has_to_be_judged(mon
 
 
 def test_more_of_what_the_file_has_already() -> None:
-    """A statement that is not modelled, in the file by intent, does not hide others beside it."""
+    """A statement that is not modeled, in the file by intent, does not hide others beside it."""
     areas = "set protocols ospf3 area 0 interface a\nset protocols ospf3 area 1 interface b\n"
     text = to_curly(load_set(read(lab.text_of(LEAF)), areas)[0])
     running = load(factory(LEAF, "admin"), read(text), "merge")

@@ -13,7 +13,7 @@ from ailb_gen.design.problems import collapsed
 from ailb_gen.design.recolored import OldColors, recolored
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.load import parse
-from ailb_gen.network.asked import warnings as not_modelled
+from ailb_gen.network.asked import warnings as not_modeled
 from tests.conftest import ROOT
 
 ERRORS = ROOT / "tests" / "errors"
@@ -33,7 +33,7 @@ def messages(path: Path) -> str:
     try:
         intent = parse(text, path.name, ERRORS)
         design, warnings = build(intent)
-        warnings += tuple(collapsed(not_modelled(intent)))
+        warnings += tuple(collapsed(not_modeled(intent)))
         if path.with_suffix(".before").exists():
             warnings += tuple(recolored(intent, design, colors_of(path.with_suffix(".before")), "build"))
     except IntentError as error:

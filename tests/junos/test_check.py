@@ -187,7 +187,7 @@ def test_a_constraint_says_what_juniper_says() -> None:
 def test_hierarchies_without_a_model_are_counted() -> None:
     outcome = outcome_of("set routing-instances a interface x\nset routing-instances b interface y\nset access z\n")
     assert outcome.findings == ()
-    assert outcome.unmodelled == {"routing-instances": 2, "access": 1}
+    assert outcome.unmodeled == {"routing-instances": 2, "access": 1}
 
 
 def test_wildcards_belong_to_groups() -> None:
@@ -361,10 +361,10 @@ def test_what_stands_for_a_silent_keyword_is_still_checked() -> None:
 def test_a_hierarchy_without_a_model_has_its_line() -> None:
     text = "system {\n    host-name a;\n}\n\naccess-profile x;\ninactive: access {\n}\n"
     outcome = outcome_of(text)
-    assert outcome.unmodelled_lines == {"access-profile": 5}
+    assert outcome.unmodeled_lines == {"access-profile": 5}
     places = [one.place.line for one in findings_of(outcome, "a", "a.conf") if one.place is not None]
     assert places == [5]
-    assert outcome_of("set system host-name a\nedit access\nset x\n").unmodelled_lines == {"access": 2}
+    assert outcome_of("set system host-name a\nedit access\nset x\n").unmodeled_lines == {"access": 2}
 
 
 @pytest.mark.parametrize(

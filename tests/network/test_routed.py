@@ -36,7 +36,7 @@ def bare(switch: Switch) -> Switch:
         filters=filters(EMPTY),
         lldp=frozenset(),
         lldp_off=frozenset(),
-        unmodelled=(),
+        unmodeled=(),
         harmless=frozenset(),
         operating=frozenset(),
         sections=frozenset(),

@@ -20,7 +20,7 @@ def text_of(name: str) -> str:
 
 
 def named(text: str) -> list[tuple[str, int]]:
-    return [(found.statement, found.line) for found in judged(effective(read(text, "x.conf"))).unmodelled]
+    return [(found.statement, found.line) for found in judged(effective(read(text, "x.conf"))).unmodeled]
 
 
 @pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
@@ -243,7 +243,7 @@ def test_every_pattern_of_the_list_is_used_as_it_is_written() -> None:
                 .replace("<show>", '"show version"')
                 .replace("*", "any")
             )
-            assert not judged(read(f"set {text} anything\n", "x.set")).unmodelled, text
+            assert not judged(read(f"set {text} anything\n", "x.set")).unmodeled, text
 
 
 @pytest.mark.parametrize(("where", "what"), HARMLESS)
@@ -265,4 +265,4 @@ def test_the_table_of_factory_defaults_says_what_is_named() -> None:
     rows = re.findall(r"^\| `(.+?)` \| (yes|no) \|", (ROOT / "docs" / "deploy.md").read_text(), re.MULTILINE)
     assert len(rows) >= 14
     for statement, told in rows:
-        assert bool(judged(effective(read(f"set {statement}\n"))).unmodelled) == (told == "yes"), statement
+        assert bool(judged(effective(read(f"set {statement}\n"))).unmodeled) == (told == "yes"), statement

@@ -307,5 +307,5 @@ def switch_of(
         lldp=frozenset(),
         lldp_off=frozenset(),
         filters=Filters({}, (), {}, {}),
-        unmodelled=(),
+        unmodeled=(),
     )

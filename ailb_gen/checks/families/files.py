@@ -102,7 +102,7 @@ def _misspelled(switch: Switch, section: str) -> Unmodeled | None:
     above, _, word = section.rpartition(" ")
     there = {
         words[-1]: entry
-        for entry in switch.unmodelled
+        for entry in switch.unmodeled
         for words in (entry.statement.split(" "),)
         if " ".join(words[:-1]) == above and (above or words[0] not in TOP)
     }

@@ -76,9 +76,9 @@ def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding
         yield Finding(
             check_of(violation).id, device, message_of(violation), place, statement=f"{words}{OR}", instead=instead
         )
-    for top, count in sorted(result.unmodelled.items()):
+    for top, count in sorted(result.unmodeled.items()):
         message = f"no model for {top}: {count} {plural('statement', count)} not checked"
-        yield Finding(UNCHECKED.id, device, message, Place(file, result.unmodelled_lines.get(top, 1) or 1))
+        yield Finding(UNCHECKED.id, device, message, Place(file, result.unmodeled_lines.get(top, 1) or 1))
     for one in result.unevaluated:
         message = f"{statement(one.path)}: {one.expression} could not be evaluated: {one.reason}"
         yield Finding(UNCHECKED.id, device, message, Place(file, one.line or 1))

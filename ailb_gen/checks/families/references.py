@@ -129,7 +129,7 @@ def _check_modeled(context: Context, findings: Findings) -> None:
     """Name every statement that is neither read nor harmless, with what it is known to do."""
     for switch in context.network.switches.values():
         findings.look(MODELED)
-        for entry in (*switch.unmodelled, *_unknown_terms(switch), *_expressions(switch)):
+        for entry in (*switch.unmodeled, *_unknown_terms(switch), *_expressions(switch)):
             message = f"{entry.whole} is not modeled: {consequence(entry.whole)}"
             statement = f"{entry.statement}{OR}"
             findings.at(MODELED, switch, message, entry.line, part=entry.statement, statement=statement, instead=True)

@@ -104,7 +104,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
 
 def _outside(switch: Switch) -> Iterator[Untranslated]:
     """Yield the statements that are not about routing, and that the lab does not have."""
-    for entry in switch.unmodelled:
+    for entry in switch.unmodeled:
         yield Untranslated(entry.whole, "nothing in this program computes it", entry.line)
     for attached in switch.filters.attached:
         statement = f"filter {attached.direction} [ {' '.join(attached.filters)} ] of {attached.kind} {attached.name}"

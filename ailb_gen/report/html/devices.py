@@ -27,7 +27,7 @@ SESSIONS = ("port", "neighbor", "color", "own AS", "its AS", "state")
 PREFIXES = ("prefix", "color", "backup")
 RULES = ("packets from", "NIC", "table", "gateway")
 COMES_UP = "comes up"
-# What stands in the place of a device for the files of none, such as the list of cables.
+# What stands instead of a device for the files of none, such as the list of cables.
 OTHERS = "the fabric"
 
 

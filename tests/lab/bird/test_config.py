@@ -126,7 +126,7 @@ def test_without_an_interface_there_is_no_session(network: Network, leaf: Switch
     ("change", "statements"),
     [
         (
-            lambda leaf: replace(leaf, unmodelled=(Unmodeled("protocols ospf", "protocols ospf area 0"),)),
+            lambda leaf: replace(leaf, unmodeled=(Unmodeled("protocols ospf", "protocols ospf area 0"),)),
             ["protocols ospf area 0"],
         ),
         (

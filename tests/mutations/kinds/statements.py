@@ -40,7 +40,7 @@ def _filter(condition: str, action: str = "discard", family: str = "inet6") -> t
     return (f"{head} x from {condition}", f"{head} x then {action}", f"{head} y then accept")
 
 
-def _unmodelled(name: str, what: str, *lines: str) -> Kind:
+def _unmodeled(name: str, what: str, *lines: str) -> Kind:
     return kind(f"statement-{name}", what, _beside(*lines), "AILB209")
 
 
@@ -127,33 +127,33 @@ MORE_FILTERS = (
         "AILB212",
     ),
 )  # fmt: skip
-UNMODELLED = (
-    _unmodelled("rpd", "the routing daemon is off", "system processes routing disable"),
-    _unmodelled("ddos", "the switch accepts no BGP", "system ddos-protection protocols bgp aggregate bandwidth 0"),
-    _unmodelled("commit-script", "a script changes the commit", "system scripts commit file x.py"),
-    _unmodelled("event", "an event changes the switch", "event-options policy p then change-configuration commands x"),
-    _unmodelled("power", "a line card is off", "chassis fpc 0 power off"),
-    _unmodelled("unused", "a port does not exist", "chassis fpc 0 pic 0 port 0 unused"),
-    _unmodelled("port-speed", "a port has another speed", "chassis fpc 0 pic 0 port 0 speed 100g"),
-    _unmodelled("sub-ports", "a port is split otherwise", "chassis fpc 0 pic 0 port 0 number-of-sub-ports 8"),
-    _unmodelled("mac-limit", "ports learn one address", "switch-options interface-mac-limit 1"),
-    _unmodelled("instance", "an instance takes a link", "routing-instances x interface et-0/0/0.0"),
-    _unmodelled("mgmt-instance", "mgmt_junos takes a link", "routing-instances mgmt_junos interface et-0/0/0.0"),
-    _unmodelled("mgmt-port", "a management port is off", "interfaces re0:mgmt-0 disable"),
-    _unmodelled("lo0", "the loopback is off", "interfaces lo0 unit 0 disable"),
-    _unmodelled("discard", "a static route discards a prefix", f"routing-options static route {POOL}::/64 discard"),
-    _unmodelled("rib-static", "the same in its table", f"routing-options rib inet6.0 static route {POOL}::/64 discard"),
-    _unmodelled("aggregate", "an aggregate discards the pool", "routing-options aggregate route fc00::/16"),
-    _unmodelled("resolution", "next hops are resolved elsewhere", "routing-options resolution rib inet6.0 import x"),
-    _unmodelled("shutdown", "BGP is shut down", "protocols bgp shutdown"),
-    _unmodelled("rstp", "a spanning tree runs", "protocols rstp interface all"),
-    _unmodelled("mld", "multicast is snooped", "protocols mld-snooping vlan all"),
-    _unmodelled(
+UNMODELED = (
+    _unmodeled("rpd", "the routing daemon is off", "system processes routing disable"),
+    _unmodeled("ddos", "the switch accepts no BGP", "system ddos-protection protocols bgp aggregate bandwidth 0"),
+    _unmodeled("commit-script", "a script changes the commit", "system scripts commit file x.py"),
+    _unmodeled("event", "an event changes the switch", "event-options policy p then change-configuration commands x"),
+    _unmodeled("power", "a line card is off", "chassis fpc 0 power off"),
+    _unmodeled("unused", "a port does not exist", "chassis fpc 0 pic 0 port 0 unused"),
+    _unmodeled("port-speed", "a port has another speed", "chassis fpc 0 pic 0 port 0 speed 100g"),
+    _unmodeled("sub-ports", "a port is split otherwise", "chassis fpc 0 pic 0 port 0 number-of-sub-ports 8"),
+    _unmodeled("mac-limit", "ports learn one address", "switch-options interface-mac-limit 1"),
+    _unmodeled("instance", "an instance takes a link", "routing-instances x interface et-0/0/0.0"),
+    _unmodeled("mgmt-instance", "mgmt_junos takes a link", "routing-instances mgmt_junos interface et-0/0/0.0"),
+    _unmodeled("mgmt-port", "a management port is off", "interfaces re0:mgmt-0 disable"),
+    _unmodeled("lo0", "the loopback is off", "interfaces lo0 unit 0 disable"),
+    _unmodeled("discard", "a static route discards a prefix", f"routing-options static route {POOL}::/64 discard"),
+    _unmodeled("rib-static", "the same in its table", f"routing-options rib inet6.0 static route {POOL}::/64 discard"),
+    _unmodeled("aggregate", "an aggregate discards the pool", "routing-options aggregate route fc00::/16"),
+    _unmodeled("resolution", "next hops are resolved elsewhere", "routing-options resolution rib inet6.0 import x"),
+    _unmodeled("shutdown", "BGP is shut down", "protocols bgp shutdown"),
+    _unmodeled("rstp", "a spanning tree runs", "protocols rstp interface all"),
+    _unmodeled("mld", "multicast is snooped", "protocols mld-snooping vlan all"),
+    _unmodeled(
         "ra-guard", "advertisements are dropped", "forwarding-options access-security router-advertisement-guard"
     ),
-    _unmodelled("macsec", "links are encrypted", "security macsec interfaces et-0/0/0 connectivity-association x"),
-    _unmodelled("logical", "a system of its own takes a link", "logical-systems x interfaces et-0/0/0 unit 0"),
-    _unmodelled("openconfig", "another model configures, too", "openconfig-bgp:bgp global config as 1"),
+    _unmodeled("macsec", "links are encrypted", "security macsec interfaces et-0/0/0 connectivity-association x"),
+    _unmodeled("logical", "a system of its own takes a link", "logical-systems x interfaces et-0/0/0 unit 0"),
+    _unmodeled("openconfig", "another model configures, too", "openconfig-bgp:bgp global config as 1"),
 )
 OTHERS = (
     kind(
@@ -225,4 +225,4 @@ OTHERS = (
         ("jvd",),
     ),
 )  # fmt: skip
-KINDS = (*RANGES, *FILTERS, *MORE_FILTERS, *UNMODELLED, *OTHERS)
+KINDS = (*RANGES, *FILTERS, *MORE_FILTERS, *UNMODELED, *OTHERS)
