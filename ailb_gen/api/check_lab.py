@@ -41,7 +41,8 @@ def check_lab(
 ) -> CheckReport:
     """Check the lab called `name`, or the only one, against an intent and files, by default those it was started from.
 
-    The process joins the namespaces of the lab and never leaves them; must have no other thread. In each of `rounds` every leaf
+    The process joins the namespaces of the lab and never leaves them, and must have no other
+    thread. In each of `rounds` every leaf
     loses one uplink; `doubles` pairs of links fail; with `faults` links also lose packets and flap, and colors change;
     at most `traces` queue pairs are traced. Raises UsageError, IntentError, LabError.
     """

@@ -13,13 +13,13 @@ import re
 import shlex
 import stat
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any
+from typing import Any, cast
 
 import paramiko
 from asyncssh import KeyImportError, SSHKey, import_public_key
@@ -27,9 +27,9 @@ from asyncssh.known_hosts import SSHKnownHosts
 from paramiko.ssh_exception import SSHException
 
 from ailb_gen.deploy.inventory import Target
-from ailb_gen.deploy.inventory_files import Kind
 from ailb_gen.deploy.login import SshRoute, route
 from ailb_gen.deploy.resource_limits import connect
+from ailb_gen.design.devices import Kind
 from ailb_gen.errors import DeployError
 from ailb_gen.redact.known import causes
 
@@ -212,26 +212,24 @@ def add(path: Path, host: str, port: int, key: HostKey) -> HostKey:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Not replaced but appended to: OpenSSH does the same, and the file may be a link.
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            known = KnownHosts((path,)).lookup(host, port)
+            for one in known.keys:
+                if one.same(key):
+                    return one
+            if known.keys or known.is_revoked(key):
+                raise HostKeyError(f"{path}: another key of {known.name} was added or revoked meanwhile; start again")
+            text = _text(path)
+            line = f"{known.name} {key.kind} {key.text}\n"
+            before = "" if text.endswith("\n") or not text else "\n"
+            os.write(descriptor, f"{before}{line}".encode())
+            os.fsync(descriptor)
+            return HostKey(key.kind, key.text, str(path), f"{text}{before}".count("\n") + 1)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise HostKeyError(f"{path}: a host key cannot be added: {error.strerror}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        known = KnownHosts((path,)).lookup(host, port)
-        for one in known.keys:
-            if one.same(key):
-                return one
-        if known.keys or known.is_revoked(key):
-            raise HostKeyError(f"{path}: another key of {known.name} was added or revoked meanwhile; start again")
-        text = _text(path)
-        line = f"{known.name} {key.kind} {key.text}\n"
-        before = "" if text.endswith("\n") or not text else "\n"
-        os.write(descriptor, f"{before}{line}".encode())
-        os.fsync(descriptor)
-        return HostKey(key.kind, key.text, str(path), f"{text}{before}".count("\n") + 1)
-    except OSError as error:
-        raise HostKeyError(f"{path}: a host key cannot be added: {error.strerror}") from error
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,42 +308,30 @@ def paramiko_host_keys(endpoint: SshEndpoint) -> paramiko.HostKeys:
     return result
 
 
-@contextmanager
-def _transport(endpoint: SshEndpoint) -> Iterator[paramiko.Transport]:
-    """Exchange SSH messages with a host, within the timeout of the endpoint, with any input."""
-    way = endpoint.route
-    connection = connect(way.hostname, endpoint.port, way.proxy_command, endpoint.connect_timeout_s, endpoint.stop)
-    connection.limit(endpoint.connect_timeout_s)
-    # The stubs accept only sockets; paramiko accepts anything that behaves like one.
-    channel: Any = connection
-    transport = paramiko.Transport(channel)
-    transport.set_log_channel(log.name)
-    transport.banner_timeout = endpoint.connect_timeout_s
-    try:
-        yield transport
-    except (SSHException, EOFError) as error:
-        # Its thread has hidden why it ended.
-        if connection.ended:
-            raise OSError(errno.ECONNABORTED, connection.ended) from error
-        raise
-    finally:
-        transport.close()
-        connection.close()
-
-
 def presented(endpoint: SshEndpoint) -> HostKey:
     """Fetch the key that a host shows now, without logging in. Raises HostKeyError when none comes."""
+    way, seconds = endpoint.route, endpoint.connect_timeout_s
     try:
-        with _transport(endpoint) as transport:
-            transport.get_security_options().key_types = ALGORITHMS
-            transport.start_client(timeout=endpoint.connect_timeout_s)
-            key = transport.get_remote_server_key()
-            return HostKey(key.get_name(), key.get_base64())
-    except (OSError, EOFError, paramiko.SSHException) as error:
+        with closing(connect(way.hostname, endpoint.port, way.proxy_command, seconds, endpoint.stop)) as connection:
+            connection.limit(seconds)
+            # The stubs accept only sockets; paramiko accepts anything that behaves like one.
+            with closing(paramiko.Transport(cast("Any", connection))) as transport:
+                transport.set_log_channel(log.name)
+                transport.banner_timeout = seconds
+                transport.get_security_options().key_types = ALGORITHMS
+                try:
+                    transport.start_client(timeout=seconds)
+                except (SSHException, EOFError) as error:
+                    # Its thread has hidden why it ended.
+                    if connection.ended:
+                        raise OSError(errno.ECONNABORTED, connection.ended) from error
+                    raise
+                key = transport.get_remote_server_key()
+                return HostKey(key.get_name(), key.get_base64())
+    except (OSError, EOFError, SSHException) as error:
         reason = getattr(error, "strerror", None) or str(error)[:200] or "the connection was closed"
-        raise HostKeyError(
-            f"{endpoint.name}: the host key of {endpoint.known.name} cannot be fetched: {reason}"
-        ) from error
+        text = f"{endpoint.name}: the host key of {endpoint.known.name} cannot be fetched: {reason}"
+        raise HostKeyError(text) from error
 
 
 def host_key_error(endpoint: SshEndpoint, error: BaseException) -> HostKeyError | None:
@@ -379,11 +365,9 @@ def _unknown(endpoint: SshEndpoint) -> tuple[str, str]:
     file = shlex.quote(known.files[0])
     scan = f"ssh-keyscan -p {port} {endpoint.route.hostname} >> {file}"
     scan_all = f"ssh-keyscan -p PORT -f ADDRESSES >> {file}"
-    return (
-        f"{endpoint.name}: no host key of {known.name} {where} compare its key with the one on the console and run: "
-        f"{scan}",
-        f"no host key {where} compare their keys with those on the consoles and run: {scan_all}",
-    )
+    own = f"no host key of {known.name} {where} compare its key with the one on the console and run: {scan}"
+    many = f"no host key {where} compare their keys with those on the consoles and run: {scan_all}"
+    return f"{endpoint.name}: {own}", many
 
 
 def _unusable(endpoint: SshEndpoint) -> str:
@@ -398,9 +382,10 @@ def _unusable(endpoint: SshEndpoint) -> str:
 
 def _revoked(endpoint: SshEndpoint, key: HostKey) -> str:
     where = next(one.where for one in endpoint.known.revoked if one.same(key))
-    shown = f"{key.kind} {key.fingerprint}"
-    hint = "give the device a new key: the old one may be compromised"
-    return f"{endpoint.name}: {endpoint.known.name} shows the host key {shown}, which {where} revokes; {hint}"
+    text = (
+        f"{endpoint.name}: {endpoint.known.name} shows the host key {key.kind} {key.fingerprint}, which {where} revokes"
+    )
+    return f"{text}; give the device a new key: the old one may be compromised"
 
 
 def _changed(endpoint: SshEndpoint, key: HostKey | None) -> str:
@@ -409,7 +394,6 @@ def _changed(endpoint: SshEndpoint, key: HostKey | None) -> str:
     kept = ", ".join(f"{one.kind} {one.fingerprint} ({one.where})" for one in endpoint.keys)
     files = dict.fromkeys(one.file for one in endpoint.keys)
     remove = " and ".join(shlex.join(["ssh-keygen", "-f", file, "-R", known.name]) for file in files)
-    hint = (
-        f"another machine may answer at its address. If it is new, compare the key on its console, then run: {remove}"
-    )
-    return f"{endpoint.name}: {known.name} does not have its known host key{shown}, known is {kept}; {hint}"
+    text = f"{endpoint.name}: {known.name} does not have its known host key{shown}, known is {kept}; "
+    hint = "another machine may answer at its address. If it is new, compare the key on its console, then run"
+    return f"{text}{hint}: {remove}"

@@ -10,16 +10,8 @@ from typing import Any
 import nornir.core.inventory as nornir
 
 from ailb_gen.deploy.credentials import LoginReference
-from ailb_gen.deploy.inventory_files import (
-    FILES,
-    FabricDevice,
-    HostEntry,
-    InventoryEntry,
-    InventoryFiles,
-    Kind,
-    automatic_groups,
-    devices,
-)
+from ailb_gen.deploy.inventory_files import FILES, HostEntry, InventoryEntry, InventoryFiles
+from ailb_gen.design.devices import FabricDevice, Kind, automatic_groups, devices
 from ailb_gen.errors import Problem, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.validation import merged

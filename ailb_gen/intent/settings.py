@@ -57,7 +57,8 @@ class Dlb(Model):
     """Dynamic load balancing, `forwarding-options enhanced-hash-key ecmp-dlb`."""
 
     mode: Literal["flowlet", "per-packet", "assigned-flow", "off"] = Field(
-        "flowlet", description="what DLB assigns to a link: flowlets, packets, or a flow for its whole life (assigned-flow)"
+        "flowlet",
+        description="what DLB assigns to a link: flowlets, packets, or a flow for its whole life (assigned-flow)",
     )
     inactivity_interval_us: Int = Field(128, ge=1, le=32000, description="pause that ends a flowlet, in microseconds")
     flowset_table_size: Literal[256, 512, 1024, 2048, 4096, 8192, 16384, 32768] = Field(

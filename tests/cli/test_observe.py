@@ -340,6 +340,6 @@ def test_what_acts_besides_the_files_is_drift(pushed: Site, lines: str) -> None:
     assert done.code == 0
     assert f"{CANARY} also has unmanaged statements that affect the fabric; a push leaves them alone" in done.out
     # A push tells it as well, also where it has nothing to do.
-    told = [line for line in done.out.splitlines() if line.startswith(("Besides", "  ! "))]
+    told = [line for line in done.out.splitlines() if line.startswith((f"{CANARY} also has", "  ! "))]
     done = run(*pushed.place("deploy"), "--yes")
     assert (done.code, done.out.splitlines()) == (0, [*told, "Nothing to do."])

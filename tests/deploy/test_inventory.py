@@ -16,8 +16,8 @@ from ailb_gen.deploy.inventory import (
     need_inventory,
     read_inventory,
 )
-from ailb_gen.deploy.inventory_files import devices
 from ailb_gen.design.build import build
+from ailb_gen.design.devices import devices
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
 from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.deploy.credentials import Secret
-from ailb_gen.deploy.login import KeyFileError, open_key
+from ailb_gen.deploy.credentials import KeyFileError, Secret, open_key
 from tests.conftest import need_tool
 
 KINDS = {

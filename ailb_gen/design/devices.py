@@ -1,0 +1,88 @@
+"""The devices of a fabric as an inventory names them: role, place, management address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ailb_gen.design import check, numbers
+from ailb_gen.design.addresses import ipv4_text
+from ailb_gen.design.colors import color_of, colors, step_of
+from ailb_gen.design.inventory import PlatformProfiles, Slot, spines, stripes
+from ailb_gen.design.model import Color
+from ailb_gen.design.problems import Problems
+from ailb_gen.design.servers import seats
+from ailb_gen.design.switch_numbers import hand_out
+from ailb_gen.errors import Place
+from ailb_gen.intent.load import Intent
+
+Role = Literal["leaf", "spine", "server"]
+Kind = Literal["switch", "server"]
+
+
+@dataclass(frozen=True, slots=True)
+class FabricDevice:
+    """A device as the intent names it.
+
+    `stripe` counts from 1 and is 0 on spines; `rail` counts from 0 and is None where a device has none or all;
+    `colors` are those of a spine's links, in the fabric's order. `address` is the management address, empty without
+    one, and `place` is where it was decided.
+    """
+
+    name: str
+    role: Role
+    stripe: int
+    rail: int | None
+    colors: tuple[str, ...]
+    address: str
+    place: Place
+
+    @property
+    def kind(self) -> Kind:
+        """Data to connect."""
+        return "server" if self.role == "server" else "switch"
+
+
+def devices(intent: Intent) -> tuple[FabricDevice, ...]:
+    """Return leaves, spines and servers in order. Raises IntentError when they have no names or addresses to go by."""
+    fabric, problems = intent.fabric, Problems(intent)
+    check.check_size(fabric, problems)
+    problems.stop_on_errors()
+    platforms = PlatformProfiles(fabric, problems)
+    leaves = tuple(leaf for stripe in stripes(fabric, platforms, problems) for leaf in stripe.leaves)
+    tops = spines(fabric, platforms, problems)
+    seated = [(stripe, seat) for stripe, row in enumerate(seats(fabric, problems), 1) for seat in row]
+    check.check_names(leaves + tops, (seat for _, seat in seated), problems)
+    palette = colors(fabric, problems)
+    given = [*hand_out(leaves, "leaves", fabric, problems), *hand_out(tops, "spines", fabric, problems)]
+    rows = [(n, seat.given.management, problems.where(seat.levels, "management")) for n, (_, seat) in enumerate(seated)]
+    managed = numbers.management(rows, fabric.management.servers, ("management", "servers"), problems)
+    problems.stop_on_errors()
+
+    result = []
+    for one in given:
+        slot, (cidr, path) = one.slot, one.management
+        address = ipv4_text(cidr.address) if cidr else ""
+        rail, own = (
+            (slot.number - 1, ())
+            if slot.role == "leaf"
+            else (None, _colors(slot, step_of(intent.fabric), palette, intent))
+        )
+        result.append(FabricDevice(slot.name, slot.role, slot.stripe, rail, own, address, intent.source.locate(path)))
+    for (stripe, seat), (cidr, path) in zip(seated, managed, strict=True):
+        address = ipv4_text(cidr.address) if cidr else ""
+        result.append(FabricDevice(seat.name, "server", stripe, None, (), address, intent.source.locate(path)))
+    return tuple(result)
+
+
+def _colors(spine: Slot, step: int, palette: tuple[Color, ...], intent: Intent) -> tuple[str, ...]:
+    links = intent.fabric.links_per_spine
+    found = {color_of(palette, step, spine.index, link) for link in range(links)}
+    return tuple(color.name for color in sorted(found, key=lambda color: color.number))
+
+
+def automatic_groups(device: FabricDevice) -> tuple[str, ...]:
+    """Return the groups that a device belongs to by what it is, the most specific first."""
+    rail = () if device.rail is None else (f"rail{device.rail}",)
+    stripe = (f"stripe{device.stripe}",) if device.stripe else ()
+    return tuple(dict.fromkeys((*rail, *stripe, device.role, device.kind)))
