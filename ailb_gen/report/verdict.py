@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
+from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import EVERYTHING, Finding, Result, Run, Severity
 from ailb_gen.checks.subjects import ANY, SubjectKind
 from ailb_gen.checks.waivers import Waiver
@@ -123,6 +124,8 @@ class Verdict:
             key=lambda result: (
                 -worst[result.check.id],
                 -result.check.severity,
+                # From a value that nothing else depends on nothing follows.
+                result.check.layer is Layer.SETTINGS,
                 result.check.layer,
                 result.check.id,
             )
