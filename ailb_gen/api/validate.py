@@ -13,7 +13,6 @@ from ailb_gen.errors import AilbError, ExtensionError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.extensions import ForeignCheck
     from ailb_gen.checks.model import Check
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
@@ -95,11 +94,3 @@ def _trouble(batfish: AilbError | None, errors: Sequence[ExtensionError], failed
     if not texts:
         return batfish
     return ExtensionError("\n".join([*([str(batfish)] if batfish is not None else []), *texts]))
-
-
-def origins() -> dict[str, str]:
-    """Return the distribution that each check of an extension comes from, by id."""
-    from ailb_gen.checks.extensions import foreign_checks
-
-    rows: list[ForeignCheck] = foreign_checks()[0]
-    return {row.check.id: row.extension.origin for row in rows}
