@@ -38,7 +38,9 @@ demo-deploy: $(STAMP)
 demo-lab: $(STAMP)
 	examples/lab/demo-lab.sh build/demo-lab $(BIN)/python
 
-test: lint types unit
+test: $(STAMP)
+	$(MAKE) --no-print-directory --output-sync=target -j2 lint types compiled
+	$(MAKE) --no-print-directory unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -53,9 +55,9 @@ prose: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
-# What tests of the simulator would otherwise wait for, one for another.
+# What every worker of the tests would otherwise do or wait for: all modules of tests are compiled, and the simulator.
 compiled: $(STAMP)
-	$(BIN)/pytest -n 0 tests/sim/fluid/test_run_packets.py -k both_hash_alike
+	$(BIN)/pytest -n 0 -k test_both_hash_alike
 
 # More workers than cores: tests of devices wait for answers and timers most of their time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
@@ -63,8 +65,8 @@ WORKERS ?= $(shell expr 2 \* $$(nproc))
 LONG_WORKERS ?= $(shell expr 3 \* $$(nproc))
 # The least percentage of coverage of `make test`. Without it nothing is measured, which halves the time of what runs in
 # Python; what is long is never measured, for it adds nothing. What is compiled is not measured: the quick tests of the
-# engine run once more without the compiler. Measured runs draw few random examples: `make test-long`, which follows in
-# `make test-all`, draws many of the same properties.
+# engine run once more without the compiler. Few random examples are drawn: `make test-long` draws many of the same
+# properties.
 COVERAGE ?=
 PYTEST := $(BIN)/pytest -n $(WORKERS)
 UNCOMPILED := $(addprefix tests/sim/engine/,test_run_edges.py test_run_conservation.py test_run_theory.py balancers/test_simple.py)
@@ -75,7 +77,7 @@ MEASURED := --cov=ailb_gen --cov-branch --cov-append
 
 unit: $(STAMP)
 	rm -f .coverage
-	$(if $(COVERAGE),AILB_EXAMPLES=0.2) $(PYTEST) -m "not long" $(if $(COVERAGE),$(MEASURED) --cov-report=)
+	AILB_EXAMPLES=0.2 $(PYTEST) -m "not long" $(if $(COVERAGE),$(MEASURED) --cov-report=)
 	$(if $(COVERAGE),AILB_EXAMPLES=0.1 NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) \
 		--cov-report=term --cov-fail-under=$(COVERAGE))
 
