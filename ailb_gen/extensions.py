@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
@@ -29,7 +31,8 @@ class Extension:
     def load(self) -> object:
         """Import the object. Raises ExtensionError, whatever its module raises."""
         try:
-            return self.entry.load()
+            with redirect_stdout(sys.stderr):
+                return self.entry.load()
         except (Exception, SystemExit) as error:
             raise self.error(f"cannot be imported: {type(error).__name__}: {error}") from error
 
@@ -39,8 +42,9 @@ class Extension:
         if not callable(function):
             raise self.error("is not a function")
         try:
-            text = function(argument)
-        except Exception as error:
+            with redirect_stdout(sys.stderr):
+                text = function(argument)
+        except (Exception, SystemExit) as error:
             raise self.error(f"fails: {type(error).__name__}: {error}") from error
         if not isinstance(text, str):
             raise self.error(f"must return text, not {type(text).__name__}")

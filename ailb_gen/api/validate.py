@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
 from ailb_gen.api.inputs import check_executor, check_folder, intent_of, processes
-from ailb_gen.errors import AilbError, ExtensionError
+from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ def validate(
     foreign, errors = foreign_checks()
     every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]
     names = {**NAMES, **{row.check.family: NAMES[row.check.family] for row in foreign}}
-    picked = pick_checks(every, names, checks, "" if service is not None else WITH_BATFISH)
+    try:
+        picked = pick_checks(every, names, checks, "" if service is not None else WITH_BATFISH)
+    except UsageError as error:
+        raise UsageError("\n".join(map(str, (error, *errors)))) from error
     chosen = frozenset(check.id for check in picked)
     wanted = [row for row in foreign if row.check.id in chosen]
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()

@@ -100,6 +100,14 @@ def test_an_export(site: Path, tmp_path: Path) -> None:
     assert "acme-hosts     acme-ailb 1.0" in _run(site, "export", "--list").stdout
 
 
+RUN = """\
+from ailb_gen import Check
+def run(files, findings):
+    {}
+CHECKS = Check('AB001', 'a', 'b', 'c', 'd', run)
+"""
+
+
 @pytest.mark.parametrize(
     ("module", "reason"),
     [
@@ -119,14 +127,55 @@ def test_an_export(site: Path, tmp_path: Path) -> None:
             "from ailb_gen import Check\nCHECKS = Check('AB001', 'a', 'b', 'c', 'd', lambda files, findings: 1 / 0)\n",
             "has a check that fails: AB001 failed: ZeroDivisionError: division by zero",
         ),
+        (RUN.format("exit(0)"), "has a check that fails: AB001 failed: SystemExit: 0"),
+        (
+            RUN.format("findings.add(Check('AB002', 'a', 'b', 'c', 'd'), 'spine1', 'wrong')"),
+            "has a check that fails: AB001 failed: it reports AB002, which it is not",
+        ),
+        (
+            RUN.format("findings.add(CHECKS, 'spine1', 'wrong', ('a', 1))"),
+            "has a check that fails: AB001 failed: a finding's file is None, not str",
+        ),
+        (
+            "from ailb_gen import Check\nCHECKS = Check('AB001', 'a', 'b', 'c', 'd', print, severity='bad')\n",
+            "has a check whose severity is 'bad', not Severity",
+        ),
     ],
-    ids=["import", "exit", "number", "text", "own-id", "no-run", "fails"],
+    ids=[
+        "import",
+        "exit",
+        "number",
+        "text",
+        "own-id",
+        "no-run",
+        "fails",
+        "exits",
+        "other-check",
+        "no-place",
+        "severity",
+    ],
 )
 def test_a_broken_one_is_named_and_all_others_run(tree: Path, tmp_path: Path, module: str, reason: str) -> None:
     done = _run(_broken(tmp_path / "x", module), "validate", str(FABRIC), str(tree))
     assert done.returncode == 3
     assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.checks {reason}" in done.stderr
     assert "INCOMPLETE: no findings; 89 checks passed" in done.stdout
+
+
+def test_what_it_prints_is_no_part_of_a_report(tree: Path, tmp_path: Path) -> None:
+    site = _broken(tmp_path / "x", "print('imported')\n" + RUN.format("print('ran'); findings.look(CHECKS)"))
+    done = _run(site, "validate", str(FABRIC), str(tree), "--checks", "AB", "--report", "json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdict"]
+    assert done.stderr.startswith("imported\nran\n")
+
+
+def test_a_check_of_a_broken_one_is_unknown_and_it_is_named(tree: Path, tmp_path: Path) -> None:
+    site = _broken(tmp_path / "x", "import nothing_such\n")
+    done = _run(site, "validate", str(FABRIC), str(tree), "--checks", "AB")
+    assert done.returncode == 2
+    assert "no check is called 'AB'" in done.stderr
+    assert "broken-dist 2.0: its entry point 'broken' of ailb_gen.checks cannot be imported" in done.stderr
 
 
 @pytest.mark.parametrize(
