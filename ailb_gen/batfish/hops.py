@@ -195,7 +195,7 @@ def expected_routes(expected: ExpectedFabric, cables: ExpectedCabling) -> Expect
     return ExpectedRoutes(uplinks, owners, alive, allowed)
 
 
-def ports_text(ports: frozenset[str]) -> str:
+def ports_text(ports: frozenset[str] | None) -> str:
     """Write some ports, the first few of many."""
-    names = sorted(ports)
+    names = sorted(ports or ())
     return ", ".join(names[:MOST_PORTS]) + (" …" if len(names) > MOST_PORTS else "") if names else "none"

@@ -11,6 +11,7 @@ from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops, 
 from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.batfish.unsupported import NOT_MODELED
 from ailb_gen.checks import subjects as about
+from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
@@ -110,22 +111,21 @@ def check_sessions(
     network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
 ) -> None:
     """Check bgpSessionStatus: two established rows for every cable of the intent, and no others."""
-    found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
-    expected = intent.session_ends()
-    for own, peer in sorted(expected):
-        if own.device in network.switches:
-            findings.look(SESSIONS)
-            state = found.get((own, peer), "no such session")
-            if state != ESTABLISHED:
-                message = f"in Batfish the session to {peer} is not established: {state}"
-                findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
-    for pair, state in found.items():
-        if pair not in expected and pair is not None and state == ESTABLISHED:
-            own, peer = pair
-            message = f"in Batfish there is a session to {peer}, which the intent does not know"
-            findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
-    if None in found:
+    states = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
+    observed = {ends: state for ends, state in states.items() if ends is not None}
+    if None in states:
         findings.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
+    expected = {ends: ESTABLISHED for ends in intent.session_ends() if ends[0].device in network.switches}
+    findings.look(SESSIONS, len(expected))
+    for deviation in deviations(expected, observed):
+        (own, peer), state = deviation.subject, deviation.observed
+        if deviation.expected:
+            message = f"in Batfish the session to {peer} is not established: {state or 'no such session'}"
+        elif state == ESTABLISHED:
+            message = f"in Batfish there is a session to {peer}, which the intent does not know"
+        else:
+            continue
+        findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
 
 
 def check_compatible(
@@ -225,10 +225,10 @@ def add_disagreements(
     """
     findings.look(check, len(batfish.keys() | own.keys()))
     wrong: dict[str, list[str]] = {}
-    for name, prefix in sorted(batfish.keys() | own.keys()):
-        a, b = batfish.get((name, prefix), frozenset()), own.get((name, prefix), frozenset())
-        if a != b and not (name in narrowed and a and a < b):
-            message = f"{prefix} goes over {ports_text(a)} in Batfish, over {ports_text(b)} in this program"
+    for deviation in deviations(own, batfish):
+        (name, prefix), ours, theirs = deviation.subject, deviation.expected, deviation.observed
+        if not (name in narrowed and ours and theirs and theirs < ours):
+            message = f"{prefix} goes over {ports_text(theirs)} in Batfish, over {ports_text(ours)} in this program"
             wrong.setdefault(name, []).append(message)
     for name, messages in wrong.items():
         findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
