@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
-import re
 import threading
 from io import BytesIO
 from pathlib import Path
