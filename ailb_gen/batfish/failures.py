@@ -8,10 +8,11 @@ from ipaddress import IPv4Network
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.answers import UPDATE, Answer, Batfish, Row, parse_interface, parse_ipv4, shadow_nodes
-from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops
+from ailb_gen.batfish.hops import Hops, batfish_hops, own_hops
 from ailb_gen.batfish.numbering import PREFIX_LENGTH, PREFIXES
 from ailb_gen.batfish.routes import SNAPSHOT, add_disagreements, first_of
 from ailb_gen.batfish.shadow import Shadow
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.families.batfish import AGREE_LINK, AGREE_SPINE, LINK_REACH, SPINE_REACH
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import BatfishError, Place
@@ -77,10 +78,12 @@ def check_failures(
         lost = _without_route(intent, hops, network.switches)
         if failure.spine:
             lost += _changed(shadow, intent, other_rows)
-        cut = [pair for pair in dict.fromkeys(lost) if intent.reachable(*pair, spine=failure.spine, ends=gone)]
+        left = intent.without(
+            end for ends in intent.ends() for end in ends if end.device == failure.spine or end in gone
+        )
+        cut = [pair for pair in dict.fromkeys(lost) if left.next_hops(*pair).needed]
         findings.look(failure.reach)
-        widths = intent.widths(spine=failure.spine, ends=gone)
-        for message in (*_lost(cut), *_narrow(widths, hops, whole)):
+        for message in (*_lost(cut), *_narrow(left, hops, whole - {failure.spine})):
             findings.add(failure.reach, failure.device, f"{head}{message}", failure.place, part=failure.part)
         advance()
 
@@ -130,14 +133,14 @@ def _without_route(intent: ExpectedRoutes, hops: Hops, names: Collection[str]) -
     """Return the leaves and prefixes between which Batfish has no route."""
     return [
         (leaf, prefix)
-        for leaf, prefix, _ in intent.pinned()
+        for leaf, prefix in intent.remote_prefixes()
         if leaf in names and intent.owners[prefix][0] in names and (leaf, prefix) not in hops
     ]
 
 
 def _changed(shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row]) -> list[tuple[str, Prefix]]:
     """Return the leaves and prefixes of flows that arrive in one of two snapshots only."""
-    names = shadow_nodes(intent.uplinks)
+    names = shadow_nodes(intent.leaves)
     changed = []
     for row in rows:
         network = IPv4Network((parse_ipv4(row["Flow.dstIp"]), PREFIX_LENGTH), strict=False)
@@ -154,12 +157,14 @@ def _lost(lost: list[tuple[str, Prefix]]) -> Iterator[str]:
         yield f"in Batfish {first_of([f'{leaf} loses {prefix}' for leaf, prefix in lost])}"
 
 
-def _narrow(widths: Iterable[tuple[str, Prefix, int]], hops: Hops, names: Collection[str]) -> Iterator[str]:
+def _narrow(intent: ExpectedRoutes, hops: Hops, names: Collection[str]) -> Iterator[str]:
     """Yield where a switch with one of some names has a route with fewer next hops than it should."""
     few = [
-        f"{name} has {count} {plural('next hop', count)} to {prefix}, not {width}"
-        for name, prefix, width in widths
-        if name in names and 0 < (count := len(hops.get((name, prefix), ()))) < width
+        f"{name} has {len(ports)} {plural('next hop', len(ports))} to {prefix}, not {fewest}"
+        for (name, prefix), ports in sorted(hops.items())
+        if name in names
+        and intent.owners.get(prefix, (name,))[0] != name
+        and len(ports) < (fewest := intent.next_hops(name, prefix).fewest)
     ]
     if few:
         yield f"in Batfish {first_of(few)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ailb_gen.batfish.answers import Row, listed, parse_integer, parse_interface, switches_by_node
 from ailb_gen.batfish.unsupported import MANAGEMENT
 from ailb_gen.checks import subjects as about
+from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.expected import ExpectedFabric, port_override
 from ailb_gen.checks.expected_cabling import ExpectedCabling
 from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
@@ -95,24 +96,21 @@ def check_vlans(network: Network, expected: ExpectedPorts, rows: Sequence[Row], 
     """Check switchedVlanProperties: in every VLAN the interfaces of the intent; both readers see the same."""
     observed = _observed_vlans(network, rows)
     known = {switch.named: switch for switch in switches_by_node(network).values()}
-    for (name, vlan), members in expected.vlans.items():
-        if name in known:
-            findings.look(VLANS)
-            have = observed.get((name, vlan), frozenset())
-            if have != members:
-                message = f"Batfish finds VLAN {vlan} {_difference(members, have)}"
-                line, subjects = _vlan_line(known[name], vlan), [about.vlan(name, vlan)]
-                findings.at(VLANS, known[name], message, line, subjects=subjects)
-    for name, vlan in sorted(observed.keys() - expected.vlans.keys()):
-        message = f"Batfish finds VLAN {vlan}, which the intent does not know"
-        findings.at(VLANS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)])
+    intended = {key: members for key, members in expected.vlans.items() if key[0] in known}
     read = {(name, vlan): names for name, switch in known.items() for vlan, names in vlan_interfaces(switch).items()}
-    for name, vlan in sorted(read.keys() | observed.keys()):
-        findings.look(READERS)
-        members, have = read.get((name, vlan), frozenset()), observed.get((name, vlan), frozenset())
-        if have != members:
-            message = f"against this program Batfish reads VLAN {vlan} {_difference(members, have)}"
-            findings.at(READERS, known[name], message, _vlan_line(known[name], vlan), subjects=[about.vlan(name, vlan)])
+    findings.look(VLANS, len(intended))
+    findings.look(READERS, len(read.keys() | observed.keys()))
+    wrong = [(VLANS, "Batfish finds VLAN", deviation) for deviation in deviations(intended, observed)]
+    wrong += [
+        (READERS, "against this program Batfish reads VLAN", deviation) for deviation in deviations(read, observed)
+    ]
+    for check, head, deviation in wrong:
+        name, vlan = deviation.subject
+        message = f"{head} {vlan} {_difference(deviation.expected or frozenset(), deviation.observed or frozenset())}"
+        if check is VLANS and deviation.expected is None:
+            message = f"{head} {vlan}, which the intent does not know"
+        subjects = [about.vlan(name, vlan)]
+        findings.at(check, known[name], message, _vlan_line(known[name], vlan), subjects=subjects)
 
 
 def _observed_vlans(network: Network, rows: Sequence[Row]) -> dict[tuple[str, int], frozenset[str]]:

@@ -7,10 +7,12 @@ from ipaddress import IPv4Network
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.answers import Batfish, Row, listed, parse_ipv4, parse_network, shadow_nodes
-from ailb_gen.batfish.hops import ExpectedRoutes, Hops, batfish_hops, own_hops, ports_text
+from ailb_gen.batfish.hops import Hops, batfish_hops, own_hops, ports_text
 from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.batfish.unsupported import NOT_MODELED
 from ailb_gen.checks import subjects as about
+from ailb_gen.checks.compare import deviations
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.families.batfish import AGREE, LOOPS, OWNERS, PINNED, SESSIONS, SHOWN, TRANSIT, UNDERSTOOD
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
@@ -68,7 +70,7 @@ def check_shadow(
 
 def _nodes(network: Network, intent: ExpectedRoutes) -> str:
     """Name the spines that are there, as Batfish's node specifiers do: a name that begins with a digit in quotes."""
-    names = [name.lower() for name in intent.spines() if name in network.switches]
+    names = [name.lower() for name in intent.connected_spines if name in network.switches]
     return ",".join(f'"{name}"' if name[0].isdigit() else name for name in names)
 
 
@@ -110,29 +112,28 @@ def check_sessions(
     network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
 ) -> None:
     """Check bgpSessionStatus: two established rows for every cable of the intent, and no others."""
-    found = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
-    expected = intent.session_ends()
-    for own, peer in sorted(expected):
-        if own.device in network.switches:
-            findings.look(SESSIONS)
-            state = found.get((own, peer), "no such session")
-            if state != ESTABLISHED:
-                message = f"in Batfish the session to {peer} is not established: {state}"
-                findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
-    for pair, state in found.items():
-        if pair not in expected and pair is not None and state == ESTABLISHED:
-            own, peer = pair
-            message = f"in Batfish there is a session to {peer}, which the intent does not know"
-            findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
-    if None in found:
+    states = {_session(shadow, row): str(row["Established_Status"]) for row in rows}
+    observed = {ends: state for ends, state in states.items() if ends is not None}
+    if None in states:
         findings.add(SESSIONS, "shadow", "Batfish reports a session between addresses that the shadow does not have")
+    expected = {ends: ESTABLISHED for ends in intent.ends() if ends[0].device in network.switches}
+    findings.look(SESSIONS, len(expected))
+    for deviation in deviations(expected, observed):
+        (own, peer), state = deviation.subject, deviation.observed
+        if deviation.expected:
+            message = f"in Batfish the session to {peer} is not established: {state or 'no such session'}"
+        elif state == ESTABLISHED:
+            message = f"in Batfish there is a session to {peer}, which the intent does not know"
+        else:
+            continue
+        findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
 
 
 def check_compatible(
     network: Network, shadow: Shadow, intent: ExpectedRoutes, rows: Sequence[Row], findings: Findings
 ) -> None:
     """Check bgpSessionCompatibility: both ends of the cables of the intent are configured for each other."""
-    expected = intent.session_ends()
+    expected = frozenset(intent.ends())
     for row in rows:
         pair = _session(shadow, row)
         if pair in expected and row["Configured_Status"] != MATCHED:
@@ -195,16 +196,15 @@ def check_pinned(
     On the switches `narrowed`, where Batfish has fewer than the files ask for, some of them are enough.
     """
     wrong: dict[str, list[str]] = {}
-    for leaf, prefix, expected in intent.pinned():
+    for leaf, prefix in intent.remote_prefixes():
         if leaf not in network.switches:
             continue
         findings.look(PINNED)
-        have = hops.get((leaf, prefix), frozenset())
-        backups = intent.backups(leaf, prefix) if not expected else frozenset()
-        some = backups | expected if leaf in narrowed else backups
-        if have != expected and not (have and have <= some):
-            right = f"not {ports_text(expected or backups)}"
-            wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(have)}, {right}")
+        expected, observed = intent.next_hops(leaf, prefix), hops.get((leaf, prefix), frozenset())
+        enough = leaf in narrowed and bool(observed) and observed <= expected.allowed
+        if not (expected.hold(observed) or enough):
+            right = f"not {ports_text(expected.allowed)}"
+            wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(observed)}, {right}")
     for leaf, messages in wrong.items():
         place = _bgp_place(network, leaf)
         findings.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)
@@ -225,10 +225,10 @@ def add_disagreements(
     """
     findings.look(check, len(batfish.keys() | own.keys()))
     wrong: dict[str, list[str]] = {}
-    for name, prefix in sorted(batfish.keys() | own.keys()):
-        a, b = batfish.get((name, prefix), frozenset()), own.get((name, prefix), frozenset())
-        if a != b and not (name in narrowed and a and a < b):
-            message = f"{prefix} goes over {ports_text(a)} in Batfish, over {ports_text(b)} in this program"
+    for deviation in deviations(own, batfish):
+        (name, prefix), ours, theirs = deviation.subject, deviation.expected, deviation.observed
+        if not (name in narrowed and ours and theirs and theirs < ours):
+            message = f"{prefix} goes over {ports_text(theirs)} in Batfish, over {ports_text(ours)} in this program"
             wrong.setdefault(name, []).append(message)
     for name, messages in wrong.items():
         findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
@@ -246,7 +246,7 @@ def check_transit(
         ends = shadow.numbering.ends_at(row["Received_From_IP"])
         if name is not None and prefix is not None and ends is not None:
             received.setdefault((name, prefix), set()).add(ends[0].device)
-    for spine in intent.spines():
+    for spine in intent.connected_spines:
         if spine not in network.switches:
             continue
         for prefix, owner in intent.advertised(spine):

@@ -12,7 +12,6 @@ from typing import Protocol
 from ailb_gen.batfish import files, routes
 from ailb_gen.batfish.answers import Batfish
 from ailb_gen.batfish.failures import check_failures, link_failure, spine_failure
-from ailb_gen.batfish.hops import ExpectedRoutes, expected_routes
 from ailb_gen.batfish.ports import expected_ports
 from ailb_gen.batfish.sample import Sample, link_sample, sizes, spine_sample
 from ailb_gen.batfish.shadow import shadow
@@ -20,6 +19,7 @@ from ailb_gen.batfish.snapshot import write_files, write_shadow
 from ailb_gen.batfish.unsupported import doubt
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.families import batfish as checks
 from ailb_gen.checks.model import Check, Findings, Result
 
@@ -55,7 +55,7 @@ class SecondOpinion:
     @property
     def intent(self) -> ExpectedRoutes:
         """The routes that the intent expects."""
-        return expected_routes(self.context.expected, self.context.cabling)
+        return ExpectedRoutes(self.context.expected, self.context.cabling)
 
     def wants(self, entries: tuple[Check, ...]) -> bool:
         """Return whether any of some checks is chosen."""
@@ -68,7 +68,7 @@ class SecondOpinion:
     def failures(self) -> tuple[tuple[str, ...], Sample, Sample]:
         """Return the spines that are there, and which of them and of the links fail."""
         graph, intent = self.context.routing.graph, self.intent
-        spines = tuple(name for name in intent.spines() if name in graph.network.switches)
+        spines = tuple(name for name in intent.connected_spines if name in graph.network.switches)
         of_spines, of_links = sizes(graph, len(intent.owners), len(spines), self.most)
         seed = self.context.seed
         return spines, spine_sample(graph, spines, of_spines, seed), link_sample(graph, of_links, seed)

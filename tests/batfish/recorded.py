@@ -17,18 +17,19 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ailb_gen.addresses import prefix_value
-from ailb_gen.batfish.hops import ExpectedRoutes
 from ailb_gen.batfish.numbering import Numbering
 from ailb_gen.batfish.ports import ExpectedPorts
 from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.catalogue import WITH_BATFISH, checks_of
-from ailb_gen.checks.expected_cabling import ExpectedCable
+from ailb_gen.checks.expected import expected_fabric
+from ailb_gen.checks.expected_cabling import expected_cabling
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.model import Findings
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.policy import Community
 from ailb_gen.network.read import read_network
 from tests.batfish.fake.near import Near
-from tests.conftest import need_shared
+from tests.conftest import intent_of, need_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -170,27 +171,28 @@ def shadow(name: str) -> Shadow:
     return Shadow(tuple(ShadowSwitch(switch, (), ()) for switch in network(name).switches), numbering)
 
 
-def intent(name: str) -> ExpectedRoutes:
-    """Return what the intent of a recorded shadow is: every color has a spine of its own, and all others back it up."""
-    layout = LAYOUTS[name]
-    pairs = [(leaf, number) for leaf in LEAVES for number in layout.spines]
-    colors = frozenset(f"color-{number}" for number in layout.spines)
-    return ExpectedRoutes(
-        uplinks={
-            f"leaf{leaf}": {f"color-{spine}": frozenset({uplink(leaf, spine).port}) for spine in layout.spines}
-            for leaf in LEAVES
-        },
-        owners={prefix(leaf, color): (f"leaf{leaf}", f"color-{color}") for leaf, color in pairs},
-        cables=tuple(
-            ExpectedCable(
-                *(uplink(leaf, spine).device, uplink(leaf, spine).port),
-                *(downlink(leaf, spine).device, downlink(leaf, spine).port),
-                *("400g", "fabric", f"color-{spine}", ""),
-            )
-            for leaf, spine in pairs
-        ),
-        allowed={prefix(*pair): colors for pair in pairs},
-    )
+FABRIC = """\
+name: recorded
+platform: generic
+stripes: 1
+rails: 2
+servers: 1
+spines: {spines}
+colors: {{names: [{colors}], backup: {backup}}}
+names: {{leaf: "leaf{{l}}-{{s}}", spine: "spine{{k}}"}}
+asn: {{leaves: 64601-64699, spines: 65001-65099}}
+"""
+
+
+def intent(name: str, backup: str = "all") -> ExpectedRoutes:
+    """Return the routes that a recorded shadow's intent expects: every color has its own spine, others back it up."""
+    spines = LAYOUTS[name].spines
+    colors = ", ".join(f"color-{number}" for number in spines)
+    found = expected_fabric(intent_of(FABRIC.format(spines=len(spines), colors=colors, backup=backup)).fabric)
+    # Names of leaves must have the stripe, those of the recorded ones do not.
+    switches = [replace(switch, name=switch.name.removesuffix("-1")) for switch in found.switches.values()]
+    fabric = replace(found, switches={switch.name: switch for switch in switches})
+    return ExpectedRoutes(fabric, expected_cabling(fabric))
 
 
 def ports(name: str) -> ExpectedPorts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network
@@ -11,19 +10,13 @@ import pytest
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.answers import Row
-from ailb_gen.batfish.hops import ExpectedRoutes, batfish_hops, expected_routes, own_hops, ports_text
+from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
 from ailb_gen.batfish.numbering import Numbering
-from ailb_gen.checks.expected import expected_fabric
-from ailb_gen.checks.expected_cabling import expected_cabling
 from ailb_gen.errors import BatfishError
-from ailb_gen.intent.models import Fabric
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.routing.rib import Routing
-from tests.batfish.recorded import GOOD, changed, intent, uplink
-from tests.batfish.recorded import prefix as recorded_prefix
-from tests.checks.trees import GOLDEN, fabric_of, network_of
-from tests.conftest import SMALL
-from tests.conftest import intent_of as fabric_file
+from tests.batfish.recorded import changed
+from tests.checks.trees import GOLDEN, network_of
 from tests.routing.fabrics import prefix
 
 # Rows of `routes`
@@ -170,191 +163,6 @@ def test_a_switch_without_routes_or_with_one_of_its_own_has_no_next_hops() -> No
     known = Routing(shared)
     ours = own_hops(known.graph, known.states)
     assert [name for name in lab.switches if (name, irb.addresses[0].prefix) not in ours] == [first, second]
-
-
-# Expected
-
-
-def test_what_is_reachable_without_a_spine_or_a_cable() -> None:
-    routes = intent(GOOD)
-    alone = replace(routes, allowed={known: frozenset({color}) for known, (_, color) in routes.owners.items()})
-    first = recorded_prefix(2, 1)
-    for spine, ends, backed, pinned in (
-        ("", frozenset(), True, True),
-        ("spine1", frozenset(), True, False),
-        ("spine2", frozenset(), True, True),
-        ("", frozenset({uplink(1, 1)}), True, False),
-        ("", frozenset({uplink(2, 1)}), True, False),
-        ("", frozenset({uplink(2, 2)}), True, True),
-        ("spine1", frozenset({uplink(2, 2)}), False, False),
-        ("", frozenset({uplink(1, 1), uplink(2, 2)}), False, False),
-    ):
-        assert routes.reachable("leaf1", first, spine, ends) is backed
-        assert alone.reachable("leaf1", first, spine, ends) is pinned
-
-
-def expected(fabric: Fabric) -> ExpectedRoutes:
-    intended = expected_fabric(fabric)
-    return expected_routes(intended, expected_cabling(intended))
-
-
-def small_routes(more: str = "", spines: int = 2) -> ExpectedRoutes:
-    return expected(fabric_file(SMALL.replace("spines: 2", f"spines: {spines}") + more).fabric)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks"])
-def test_expected_routes_are_those_the_files_of_an_example(name: str) -> None:
-    """Rendered by other code from the same intent: cabling.csv, addresses and fabric-advertise on the leaves."""
-    routes, network = expected(fabric_of(name)), network_of(GOLDEN / name)
-    uplinks: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for cable in network.links:
-        uplinks[cable.a.device][cable.color].add(cable.a.port)
-    assert routes.uplinks == uplinks
-    assert routes.session_ends() == {pair for one in network.links for pair in ((one.a, one.b), (one.b, one.a))}
-    spines = sorted(name for name, role in network.roles.items() if role == "spine")
-    assert sorted(routes.spines()) == spines
-    leaves = {name: one for name, one in network.switches.items() if network.roles[name] == "leaf"}
-    owners = {route.prefix: (name, route.color) for name, one in leaves.items() for route in one.routes}
-    assert routes.owners == owners
-    colors = frozenset(color for _, color in owners.values() if color)
-    assert routes.allowed == dict.fromkeys(owners, colors)
-    pinned = list(routes.pinned())
-    assert len(pinned) == len(owners) * (len(leaves) - 1)
-    assert {(leaf, to): ports for leaf, to, ports in pinned} == {
-        (leaf, to): frozenset(uplinks[leaf][color])
-        for leaf in leaves
-        for to, (owner, color) in owners.items()
-        if owner != leaf and color
-    }
-    for spine in spines:
-        assert dict(routes.advertised(spine)) == {to: owner for to, (owner, _) in owners.items()}
-    # Of several spines any one may be missing, of several links any one.
-    assert all(routes.reachable(leaf, to, spine) for leaf in leaves for to in owners for spine in spines)
-    assert all(
-        routes.reachable(leaf, to, ends=frozenset({cable.a}))
-        for leaf in leaves
-        for to in owners
-        for cable in network.links[:9]
-    )
-
-
-def ports(routes: ExpectedRoutes, leaf: str = "stripe1-leaf1") -> dict[str, list[str]]:
-    """Return the uplinks of a leaf by color."""
-    return {color: sorted(found) for color, found in routes.uplinks[leaf].items()}
-
-
-@pytest.mark.parametrize(
-    ("more", "spines", "expected"),
-    [
-        ("", 2, {"green": ["et-0/0/0"], "blue": ["et-0/0/1"]}),
-        ("colors: [left, right]\n", 4, {"left": ["et-0/0/0", "et-0/0/2"], "right": ["et-0/0/1", "et-0/0/3"]}),
-        # Planes of links take the colors in turn.
-        (
-            "links_per_spine: 2\n",
-            2,
-            {"green": ["et-0/0/0"], "red": ["et-0/0/1"], "blue": ["et-0/0/2"], "orange": ["et-0/0/3"]},
-        ),
-        (
-            "links_per_spine: 2\ncolors: [left, right]\n",
-            2,
-            {"left": ["et-0/0/0", "et-0/0/1"], "right": ["et-0/0/2", "et-0/0/3"]},
-        ),
-        ("links_per_spine: 3\ncolors: [one]\n", 1, {"one": ["et-0/0/0", "et-0/0/1", "et-0/0/2"]}),
-    ],
-)
-def test_uplinks_by_color(more: str, spines: int, expected: dict[str, list[str]]) -> None:
-    routes = small_routes(more, spines)
-    assert ports(routes) == expected
-    mine = prefix("fc00:1:1:1::/64")
-    first = next(iter(expected))
-    assert routes.owners[mine] == ("stripe1-leaf1", first)
-    assert {leaf: sorted(found) for leaf, to, found in routes.pinned() if to == mine} == dict.fromkeys(
-        ["stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2"], expected[first]
-    )
-    assert routes.spines() == tuple(f"spine{number + 1}" for number in range(spines))
-
-
-FOUR = "colors: {{names: [a, b, c, d], backup: {}}}\n"
-A, B, C, D = (prefix(f"fc00:1:1:{number}::/64") for number in range(1, 5))
-
-
-@pytest.mark.parametrize(
-    ("backup", "allowed"),
-    [
-        ("all", ["abcd", "abcd", "abcd", "abcd"]),
-        ("none", ["a", "b", "c", "d"]),
-        ("{a: b, c: d}", ["ab", "b", "cd", "d"]),
-        ("{a: b, b: c, c: d, d: a}", ["ab", "bc", "cd", "ad"]),
-        # Handed out in turn, to others than themselves.
-        ("[a]", ["a", "ab", "ac", "ad"]),
-    ],
-)
-def test_backups_decide_which_spines_hear_of_a_prefix(backup: str, allowed: list[str]) -> None:
-    routes = small_routes(FOUR.format(backup), 4)
-    assert ["".join(sorted(routes.allowed[to])) for to in (A, B, C, D)] == allowed
-    for spine, color in zip(routes.spines(), "abcd", strict=True):
-        heard = {to for to, owner in routes.advertised(spine) if owner == "stripe1-leaf1"}
-        assert heard == {to for to, colors in zip((A, B, C, D), allowed, strict=True) if color in colors}
-    # Without the spine of its color a prefix is reached over its backups, or not at all.
-    for to, color, colors in zip((A, B, C, D), "abcd", allowed, strict=True):
-        for spine, other in zip(routes.spines(), "abcd", strict=True):
-            assert routes.reachable("stripe2-leaf2", to, spine) is (other != color or len(colors) > 1)
-
-
-OFF = "overrides: {{{}: {{{}: {{ports: {{{}: {{disabled: true}}}}}}}}}}\n"
-
-
-@pytest.mark.parametrize(
-    ("override", "gone"),
-    [
-        (("leaves", "stripe1-leaf1", "et-0/0/1"), (End("stripe1-leaf1", "et-0/0/1"), End("spine2", "et-0/0/0"))),
-        (("spines", "spine2", "et-0/0/0"), (End("stripe1-leaf1", "et-0/0/1"), End("spine2", "et-0/0/0"))),
-        (("spines", "spine1", "et-0/0/3"), (End("stripe2-leaf2", "et-0/0/0"), End("spine1", "et-0/0/3"))),
-    ],
-)
-def test_cables_whose_ports_are_disabled_are_none(override: tuple[str, str, str], gone: tuple[End, End]) -> None:
-    routes, whole = small_routes(OFF.format(*override)), small_routes()
-    assert whole.session_ends() - routes.session_ends() == {gone, gone[::-1]}
-    assert len(routes.cables) == len(whole.cables) - 1 == 7
-    assert len(routes.session_ends()) == 14
-    (leaf, port), (spine, _) = ((end.device, end.port) for end in gone)
-    ((color, _),) = (pair for pair in whole.uplinks[leaf].items() if port in pair[1])
-    assert color not in routes.uplinks[leaf]
-    assert {to for name, to, found in routes.pinned() if name == leaf and not found} == {
-        to for to, (owner, own) in routes.owners.items() if own == color and owner != leaf
-    }
-    # The spine hears nothing from that leaf, and everything from the others.
-    assert dict(routes.advertised(spine)) == {to: owner for to, (owner, _) in routes.owners.items() if owner != leaf}
-    assert all(routes.reachable(leaf, to, spine) for to in routes.owners)
-    (other,) = set(routes.spines()) - {spine}
-    assert not any(routes.reachable(leaf, to, other) for to, (owner, _) in routes.owners.items() if owner != leaf)
-
-
-def test_a_spine_none_of_whose_cables_is_left() -> None:
-    off = {f"et-0/0/{number}": "{disabled: true}" for number in range(4)}
-    text = ", ".join(f"{port}: {value}" for port, value in off.items())
-    routes = small_routes(f"overrides: {{spines: {{spine1: {{ports: {{{text}}}}}}}}}\n")
-    assert routes.spines() == ("spine2",)
-    assert list(routes.advertised("spine1")) == []
-    assert ports(routes) == {"blue": ["et-0/0/1"]}
-
-
-def test_up_in_one_color_is_not_down_in_another() -> None:
-    """A spine sends its active route alone, green where it has that, and only over sessions of its color."""
-    off = OFF.format("leaves", "stripe1-leaf1", "et-0/0/0")
-    routes = small_routes(f"links_per_spine: 2\n{off}", 1)
-    assert ports(routes) == {"blue": ["et-0/0/1"]}
-    assert ports(routes, "stripe1-leaf2") == {"green": ["et-0/0/0"], "blue": ["et-0/0/1"]}
-    far = prefix("fc00:1:2:1::/64")
-    for ends, reached in (
-        (set(), False),
-        ({End("stripe1-leaf2", "et-0/0/0")}, True),
-        ({End("stripe1-leaf2", "et-0/0/1")}, False),
-        ({End("stripe1-leaf1", "et-0/0/1")}, False),
-    ):
-        assert routes.reachable("stripe1-leaf1", far, ends=frozenset(ends)) is reached
-        assert routes.reachable("stripe2-leaf1", far, ends=frozenset(ends)) is True
 
 
 # Words

@@ -27,7 +27,6 @@ from ailb_gen.batfish.shadow import Shadow, ShadowSwitch
 from ailb_gen.checks.families.batfish import AGREE, AGREE_SPINE
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import BatfishError
-from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 from tests.batfish.fake import answers
 from tests.batfish.fake.snapshot import read
@@ -57,7 +56,8 @@ from tests.conftest import need_shared
 
 if TYPE_CHECKING:
     from ailb_gen.batfish.answers import Row
-    from ailb_gen.batfish.hops import ExpectedRoutes, Hops
+    from ailb_gen.batfish.hops import Hops
+    from ailb_gen.checks.expected_routes import ExpectedRoutes
     from ailb_gen.network.fabric import Network
 
 NO_VLAN = "Batfish: Cannot assign access vlan to interface et-0/1/1.0: no vlan-id is assigned to vlan vn999"
@@ -206,8 +206,7 @@ def test_sessions_that_batfish_does_not_mention() -> None:
 
 def without(name: str, leaf: int, spine: int) -> ExpectedRoutes:
     """Return an intent that does not know one of the cables."""
-    found, gone = intent(name), uplink(leaf, spine)
-    return replace(found, cables=tuple(one for one in found.cables if End(one.a_device, one.a_port) != gone))
+    return intent(name).without([uplink(leaf, spine)])
 
 
 def test_sessions_that_the_intent_does_not_know() -> None:
@@ -321,8 +320,9 @@ def hops(name: str, *extra: Row) -> Hops:
 
 def routes_of(name: str, leaf: str) -> ExpectedRoutes:
     """Return an intent that knows the routes of one leaf: those of the others are not recorded."""
-    found = intent(name)
-    return replace(found, uplinks={leaf: found.uplinks[leaf]})
+    routes = intent(name)
+    routes.leaves = (leaf,)
+    return routes
 
 
 def test_pinned_next_hops() -> None:
@@ -378,8 +378,8 @@ def test_where_batfish_has_fewer_next_hops_some_of_them_are_enough(ports: str, o
 
 def received_by(name: str, spine: int) -> ExpectedRoutes:
     """Return an intent whose only spine is this one: the routes of others are not recorded."""
-    found = intent(name)
-    return replace(found, cables=tuple(one for one in found.cables if one.b_device == f"spine{spine}"))
+    others = [downlink(leaf, number) for leaf in LEAVES for number in LAYOUTS[name].spines if number != spine]
+    return intent(name).without(others)
 
 
 def of_transit(name: str, answer: list[Row], spine: int = 1) -> list[str]:
@@ -428,15 +428,14 @@ def test_rows_that_mean_nothing_are_no_leaks(column: str, value: object) -> None
 
 
 def test_what_the_intent_does_not_know_or_allow_is_neither_missed_nor_a_leak() -> None:
-    found = received_by(GOOD, 1)
+    fewer = received_by(GOOD, 1)
     strange = {**rows(GOOD, RIB)[0], "Received_From_IP": "10.64.2.2"}
-    owners = {known: owner for known, owner in found.owners.items() if known != prefix(1, 1)}
-    fewer, answer = replace(found, owners=owners), [*rows(GOOD, RIB), strange]
-    assert judged(check_transit, network(GOOD), shadow(GOOD), fewer, answer) == []
+    fewer.owners = {known: owner for known, owner in fewer.owners.items() if known != prefix(1, 1)}
+    assert judged(check_transit, network(GOOD), shadow(GOOD), fewer, [*rows(GOOD, RIB), strange]) == []
     # A prefix whose color may not pass a spine.
-    allowed = {known: frozenset({color}) for known, (_, color) in found.owners.items()}
+    alone = intent(GOOD, backup="none").without([downlink(leaf, 2) for leaf in LEAVES])
     answer = [row for row in rows(GOOD, RIB) if row["Network"] in ("172.16.11.0/24", "172.16.21.0/24")]
-    assert judged(check_transit, network(GOOD), shadow(GOOD), replace(found, allowed=allowed), answer) == []
+    assert judged(check_transit, network(GOOD), shadow(GOOD), alone, answer) == []
 
 
 def test_leaves_and_spines_that_are_not_there_say_nothing() -> None:
@@ -492,11 +491,11 @@ def test_spines_whose_names_begin_with_a_digit_are_quoted() -> None:
     }
     roles = {names.get(name, name): role for name, role in found.roles.items()}
     expected = intent(GOOD)
-    cables = tuple(one._replace(b_device=names[one.b_device]) for one in expected.cables)
+    expected.cables = [cable._replace(b_device=names[cable.b_device]) for cable in expected.cables]
     batfish, routing = Recording(GOOD), Routing(replace(found, switches=switches, roles=roles))
 
     def check(findings: Findings) -> None:
-        check_shadow(batfish, shadow(GOOD), replace(expected, cables=cables), routing, findings, lambda: None)
+        check_shadow(batfish, shadow(GOOD), expected, routing, findings, lambda: None)
 
     assert judged(check)
     assert [given["nodes"] for question, _, given in batfish.asked if question == "bgpRib"] == ['"1-spine",spine2']

@@ -222,7 +222,7 @@ def test_a_single_next_hop_after_a_failure_is_too_few(tmp_path: Path) -> None:
     assert found(results) == {"AILB818", "AILB819"}
     messages = [one.message for result in results for one in result.findings]
     assert messages[0] == (
-        "spine1 fails: in Batfish stripe1-leaf2 has 1 next hop to fc00:1:1:1::/64, not 3 (and 11 more prefixes)"
+        "spine1 fails: in Batfish stripe1-leaf1 has 1 next hop to fc00:1:2:1::/64, not 3 (and 11 more prefixes)"
     )
     assert len(messages) == 8
     assert all("fails: in Batfish stripe" in one and "has 1 next hop to" in one for one in messages)

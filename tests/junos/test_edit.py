@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.ownership import fingerprint
 from ailb_gen.junos.diff import diff
-from ailb_gen.junos.edit import apply, merge
+from ailb_gen.junos.edit import apply, lead_attributes, merge
 from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node, copy
 from ailb_gen.junos.writer import to_curly, to_set
@@ -273,7 +273,16 @@ def shown(root: Node) -> Node:
     return settled(read(to_curly(made)))
 
 
-CONFIGURATIONS = trees(WORDS, tagged=True).map(shown)
+def possible(root: Node) -> bool:
+    """Return whether a device can show it: a one-line statement has a single value in front of its attributes."""
+    pairs = ((child, lead_attributes(node.word, child.word)) for node in every(root) for child in node)
+    return all(
+        attributes is None or sum(value.word not in attributes and not value.children for value in child) <= 1
+        for child, attributes in pairs
+    )
+
+
+CONFIGURATIONS = trees(WORDS, tagged=True).map(shown).filter(possible)
 
 
 @given(CONFIGURATIONS, CONFIGURATIONS)
