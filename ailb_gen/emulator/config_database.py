@@ -164,9 +164,11 @@ class ConfigDatabase:
             self._rescue = before
             raise
 
-    def rescue_tree(self) -> Node | None:
-        """Return the rescue configuration, None if there is none."""
-        return read_curly(self._rescue) if self._rescue else None
+    def rescue_tree(self) -> Node:
+        """Return the rescue configuration. Raises RpcRefusedError if there is none."""
+        if not self._rescue:
+            raise refusal("No rescue configuration is set", type="application", element="rescue")
+        return read_curly(self._rescue)
 
     # The lock.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ailb_gen.emulator.completion import WORDS, next_words
 from ailb_gen.emulator.config_database import DEFAULT_MINUTES, MOST_MINUTES, UserSession
+from ailb_gen.emulator.configuration import head
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.load_config import ACTIONS, load_set
 from ailb_gen.emulator.load_operations import check_syntax, load_commands, load_text, roll_back
@@ -255,7 +256,7 @@ class ConfigMode:
         if path or line.words[1:] or line.pipes:
             return shown
         modified = self._device.database.modified_by(self._session)
-        return f"## Last changed: {date(self._device.now())}\n{shown}" if modified else shown
+        return f"{head(self._device, tree)}{shown}" if modified else shown
 
     def _status(self, line: TypedLine, rest: str) -> str:
         who = self._device.database.editors()

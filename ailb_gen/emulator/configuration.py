@@ -46,13 +46,11 @@ def get_configuration(device: EmulatedDevice, session: UserSession, operation: e
     if operation.get("compare") is not None:
         return _compared(device, operation, tree)
     _check_attributes(operation)
-    inherit = operation.get("inherit") is not None
     selection = operation.find("configuration")
     part = from_xml(selection, top(device.schema), True) if selection is not None else None
     before = device.database.active if operation.get("changed") is not None and database == "candidate" else None
-    if inherit:
-        before = inherited(before) if before is not None else None
-        return shown(device, inherited(tree), _format(operation), part, before=before)
+    if operation.get("inherit") is not None:
+        tree, before = inherited(tree), inherited(before) if before is not None else None
     return shown(device, tree, _format(operation), part, before=before)
 
 
@@ -115,16 +113,12 @@ def _format(operation: etree._Element) -> str:
 
 def _status(device: EmulatedDevice) -> str:
     """Return who edits the configuration, as at the head of `show configuration`."""
-    holder = device.database.holder
-    who = device.database.editors()
-    if not who:
-        return "<database-status-information>\n</database-status-information>\n"
     rows = "".join(
         "<database-status>\n"
         f"<user>{escape(one.user)}</user>\n<terminal></terminal>\n<pid>{one.number}</pid>\n"
         f'<start-time junos:seconds="{int(one.since)}">{date(one.since)}</start-time>\n'
-        f"{'<exclusive/>' if one is holder else ''}<edit-path></edit-path>\n</database-status>\n"
-        for one in who
+        f"{'<exclusive/>' if one is device.database.holder else ''}<edit-path></edit-path>\n</database-status>\n"
+        for one in device.database.editors()
     )
     return f"<database-status-information>\n{rows}</database-status-information>\n"
 
@@ -154,7 +148,7 @@ def shown(
             _mark_changed(element, to_xml(select(old, selection) if selection is not None else old, known))
         made = etree.tostring(element, encoding="unicode").replace(f"{CHANGED}=", "junos:changed=")
         return with_attributes(made, {"xmlns": SPACE, **attributes(device, tree)})
-    text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
+    text = to_set(whole, comments=False) if form == "set" else f"{head(device, tree)}{to_curly(whole)}"
     return f"<configuration-{form}>\n{escape(text)}</configuration-{form}>\n"
 
 
@@ -194,7 +188,7 @@ def with_version(device: EmulatedDevice, tree: Node) -> Node:
     return root
 
 
-def _head(device: EmulatedDevice, tree: Node) -> str:
+def head(device: EmulatedDevice, tree: Node) -> str:
     """Return the comment with which Junos begins a configuration."""
     newest = device.commits()[0]
     if tree is not device.database.active:

@@ -13,7 +13,7 @@ from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.emulator.disk import CommitRecord, Disk
 from ailb_gen.emulator.fabric_state import FabricState, TrafficCounters
 from ailb_gen.emulator.faults import Faults
-from ailb_gen.emulator.messages import RpcError
+from ailb_gen.emulator.messages import RpcError, error_at
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
@@ -88,6 +88,11 @@ class EmulatedDevice:
     def switch(self) -> Switch:
         """The model of the active configuration, which is empty while the device is off."""
         return self.fabric.switch(self.name)
+
+    @property
+    def host_name(self) -> str:
+        """The configured host name; a device without one is called by the name that its fabric knows it by."""
+        return self.switch.host_name or self.name
 
     @property
     def up_s(self) -> float:
@@ -186,27 +191,12 @@ class EmulatedDevice:
         except UsageError as error:
             return [RpcError(str(error), type="application", path="[edit groups]", daemon="mgd")]
         if not root.has("system", "root-authentication"):
-            return [
-                RpcError(
-                    "Missing mandatory statement: 'root-authentication'",
-                    "missing-element",
-                    "application",
-                    path="[edit system]",
-                    element="root-authentication",
-                    daemon="mgd",
-                )
-            ]
+            path = ("system", "root-authentication")
+            return [error_at(path, f"Missing mandatory statement: '{path[-1]}'", "missing-element", "application")]
         if self.schema is None:
             return []
         written = active(tree) if tree.flags & DELETE else tree
         return [
-            RpcError(
-                fault.juniper or fault.message,
-                "invalid-value",
-                "application",
-                path=f"[edit{''.join(f' {word}' for word in fault.path[:-1])}]",
-                element=fault.path[-1] if fault.path else "",
-                daemon="mgd",
-            )
+            error_at(fault.path, fault.juniper or fault.message, "invalid-value", "application")
             for fault in check(root, self.schema, written.get("groups")).findings
         ]

@@ -16,7 +16,7 @@ from ailb_gen.emulator.configuration import rollback_number
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.json_codec import from_json
 from ailb_gen.emulator.load_config import ACTIONS, load, load_set
-from ailb_gen.emulator.messages import OK, RpcError, RpcRefusedError, refusal
+from ailb_gen.emulator.messages import OK, RpcError, RpcRefusedError, error_at, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import Met, from_xml
 from ailb_gen.errors import JunosSyntaxError
@@ -64,10 +64,7 @@ def roll_back(device: EmulatedDevice, session: UserSession, which: str) -> None:
     """Make a configuration of the past the candidate: a number, or `rescue`. Raises RpcRefusedError."""
     database = device.database
     if which == "rescue":
-        tree = database.rescue_tree()
-        if tree is None:
-            raise refusal("No rescue configuration is set", element="rescue")
-        database.edit(session, tree)
+        database.edit(session, database.rescue_tree())
     elif rollback_number(which) == 0:
         database.discard(session)
     else:
@@ -143,11 +140,8 @@ def check_protected(before: Node, after: Node) -> None:
 
 
 def _syntax_error(violation: Violation) -> RpcError:
-    path = f"[edit{''.join(f' {word}' for word in violation.path[:-1])}]"
-    text = (
-        "syntax error" if violation.kind == kinds.UNKNOWN else f"syntax error: {violation.juniper or violation.message}"
-    )
-    return RpcError(text, path=path, element=violation.path[-1] if violation.path else "", daemon="mgd")
+    reason = "" if violation.kind == kinds.UNKNOWN else f": {violation.juniper or violation.message}"
+    return error_at(violation.path, f"syntax error{reason}")
 
 
 def _refused(error: JunosSyntaxError, text: str) -> RpcRefusedError:

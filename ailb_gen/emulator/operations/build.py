@@ -198,6 +198,7 @@ CONVERSIONS: Mapping[str, Callable[..., object]] = {
     "elapsed": elapsed,
     "int": lambda value: str(int(value)),
     "length": length,
+    "lower": str.lower,
     "ms": lambda value: f"{value / 1000:.3f}",
     "plural": lambda count: "" if count == 1 else "s",
     "state": status,

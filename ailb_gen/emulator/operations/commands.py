@@ -75,7 +75,7 @@ PROBES = "<host> source= ttl= wait= routing-instance= interface= inet inet6 no-r
 
 COMMANDS: Mapping[str, ShowCommand] = {
     "show version": command("get-software-information", system.software, "brief"),
-    "show system information": command("get-system-information", system.system_information),
+    "show system information": command("get-system-information", "system-information"),
     "show system uptime": command("get-system-uptime-information", system.uptime),
     "show system commit": command("get-commit-information", system.commits),
     "show system alarms": command("get-system-alarm-information", "no-alarm"),

@@ -94,10 +94,13 @@ def interfaces(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
         units = [unit for unit in port.units if whole or matches(unit.name, requested)]
         if descriptions:
             made += [*_described(query, port, units, whole)]
+            continue
+        rows = [(_terse_unit if terse else _unit)(query, port, unit) for unit in units]
+        if whole and terse:
+            rows = [element("physical-interface", *_port_state(query, port), *rows)]
         elif whole:
-            made.append(_terse(query, port, units) if terse else _full(query, port, units))
-        else:
-            made += [(_terse_unit if terse else _unit)(query, port, unit) for unit in units]
+            rows = [_full(query, port, rows)]
+        made += rows
     style = "terse" if terse else "description" if descriptions else "brief" if flag(rpc, "brief") else "normal"
     return element("interface-information", *made, style=style)
 
@@ -147,17 +150,12 @@ def _described(query: InterfaceQuery, port: Port, units: list[Unit], whole: bool
             yield element("logical-interface", *_unit_state(query, port, unit), ("description", text))
 
 
-def _terse(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Element:
-    rows = [_terse_unit(query, port, unit) for unit in units]
-    return element("physical-interface", *_port_state(query, port), *rows)
-
-
 def _terse_unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
     state, rows = _unit_state(query, port, unit), _terse_families(query.device, port, unit)
     return fill("unit-terse", state=state, families=rows)
 
 
-def _full(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Element:
+def _full(query: InterfaceQuery, port: Port, units: list[etree._Element]) -> etree._Element:
     logical = port.name.startswith((*LOGICAL, *MANAGEMENT))
     return fill(
         "physical-interface",
@@ -165,7 +163,7 @@ def _full(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Elemen
         generation=query.generation(port.name),
         description=port.description or None,
         body=(_logical_port if logical else _ethernet_port)(query, port),
-        units=[_unit(query, port, unit) for unit in units],
+        units=units,
     )
 
 

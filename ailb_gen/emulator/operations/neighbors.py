@@ -15,7 +15,6 @@ from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, element, fill, parts
 from ailb_gen.emulator.operations.ports import FIRST_SNMP, check_there, port_mtu, positions
-from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
 
@@ -147,7 +146,7 @@ def lldp_interface(device: EmulatedDevice, rpc: etree._Element) -> etree._Elemen
 
 def lldp_local(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp local-information`."""
-    return fill("lldp-local-info", mac=device.fabric.mac(device.name), name=host_name(device))
+    return fill("lldp-local-info", mac=device.fabric.mac(device.name), name=device.host_name)
 
 
 def vlans(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:

@@ -19,7 +19,6 @@ from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
 from ailb_gen.emulator.operations.build import argument, element, fill, flag
 from ailb_gen.emulator.operations.interfaces import addresses
 from ailb_gen.emulator.operations.ports import check_there, unit_mtu
-from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
 
@@ -144,7 +143,7 @@ def path_to(device: EmulatedDevice, target: str, interface: str = "") -> list[Pa
     switch = device.switch
     found = interface_value(f"{text}/{BITS}")
     if found is None or text in set(_own(device, switch)):
-        return [PathHop(host_name(device), text)] if text in set(_own(device, switch)) else None
+        return [PathHop(device.host_name, text)] if text in set(_own(device, switch)) else None
     value = found[1].value
     near = _link_local(device, switch, address_text(value), scope or interface)
     return near if near is not None else _routed(device, value)
