@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from ailb_gen.junos.commands import COMMANDS
 from ailb_gen.junos.tokens import TOKEN, token_pattern
-from ailb_gen.redact.names import ENDINGS, FILE, MARK, SECRET_WORDS, is_secret_name
+from ailb_gen.redact import ENDINGS, FILE, MARK, SECRET_WORDS, is_secret_name
 
 # Statements whose next word is a secret below one of these levels; in quotes it is one everywhere. Juniper's
 # models: `authentication` of `system commit peers` and of `chassis jnu-management`; OSPF's `md5 1 key "..."`.

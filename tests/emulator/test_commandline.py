@@ -10,18 +10,25 @@ from jnpr.junos.device import Device as Pyez
 from jnpr.junos.utils.start_shell import StartShell
 from lxml import etree
 from ncclient.operations import RPCError
-from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli, Netconf, TransportSsh2Options
 from scrapli.netconf import DatastoreType
 
-from ailb_gen.emulator.device import Spec
-from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import FleetLogin
-from ailb_gen.emulator.source import factory
-from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, bring_up, netconf, netmiko, ssh, until
+from tests.emulator.fleets import (
+    LEAF,
+    PASSWORD,
+    SPINE,
+    USER,
+    active_text,
+    bring_up,
+    fleet_of,
+    netconf,
+    netmiko,
+    ssh,
+    until,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -258,13 +265,9 @@ def test_a_session_by_hand(fleet: Fleet) -> None:
 
 
 def test_root_begins_in_a_shell() -> None:
-    with Fleet([Spec(LEAF, factory(LEAF, "root"))], EmulatedFabric([]), FleetLogin("root", PASSWORD)) as fleet:
-        found = ConnectHandler(
-            device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username="root", password=PASSWORD
-        )
+    with fleet_of(LEAF, user="root") as fleet, netmiko(fleet, user="root") as found:
         assert found.find_prompt() == f"root@{LEAF}>"
-        assert str(found.send_command("show version")).startswith(f"Hostname: {LEAF}\n")
-        found.disconnect()
+        assert found.send_command("show version").startswith(f"Hostname: {LEAF}\n")
 
 
 def test_levels(fleet: Fleet) -> None:
@@ -299,6 +302,7 @@ def test_levels(fleet: Fleet) -> None:
         assert part in text
 
 
+@pytest.mark.usefixtures("quick_reboots")
 def test_a_reboot_by_rpc(fleet: Fleet) -> None:
     started = fleet.devices[LEAF].started
     with netconf(fleet) as session:
@@ -404,6 +408,7 @@ def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
     assert "domain-name d;" in active_text(fleet.devices[LEAF])
 
 
+@pytest.mark.usefixtures("quick_reboots")
 def test_users_and_a_reboot(fleet: Fleet) -> None:
     with netconf(fleet):
         said = ssh(fleet, "show system users")[0]

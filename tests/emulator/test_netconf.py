@@ -12,12 +12,9 @@ from ncclient.operations.errors import TimeoutExpiredError
 from ncclient.operations.rpc import RPCError
 from ncclient.transport.errors import AuthenticationError, SSHError, SSHUnknownHostError, TransportError
 
-from ailb_gen.emulator.device import Spec
-from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import FleetLogin
-from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
 from tests.emulator.fleets import (
     LEAF,
@@ -26,6 +23,7 @@ from tests.emulator.fleets import (
     USER,
     active_text,
     bring_up,
+    fleet_of,
     netconf,
     two_devices,
     until,
@@ -310,8 +308,8 @@ def test_a_full_disk(fleet: Fleet, phase: str) -> None:
 
 
 def test_slowness(fleet: Fleet) -> None:
-    fleet.add_faults(LEAF, Fault("slow", "commit", seconds=5))
-    with netconf(fleet, timeout=1) as session:
+    fleet.add_faults(LEAF, Fault("slow", "commit", seconds=2))
+    with netconf(fleet, timeout=0.5) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
         with pytest.raises(TimeoutExpiredError):
             session.commit()
@@ -402,7 +400,6 @@ def test_wrong_logins(fleet: Fleet) -> None:
 
 def test_keys_let_in() -> None:
     key = asyncssh.generate_private_key("ssh-ed25519")
-    specs = [Spec(LEAF, factory(LEAF, USER))]
 
     async def who(port: int, username: str, keys: list[asyncssh.SSHKey]) -> str:
         async with asyncssh.connect(
@@ -410,7 +407,7 @@ def test_keys_let_in() -> None:
         ) as connection:
             return str((await connection.run("show configuration system host-name")).stdout)
 
-    with Fleet(specs, EmulatedFabric([]), FleetLogin(USER, "", (key,))) as fleet:
+    with fleet_of(LEAF, login=FleetLogin(USER, "", (key,))) as fleet:
         assert asyncio.run(who(fleet.port(LEAF), USER, [key])) == f"host-name {LEAF};\n"
         for user, other in ((USER, asyncssh.generate_private_key("ssh-ed25519")), ("root", key)):
             with pytest.raises(asyncssh.PermissionDenied):
@@ -418,9 +415,8 @@ def test_keys_let_in() -> None:
 
 
 def test_a_port_in_use(fleet: Fleet) -> None:
-    specs = [Spec(LEAF, factory(LEAF, USER))]
-    second = Fleet(specs, EmulatedFabric([]), FleetLogin(USER, PASSWORD), base_port=fleet.port(LEAF))
+    second = fleet_of(LEAF, base_port=fleet.port(LEAF))
     with pytest.raises(UsageError, match=r"leaf1: cannot listen on 127.0.0.1 port \d+: Address already in use"):
         second.start()
     with pytest.raises(UsageError, match="do not fit above port 65535"):
-        Fleet(specs * 2, EmulatedFabric([]), FleetLogin(USER, PASSWORD), base_port=65535)
+        fleet_of(LEAF, SPINE, base_port=65535)

@@ -1,29 +1,16 @@
 """Private copies, the rescue configuration, kill-session, get: with ncclient, PyEZ and NAPALM."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jnpr.junos.exception import CommitError, LockError, RpcError
 from jnpr.junos.utils.config import Config
-from napalm import get_network_driver
 from ncclient.operations.rpc import RPCError
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, netconf, pyez, ssh, two_devices, until
+from tests.emulator.fleets import LEAF, USER, active_text, napalm, netconf, pyez, ssh, two_devices, until
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@contextmanager
-def private_napalm(fleet: Fleet) -> Iterator[Any]:
-    options = {"port": fleet.port(LEAF), "config_private": True, "ignore_warning": True}
-    driver = get_network_driver("junos")(fleet.address, USER, PASSWORD, timeout=20, optional_args=options)
-    driver.open()
-    yield driver
-    driver.close()
 
 
 def test_private_copies_are_merged(fleet: Fleet) -> None:
@@ -97,7 +84,7 @@ def test_a_private_copy_ends_with_its_session(fleet: Fleet) -> None:
 
 
 def test_private_napalm(fleet: Fleet) -> None:
-    with private_napalm(fleet) as driver:
+    with napalm(fleet, config_private=True, ignore_warning=True) as driver:
         driver.load_merge_candidate(config="set system domain-name d")
         assert driver.compare_config() == "[edit system]\n+   domain-name d;"
         driver.commit_config()

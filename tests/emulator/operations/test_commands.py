@@ -19,8 +19,15 @@ from tests.emulator.operations.lab import (
     Fake,
     ask,
     command,
+    lab,
     say,
 )
+
+
+@pytest.fixture(scope="module")
+def leaf() -> Fake:
+    """One leaf for all questions: what resets sessions and counters changes no other answer here."""
+    return Fake(LEAF, lab())
 
 
 @pytest.mark.parametrize(
