@@ -174,7 +174,6 @@ class CommandLine:
         return self._operation(line)
 
     def _operation(self, line: TypedLine) -> str:
-        """Run a command that stands for an rpc. Raises RpcRefusedError."""
         rpc = rpc_of(line.text)
         if line.display("xml") and any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
             check_named(rpc)

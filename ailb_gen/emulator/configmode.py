@@ -169,7 +169,6 @@ class ConfigMode:
     # Editing.
 
     def _edit(self, name: str, rest: str) -> str:
-        """Carry out set, delete and the like at the level that is edited. Raises RpcRefusedError."""
         self._device.database.may_edit(self._session)
         if name == "wildcard":
             return self._wildcard(rest.split())
@@ -178,7 +177,6 @@ class ConfigMode:
         return self._load_lines(name, [rest], self._path)
 
     def _wildcard(self, words: list[str]) -> str:
-        """Carry out one command for many statements. Raises RpcRefusedError."""
         kind = choose(words[0], ("delete", "range")) if len(words) > 1 else ""
         if kind == "range" and len(words) > 2:
             name = choose(words[1], ("activate", "deactivate", "delete", "set"))
@@ -194,12 +192,10 @@ class ConfigMode:
         return rows + self._ask(f"  Delete {len(found)} objects?", "no", self._later("delete", lines))
 
     def _later(self, name: str, lines: list[str]) -> Callable[[], str]:
-        """Return a function that carries out commands at the current level."""
         path = self._path
         return lambda: self._load_lines(name, lines, path)
 
     def _load_lines(self, name: str, lines: list[str], path: tuple[str, ...]) -> str:
-        """Carry out commands of one kind at a level. Raises RpcRefusedError."""
         level = f"edit {' '.join(path)}\n" if path else ""
         try:
             text = "".join(f"{name} {line}\n" for line in lines)

@@ -322,7 +322,6 @@ def mac_address(device: str, port: str = "") -> str:
 
 
 def _read(root: FilePath, file: str, parse: Callable[[str], Topology]) -> Topology:
-    """Read one of the cabling files; nothing if there is none."""
     if not (root / file).exists():
         return Topology()
     return parse(read_text(root / file, file))

@@ -60,7 +60,6 @@ def from_json(text: str) -> etree._Element:
 
 
 def _fill(element: etree._Element, data: dict[str, Any], depth: int) -> None:
-    """Add the content of an object to an element."""
     if depth > MAX_DEPTH:
         raise refusal(f"syntax error, JSON more than {MAX_DEPTH} levels deep")
     for name, value in data.items():

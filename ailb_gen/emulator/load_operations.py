@@ -167,7 +167,6 @@ def _results(*warnings: str) -> str:
 
 
 def _loaded(device: EmulatedDevice, session: UserSession, operation: etree._Element, action: str) -> list[str]:
-    """Load the content of an element; return the warnings. Raises RpcRefusedError."""
     content = next(iter(operation), None)
     if content is None:
         raise refusal("syntax error, nothing to load", "missing-element")

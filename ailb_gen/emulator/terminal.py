@@ -98,7 +98,6 @@ class Terminal(ChannelSession):
             self._leave()
 
     def _turn(self, pager: Pager) -> None:
-        """Show more, or no more, as a key asks."""
         escape = ESCAPE.match(self._typed)
         key = escape[0] if escape is not None else self._typed[0]
         self._typed = self._typed[len(key) :]
@@ -152,7 +151,6 @@ class Terminal(ChannelSession):
         self._line = kept
 
     def _recall(self, key: str) -> None:
-        """Replace this line by an earlier one."""
         if key not in (*UP, *DOWN) or not self._history:
             return
         self._at = min(max(self._at + (1 if key in DOWN else -1), 0), len(self._history))
@@ -182,7 +180,6 @@ class Terminal(ChannelSession):
     # Output.
 
     async def _run(self, line: str) -> None:
-        """Carry out a line with the faults of its phase."""
         phase = self._cli.phase(line)
         # The column of a word that is refused is counted from the start of the line on the screen.
         indent = len(self._cli.prompt.rpartition("\n")[2]) if self._echo else 0
@@ -209,7 +206,6 @@ class Terminal(ChannelSession):
         self._pager = None if pager.done else pager
 
     def _go_ahead(self) -> None:
-        """Ask for the next line, if the user has not left."""
         if self._cli.done:
             self._leave()
         else:

@@ -45,7 +45,6 @@ def to_xml(root: Node, known: Definition) -> etree._Element:
 
 
 def _block(node: Node, known: Definition, made: etree._Element, path: tuple[str, ...]) -> None:
-    """Add the statements of a block to an element."""
     for child in node:
         definition = known.words.get(child.word)
         if definition is None:
@@ -243,7 +242,6 @@ def _read_entry(
 
 
 def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:
-    """Add a word, which may end a statement."""
     child = node.children.setdefault(word, Node(word, 1))
     child.flags |= flags | (ENDS if ends else 0)
     return child

@@ -120,7 +120,6 @@ def _tail(line: str, at: int) -> str:
 
 
 def _closes(line: str, quote: str) -> bool:
-    """Return whether a line closes a quote."""
     return re.search(rf"(?:^|[^\\]){quote}", line) is not None
 
 

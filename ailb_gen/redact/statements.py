@@ -275,7 +275,6 @@ class _Secrets:
         return following not in OF_POLICY and (closed or names[at + 2] not in OF_POLICY) and not (began and far)
 
     def _breaks(self, at: int) -> bool:
-        """Return whether a line ends in front of a word."""
         return "\n" in self.text[self.words[at - 1][2] : self.words[at][1]]
 
 

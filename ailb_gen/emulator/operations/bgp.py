@@ -82,7 +82,6 @@ def _is_default(rpc: etree._Element) -> bool:
 
 
 def _added(counts: Counts, sessions: Iterable[BgpSession]) -> PrefixCounts:
-    """Add up the counts of several sessions."""
     rows = [counts.get(session.interface, PrefixCounts()) for session in sessions]
     return PrefixCounts(*(sum(row[field] for row in rows) for field in range(len(PrefixCounts._fields))))
 
@@ -226,7 +225,6 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
 
 
 def _established(device: EmulatedDevice, session: BgpSession, counts: Counts) -> list[etree._Element]:
-    """Make the elements of a neighbor that it has only while its session is up."""
     switch, sessions, up = (
         device.switch,
         device.fabric.sessions(device.name),

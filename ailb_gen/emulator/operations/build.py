@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from ailb_gen.emulator.messages import refusal
+
 # The prefix `junos` of replies: of `junos:seconds`, `junos:style` and the like.
 JUNOS = "http://xml.juniper.net/junos/25.4R1/junos"
 # In front of the module in the default namespace of a reply, which has no minor release.
@@ -148,6 +150,12 @@ def argument(rpc: etree._Element, name: str) -> str:
     return rpc.findtext(name, "").strip()
 
 
+def check_found(found: object, kind: str, name: str) -> None:
+    """Raise RpcRefusedError for a name in a request of which nothing was found; without a name nothing need be."""
+    if name and not found:
+        raise refusal(f"{kind} {name} does not exist", element=name)
+
+
 def date(when: float) -> str:
     """Write a time of the device: `2026-01-31 12:00:00 UTC`."""
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -197,6 +205,7 @@ CONVERSIONS: Mapping[str, Callable[..., object]] = {
     "date": date,
     "elapsed": elapsed,
     "int": lambda value: str(int(value)),
+    "iso": lambda when: datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     "length": length,
     "lower": str.lower,
     "ms": lambda value: f"{value / 1000:.3f}",

@@ -27,6 +27,7 @@ from ailb_gen.emulator.operations.ports import (
     LOGICAL,
     MANAGEMENT,
     check_there,
+    data_ports,
     head,
     matches,
     port_mtu,
@@ -119,14 +120,12 @@ def clear_statistics(device: EmulatedDevice, rpc: etree._Element) -> etree._Elem
 
 def optics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces diagnostics optics`."""
-    switch, requested, made = device.switch, argument(rpc, "interface-name"), []
-    check_there(switch, requested)
-    for port in shown_ports(switch, requested):
-        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
-            received = ("0.7586", "-1.20", "off") if port_up(device, port) else ("0.0001", "-40.00", "on")
-            light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
-            lanes = [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
-            made.append(element("physical-interface", ("name", port.name), fill("optics-diagnostics", lanes=lanes)))
+    made = []
+    for port in data_ports(device, argument(rpc, "interface-name")):
+        received = ("0.7586", "-1.20", "off") if port_up(device, port) else ("0.0001", "-40.00", "on")
+        light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
+        lanes = [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
+        made.append(element("physical-interface", ("name", port.name), fill("optics-diagnostics", lanes=lanes)))
     return element("interface-information", *made)
 
 
@@ -141,7 +140,6 @@ def _unit_state(query: InterfaceQuery, port: Port, unit: Unit) -> tuple[Child, .
 
 
 def _described(query: InterfaceQuery, port: Port, units: list[Unit], whole: bool) -> Iterator[etree._Element]:
-    """Make the interfaces that have a description: the port, and its logical interfaces."""
     if port.description and whole:
         yield element("physical-interface", *_port_state(query, port), ("description", port.description))
     for unit in units:
@@ -185,7 +183,6 @@ def _logical_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
 
 
 def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
-    """Make the body of a port of the fabric."""
     media, long = query.has("extensive", "media"), query.has(*LONG)
     more = parts(
         "ethernet-port-more",
@@ -297,7 +294,6 @@ def addresses(device: EmulatedDevice, port: Port, unit: Unit) -> dict[str, list[
 
 
 def _terse_families(device: EmulatedDevice, port: Port, unit: Unit) -> Iterator[etree._Element]:
-    """Make the families of a logical interface with their addresses and nothing else."""
     for family, texts in addresses(device, port, unit).items():
         rows = []
         for text in texts:

@@ -12,8 +12,7 @@ from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import end_address
-from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, element, fill, parts
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, parts
 from ailb_gen.emulator.operations.ports import FIRST_SNMP, check_there, port_mtu, positions
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
@@ -153,8 +152,7 @@ def vlans(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RpcRefusedError."""
     switch, requested = device.switch, argument(rpc, "vlan-name")
     shown, rows = [vlan for vlan in switch.vlans if requested in ("", vlan.name)], []
-    if requested and not shown:
-        raise refusal(f"vlan {requested} does not exist", element=requested)
+    check_found(shown, "vlan", requested)
     for vlan in shown:
         members = []
         for port in switch.ports.values():

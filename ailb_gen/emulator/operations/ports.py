@@ -47,6 +47,14 @@ def check_there(switch: Switch, requested: str) -> None:
             raise refusal(f"device {requested} not found", element=requested)
 
 
+def data_ports(device: EmulatedDevice, requested: str) -> Iterator[Port]:
+    """Iterate over the ports of the fabric that a request names. Raises RpcRefusedError for one that is not there."""
+    check_there(device.switch, requested)
+    for port in shown_ports(device.switch, requested):
+        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
+            yield port
+
+
 def matches(name: str, requested: str) -> bool:
     """Return whether a name, or a pattern, names an interface; none names all."""
     return not requested or name == requested or fnmatchcase(name, requested)

@@ -16,7 +16,7 @@ from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
-from ailb_gen.emulator.operations.build import argument, element, fill, flag
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, flag
 from ailb_gen.emulator.operations.interfaces import addresses
 from ailb_gen.emulator.operations.ports import check_there, unit_mtu
 from ailb_gen.junos.tree import Node
@@ -116,8 +116,7 @@ def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
     if own and own not in set(_own(device, switch)):
         raise refusal(f"source {own} is no address of this device", element=own)
     instance = argument(rpc, "routing-instance")
-    if instance not in (*DEFAULT_INSTANCE, "default"):
-        raise refusal(f"routing instance {instance} does not exist", element=instance)
+    check_found(instance in (*DEFAULT_INSTANCE, "default"), "routing instance", instance)
     check_there(switch, argument(rpc, "interface"))
     return target
 
@@ -154,7 +153,6 @@ def _units(switch: Switch) -> Iterator[tuple[Port, Unit]]:
 
 
 def _own(device: EmulatedDevice, switch: Switch) -> Iterator[str]:
-    """Iterate over all addresses of a device."""
     for port, unit in _units(switch):
         for texts in addresses(device, port, unit).values():
             yield from (text.partition("/")[0] for text in texts)
@@ -167,7 +165,6 @@ def _mtu(switch: Switch, interface: str) -> int:
 
 
 def _link_local(device: EmulatedDevice, switch: Switch, text: str, scope: str) -> list[PathHop] | None:
-    """Find the neighbor with a link-local address."""
     for _, unit in _units(switch):
         far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
         if far is not None and end_address(device.fabric, far) == text:
