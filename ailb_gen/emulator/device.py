@@ -166,19 +166,15 @@ class EmulatedDevice:
             self.fabric.restore(self.name, self._kept_down)
             self._kept_down = ""
 
-    def reset_sessions(self, *interfaces: str) -> int:
-        """Take BGP sessions down and let them come up again, all without interfaces; return how many.
+    def reset_sessions(self, *interfaces: str) -> None:
+        """Take BGP sessions down and let them come up again, all without interfaces.
 
         The one that a fault keeps down stays down. Raises LabError.
         """
-        found = [
-            one.interface for one in self.fabric.sessions(self.name) if not interfaces or one.interface in interfaces
-        ]
-        for interface in found:
+        for interface in interfaces or [one.interface for one in self.fabric.sessions(self.name)]:
             if interface != self._kept_down:
                 self.fabric.keep_down(self.name, interface)
                 self.fabric.restore(self.name, interface)
-        return len(found)
 
     def _changed(self) -> None:
         self.restore_session()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, reduce
+from ipaddress import ip_address
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -154,6 +155,14 @@ def check_found(found: object, kind: str, name: str) -> None:
     """Raise RpcRefusedError for a name in a request of which nothing was found; without a name nothing need be."""
     if name and not found:
         raise refusal(f"{kind} {name} does not exist", element=name)
+
+
+def ip_version(text: str) -> int:
+    """Return the version of IP that an address is of, with or without a scope; 0 for text that is none."""
+    try:
+        return ip_address(text.partition("%")[0]).version
+    except ValueError:
+        return 0
 
 
 def date(when: float) -> str:

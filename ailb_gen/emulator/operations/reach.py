@@ -6,7 +6,6 @@ Servers are not emulated and never answer. Source: Juniper's operational YANG mo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from lxml import etree
@@ -16,7 +15,7 @@ from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
-from ailb_gen.emulator.operations.build import argument, check_found, element, fill, flag
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, flag, ip_version
 from ailb_gen.emulator.operations.interfaces import addresses
 from ailb_gen.emulator.operations.ports import check_there, unit_mtu
 from ailb_gen.junos.tree import Node
@@ -106,7 +105,7 @@ def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
     target, own = argument(rpc, "host"), argument(rpc, "source")
     if not target:
         raise refusal("missing argument: the address of a host", tag="missing-element", element="host")
-    version = _version(target)
+    version = ip_version(target)
     if not version:
         raise refusal(f"cannot resolve {target}: Host name lookup failure", element=target)
     for name, other in (("inet", 6), ("inet6", 4)):
@@ -119,14 +118,6 @@ def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
     check_found(instance in (*DEFAULT_INSTANCE, "default"), "routing instance", instance)
     check_there(switch, argument(rpc, "interface"))
     return target
-
-
-def _version(text: str) -> int:
-    """Return the version of IP that an address is of, 0 for text that is none."""
-    try:
-        return ip_address(text.partition("%")[0]).version
-    except ValueError:
-        return 0
 
 
 def _number(rpc: etree._Element, name: str, default: int, most: int = 10000) -> int:
