@@ -352,6 +352,8 @@ def test_a_reboot_takes_the_device_out_of_the_fabric(fleet: Fleet) -> None:
 
 
 def test_refused_logins(fleet: Fleet) -> None:
+    with pytest.raises(AuthenticationError), netconf(fleet, password="wrong"):
+        pass
     fleet.add_faults(LEAF, Fault("refuse-auth", "connect"))
     with pytest.raises(AuthenticationError), netconf(fleet):
         pass
@@ -391,11 +393,6 @@ def test_another_host_key(fleet: Fleet, tmp_path: Path) -> None:
     with pytest.raises(SSHUnknownHostError):
         connect()
     connect()
-
-
-def test_wrong_logins(fleet: Fleet) -> None:
-    with pytest.raises(AuthenticationError), netconf(fleet, password="wrong"):
-        pass
 
 
 def test_keys_let_in() -> None:

@@ -41,7 +41,7 @@ from ailb_gen.emulator.operations.ports import (
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.management import is_interface_address
-from ailb_gen.network.model import Port, Switch, Unit
+from ailb_gen.network.model import Port, Unit
 
 LONG = ("detail", "extensive")
 MRU_OVER_MTU = 8
@@ -59,7 +59,6 @@ class InterfaceQuery:
 
     device: EmulatedDevice
     rpc: etree._Element
-    switch: Switch
     at: dict[str, int]
     tree: Node
 
@@ -85,7 +84,7 @@ def interfaces(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
-    query = InterfaceQuery(device, rpc, switch, positions(switch), effective(device.committed()))
+    query = InterfaceQuery(device, rpc, positions(switch), effective(device.committed()))
     requested = argument(rpc, "interface-name")
     check_there(switch, requested)
     terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
@@ -135,7 +134,7 @@ def _port_state(query: InterfaceQuery, port: Port) -> tuple[Child, ...]:
 
 
 def _unit_state(query: InterfaceQuery, port: Port, unit: Unit) -> tuple[Child, ...]:
-    up = unit_up(query.device, query.switch, port, unit)
+    up = unit_up(query.device, port, unit)
     return ("name", unit.name), ("admin-status", status(not unit.disabled)), ("oper-status", status(up))
 
 
@@ -173,7 +172,7 @@ def _logical_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
         kind="Loopback" if loopback else "Ethernet",
         level=None if loopback else "Ethernet",
         mtu="Unlimited" if loopback else port_mtu(port),
-        speed=speed_of(query.device, query.switch, port) if port.name not in LOGICAL else None,
+        speed=speed_of(query.device, port) if port.name not in LOGICAL else None,
         flags=_flags(query, port),
         link=None if loopback else "Full-Duplex",
         mac=() if loopback else _mac(query, port, "MAC "),
@@ -197,7 +196,7 @@ def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
         "ethernet-port",
         mtu=port_mtu(port),
         mru=port_mtu(port) + MRU_OVER_MTU,
-        speed=speed_of(query.device, query.switch, port),
+        speed=speed_of(query.device, port),
         flags=_flags(query, port),
         more=() if query.has("brief") else more,
     )
@@ -259,7 +258,7 @@ def _queues(device: EmulatedDevice) -> etree._Element:
 
 def _unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
     node, loopback, at = query.unit(port, unit), port.name == "lo0", query.at[unit.name]
-    up = unit_up(query.device, query.switch, port, unit)
+    up = unit_up(query.device, port, unit)
     generation = query.generation(unit.name)
     traffic = fill(
         "unit-traffic-long" if query.has(*LONG) else "traffic-packets", counts=query.device.counters(unit.name)

@@ -156,11 +156,11 @@ def pics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
 def pic_detail(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis pic`: a transceiver in every port with a cable. Raises RpcRefusedError for another slot."""
     _check_slots(rpc, "fpc-slot", "pic-slot")
-    switch, rows = device.switch, []
-    for port in shown_ports(switch):
+    rows = []
+    for port in shown_ports(device.switch):
         cabled = device.fabric.neighbor(device.name, port.name) is not None or port_up(device, port)
         if port.name.startswith("et-") and cabled:
-            gbps, number = speed_bps(device, switch, port) // GIGABIT, port.name.rpartition("/")[2].partition(":")[0]
+            gbps, number = speed_bps(device, port) // GIGABIT, port.name.rpartition("/")[2].partition(":")[0]
             rows.append(fill("port", number=number, gbps=gbps, lanes=max(gbps // 100, 1)))
     return fill("pic-detail", device=device, ports=rows)
 
