@@ -30,6 +30,10 @@ from tests.emulator.fleets import (
 )
 
 
+# ncclient leaves the socket of a refused connection open.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
 def talk(fleet: Fleet, *sent: str, command: str = "", chunked: bool = False) -> str:
     """Send requests over a bare SSH channel and return all that comes back until the device closes."""
 
