@@ -149,6 +149,7 @@ def test_start_shell(fleet: Fleet) -> None:
         ),
         ("show configuration system services | display set relative | match netconf", "set netconf ssh\n"),
         ("show configuration system host-name | count", "Count: 1 lines\n"),
+        ("show configuration nothing", ""),
         ("show cli | match width", "CLI screen width set to 80\n"),
         ("show version | match host; show system alarms", f"Hostname: {LEAF}\nNo alarms currently active\n"),
     ],

@@ -227,14 +227,6 @@ def test_routes_may_lag_behind_sessions_never_do() -> None:
     assert fabric.routing() is fabric.routing()
 
 
-def test_routes_are_computed_once_without_a_change() -> None:
-    fabric = lab()
-    routing = fabric.routing()
-    assert fabric.routing() is routing
-    fabric.commit(SPINE, tree_of(SPINE))
-    assert fabric.routing() is not routing
-
-
 def test_groups_in_a_circle_change_nothing() -> None:
     fabric = lab()
     routing, switch = fabric.routing(), fabric.switch(LEAF)
