@@ -153,7 +153,7 @@ def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path
         fabric_file(source)
     for folder in folders:
         if folder.exists() and not folder.is_dir():
-            raise UsageError(f"{folder}: this is no directory; name the directory of --inventory or --state")
+            raise UsageError(f"{folder}: not a directory; name the directory of --inventory or --state")
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     return source

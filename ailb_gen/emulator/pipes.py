@@ -88,9 +88,9 @@ def _check_forms(pipes: Sequence[Pipe]) -> None:
     forms = [name for name in displays if name in FORMS]
     compared = any(pipe.name == "compare" for pipe in pipes)
     if compared and displays:
-        raise refusal(f"a comparison has no form '{displays[0]}' in this emulator", element=displays[0])
+        raise refusal(f"a comparison is not available as '{displays[0]}' in this emulator", element=displays[0])
     if len(forms) > 1:
-        raise refusal(f"an output has one form, not '{forms[0]}' and '{forms[1]}'", element=forms[1])
+        raise refusal(f"choose one form of output, not both '{forms[0]}' and '{forms[1]}'", element=forms[1])
 
 
 def _plain(token: str) -> str:
@@ -128,7 +128,7 @@ def _display(words: list[str]) -> list[str]:
 
 def as_it_is(text: str, line: TypedLine) -> str:
     """Return an output that has no other form, as the filters of lines leave it. Raises RpcRefusedError."""
-    line.check_forms("this output has no form '{}'")
+    line.check_forms("this output is not available as '{}'")
     return filtered(text, line.pipes)
 
 

@@ -162,7 +162,7 @@ def _led_to(root: str, link: str, target: str) -> str:
     if os.path.commonpath((root, path)) != root:
         raise ValueError(f"the link to {target} leaves the artifact directory")
     if not Path(path).is_dir():
-        raise ValueError(f"the link to {target} leads to something that is no folder")
+        raise ValueError(f"the link to {target} leads to something that is not a folder")
     return os.path.relpath(path, root)
 
 

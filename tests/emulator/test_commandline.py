@@ -188,7 +188,7 @@ def test_forms_over_ssh(fleet: Fleet) -> None:
         ("show version | last x", "error: invalid numeric value: 'x'"),
         ("show version | display set", "error: syntax error, only a configuration"),
         ("show version |", "error: syntax error, nothing after '|'"),
-        ("show cli | display xml", "error: this output has no form 'xml'"),
+        ("show cli | display xml", "error: this output is not available as 'xml'"),
         ("set cli timestamp", "error: this emulator has no 'set cli timestamp'"),
         ("show c", "error: 'c' is ambiguous: chassis, class-of-service, cli, configuration"),
     ],
@@ -334,7 +334,7 @@ def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
     assert (said, errors, code) == ("[edit system]\n+   domain-name d;\n", "", 0)
     assert ssh(fleet, "show system rollback compare 0 1 | match domain")[0] == "-   domain-name d;\n"
     assert "set system domain-name d" in ssh(fleet, "show system rollback 0 | display set")[0]
-    assert ssh(fleet, "configure; commit | display xml")[1] == "error: this output has no form 'xml'\n"
+    assert ssh(fleet, "configure; commit | display xml")[1] == "error: this output is not available as 'xml'\n"
     for words in ("compare 1", "compare 1 0 2", "compare 1 x", "1 0", "50", "x"):
         assert ssh(fleet, f"show system rollback {words}")[2] == 1
     with netconf(fleet) as session:

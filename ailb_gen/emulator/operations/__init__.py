@@ -99,7 +99,7 @@ def check_named(rpc: etree._Element) -> None:
 
 def _check_form(form: str) -> None:
     if form not in FORMS:
-        raise refusal(f"there is no output in the form {form!r}, only {', '.join(FORMS)}", "invalid-value")
+        raise refusal(f"output is available as {', '.join(FORMS)}, not as {form!r}", "invalid-value")
 
 
 def to_json(reply: etree._Element) -> str:

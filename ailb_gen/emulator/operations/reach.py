@@ -110,10 +110,10 @@ def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
         raise refusal(f"cannot resolve {target}: Host name lookup failure", element=target)
     for name, other in (("inet", 6), ("inet6", 4)):
         if flag(rpc, name) and version == other:
-            raise refusal(f"{target} is an address of IPv{other}", element=target)
+            raise refusal(f"{target} is an IPv{other} address", element=target)
     switch = device.switch
     if own and own not in set(_own(device, switch)):
-        raise refusal(f"source {own} is no address of this device", element=own)
+        raise refusal(f"source {own} is not an address of this device", element=own)
     instance = argument(rpc, "routing-instance")
     check_found(instance in (*DEFAULT_INSTANCE, "default"), "routing instance", instance)
     check_there(switch, argument(rpc, "interface"))

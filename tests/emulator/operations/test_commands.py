@@ -82,7 +82,7 @@ def test_formats(leaf: Fake) -> None:
     assert f"Hostname: {LEAF}\n" in run(leaf, rpc, "text")
     made = json.loads(unescape(run(leaf, rpc, "json")))
     assert made["software-information"][0]["host-name"] == [{"data": LEAF}]
-    with pytest.raises(RpcRefusedError, match="no output in the form 'yaml'"):
+    with pytest.raises(RpcRefusedError, match="not as 'yaml'"):
         run(leaf, rpc, "yaml")
 
 

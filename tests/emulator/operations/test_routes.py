@@ -80,7 +80,7 @@ def test_hidden_routes(leaf: Fake) -> None:
 
 
 def test_no_destination(leaf: Fake) -> None:
-    with pytest.raises(RpcRefusedError, match=r"10\.0\.0\.x is no IPv6 address") as caught:
+    with pytest.raises(RpcRefusedError, match=r"10\.0\.0\.x is not an IPv6 address") as caught:
         ask(leaf, "get-route-information", destination="10.0.0.x")
     assert caught.value.errors[0].element == "10.0.0.x"
     # There is an inet.0, with nothing in it.
