@@ -28,6 +28,8 @@ MODEL = "QFX5240-64OD"
 NATIVE_BPS = 800 * GIGABIT
 # The sessions of a device are numbered as Junos numbers its processes.
 FIRST_SESSION = 20000
+# When counters that were never cleared were, and their values then.
+NEVER = 0.0, TrafficCounters()
 # Seconds that a reboot on request takes, and after which it begins: after the answer.
 REBOOT_S, REBOOT_SOON_S = 5.0, 0.2
 
@@ -113,10 +115,7 @@ class EmulatedDevice:
 
     def counters(self, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface since its counters were cleared."""
-        now, (_, before) = (
-            self.fabric.counters(self.name, interface),
-            self._cleared.get(interface, (0.0, TrafficCounters())),
-        )
+        now, before = self.fabric.counters(self.name, interface), self._cleared.get(interface, NEVER)[1]
         return TrafficCounters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
 
     def clear_counters(self, interface: str) -> None:
@@ -125,7 +124,7 @@ class EmulatedDevice:
 
     def cleared_at(self, interface: str) -> float:
         """Return when the counters of an interface were cleared, in seconds since 1970; 0 if they never were."""
-        return self._cleared.get(interface, (0.0, TrafficCounters()))[0]
+        return self._cleared.get(interface, NEVER)[0]
 
     def session(self, user: str, client: str = "netconf") -> UserSession:
         """Open a session; `end` closes it."""

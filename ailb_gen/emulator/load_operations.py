@@ -44,11 +44,9 @@ def load_configuration(device: EmulatedDevice, session: UserSession, operation: 
     device.database.may_edit(session)
     if operation.get("url") is not None:
         raise refusal("this emulator has no files to load", "operation-not-supported", element="url")
-    if operation.get("rollback") is not None:
-        roll_back(device, session, str(operation.get("rollback")))
-        return _results()
-    if operation.get("rescue") is not None:
-        roll_back(device, session, "rescue")
+    past = operation.get("rollback", operation.get("rescue"))
+    if past is not None:
+        roll_back(device, session, past)
         return _results()
     form = operation.get("format", "xml")
     if form not in FORMATS:

@@ -21,6 +21,8 @@ INTERRUPT, END, ERASE_LINE, ERASE_WORD = "\x03", "\x04", "\x15", "\x17"
 BACKSPACES = "\x08\x7f"
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Z])")
 UP, DOWN = ("\x1b[A", "\x1bOA"), ("\x1b[B", "\x1bOB")
+# A command up to a semicolon or the end of a line; those in quotes are part of it.
+COMMAND = re.compile(r'(?:[^;\n"]|"[^"]*"?)+')
 # No line is longer.
 MOST_CHARACTERS = 1024 * 1024
 
@@ -73,7 +75,7 @@ class Terminal(ChannelSession):
     def run_all(self, commands: str) -> None:
         """Run commands between semicolons and close; errors go to the error output, and make the exit code 1."""
         self._echo, self._eof = False, True
-        self._typed = "".join(f"{command}\n" for command in _split(commands))
+        self._typed = "".join(f"{command}\n" for command in COMMAND.findall(commands) if command.strip())
         self._wake()
 
     def _forget(self) -> None:
@@ -250,16 +252,3 @@ def _error_text(error: RpcError, line: str, indent: int, screen: bool) -> str:
         return f"{error.path}\n{element}    {error.message}\n"
     behind = f": {error.element}" if error.element and error.element not in error.message else ""
     return f"{'warning' if error.severity == 'warning' else 'error'}: {error.message}{behind}\n"
-
-
-def _split(commands: str) -> list[str]:
-    """Return the commands between semicolons and newlines, but not those in quotes."""
-    parts = [""]
-    quoted = False
-    for sign in commands:
-        quoted ^= sign == '"'
-        if sign in ";\n" and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part for part in parts if part.strip()]

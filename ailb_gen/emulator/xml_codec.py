@@ -6,6 +6,8 @@ Source: how Juniper's YANG models name statements; Junos XML API Guide, "XML and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 from lxml import etree
 
@@ -170,7 +172,7 @@ def _read(
                 "; start the emulator with --yang if Juniper's models have it" if known.schema.source == SOURCE else ""
             )
             raise refusal(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag))
-        flags = _flags(child)
+        flags = reduce(or_, (TAGS.get((str(name), str(value)), 0) for name, value in child.attrib.items()), 0)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
         below = (*path, word) if word else path
         if definition.kind == LIST:
@@ -245,13 +247,6 @@ def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:
     child = node.children.setdefault(word, Node(word, 1))
     child.flags |= flags | (ENDS if ends else 0)
     return child
-
-
-def _flags(element: etree._Element) -> int:
-    flags = 0
-    for name, value in element.attrib.items():
-        flags |= TAGS.get((str(name), str(value)), 0)
-    return flags
 
 
 def select(root: Node, selection: Node) -> Node:

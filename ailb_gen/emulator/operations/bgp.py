@@ -216,11 +216,7 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
 
 
 def _established(device: EmulatedDevice, session: BgpSession, counts: Counts) -> list[etree._Element]:
-    switch, sessions, up = (
-        device.switch,
-        device.fabric.sessions(device.name),
-        up_for(device, session),
-    )
+    switch, sessions, up = device.switch, device.fabric.sessions(device.name), up_for(device, session)
     return parts(
         "bgp-peer-established",
         session=session,

@@ -71,10 +71,7 @@ def discovered(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     for name in (unit.name for port in device.switch.ports.values() for unit in port.units):
         far = device.fabric.advertiser(device.name, name)
         if far is not None and requested in ("", name):
-            address, mac = (
-                end_address(device.fabric, far),
-                device.fabric.mac(far.device, far.port),
-            )
+            address, mac = end_address(device.fabric, far), device.fabric.mac(far.device, far.port)
             expire = REACHABLE_S - int(device.now()) % REACHABLE_S
             rows.append(fill("ipv6-nd-entry", address=address, mac=mac, expire=expire, interface=name))
     return fill("ipv6-nd-information", rows=rows, count=len(rows))
