@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import sys
 import threading
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ import typer
 from ailb_gen.cli.console import echo_table, say
 from ailb_gen.errors import UsageError
 from ailb_gen.paths import real
+from ailb_gen.signals import Signals
 from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def emulate(
         schema = load_schema(yang) if yang is not None else None
         fleet = Fleet(devices, fabric, login, state, base_port, host, schema, minute)
         _add_faults(fleet, fault or [])
-        stopping = _stopping()
+        stopping = threading.Event()
+        stack.enter_context(Signals(lambda count: stopping.set()).handled())
         stack.enter_context(fleet)
         if inventory is not None:
             hosts = entries(fleet) | unmanaged(others)
@@ -152,7 +153,7 @@ def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path
         fabric_file(source)
     for folder in folders:
         if folder.exists() and not folder.is_dir():
-            raise UsageError(f"{folder}: this is no directory; name the directory of --inventory or --state")
+            raise UsageError(f"{folder}: not a directory; name the directory of --inventory or --state")
     if daemon and not folders:
         raise UsageError("--daemon needs --inventory DIR or --state DIR, by which --stop finds the emulator")
     return source
@@ -208,11 +209,3 @@ def _add_faults(fleet: Fleet, texts: Sequence[str]) -> None:
             hint = did_you_mean(name, fleet.devices) or f"there are {', '.join(list(fleet.devices)[:8])}"
             raise UsageError(f"--fault {text!r}: there is no switch {name!r}; {hint}")
         fleet.devices[name].faults.add(parse_fault(form))
-
-
-def _stopping() -> threading.Event:
-    """Return what is set by Ctrl-C, SIGTERM, or the end of the terminal."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
-    return stop

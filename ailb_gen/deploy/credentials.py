@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 import paramiko
 
 from ailb_gen.errors import DeployError
+from ailb_gen.redact import MARK
 from ailb_gen.redact.known import Redactor
-from ailb_gen.redact.names import MARK
 
 COMMAND_TIMEOUT_S = 30.0
 # What is read of a command's output, where a secret is one line, and of a key file.

@@ -13,14 +13,12 @@ from lxml import etree
 
 from ailb_gen.emulator.config_database import UserSession
 from ailb_gen.emulator.configmode import ConfigMode
-from ailb_gen.emulator.configuration import rollback_words
+from ailb_gen.emulator.configuration import head, rollback_words
 from ailb_gen.emulator.device import REBOOT_S, REBOOT_SOON_S, EmulatedDevice
 from ailb_gen.emulator.host import DeviceHost
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations import as_text, check_named, declared, reply_of, to_json
-from ailb_gen.emulator.operations.build import date
 from ailb_gen.emulator.operations.commands import NAMES, next_options, resolve, rpc_of
-from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.emulator.pipes import TypedLine, as_it_is, check_displays, filtered, read_line
 from ailb_gen.emulator.shell import Shell
 from ailb_gen.emulator.show_compare import patch
@@ -61,7 +59,7 @@ class CommandLine:
         """The prompt of the next line."""
         if self._asking or self.reading:
             return ""
-        who = f"{self._session.user}@{host_name(self._device)}"
+        who = f"{self._session.user}@{self._device.host_name}"
         if self._shell is not None:
             return self._shell.prompt
         if self._config is not None:
@@ -176,7 +174,6 @@ class CommandLine:
         return self._operation(line)
 
     def _operation(self, line: TypedLine) -> str:
-        """Run a command that stands for an rpc. Raises RpcRefusedError."""
         rpc = rpc_of(line.text)
         if line.display("xml") and any(pipe.words[1:2] == ("rpc",) for pipe in line.pipes):
             check_named(rpc)
@@ -194,9 +191,7 @@ class CommandLine:
     def _show_configuration(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         database = self._device.database
         shown = show_tree(self._device, database.active, rest, line)
-        if rest or line.pipes:
-            return shown
-        return f"## Last commit: {_when(self._device)}\n{shown}"
+        return shown if rest or line.pipes else f"{head(self._device, database.active)}{shown}"
 
     def _configure(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         kind = rest[0] if rest else ""
@@ -244,10 +239,7 @@ class CommandLine:
         return "Password:" if root else ""
 
     def _rescue(self, line: TypedLine, rest: tuple[str, ...]) -> str:
-        tree = self._device.database.rescue_tree()
-        if tree is None:
-            raise refusal("No rescue configuration is set")
-        return show_tree(self._device, tree, (), line)
+        return show_tree(self._device, self._device.database.rescue_tree(), (), line)
 
     def _save_rescue(self, line: TypedLine, rest: tuple[str, ...]) -> str:
         self._device.database.set_rescue(self._device.database.active_text)
@@ -288,11 +280,6 @@ class CommandLine:
 
 def _pretty(element: etree._Element) -> str:
     return etree.tostring(element, encoding="unicode", pretty_print=True)
-
-
-def _when(device: EmulatedDevice) -> str:
-    newest = device.commits()[0]
-    return f"{date(newest.when)} by {newest.user}"
 
 
 class BuiltIn(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ailb_gen.emulator.load_config import ACTIONS
-from ailb_gen.emulator.outline import StatementDefinition
 from ailb_gen.junos.instance import key_is_named, written_keys
+from ailb_gen.junos.schema import Definition
 from ailb_gen.junos.statements import CONTAINER, LIST
 from ailb_gen.junos.tree import Node
 
@@ -26,7 +26,7 @@ ADDING = frozenset({"edit", "set"})
 EXISTING = frozenset({"activate", "annotate", "copy", "deactivate", "delete", "insert", "protect", "rename", "show"})
 
 
-def next_words(command: str, known: StatementDefinition, tree: Node, path: Sequence[str]) -> list[str]:
+def next_words(command: str, known: Definition, tree: Node, path: Sequence[str]) -> list[str]:
     """Return the words that can follow a command and the beginning of a statement, from the top level."""
     if command in ADDING:
         return sorted({*_statements(known, path), *tree.values(*path)})
@@ -35,12 +35,12 @@ def next_words(command: str, known: StatementDefinition, tree: Node, path: Seque
     return sorted(WORDS.get(command, ()))
 
 
-def _statements(known: StatementDefinition, path: Sequence[str]) -> list[str]:
+def _statements(known: Definition, path: Sequence[str]) -> list[str]:
     """Return the words that the models have below a path; `<name>` for a value."""
-    keys: list[StatementDefinition] = []
+    keys: list[Definition] = []
     # The word in front of a key that is written with its name has been given.
     named = False
-    value: StatementDefinition | None = None
+    value: Definition | None = None
     for word in path:
         if keys:
             if key_is_named(keys[0]) and not named:

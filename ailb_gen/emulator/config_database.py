@@ -24,7 +24,6 @@ from ailb_gen.junos.writer import set_lines, to_curly
 DEFAULT_MINUTES, MOST_MINUTES = 10, 65535
 # Rollback 0 is the active configuration.
 ROLLBACKS = 50
-CheckFunction = Callable[[Node], "Sequence[RpcError]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ class ConfigDatabase:
         factory: Node,
         disk: Disk | None = None,
         clock: Callable[[], float] = lambda: datetime.now(UTC).timestamp(),
-        check: CheckFunction | None = None,
+        check: Callable[[Node], Sequence[RpcError]] = lambda tree: (),
     ) -> None:
         """Open the state on the disk, else start with `factory`. Raises OutputError for a disk that cannot be used."""
         self._disk, self._clock, self._check = disk, clock, check
@@ -99,8 +98,6 @@ class ConfigDatabase:
             self.restart()
         except RpcRefusedError as error:
             raise OutputError(f"the emulator cannot keep its state: {error}") from error
-
-    # Reading.
 
     @property
     def active(self) -> Node:
@@ -164,9 +161,11 @@ class ConfigDatabase:
             self._rescue = before
             raise
 
-    def rescue_tree(self) -> Node | None:
-        """Return the rescue configuration, None if there is none."""
-        return read_curly(self._rescue) if self._rescue else None
+    def rescue_tree(self) -> Node:
+        """Return the rescue configuration. Raises RpcRefusedError if there is none."""
+        if not self._rescue:
+            raise refusal("No rescue configuration is set", type="application", element="rescue")
+        return read_curly(self._rescue)
 
     # The lock.
 
@@ -186,13 +185,13 @@ class ConfigDatabase:
 
     def _check_free(self, session: UserSession) -> None:
         """Raise RpcRefusedError if a session has opened the database, or another one holds the lock."""
-        if self.is_private(session) or (self.holder is not None and self.holder.number == session.number):
+        if self.is_private(session) or self.holder == session:
             raise refusal("Configuration database is already open")
         self._check_lock(session)
 
     def unlock(self, session: UserSession) -> None:
         """Take the lock back; changes that were not committed are gone. Raises RpcRefusedError."""
-        if self.holder is None or self.holder.number != session.number:
+        if self.holder != session:
             raise refusal("Configuration database is not open")
         self.holder = None
         self._candidate = self._active
@@ -200,7 +199,7 @@ class ConfigDatabase:
     def end(self, session: UserSession) -> None:
         """Release the lock or the copy of a session that has ended."""
         self._private.pop(session.number, None)
-        if self.holder is not None and self.holder.number == session.number:
+        if self.holder == session:
             self.unlock(session)
 
     def locked_by(self, holder: UserSession) -> RpcRefusedError:
@@ -219,7 +218,7 @@ class ConfigDatabase:
             self._check_lock(session)
 
     def _check_lock(self, session: UserSession) -> None:
-        if self.holder is not None and self.holder.number != session.number:
+        if self.holder is not None and self.holder != session:
             raise self.locked_by(self.holder)
 
     # Editing.
@@ -269,7 +268,7 @@ class ConfigDatabase:
 
     def check_tree(self, tree: Node) -> None:
         """Check a configuration. Raises RpcRefusedError with all errors."""
-        errors = self._check(tree) if self._check is not None else ()
+        errors = self._check(tree)
         if errors:
             raise RpcRefusedError(*errors, RpcError("configuration check-out failed"), wrapper="commit-results")
 
@@ -298,8 +297,8 @@ class ConfigDatabase:
         if copy is None:
             raise refusal("update is only valid in configure private mode")
         try:
-            tree = _rebased(copy.base, copy.candidate, self._active)
-            self._private[session.number] = Private(session, self._active, tree)
+            rebased = _rebased(copy.base, copy.candidate, self._active)
+            self._private[session.number] = Private(session, self._active, rebased)
         except ConflictError as error:
             raise refusal(str(error)) from error
 
@@ -328,9 +327,8 @@ class ConfigDatabase:
     def _revert(self) -> None:
         assert self.pending is not None  # noqa: S101 - both callers have looked
         before = self._state()
-        edited = self._candidate if self.modified else None
-        self._active = read_curly(self.pending.text)
-        self._candidate = edited or self._active
+        modified, self._active = self.modified, read_curly(self.pending.text)
+        self._candidate = self._candidate if modified else self._active
         self.pending = None
         self._enter_or_undo(AUTOMATIC, "", "", before)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ailb_gen.emulator.completion import WORDS, next_words
 from ailb_gen.emulator.config_database import DEFAULT_MINUTES, MOST_MINUTES, UserSession
+from ailb_gen.emulator.configuration import head
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.load_config import ACTIONS, load_set
 from ailb_gen.emulator.load_operations import check_syntax, load_commands, load_text, roll_back
@@ -168,7 +169,6 @@ class ConfigMode:
     # Editing.
 
     def _edit(self, name: str, rest: str) -> str:
-        """Carry out set, delete and the like at the level that is edited. Raises RpcRefusedError."""
         self._device.database.may_edit(self._session)
         if name == "wildcard":
             return self._wildcard(rest.split())
@@ -177,7 +177,6 @@ class ConfigMode:
         return self._load_lines(name, [rest], self._path)
 
     def _wildcard(self, words: list[str]) -> str:
-        """Carry out one command for many statements. Raises RpcRefusedError."""
         kind = choose(words[0], ("delete", "range")) if len(words) > 1 else ""
         if kind == "range" and len(words) > 2:
             name = choose(words[1], ("activate", "deactivate", "delete", "set"))
@@ -193,12 +192,10 @@ class ConfigMode:
         return rows + self._ask(f"  Delete {len(found)} objects?", "no", self._later("delete", lines))
 
     def _later(self, name: str, lines: list[str]) -> Callable[[], str]:
-        """Return a function that carries out commands at the current level."""
         path = self._path
         return lambda: self._load_lines(name, lines, path)
 
     def _load_lines(self, name: str, lines: list[str], path: tuple[str, ...]) -> str:
-        """Carry out commands of one kind at a level. Raises RpcRefusedError."""
         level = f"edit {' '.join(path)}\n" if path else ""
         try:
             text = "".join(f"{name} {line}\n" for line in lines)
@@ -255,7 +252,7 @@ class ConfigMode:
         if path or line.words[1:] or line.pipes:
             return shown
         modified = self._device.database.modified_by(self._session)
-        return f"## Last changed: {date(self._device.now())}\n{shown}" if modified else shown
+        return f"{head(self._device, tree)}{shown}" if modified else shown
 
     def _status(self, line: TypedLine, rest: str) -> str:
         who = self._device.database.editors()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
@@ -13,7 +12,8 @@ from ailb_gen.emulator.config_database import UserSession
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.json_codec import to_json
 from ailb_gen.emulator.messages import CAPABILITIES, refusal
-from ailb_gen.emulator.operations.build import date
+from ailb_gen.emulator.operations import as_xml
+from ailb_gen.emulator.operations.build import date, element, fill
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.show_compare import patch
 from ailb_gen.emulator.xml_codec import from_xml, select, to_xml
@@ -46,18 +46,15 @@ def get_configuration(device: EmulatedDevice, session: UserSession, operation: e
     if operation.get("compare") is not None:
         return _compared(device, operation, tree)
     _check_attributes(operation)
-    inherit = operation.get("inherit") is not None
     selection = operation.find("configuration")
     part = from_xml(selection, top(device.schema), True) if selection is not None else None
     before = device.database.active if operation.get("changed") is not None and database == "candidate" else None
-    if inherit:
-        before = inherited(before) if before is not None else None
-        return shown(device, inherited(tree), _format(operation), part, before=before)
+    if operation.get("inherit") is not None:
+        tree, before = inherited(tree), inherited(before) if before is not None else None
     return shown(device, tree, _format(operation), part, before=before)
 
 
 def _check_attributes(operation: etree._Element) -> None:
-    """Refuse values that would be ignored. Raises RpcRefusedError."""
     for name, known in ATTRIBUTES.items():
         value = operation.get(name)
         if value is not None and value not in known:
@@ -115,18 +112,11 @@ def _format(operation: etree._Element) -> str:
 
 def _status(device: EmulatedDevice) -> str:
     """Return who edits the configuration, as at the head of `show configuration`."""
-    holder = device.database.holder
-    who = device.database.editors()
-    if not who:
-        return "<database-status-information>\n</database-status-information>\n"
-    rows = "".join(
-        "<database-status>\n"
-        f"<user>{escape(one.user)}</user>\n<terminal></terminal>\n<pid>{one.number}</pid>\n"
-        f'<start-time junos:seconds="{int(one.since)}">{date(one.since)}</start-time>\n'
-        f"{'<exclusive/>' if one is holder else ''}<edit-path></edit-path>\n</database-status>\n"
-        for one in who
-    )
-    return f"<database-status-information>\n{rows}</database-status-information>\n"
+    rows = [
+        fill("database-status", session=one, exclusive=element("exclusive") if one is device.database.holder else None)
+        for one in device.database.editors()
+    ]
+    return as_xml(element("database-status-information", *rows))
 
 
 def shown(
@@ -154,7 +144,7 @@ def shown(
             _mark_changed(element, to_xml(select(old, selection) if selection is not None else old, known))
         made = etree.tostring(element, encoding="unicode").replace(f"{CHANGED}=", "junos:changed=")
         return with_attributes(made, {"xmlns": SPACE, **attributes(device, tree)})
-    text = to_set(whole, comments=False) if form == "set" else f"{_head(device, tree)}{to_curly(whole)}"
+    text = to_set(whole, comments=False) if form == "set" else f"{head(device, tree)}{to_curly(whole)}"
     return f"<configuration-{form}>\n{escape(text)}</configuration-{form}>\n"
 
 
@@ -194,7 +184,7 @@ def with_version(device: EmulatedDevice, tree: Node) -> Node:
     return root
 
 
-def _head(device: EmulatedDevice, tree: Node) -> str:
+def head(device: EmulatedDevice, tree: Node) -> str:
     """Return the comment with which Junos begins a configuration."""
     newest = device.commits()[0]
     if tree is not device.database.active:
@@ -275,51 +265,23 @@ def _state(device: EmulatedDevice, selection: etree._Element) -> str:
     found = selection.find("netconf-state")
     if found is None:
         return ""
-    names = {str(child.tag) for child in found} or set(_STATE)
-    body = "".join(part(device) for name, part in _STATE.items() if name in names)
-    return f'<netconf-state xmlns="{MONITORING}">\n{body}</netconf-state>\n'
+    holder, names = device.database.holder, {str(child.tag) for child in found}
+    made = fill(
+        "netconf-state",
+        capabilities=[("capability", name) for name in CAPABILITIES],
+        locks=fill("locks", holder=holder) if holder is not None else None,
+        sessions=[
+            fill("session", session=one, transport="netconf-ssh" if one.client == "netconf" else "cli")
+            for one in device.sessions.values()
+        ],
+    )
+    made.set("xmlns", MONITORING)
+    for part in [part for part in made if names and part.tag not in names]:
+        made.remove(part)
+    return as_xml(made)
 
 
 def get_schema(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """Answer RFC 6022's `get-schema`: the device has none to give away. Raises RpcRefusedError."""
     name = (operation.findtext("identifier") or "").strip()
     raise refusal(f"no schema {name!r} on this device", "invalid-value", "application", element=name)
-
-
-def _capabilities(device: EmulatedDevice) -> str:
-    rows = "".join(f"<capability>{escape(name)}</capability>\n" for name in CAPABILITIES)
-    return f"<capabilities>\n{rows}</capabilities>\n"
-
-
-def _datastores(device: EmulatedDevice) -> str:
-    holder = device.database.holder
-    lock = ""
-    if holder is not None:
-        lock = (
-            f"<locks>\n<global-lock>\n<locked-by-session>{holder.number}</locked-by-session>\n"
-            f"<locked-time>{_iso(holder.since)}</locked-time>\n</global-lock>\n</locks>\n"
-        )
-    names = {"running": "", "candidate": lock}
-    rows = "".join(f"<datastore>\n<name>{name}</name>\n{held}</datastore>\n" for name, held in names.items())
-    return f"<datastores>\n{rows}</datastores>\n"
-
-
-def _schemas(device: EmulatedDevice) -> str:
-    return "<schemas>\n</schemas>\n"
-
-
-def _sessions(device: EmulatedDevice) -> str:
-    rows = "".join(
-        f"<session>\n<session-id>{one.number}</session-id>\n"
-        f"<transport>{'netconf-ssh' if one.client == 'netconf' else 'cli'}</transport>\n"
-        f"<username>{escape(one.user)}</username>\n<login-time>{_iso(one.since)}</login-time>\n</session>\n"
-        for one in device.sessions.values()
-    )
-    return f"<sessions>\n{rows}</sessions>\n"
-
-
-def _iso(when: float) -> str:
-    return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-_STATE = {"capabilities": _capabilities, "datastores": _datastores, "schemas": _schemas, "sessions": _sessions}

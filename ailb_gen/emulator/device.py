@@ -13,7 +13,7 @@ from ailb_gen.emulator.config_database import ConfigDatabase, UserSession
 from ailb_gen.emulator.disk import CommitRecord, Disk
 from ailb_gen.emulator.fabric_state import FabricState, TrafficCounters
 from ailb_gen.emulator.faults import Faults
-from ailb_gen.emulator.messages import RpcError
+from ailb_gen.emulator.messages import RpcError, error_at
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
@@ -28,6 +28,8 @@ MODEL = "QFX5240-64OD"
 NATIVE_BPS = 800 * GIGABIT
 # The sessions of a device are numbered as Junos numbers its processes.
 FIRST_SESSION = 20000
+# When counters that were never cleared were, and their values then.
+NEVER = 0.0, TrafficCounters()
 # Seconds that a reboot on request takes, and after which it begins: after the answer.
 REBOOT_S, REBOOT_SOON_S = 5.0, 0.2
 
@@ -90,6 +92,11 @@ class EmulatedDevice:
         return self.fabric.switch(self.name)
 
     @property
+    def host_name(self) -> str:
+        """The configured host name; a device without one is called by the name that its fabric knows it by."""
+        return self.switch.host_name or self.name
+
+    @property
     def up_s(self) -> float:
         """The seconds since the device started."""
         return self.now() - self.started
@@ -108,10 +115,7 @@ class EmulatedDevice:
 
     def counters(self, interface: str) -> TrafficCounters:
         """Return the traffic of a port or of a logical interface since its counters were cleared."""
-        now, (_, before) = (
-            self.fabric.counters(self.name, interface),
-            self._cleared.get(interface, (0.0, TrafficCounters())),
-        )
+        now, before = self.fabric.counters(self.name, interface), self._cleared.get(interface, NEVER)[1]
         return TrafficCounters(*(max(count - then, 0) for count, then in zip(now, before, strict=True)))
 
     def clear_counters(self, interface: str) -> None:
@@ -120,7 +124,7 @@ class EmulatedDevice:
 
     def cleared_at(self, interface: str) -> float:
         """Return when the counters of an interface were cleared, in seconds since 1970; 0 if they never were."""
-        return self._cleared.get(interface, (0.0, TrafficCounters()))[0]
+        return self._cleared.get(interface, NEVER)[0]
 
     def session(self, user: str, client: str = "netconf") -> UserSession:
         """Open a session; `end` closes it."""
@@ -161,19 +165,15 @@ class EmulatedDevice:
             self.fabric.restore(self.name, self._kept_down)
             self._kept_down = ""
 
-    def reset_sessions(self, *interfaces: str) -> int:
-        """Take BGP sessions down and let them come up again, all without interfaces; return how many.
+    def reset_sessions(self, *interfaces: str) -> None:
+        """Take BGP sessions down and let them come up again, all without interfaces.
 
         The one that a fault keeps down stays down. Raises LabError.
         """
-        found = [
-            one.interface for one in self.fabric.sessions(self.name) if not interfaces or one.interface in interfaces
-        ]
-        for interface in found:
+        for interface in interfaces or [one.interface for one in self.fabric.sessions(self.name)]:
             if interface != self._kept_down:
                 self.fabric.keep_down(self.name, interface)
                 self.fabric.restore(self.name, interface)
-        return len(found)
 
     def _changed(self) -> None:
         self.restore_session()
@@ -186,27 +186,12 @@ class EmulatedDevice:
         except UsageError as error:
             return [RpcError(str(error), type="application", path="[edit groups]", daemon="mgd")]
         if not root.has("system", "root-authentication"):
-            return [
-                RpcError(
-                    "Missing mandatory statement: 'root-authentication'",
-                    "missing-element",
-                    "application",
-                    path="[edit system]",
-                    element="root-authentication",
-                    daemon="mgd",
-                )
-            ]
+            path = ("system", "root-authentication")
+            return [error_at(path, f"Missing mandatory statement: '{path[-1]}'", "missing-element", "application")]
         if self.schema is None:
             return []
         written = active(tree) if tree.flags & DELETE else tree
         return [
-            RpcError(
-                fault.juniper or fault.message,
-                "invalid-value",
-                "application",
-                path=f"[edit{''.join(f' {word}' for word in fault.path[:-1])}]",
-                element=fault.path[-1] if fault.path else "",
-                daemon="mgd",
-            )
+            error_at(fault.path, fault.juniper or fault.message, "invalid-value", "application")
             for fault in check(root, self.schema, written.get("groups")).findings
         ]

@@ -120,7 +120,6 @@ class Disk:
         return self._there[text]
 
     def _forget(self, named: set[object]) -> None:
-        """Remove the files that the index no longer names."""
         for text, name in list(self._there.items()):
             if name not in named:
                 (self._directory / name).unlink(missing_ok=True)

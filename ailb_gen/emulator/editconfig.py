@@ -133,7 +133,6 @@ def _edit_xml(
 def _errors(
     before: Node, elements: list[Element], content: etree._Element, default: str
 ) -> Iterator[tuple[tuple[str, ...], RpcError]]:
-    """Iterate over the operations that fail: the words, and the error."""
     for element in elements:
         there = before.get(*element.path) is not None
         if element.operation and element.operation not in OPERATIONS:

@@ -20,7 +20,7 @@ from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.model import RouterAdvertisement, Switch
-from ailb_gen.network.read import read_network
+from ailb_gen.network.read import network_of
 from ailb_gen.network.sessions import Ready, Side, refused, sides
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
@@ -99,7 +99,7 @@ class EmulatedFabric:
             found = cables({}, {}, topology, cabling)
             links, attachments, defects = found.links, found.attachments, [*defects, *found.defects]
         elif not defects:
-            network = read_network(root, lambda written, tree: None).network
+            network = network_of(root)
             links, roles = network.links, network.roles
             defects = [defect for defect in network.defects if defect.scope not in (TOPOLOGY, CABLING)]
             speeds = network.attachment_bps
@@ -322,7 +322,6 @@ def mac_address(device: str, port: str = "") -> str:
 
 
 def _read(root: FilePath, file: str, parse: Callable[[str], Topology]) -> Topology:
-    """Read one of the cabling files; nothing if there is none."""
     if not (root / file).exists():
         return Topology()
     return parse(read_text(root / file, file))

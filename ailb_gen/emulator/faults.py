@@ -95,8 +95,7 @@ class Faults:
 
     def take(self, phase: str) -> tuple[Fault, ...]:
         """Return the faults of a phase, and count them; those that have happened often enough are switched off."""
-        found = tuple(fault for fault, _ in self._left if fault.phase == phase)
-        always = tuple((fault, 0) for fault, _ in self._left if not fault.count)
-        spent = ((fault, left - (fault.phase == phase)) for fault, left in self._left if fault.count)
-        self._left = (*always, *((fault, left) for fault, left in spent if left))
+        found = tuple(fault for fault in self.active() if fault.phase == phase)
+        spent = [(fault, left - (fault.phase == phase)) for fault, left in self._left]
+        self._left = tuple((fault, left) for fault, left in spent if left or not fault.count)
         return found

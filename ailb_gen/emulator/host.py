@@ -159,7 +159,6 @@ class DeviceHost:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """Report the exception of a task."""
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             message = f"{self.device.name}: the emulator has a bug, or lost its port"

@@ -13,23 +13,21 @@ from typing import Any
 from lxml import etree
 
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.outline import StatementDefinition
 from ailb_gen.emulator.xml_codec import look_up
+from ailb_gen.junos.schema import Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF_LIST, LIST
 
 # No configuration is deeper.
 MAX_DEPTH = 100
 
 
-def to_json(
-    configuration: etree._Element, known: StatementDefinition, attributes: Mapping[str, str] | None = None
-) -> str:
+def to_json(configuration: etree._Element, known: Definition, attributes: Mapping[str, str] | None = None) -> str:
     """Return the JSON of `<configuration>`, with attributes of its own."""
     head = {"@": dict(attributes)} if attributes else {}
     return json.dumps({"configuration": {**head, **_object(configuration, known)}}, indent=4)
 
 
-def _object(element: etree._Element, known: StatementDefinition) -> dict[str, Any]:
+def _object(element: etree._Element, known: Definition) -> dict[str, Any]:
     made: dict[str, Any] = {"@": dict.fromkeys(map(str, element.attrib), True)} if element.attrib else {}
     for child in element.iterchildren(etree.Element):
         tag = str(child.tag)
@@ -62,7 +60,6 @@ def from_json(text: str) -> etree._Element:
 
 
 def _fill(element: etree._Element, data: dict[str, Any], depth: int) -> None:
-    """Add the content of an object to an element."""
     if depth > MAX_DEPTH:
         raise refusal(f"syntax error, JSON more than {MAX_DEPTH} levels deep")
     for name, value in data.items():

@@ -16,7 +16,7 @@ from ailb_gen.emulator.configuration import rollback_number
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.json_codec import from_json
 from ailb_gen.emulator.load_config import ACTIONS, load, load_set
-from ailb_gen.emulator.messages import OK, RpcError, RpcRefusedError, refusal
+from ailb_gen.emulator.messages import OK, RpcError, RpcRefusedError, error_at, refusal
 from ailb_gen.emulator.outline import top
 from ailb_gen.emulator.xml_codec import Met, from_xml
 from ailb_gen.errors import JunosSyntaxError
@@ -44,11 +44,9 @@ def load_configuration(device: EmulatedDevice, session: UserSession, operation: 
     device.database.may_edit(session)
     if operation.get("url") is not None:
         raise refusal("this emulator has no files to load", "operation-not-supported", element="url")
-    if operation.get("rollback") is not None:
-        roll_back(device, session, str(operation.get("rollback")))
-        return _results()
-    if operation.get("rescue") is not None:
-        roll_back(device, session, "rescue")
+    past = operation.get("rollback", operation.get("rescue"))
+    if past is not None:
+        roll_back(device, session, past)
         return _results()
     form = operation.get("format", "xml")
     if form not in FORMATS:
@@ -64,10 +62,7 @@ def roll_back(device: EmulatedDevice, session: UserSession, which: str) -> None:
     """Make a configuration of the past the candidate: a number, or `rescue`. Raises RpcRefusedError."""
     database = device.database
     if which == "rescue":
-        tree = database.rescue_tree()
-        if tree is None:
-            raise refusal("No rescue configuration is set", element="rescue")
-        database.edit(session, tree)
+        database.edit(session, database.rescue_tree())
     elif rollback_number(which) == 0:
         database.discard(session)
     else:
@@ -143,11 +138,8 @@ def check_protected(before: Node, after: Node) -> None:
 
 
 def _syntax_error(violation: Violation) -> RpcError:
-    path = f"[edit{''.join(f' {word}' for word in violation.path[:-1])}]"
-    text = (
-        "syntax error" if violation.kind == kinds.UNKNOWN else f"syntax error: {violation.juniper or violation.message}"
-    )
-    return RpcError(text, path=path, element=violation.path[-1] if violation.path else "", daemon="mgd")
+    reason = "" if violation.kind == kinds.UNKNOWN else f": {violation.juniper or violation.message}"
+    return error_at(violation.path, f"syntax error{reason}")
 
 
 def _refused(error: JunosSyntaxError, text: str) -> RpcRefusedError:
@@ -173,7 +165,6 @@ def _results(*warnings: str) -> str:
 
 
 def _loaded(device: EmulatedDevice, session: UserSession, operation: etree._Element, action: str) -> list[str]:
-    """Load the content of an element; return the warnings. Raises RpcRefusedError."""
     content = next(iter(operation), None)
     if content is None:
         raise refusal("syntax error, nothing to load", "missing-element")

@@ -69,6 +69,14 @@ class RpcError:
         return f"<rpc-error>\n{body}</rpc-error>\n"
 
 
+def error_at(
+    path: Sequence[str], message: str, tag: str = "operation-failed", type: ErrorType = "protocol"
+) -> RpcError:
+    """Return the error of a statement of the configuration, as the management daemon tells it."""
+    level = f"[edit{''.join(f' {word}' for word in path[:-1])}]"
+    return RpcError(message, tag, type, path=level, element=path[-1] if path else "", daemon="mgd")
+
+
 class RpcRefusedError(Exception):
     """An rpc that is answered with errors.
 

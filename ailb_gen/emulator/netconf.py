@@ -88,7 +88,6 @@ class NetconfSession(ChannelSession):
             self._channel.write(frame(reply(attributes, body, release), self._decoder.chunked))
 
     async def _serve(self) -> None:
-        """Answer the waiting requests."""
         while self._waiting:
             rpc = self._waiting.pop(0)
             try:

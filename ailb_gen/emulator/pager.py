@@ -27,18 +27,12 @@ class Pager:
 
     def press(self, key: str) -> str:
         """Return the output of a key; an unknown one shows nothing."""
-        rows = 0
         if key in QUIT_KEYS:
             self.done = True
             return ERASE
-        if key in LINE_KEYS:
-            rows = 1
-        elif key in HALF_KEYS:
-            rows = max(self._length // 2, 1)
-        elif key in PAGE_KEYS:
-            rows = max(self._length - 1, 1)
-        elif key in END_KEYS:
-            rows = self._all()
+        half, page = max(self._length // 2, 1), max(self._length - 1, 1)
+        steps = ((LINE_KEYS, 1), (HALF_KEYS, half), (PAGE_KEYS, page), (END_KEYS, self._all()))
+        rows = next((rows for keys, rows in steps if key in keys), 0)
         return ERASE + self._show(rows) if rows else ""
 
     def _show(self, rows: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile, filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 from ailb_gen.emulator.messages import refusal
@@ -57,6 +58,13 @@ class TypedLine:
         """Return whether the line names one of some forms of output."""
         return any(pipe.name == "display" and pipe.words[:1] == (name,) for pipe in self.pipes for name in names)
 
+    def check_forms(self, refused: str, *known: str) -> None:
+        """Raise RpcRefusedError for a form of output that is not known, or a comparison, with its name in a text."""
+        for pipe in self.pipes:
+            name = pipe.words[0] if pipe.name == "display" else pipe.name
+            if pipe.name in ("compare", "display") and name not in known:
+                raise refusal(refused.format(name), element=name)
+
 
 def read_line(text: str) -> TypedLine:
     """Split a typed line. Raises RpcRefusedError for a filter that does not exist, or is not complete."""
@@ -80,9 +88,9 @@ def _check_forms(pipes: Sequence[Pipe]) -> None:
     forms = [name for name in displays if name in FORMS]
     compared = any(pipe.name == "compare" for pipe in pipes)
     if compared and displays:
-        raise refusal(f"a comparison has no form '{displays[0]}' in this emulator", element=displays[0])
+        raise refusal(f"a comparison is not available as '{displays[0]}' in this emulator", element=displays[0])
     if len(forms) > 1:
-        raise refusal(f"an output has one form, not '{forms[0]}' and '{forms[1]}'", element=forms[1])
+        raise refusal(f"choose one form of output, not both '{forms[0]}' and '{forms[1]}'", element=forms[1])
 
 
 def _plain(token: str) -> str:
@@ -120,19 +128,13 @@ def _display(words: list[str]) -> list[str]:
 
 def as_it_is(text: str, line: TypedLine) -> str:
     """Return an output that has no other form, as the filters of lines leave it. Raises RpcRefusedError."""
-    for pipe in line.pipes:
-        if pipe.name in ("compare", "display"):
-            name = pipe.words[0] if pipe.name == "display" else pipe.name
-            raise refusal(f"this output has no form '{name}'", element=name)
+    line.check_forms("this output is not available as '{}'")
     return filtered(text, line.pipes)
 
 
 def check_displays(line: TypedLine) -> None:
     """Refuse the forms that only a configuration has. Raises RpcRefusedError."""
-    for pipe in line.pipes:
-        name = pipe.words[0] if pipe.name == "display" else pipe.name
-        if pipe.name == "compare" or (pipe.name == "display" and name not in ("json", "xml")):
-            raise refusal(f"syntax error, only a configuration has '{name}'", element=name)
+    line.check_forms("syntax error, only a configuration has '{}'", "json", "xml")
 
 
 def choose(word: str, names: Iterable[str]) -> str:
@@ -166,19 +168,16 @@ def _pattern(words: Sequence[str]) -> re2._Regexp[str]:
 
 
 def _match(lines: list[str], words: Sequence[str]) -> list[str]:
-    pattern = _pattern(words)
-    return [line for line in lines if pattern.search(line)]
+    return list(filter(_pattern(words).search, lines))
 
 
 def _except(lines: list[str], words: Sequence[str]) -> list[str]:
-    pattern = _pattern(words)
-    return [line for line in lines if not pattern.search(line)]
+    return list(filterfalse(_pattern(words).search, lines))
 
 
 def _find(lines: list[str], words: Sequence[str]) -> list[str]:
     pattern = _pattern(words)
-    at = next((at for at, line in enumerate(lines) if pattern.search(line)), None)
-    return lines[at:] if at is not None else ["", "Pattern not found"]
+    return list(dropwhile(lambda line: not pattern.search(line), lines)) or ["", "Pattern not found"]
 
 
 def _count(lines: list[str], words: Sequence[str]) -> list[str]:

@@ -94,7 +94,8 @@ def _shown(device: EmulatedDevice, session: UserSession, line: TypedLine, form: 
         form = "json" if line.display("json") else "xml"
     request = _request(line.words, form)
     if request is not None:
-        _check_form(request, line)
+        known = ("json", "xml") if request.find("compare") is None else ()
+        line.check_forms("this emulator has no '{}' of this command over NETCONF", *known)
         return REQUESTS[str(request.tag)].answer(device, session, request)
     if line.display("xml") and line.pipes[0].words[1:2] == ("rpc",):
         rpc = rpc_of(line.text)
@@ -128,15 +129,6 @@ def _request(words: tuple[str, ...], form: str) -> etree._Element | None:
     elif rest:
         raise refusal("syntax error", element=rest[0])
     return request
-
-
-def _check_form(request: etree._Element, line: TypedLine) -> None:
-    """Refuse a form that a command about configurations lacks over NETCONF. Raises RpcRefusedError."""
-    compared = request.find("compare") is not None
-    for pipe in line.pipes:
-        name = pipe.words[0] if pipe.name == "display" else pipe.name
-        if pipe.name in ("compare", "display") and (compared or name not in ("json", "xml")):
-            raise refusal(f"this emulator has no '{name}' of this command over NETCONF", element=name)
 
 
 def _shown_configuration(device: EmulatedDevice, line: TypedLine, form: str) -> str:
@@ -191,10 +183,8 @@ def _set_rescue(device: EmulatedDevice, session: UserSession, operation: etree._
 
 def _rescue_information(device: EmulatedDevice, session: UserSession, operation: etree._Element) -> str:
     """Answer `show system configuration rescue`, in text or XML. Raises RpcRefusedError."""
-    tree = device.database.rescue_tree()
-    if tree is None:
-        raise refusal("No rescue configuration is set", type="application")
-    return f"<rescue-information>\n{_information(device, tree, operation)}</rescue-information>\n"
+    body = _information(device, device.database.rescue_tree(), operation)
+    return f"<rescue-information>\n{body}</rescue-information>\n"
 
 
 def _information(device: EmulatedDevice, tree: Node, operation: etree._Element) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import RpcRefusedError
-from ailb_gen.emulator.operations.system import HOME, host_name
+from ailb_gen.emulator.operations.system import HOME
 
 NOT_FOUND = 127
 
@@ -29,7 +29,7 @@ class Shell:
         """The prompt of the next line."""
         if self.hidden:
             return ""
-        return f"root@{host_name(self._device)}:~ # " if self._user == "root" else "% "
+        return f"root@{self._device.host_name}:~ # " if self._user == "root" else "% "
 
     def run(self, text: str, operational: Callable[[str], str]) -> str:
         """Carry out a line and return its output; `operational` runs a command of the command line."""
@@ -52,7 +52,7 @@ class Shell:
     def _command(self, words: list[str], operational: Callable[[str], str]) -> str:
         known: dict[str, str] = {
             "echo": f"{' '.join(words[1:])}\n",
-            "hostname": f"{host_name(self._device)}\n",
+            "hostname": f"{self._device.host_name}\n",
             "pwd": f"{HOME}\n",
             "true": "",
             "uname": "Linux\n",

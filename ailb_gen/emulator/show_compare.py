@@ -51,7 +51,6 @@ def patch(old: Node, new: Node) -> str:
 
 
 def _blocks(block: Node) -> dict[str, PatchStatement]:
-    """Return the statements of a block, by head, in order."""
     return {
         text: PatchStatement(
             text, tags_of(flags), f" {MARK}" if MARK in comments else "", None if below is None else _blocks(below)
@@ -63,7 +62,6 @@ def _blocks(block: Node) -> dict[str, PatchStatement]:
 def _compare(
     old: dict[str, PatchStatement], new: dict[str, PatchStatement], path: Sequence[str], parent: str
 ) -> Iterator[str]:
-    """Iterate over the lines of the changes in a block and below it."""
     changes = list(_changes(old, new, parent))
     if changes:
         yield f"[edit{''.join(f' {head}' for head in path)}]"
@@ -121,7 +119,6 @@ def _subject(head: str, parent: str) -> str:
 
 
 def _switched(before: str, after: str) -> str:
-    """Return the change of a statement's tags."""
     if after:
         return after
     return before.replace("inactive", "active").replace("protect", "unprotect")

@@ -54,10 +54,7 @@ def _shown(device: EmulatedDevice, tree: Node, path: Sequence[str], line: TypedL
 def _other(device: EmulatedDevice, words: Sequence[str]) -> Node:
     """Return the configuration that `compare` names. Raises RpcRefusedError."""
     if list(words) in ([], ["rescue"]):
-        tree = device.database.rescue_tree() if words else device.database.active
-        if tree is None:
-            raise refusal("No rescue configuration is set", element="rescue")
-        return tree
+        return device.database.rescue_tree() if words else device.database.active
     if len(words) == 2 and words[0] == "rollback":
         return device.database.rollback_tree(rollback_number(words[1]))
     raise refusal("syntax error, compare takes nothing, 'rollback NUMBER' or 'rescue'", element=words[0])

@@ -128,7 +128,7 @@ def public_keys(path: Path) -> tuple[asyncssh.SSHKey, ...]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: this is no text; name a file of public keys, such as id_ed25519.pub") from error
+        raise UsageError(f"{path}: not a text file; name a file of public keys, such as id_ed25519.pub") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     keys = []

@@ -21,6 +21,8 @@ INTERRUPT, END, ERASE_LINE, ERASE_WORD = "\x03", "\x04", "\x15", "\x17"
 BACKSPACES = "\x08\x7f"
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Z])")
 UP, DOWN = ("\x1b[A", "\x1bOA"), ("\x1b[B", "\x1bOB")
+# A command up to a semicolon or the end of a line; those in quotes are part of it.
+COMMAND = re.compile(r'(?:[^;\n"]|"[^"]*"?)+')
 # No line is longer.
 MOST_CHARACTERS = 1024 * 1024
 
@@ -73,7 +75,7 @@ class Terminal(ChannelSession):
     def run_all(self, commands: str) -> None:
         """Run commands between semicolons and close; errors go to the error output, and make the exit code 1."""
         self._echo, self._eof = False, True
-        self._typed = "".join(f"{command}\n" for command in _split(commands))
+        self._typed = "".join(f"{command}\n" for command in COMMAND.findall(commands) if command.strip())
         self._wake()
 
     def _forget(self) -> None:
@@ -98,7 +100,6 @@ class Terminal(ChannelSession):
             self._leave()
 
     def _turn(self, pager: Pager) -> None:
-        """Show more, or no more, as a key asks."""
         escape = ESCAPE.match(self._typed)
         key = escape[0] if escape is not None else self._typed[0]
         self._typed = self._typed[len(key) :]
@@ -152,7 +153,6 @@ class Terminal(ChannelSession):
         self._line = kept
 
     def _recall(self, key: str) -> None:
-        """Replace this line by an earlier one."""
         if key not in (*UP, *DOWN) or not self._history:
             return
         self._at = min(max(self._at + (1 if key in DOWN else -1), 0), len(self._history))
@@ -182,7 +182,6 @@ class Terminal(ChannelSession):
     # Output.
 
     async def _run(self, line: str) -> None:
-        """Carry out a line with the faults of its phase."""
         phase = self._cli.phase(line)
         # The column of a word that is refused is counted from the start of the line on the screen.
         indent = len(self._cli.prompt.rpartition("\n")[2]) if self._echo else 0
@@ -209,7 +208,6 @@ class Terminal(ChannelSession):
         self._pager = None if pager.done else pager
 
     def _go_ahead(self) -> None:
-        """Ask for the next line, if the user has not left."""
         if self._cli.done:
             self._leave()
         else:
@@ -254,16 +252,3 @@ def _error_text(error: RpcError, line: str, indent: int, screen: bool) -> str:
         return f"{error.path}\n{element}    {error.message}\n"
     behind = f": {error.element}" if error.element and error.element not in error.message else ""
     return f"{'warning' if error.severity == 'warning' else 'error'}: {error.message}{behind}\n"
-
-
-def _split(commands: str) -> list[str]:
-    """Return the commands between semicolons and newlines, but not those in quotes."""
-    parts = [""]
-    quoted = False
-    for sign in commands:
-        quoted ^= sign == '"'
-        if sign in ";\n" and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part for part in parts if part.strip()]

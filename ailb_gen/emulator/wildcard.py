@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import product
+from math import prod
 
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.junos.regex import regex
@@ -42,10 +43,7 @@ def expanded(command: str) -> list[str]:
     """
     parts = RANGE.split(command)
     choices = [[part] if at % 2 == 0 else _numbers(part) for at, part in enumerate(parts)]
-    count = 1
-    for one in choices:
-        count *= len(one)
-    if count > MOST:
+    if prod(map(len, choices)) > MOST:
         raise refusal(f"more than {MOST:,} statements", element=command)
     return ["".join(words) for words in product(*choices)]
 

@@ -6,14 +6,16 @@ Source: how Juniper's YANG models name statements; Junos XML API Guide, "XML and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 from lxml import etree
 
 from ailb_gen.emulator.messages import RpcRefusedError, refusal
-from ailb_gen.emulator.outline import Outlined, StatementDefinition
+from ailb_gen.emulator.outline import SOURCE
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.instance import key_is_named, written_keys
-from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE
+from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LEAF_LIST, LIST
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, PROTECT, REPLACE, Node
 from ailb_gen.junos.writer import MARK
@@ -37,15 +39,14 @@ TAGS = {
 }
 
 
-def to_xml(root: Node, known: StatementDefinition) -> etree._Element:
+def to_xml(root: Node, known: Definition) -> etree._Element:
     """Return `<configuration>`. Raises RpcRefusedError for a statement that is not known."""
     made = etree.Element("configuration")
     _block(root, known, made, ())
     return made
 
 
-def _block(node: Node, known: StatementDefinition, made: etree._Element, path: tuple[str, ...]) -> None:
-    """Add the statements of a block to an element."""
+def _block(node: Node, known: Definition, made: etree._Element, path: tuple[str, ...]) -> None:
     for child in node:
         definition = known.words.get(child.word)
         if definition is None:
@@ -62,7 +63,7 @@ def _block(node: Node, known: StatementDefinition, made: etree._Element, path: t
             _add(made, definition, child)
 
 
-def _bare(node: Node, known: StatementDefinition, made: etree._Element, path: tuple[str, ...]) -> None:
+def _bare(node: Node, known: Definition, made: etree._Element, path: tuple[str, ...]) -> None:
     """Add a statement whose name is not written."""
     for definition in known.bare:
         if fits(definition, node.word):
@@ -74,13 +75,13 @@ def _bare(node: Node, known: StatementDefinition, made: etree._Element, path: tu
     raise _unknown((*path, node.word))
 
 
-def _last(node: Node, definition: StatementDefinition) -> list[Node]:
+def _last(node: Node, definition: Definition) -> list[Node]:
     """Return the values of a statement: where only one counts, the last."""
     values = list(node)
     return values[-1:] if definition.kind == LEAF else values
 
 
-def _text(node: Node, definition: StatementDefinition, made: etree._Element, flags: int, path: tuple[str, ...]) -> None:
+def _text(node: Node, definition: Definition, made: etree._Element, flags: int, path: tuple[str, ...]) -> None:
     if node.children:
         raise _unknown((*path, node.word, next(iter(node)).word))
     element = _add(made, definition, node)
@@ -90,7 +91,7 @@ def _text(node: Node, definition: StatementDefinition, made: etree._Element, fla
             element.set(name, name)
 
 
-def _entry(node: Node, definition: StatementDefinition, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
+def _entry(node: Node, definition: Definition, made: etree._Element, at: int, path: tuple[str, ...]) -> None:
     """Add the keys of a list entry from `at` on, then its content."""
     keys = written_keys(definition.keys)
     key = keys[at]
@@ -118,13 +119,13 @@ def _entry(node: Node, definition: StatementDefinition, made: etree._Element, at
         raise _unknown(path)
 
 
-def fits(definition: StatementDefinition, word: str) -> bool:
+def fits(definition: Definition, word: str) -> bool:
     """Return whether a word can be the value of a statement, or the first key of a list."""
     first = definition.keys[0] if definition.kind == LIST and definition.keys else definition
     return first.check is None or first.check(word) is None
 
 
-def _add(made: etree._Element, definition: StatementDefinition, node: Node) -> etree._Element:
+def _add(made: etree._Element, definition: Definition, node: Node) -> etree._Element:
     element = etree.SubElement(made, XML_NAMES.get(definition.name, definition.name))
     for flag, name in MARKS:
         if node.flags & flag:
@@ -140,9 +141,7 @@ def _unknown(path: Sequence[str]) -> RpcRefusedError:
     )
 
 
-def from_xml(
-    element: etree._Element, known: StatementDefinition, filtering: bool = False, met: Met | None = None
-) -> Node:
+def from_xml(element: etree._Element, known: Definition, filtering: bool = False, met: Met | None = None) -> Node:
     """Return the tree of `<configuration>`; in a filter, entries and values may be missing.
 
     `operation`, `delete`, `replace`, `inactive` and `protect` become flags. `met` takes every element but keys, with
@@ -156,7 +155,7 @@ def from_xml(
 
 def _read(
     children: Iterable[etree._Element],
-    known: StatementDefinition,
+    known: Definition,
     node: Node,
     filtering: bool,
     path: tuple[str, ...],
@@ -169,9 +168,11 @@ def _read(
                 # An unknown statement is not there: it selects nothing.
                 _put(node, str(child.tag), 0, True)
                 continue
-            why = "; start the emulator with --yang if Juniper's models have it" if isinstance(known, Outlined) else ""
+            why = (
+                "; start the emulator with --yang if Juniper's models have it" if known.schema.source == SOURCE else ""
+            )
             raise refusal(f"syntax error, <{child.tag}> is not known here{why}", element=str(child.tag))
-        flags = _flags(child)
+        flags = reduce(or_, (TAGS.get((str(name), str(value)), 0) for name, value in child.attrib.items()), 0)
         node.flags |= flags & (DELETE | INACTIVE | PROTECT) if node.line == 0 and not node.word else 0
         below = (*path, word) if word else path
         if definition.kind == LIST:
@@ -193,7 +194,7 @@ def _read(
                 _put(target, text, one if word else flags, True)
 
 
-def look_up(known: StatementDefinition, tag: str) -> tuple[StatementDefinition | None, str]:
+def look_up(known: Definition, tag: str) -> tuple[Definition | None, str]:
     """Return the statement that an element stands for, and its word; no word if its name is not written."""
     bare = next((one for one in known.bare if one.name == tag), None)
     if bare is not None:
@@ -204,7 +205,7 @@ def look_up(known: StatementDefinition, tag: str) -> tuple[StatementDefinition |
 
 def _read_entry(
     element: etree._Element,
-    definition: StatementDefinition,
+    definition: Definition,
     node: Node,
     flags: int,
     filtering: bool,
@@ -243,17 +244,9 @@ def _read_entry(
 
 
 def _put(node: Node, word: str, flags: int = 0, ends: bool = False) -> Node:
-    """Add a word, which may end a statement."""
     child = node.children.setdefault(word, Node(word, 1))
     child.flags |= flags | (ENDS if ends else 0)
     return child
-
-
-def _flags(element: etree._Element) -> int:
-    flags = 0
-    for name, value in element.attrib.items():
-        flags |= TAGS.get((str(name), str(value)), 0)
-    return flags
 
 
 def select(root: Node, selection: Node) -> Node:

@@ -39,7 +39,6 @@ def _entries(root: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str | None:
-    """Return the text of a small regular file, else None."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:

@@ -141,17 +141,13 @@ class _NetplanReader:
 
     def nic(self, name: str, data: object, path: Path) -> NetplanNic:
         given = self.mapping(data, path)
-        plain = given.keys() - {"match", "routes", "routing-policy"}
+        settings = self.others(given, frozenset({"match", "routes", "routing-policy"}), path)
         match = self.mapping(given.get("match", {}), (*path, "match"))
         routes = self.entries(given.get("routes", []), (*path, "routes"))
         rules = self.entries(given.get("routing-policy", []), (*path, "routing-policy"))
         return NetplanNic(
             name=name,
-            settings={
-                str(key): Setting(str(key), self.typed(str(key), given[key], (*path, key)), "", self.line(*path, key))
-                for key in given
-                if key in plain
-            },
+            settings={setting.key: setting for setting in settings},
             match=self.others(match, frozenset(), (*path, "match")),
             routes=tuple(self.route(name, entry, where) for entry, where in routes),
             rules=tuple(self.rule(name, entry, where) for entry, where in rules),

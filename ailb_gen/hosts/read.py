@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -112,9 +111,10 @@ def read_profile(root: Path, name: str) -> ServerProfile:
     folder = Folder(root, name)
     nics, network = _netplan(folder)
     names, script, qos = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS))
-    profile = ServerProfile(
+    drop_ins = dict(_drop_ins(folder))
+    own = (*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, drop_ins))
+    return ServerProfile(
         folder=name,
-        files=frozenset(),
         nics=nics,
         network=tuple(network),
         routes=_by_table(nics),
@@ -122,16 +122,11 @@ def read_profile(root: Path, name: str) -> ServerProfile:
         names=tuple(read_names(folder, names)) if names is not None else (),
         sysctls=_settings(folder, SYSCTL, sysctls),
         environment=_settings(folder, ENVIRONMENT, assignments),
-        drop_ins=dict(_drop_ins(folder)),
+        drop_ins=drop_ins,
         units={unit: _settings(folder, unit, ini) for unit in (SCRIPT_UNIT, QOS_UNIT)},
         script=read_tables(folder, script) if script is not None else None,
         qos=read_qos(folder, QOS, qos) if qos is not None else None,
-        defects=(),
-    )
-    nics_with_drop_in = (found[1] for entry in _names(folder, DROP_INS) if (found := DROP_IN.match(entry)))
-    own = (*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, nics_with_drop_in))
-    return replace(
-        profile,
+        # All of them have been read now.
         files=frozenset(folder.files),
         defects=tuple(folder.defects),
         extras=read_extras(root / name, own),
@@ -162,7 +157,7 @@ def _led_to(root: str, link: str, target: str) -> str:
     if os.path.commonpath((root, path)) != root:
         raise ValueError(f"the link to {target} leaves the artifact directory")
     if not Path(path).is_dir():
-        raise ValueError(f"the link to {target} leads to something that is no folder")
+        raise ValueError(f"the link to {target} leads to something that is not a folder")
     return os.path.relpath(path, root)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -163,7 +163,7 @@ class Definition:
 class Schema:
     """All statements of a set of models. `unreadable` collects patterns that cannot be compiled, with the reason."""
 
-    def __init__(self, blocks: cache.Blocks, source: str) -> None:
+    def __init__(self, blocks: cache.Blocks | Sequence[Json], source: str) -> None:
         self.source = source
         self.unreadable: dict[str, str] = {}
         self._blocks = blocks

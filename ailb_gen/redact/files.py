@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
+from ailb_gen.redact import MARK
 from ailb_gen.redact.lines import DIFF
-from ailb_gen.redact.names import MARK
 from ailb_gen.redact.text import redact
 
 # Of a line the first word stays, up to a blank or a colon.

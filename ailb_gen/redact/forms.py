@@ -2,7 +2,7 @@
 
 import re
 
-from ailb_gen.redact.names import MARK, NAME
+from ailb_gen.redact import MARK, NAME
 
 # crypt(3) and Junos: $1$ MD5, $5$ and $6$ SHA-2, $8$ with the master password, $9$ reversible; of htpasswd.
 HASH = re.compile(r"\$(?:[0-9][a-z]?|sha1|y|gy|apr1|argon2[a-z]{1,2}|scrypt|pbkdf2(?:-sha\d{1,3})?)\$[^\s\";<>\]}]+")

@@ -12,7 +12,7 @@ from threading import Lock
 from urllib.parse import quote, quote_plus
 from xml.sax.saxutils import escape, quoteattr
 
-from ailb_gen.redact.names import MARK
+from ailb_gen.redact import MARK
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

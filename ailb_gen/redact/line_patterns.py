@@ -2,7 +2,7 @@
 
 import re
 
-from ailb_gen.redact.names import FILE, NAME
+from ailb_gen.redact import FILE, NAME
 
 # In the name of a key, or the whole name: netplan's `password`, WireGuard's `PrivateKey`, networkd's `InputKey`, `psk`
 # and `wep_key0` of wpa_supplicant, variables such as BMC_PASSWORD. `rocommunity` is of snmpd.conf.

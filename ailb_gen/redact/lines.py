@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ailb_gen.redact import MARK
 from ailb_gen.redact.line_patterns import DATA, HINTS, ITEM, NAMED, OPTION, SECRET, SECRET_KIND, VALUE
-from ailb_gen.redact.names import MARK
 
 # The beginning of a value of several lines (YAML 1.2, 8.1), perhaps behind a tag, or its lines alone.
 BLOCK = re.compile(r"(?:(?:[!&]\S*\s+)?[|>][-+0-9]*)?(?:\s*#.*)?")
@@ -120,7 +120,6 @@ def _tail(line: str, at: int) -> str:
 
 
 def _closes(line: str, quote: str) -> bool:
-    """Return whether a line closes a quote."""
     return re.search(rf"(?:^|[^\\]){quote}", line) is not None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from ailb_gen.junos.commands import COMMANDS
 from ailb_gen.junos.tokens import TOKEN, token_pattern
-from ailb_gen.redact.names import ENDINGS, FILE, MARK, SECRET_WORDS, is_secret_name
+from ailb_gen.redact import ENDINGS, FILE, MARK, SECRET_WORDS, is_secret_name
 
 # Statements whose next word is a secret below one of these levels; in quotes it is one everywhere. Juniper's
 # models: `authentication` of `system commit peers` and of `chassis jnu-management`; OSPF's `md5 1 key "..."`.
@@ -275,7 +275,6 @@ class _Secrets:
         return following not in OF_POLICY and (closed or names[at + 2] not in OF_POLICY) and not (began and far)
 
     def _breaks(self, at: int) -> bool:
-        """Return whether a line ends in front of a word."""
         return "\n" in self.text[self.words[at - 1][2] : self.words[at][1]]
 
 

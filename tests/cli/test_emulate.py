@@ -222,8 +222,8 @@ def test_what_runs_in_the_foreground_can_be_stopped(tmp_path: Path) -> None:
         ([str(LAB), "--daemon", "--inventory", "/proc/x"], "cannot be"),
         ([str(LAB), "--authorized-keys", "/nowhere"], "/nowhere: cannot be read"),
         ([str(LAB), "--authorized-keys", "/dev/null"], "no public key in it"),
-        ([str(LAB), "--authorized-keys", "/bin/sh"], "/bin/sh: this is no text; name a file of public keys"),
-        ([str(LAB), "--inventory", str(LAB)], "this is no directory; name the directory of --inventory or --state"),
+        ([str(LAB), "--authorized-keys", "/bin/sh"], "/bin/sh: not a text file; name a file of public keys"),
+        ([str(LAB), "--inventory", str(LAB)], "not a directory; name the directory of --inventory or --state"),
         ([str(LAB), "--authorized-keys", str(LAB)], "no public key; write a line as in id_ed25519.pub"),
     ],
 )

@@ -9,6 +9,13 @@ from tests.emulator.fleets import two_devices
 
 
 @pytest.fixture
+def quick_reboots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let reboots on request take a moment only."""
+    for module in ("commandline", "netconf"):
+        monkeypatch.setattr(f"ailb_gen.emulator.{module}.REBOOT_S", 0.1)
+
+
+@pytest.fixture
 def fleet() -> Iterator[Fleet]:
     with two_devices() as found:
         yield found

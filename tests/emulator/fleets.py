@@ -9,12 +9,14 @@ from typing import Any
 
 import asyncssh
 from jnpr.junos.device import Device as Pyez
+from napalm import get_network_driver
 from ncclient import manager
 from ncclient.manager import Manager
 from netmiko import ConnectHandler
 
 from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.fabric_state import FabricState
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import factory
@@ -54,12 +56,15 @@ def bgp_of(name: str) -> str:
     return BGP.format(own=own, peer=peer)
 
 
-@contextmanager
-def two_devices(state: Path | None = None, minute_s: float = 60.0) -> Iterator[Fleet]:
-    """Run a leaf and a spine with a cable between them, as they come from the factory."""
-    specs = [Spec(name, factory(name, USER)) for name in (LEAF, SPINE)]
-    with Fleet(specs, EmulatedFabric([LINK]), FleetLogin(USER, PASSWORD), state, minute_s=minute_s) as fleet:
-        yield fleet
+def fleet_of(*names: str, fabric: FabricState | None = None, user: str = USER, **options: Any) -> Fleet:
+    """Return devices as they come from the factory; as a context, they run."""
+    specs = [Spec(name, factory(name, user)) for name in names]
+    return Fleet(specs, fabric or EmulatedFabric([]), **{"login": FleetLogin(user, PASSWORD), **options})
+
+
+def two_devices(state: Path | None = None, minute_s: float = 60.0) -> Fleet:
+    """Return a leaf and a spine with a cable between them."""
+    return fleet_of(LEAF, SPINE, fabric=EmulatedFabric([LINK]), state=state, minute_s=minute_s)
 
 
 @contextmanager
@@ -134,13 +139,28 @@ def ssh(fleet: Fleet, command: str = "", typed: str = "", pty: bool = False) -> 
 
 
 @contextmanager
-def netmiko(fleet: Fleet) -> Iterator[Any]:
+def napalm(fleet: Fleet, **options: object) -> Iterator[Any]:
+    """Connect with NAPALM."""
+    driver = get_network_driver("junos")(
+        fleet.address, USER, PASSWORD, timeout=20, optional_args={"port": fleet.port(LEAF), **options}
+    )
+    driver.open()
+    try:
+        yield driver
+    finally:
+        device: Any = driver.device
+        if device.connected:
+            driver.close()
+
+
+@contextmanager
+def netmiko(fleet: Fleet, kind: str = "juniper_junos", user: str = USER) -> Iterator[Any]:
     """Connect with netmiko."""
     connection = ConnectHandler(
-        device_type="juniper_junos",
+        device_type=kind,
         host=fleet.address,
         port=fleet.port(LEAF),
-        username=USER,
+        username=user,
         password=PASSWORD,
         session_timeout=60,
     )

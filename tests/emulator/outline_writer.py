@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ailb_gen.emulator.outline import FORMS
 from ailb_gen.emulator.xml_codec import fits
 from ailb_gen.junos.instance import key_is_named, written_keys
-from ailb_gen.junos.schema import CHOICE_VALUE
+from ailb_gen.junos.schema import CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ailb_gen.emulator.outline import StatementDefinition
     from ailb_gen.junos.tree import Node
 
 
-def outline(known: StatementDefinition, trees: Sequence[Node]) -> str:
+def outline(known: Definition, trees: Sequence[Node]) -> str:
     """Return the part of a schema that trees use, as `read_outline` reads it."""
     return "".join(f"{line}\n" for line in _outline(known, list(trees), 0))
 
 
-def _outline(known: StatementDefinition, nodes: list[Node], depth: int) -> Iterator[str]:
-    below: dict[str, tuple[StatementDefinition, bool, list[Node]]] = {}
+def _outline(known: Definition, nodes: list[Node], depth: int) -> Iterator[str]:
+    below: dict[str, tuple[Definition, bool, list[Node]]] = {}
     for node in nodes:
         for child in node:
             found = known.words.get(child.word)
@@ -39,7 +37,7 @@ def _outline(known: StatementDefinition, nodes: list[Node], depth: int) -> Itera
             yield from _outline(found, inner, depth + 1)
 
 
-def _ends(found: StatementDefinition, entries: list[Node]) -> list[Node]:
+def _ends(found: Definition, entries: list[Node]) -> list[Node]:
     """Return the nodes behind all keys of list entries."""
     for key in written_keys(found.keys)[1:]:
         if key.name == CHOICE_VALUE:
@@ -51,11 +49,8 @@ def _ends(found: StatementDefinition, entries: list[Node]) -> list[Node]:
     return [child for entry in entries for child in entry] if key_is_named(first) else entries
 
 
-def _form(found: StatementDefinition) -> str:
+def _form(found: Definition) -> str:
     if found.kind == LIST:
         return f" [{' '.join(f'{key.name}:' if key_is_named(key) else key.name for key in found.keys)}]"
-    return next(
-        f" {form}" if form else ""
-        for form, made in FORMS.items()
-        if made == (found.kind, found.value if found.kind == LEAF else "one")
-    )
+    signs = {(LEAF, "one"): " =", (LEAF, "none"): " ?", (LEAF, "maybe"): " ??", (LEAF, "words"): " ~"}
+    return signs.get((found.kind, found.value), "" if found.kind == CONTAINER else " *")

@@ -10,18 +10,25 @@ from jnpr.junos.device import Device as Pyez
 from jnpr.junos.utils.start_shell import StartShell
 from lxml import etree
 from ncclient.operations import RPCError
-from netmiko import ConnectHandler
 from netmiko.exceptions import ConfigInvalidException
 from scrapli import AuthOptions, Cli, Netconf, TransportSsh2Options
 from scrapli.netconf import DatastoreType
 
-from ailb_gen.emulator.device import Spec
-from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import FleetLogin
-from ailb_gen.emulator.source import factory
-from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, active_text, bring_up, netconf, netmiko, ssh, until
+from tests.emulator.fleets import (
+    LEAF,
+    PASSWORD,
+    SPINE,
+    USER,
+    active_text,
+    bring_up,
+    fleet_of,
+    netconf,
+    netmiko,
+    ssh,
+    until,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -142,6 +149,7 @@ def test_start_shell(fleet: Fleet) -> None:
         ),
         ("show configuration system services | display set relative | match netconf", "set netconf ssh\n"),
         ("show configuration system host-name | count", "Count: 1 lines\n"),
+        ("show configuration nothing", ""),
         ("show cli | match width", "CLI screen width set to 80\n"),
         ("show version | match host; show system alarms", f"Hostname: {LEAF}\nNo alarms currently active\n"),
     ],
@@ -180,7 +188,7 @@ def test_forms_over_ssh(fleet: Fleet) -> None:
         ("show version | last x", "error: invalid numeric value: 'x'"),
         ("show version | display set", "error: syntax error, only a configuration"),
         ("show version |", "error: syntax error, nothing after '|'"),
-        ("show cli | display xml", "error: this output has no form 'xml'"),
+        ("show cli | display xml", "error: this output is not available as 'xml'"),
         ("set cli timestamp", "error: this emulator has no 'set cli timestamp'"),
         ("show c", "error: 'c' is ambiguous: chassis, class-of-service, cli, configuration"),
     ],
@@ -258,13 +266,9 @@ def test_a_session_by_hand(fleet: Fleet) -> None:
 
 
 def test_root_begins_in_a_shell() -> None:
-    with Fleet([Spec(LEAF, factory(LEAF, "root"))], EmulatedFabric([]), FleetLogin("root", PASSWORD)) as fleet:
-        found = ConnectHandler(
-            device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username="root", password=PASSWORD
-        )
+    with fleet_of(LEAF, user="root") as fleet, netmiko(fleet, user="root") as found:
         assert found.find_prompt() == f"root@{LEAF}>"
-        assert str(found.send_command("show version")).startswith(f"Hostname: {LEAF}\n")
-        found.disconnect()
+        assert found.send_command("show version").startswith(f"Hostname: {LEAF}\n")
 
 
 def test_levels(fleet: Fleet) -> None:
@@ -299,6 +303,7 @@ def test_levels(fleet: Fleet) -> None:
         assert part in text
 
 
+@pytest.mark.usefixtures("quick_reboots")
 def test_a_reboot_by_rpc(fleet: Fleet) -> None:
     started = fleet.devices[LEAF].started
     with netconf(fleet) as session:
@@ -329,7 +334,7 @@ def test_two_rollbacks_are_compared(fleet: Fleet) -> None:
     assert (said, errors, code) == ("[edit system]\n+   domain-name d;\n", "", 0)
     assert ssh(fleet, "show system rollback compare 0 1 | match domain")[0] == "-   domain-name d;\n"
     assert "set system domain-name d" in ssh(fleet, "show system rollback 0 | display set")[0]
-    assert ssh(fleet, "configure; commit | display xml")[1] == "error: this output has no form 'xml'\n"
+    assert ssh(fleet, "configure; commit | display xml")[1] == "error: this output is not available as 'xml'\n"
     for words in ("compare 1", "compare 1 0 2", "compare 1 x", "1 0", "50", "x"):
         assert ssh(fleet, f"show system rollback {words}")[2] == 1
     with netconf(fleet) as session:
@@ -404,6 +409,7 @@ def test_faults_count_on_the_command_line(fleet: Fleet) -> None:
     assert "domain-name d;" in active_text(fleet.devices[LEAF])
 
 
+@pytest.mark.usefixtures("quick_reboots")
 def test_users_and_a_reboot(fleet: Fleet) -> None:
     with netconf(fleet):
         said = ssh(fleet, "show system users")[0]

@@ -33,11 +33,18 @@ def tree_of(text: str) -> Node:
 FACTORY = "system { host-name factory; }"
 
 
-def database_of(
-    disk: Path | None = None, check: Callable[[Node], list[RpcError]] | None = None
-) -> tuple[ConfigDatabase, Clock]:
-    clock = Clock()
-    return ConfigDatabase(tree_of(FACTORY), Disk(disk) if disk else None, clock, check), clock
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def database(clock: Clock) -> ConfigDatabase:
+    return ConfigDatabase(tree_of(FACTORY), None, clock)
+
+
+def on_disk(folder: Path) -> ConfigDatabase:
+    return ConfigDatabase(tree_of(FACTORY), Disk(folder), Clock())
 
 
 def name_it(database: ConfigDatabase, session: UserSession, name: str) -> None:
@@ -48,15 +55,13 @@ def name_of(tree: Node) -> str | None:
     return tree.value("system", "host-name")
 
 
-def test_a_new_device_has_its_factory_configuration() -> None:
-    database, _ = database_of()
+def test_a_new_device_has_its_factory_configuration(database: ConfigDatabase) -> None:
     assert name_of(database.active) == "factory"
     assert [(commit.user, commit.client) for commit in database.commits()] == [("root", "other")]
     assert not database.modified
 
 
-def test_a_commit_makes_the_candidate_active_and_keeps_the_old() -> None:
-    database, clock = database_of()
+def test_a_commit_makes_the_candidate_active_and_keeps_the_old(database: ConfigDatabase, clock: Clock) -> None:
     seen = []
     database.changed = lambda: seen.append(name_of(database.active))
     name_it(database, ANN, "one")
@@ -70,8 +75,7 @@ def test_a_commit_makes_the_candidate_active_and_keeps_the_old() -> None:
     assert name_of(database.rollback_tree(1)) == "factory"
 
 
-def test_fifty_rollbacks_are_kept() -> None:
-    database, _ = database_of()
+def test_fifty_rollbacks_are_kept(database: ConfigDatabase) -> None:
     for number in range(ROLLBACKS + 5):
         name_it(database, ANN, f"n{number}")
         database.commit(ANN)
@@ -81,16 +85,14 @@ def test_fifty_rollbacks_are_kept() -> None:
         database.rollback_tree(ROLLBACKS)
 
 
-def test_an_edit_that_changes_nothing_modifies_nothing() -> None:
-    database, _ = database_of()
+def test_an_edit_that_changes_nothing_modifies_nothing(database: ConfigDatabase) -> None:
     name_it(database, ANN, "one")
     name_it(database, ANN, "factory")
     assert not database.modified
     database.lock(BOB)
 
 
-def test_the_lock_keeps_others_out() -> None:
-    database, clock = database_of()
+def test_the_lock_keeps_others_out(database: ConfigDatabase, clock: Clock) -> None:
     database.lock(ANN)
     clock.now += 3661
     with pytest.raises(RpcRefusedError, match="already open"):
@@ -115,8 +117,7 @@ def test_the_lock_keeps_others_out() -> None:
         database.unlock(BOB)
 
 
-def test_unlocking_or_leaving_discards() -> None:
-    database, _ = database_of()
+def test_unlocking_or_leaving_discards(database: ConfigDatabase) -> None:
     for leave in (database.unlock, database.end):
         database.lock(ANN)
         name_it(database, ANN, "x")
@@ -126,8 +127,7 @@ def test_unlocking_or_leaving_discards() -> None:
     database.end(BOB)
 
 
-def test_what_somebody_left_in_the_shared_candidate_stops_a_lock() -> None:
-    database, _ = database_of()
+def test_what_somebody_left_in_the_shared_candidate_stops_a_lock(database: ConfigDatabase) -> None:
     name_it(database, ANN, "x")
     database.end(ANN)
     with pytest.raises(RpcRefusedError, match="configuration database modified"):
@@ -137,9 +137,10 @@ def test_what_somebody_left_in_the_shared_candidate_stops_a_lock() -> None:
 
 
 def test_a_check_that_fails_commits_nothing() -> None:
-    database, _ = database_of(
-        check=lambda tree: [RpcError("no", path="[edit system]")] if name_of(tree) == "bad" else []
-    )
+    def check(tree: Node) -> list[RpcError]:
+        return [RpcError("no", path="[edit system]")] if name_of(tree) == "bad" else []
+
+    database = ConfigDatabase(tree_of(FACTORY), check=check)
     name_it(database, ANN, "bad")
     for act in (database.check, database.commit):
         with pytest.raises(RpcRefusedError, match="no; configuration check-out failed"):
@@ -147,8 +148,7 @@ def test_a_check_that_fails_commits_nothing() -> None:
     assert (name_of(database.active), len(database.commits())) == ("factory", 1)
 
 
-def test_a_commit_comes_back_when_nobody_confirms_it() -> None:
-    database, clock = database_of()
+def test_a_commit_comes_back_when_nobody_confirms_it(database: ConfigDatabase, clock: Clock) -> None:
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=120, minutes=2)
     assert database.commits()[0].comment == "commit confirmed, rollback in 2mins"
@@ -165,8 +165,9 @@ def test_a_commit_comes_back_when_nobody_confirms_it() -> None:
 
 
 @pytest.mark.parametrize("confirm", [lambda database: database.commit(BOB), lambda database: database.confirm()])
-def test_a_confirmed_commit_stays(confirm: Callable[[ConfigDatabase], None]) -> None:
-    database, clock = database_of()
+def test_a_confirmed_commit_stays(
+    database: ConfigDatabase, clock: Clock, confirm: Callable[[ConfigDatabase], None]
+) -> None:
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=120, minutes=2)
     confirm(database)
@@ -175,8 +176,9 @@ def test_a_confirmed_commit_stays(confirm: Callable[[ConfigDatabase], None]) -> 
     assert name_of(database.active) == "trial"
 
 
-def test_a_second_confirmed_commit_comes_back_to_what_was_before_the_first() -> None:
-    database, clock = database_of()
+def test_a_second_confirmed_commit_comes_back_to_what_was_before_the_first(
+    database: ConfigDatabase, clock: Clock
+) -> None:
     for name in ("trial", "second"):
         name_it(database, ANN, name)
         database.commit(ANN, confirm_s=120, minutes=2)
@@ -187,8 +189,7 @@ def test_a_second_confirmed_commit_comes_back_to_what_was_before_the_first() -> 
     assert name_of(database.active) == "factory"
 
 
-def test_what_is_being_edited_survives_the_way_back() -> None:
-    database, clock = database_of()
+def test_what_is_being_edited_survives_the_way_back(database: ConfigDatabase, clock: Clock) -> None:
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=60, minutes=1)
     name_it(database, ANN, "next")
@@ -198,40 +199,40 @@ def test_what_is_being_edited_survives_the_way_back() -> None:
 
 
 def test_everything_survives_a_restart(tmp_path: Path) -> None:
-    database, _ = database_of(tmp_path)
+    database = on_disk(tmp_path)
     for name in ("one", "two"):
         name_it(database, ANN, name)
         database.commit(ANN, log=name)
     name_it(database, ANN, "three")
-    again, _ = database_of(tmp_path)
+    again = on_disk(tmp_path)
     assert again.commits() == database.commits()
     assert [name_of(again.rollback_tree(number)) for number in range(3)] == ["two", "one", "factory"]
     assert (again.modified, name_of(again.candidate)) == (True, "three")
     again.discard(BOB)
-    assert not database_of(tmp_path)[0].modified
+    assert not on_disk(tmp_path).modified
 
 
 def test_a_restart_ends_the_lock_and_what_was_edited_under_it(tmp_path: Path) -> None:
-    database, _ = database_of(tmp_path)
+    database = on_disk(tmp_path)
     database.lock(ANN)
     name_it(database, ANN, "x")
-    again, _ = database_of(tmp_path)
+    again = on_disk(tmp_path)
     assert (again.holder, again.modified) == (None, False)
     database.restart()
     assert (database.holder, database.modified) == (None, False)
 
 
 def test_a_restart_rolls_back_what_waits_for_its_confirmation(tmp_path: Path) -> None:
-    database, _ = database_of(tmp_path)
+    database = on_disk(tmp_path)
     name_it(database, ANN, "trial")
     database.commit(ANN, confirm_s=120, minutes=2)
-    again, _ = database_of(tmp_path)
+    again = on_disk(tmp_path)
     assert (name_of(again.active), again.pending, len(again.commits())) == ("factory", None, 3)
-    assert name_of(database_of(tmp_path)[0].active) == "factory"
+    assert name_of(on_disk(tmp_path).active) == "factory"
 
 
 def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    database, _ = database_of(tmp_path)
+    database = on_disk(tmp_path)
     name_it(database, ANN, "trial")
 
     def full(self: Disk, saved: Saved) -> None:
@@ -244,17 +245,17 @@ def test_a_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (name_of(database.active), name_of(database.candidate), database.pending) == ("factory", "trial", None)
     assert len(database.commits()) == 1
     database.commit(ANN)
-    assert name_of(database_of(tmp_path)[0].active) == "trial"
+    assert name_of(on_disk(tmp_path).active) == "trial"
 
 
 def test_old_texts_do_not_stay_on_disk(tmp_path: Path) -> None:
-    database, _ = database_of(tmp_path)
+    database = on_disk(tmp_path)
     for number in range(ROLLBACKS + 3):
         name_it(database, ANN, f"n{number}")
         database.commit(ANN)
     (tmp_path / ".index.json.abc").write_text("half")
     (tmp_path / "0123.conf").write_text("nobody names it")
-    database_of(tmp_path)
+    on_disk(tmp_path)
     assert len(list(tmp_path.glob("*.conf"))) == ROLLBACKS
     assert not list(tmp_path.glob(".*"))
 
@@ -265,11 +266,11 @@ def test_old_texts_do_not_stay_on_disk(tmp_path: Path) -> None:
 def test_a_state_that_is_none(tmp_path: Path, content: str, reason: str) -> None:
     (tmp_path / "index.json").write_text(content)
     with pytest.raises(OutputError, match=reason):
-        database_of(tmp_path)
+        on_disk(tmp_path)
 
 
 def test_a_text_that_is_missing(tmp_path: Path) -> None:
-    database_of(tmp_path)
+    on_disk(tmp_path)
     next(tmp_path.glob("*.conf")).unlink()
     with pytest.raises(OutputError, match="missing, though"):
-        database_of(tmp_path)
+        on_disk(tmp_path)

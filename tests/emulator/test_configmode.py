@@ -1,10 +1,9 @@
 """Configuration mode as it is typed: commands for many statements, loading at a level, questions, help, paging."""
 
 import pytest
-from netmiko import ConnectHandler
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, netmiko, ssh
+from tests.emulator.fleets import LEAF, netmiko, ssh
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -143,9 +142,9 @@ def test_paging(fleet: Fleet) -> None:
 def test_netmiko_never_pages(fleet: Fleet) -> None:
     with netmiko(fleet) as found:
         found.send_config_set(
-            [f"set interfaces et-0/0/{port} mtu 9000" for port in range(200)], exit_config_mode=False, cmd_verify=False
+            [f"set interfaces et-0/0/{port} mtu 9000" for port in range(50)], exit_config_mode=False, cmd_verify=False
         )
-        assert str(found.send_command("show interfaces | display set", expect_string=r"#\s*$")).count("mtu") == 200
+        assert str(found.send_command("show interfaces | display set", expect_string=r"#\s*$")).count("mtu") == 50
         assert "rename" in found.send_config_set(
             ["rename interfaces et-0/0/0 to et-1/0/0", "rollback 0"], exit_config_mode=False
         )
@@ -158,11 +157,8 @@ def test_a_shell_pages_as_well(fleet: Fleet) -> None:
 
 
 def test_a_terminal_that_is_not_known(fleet: Fleet) -> None:
-    connection = ConnectHandler(
-        device_type="generic", host=fleet.address, port=fleet.port(LEAF), username=USER, password=PASSWORD
-    )
-    assert "---(more" not in str(connection.send_command_timing("show version"))
-    connection.disconnect()
+    with netmiko(fleet, "generic") as connection:
+        assert "---(more" not in connection.send_command_timing("show version")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 8))])
 def test_killed_at_any_moment(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     last = 0

@@ -12,7 +12,7 @@ from lxml import etree
 from ncclient.operations import RPCError
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.device import EmulatedDevice, Spec
+from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import (
     BgpSession,
     FabricState,
@@ -23,8 +23,6 @@ from ailb_gen.emulator.fabric_state import (
 )
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import FleetLogin
-from ailb_gen.emulator.source import factory
 from ailb_gen.errors import LabError
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.fabric import End
@@ -32,7 +30,7 @@ from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import BGP, Route
-from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, bgp_of, netconf
+from tests.emulator.fleets import LEAF, SPINE, bgp_of, fleet_of, netconf
 from tests.routing.fabrics import prefix
 
 PORT, UNIT = "et-0/0/0", "et-0/0/0.0"
@@ -118,8 +116,7 @@ def fabric() -> Written:
 
 @pytest.fixture
 def fleet(fabric: FabricState) -> Iterator[Fleet]:
-    specs = [Spec(name, factory(name, USER)) for name in (LEAF, SPINE)]
-    with Fleet(specs, fabric, FleetLogin(USER, PASSWORD)) as running:
+    with fleet_of(LEAF, SPINE, fabric=fabric) as running:
         yield running
 
 
@@ -208,7 +205,7 @@ def test_a_call_does_not_wait_for_ever(fleet: Fleet) -> None:
 def test_a_call_that_would_wait_for_itself(fleet: Fleet) -> None:
     with pytest.raises(RuntimeError, match="from other threads than its own"):
         fleet.do(LEAF, lambda device: fleet.do(SPINE, EmulatedDevice.power_off))
-    stopped = Fleet([], Written(), FleetLogin(USER, PASSWORD))
+    stopped = fleet_of(fabric=Written())
     with pytest.raises(RuntimeError, match="while it runs"):
         stopped.reboot(LEAF, 1)
     stopped.stop()

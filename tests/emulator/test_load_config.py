@@ -76,17 +76,11 @@ def test_too_deep() -> None:
 @pytest.mark.parametrize(
     ("commands", "expected"),
     [
-        ("set system host-name b\nset system host-name c", "host-name c;"),
-        ("edit system\nset host-name b\ntop\nset snmp location x", "location x;"),
-        ("edit system\nedit services\nup\nset domain-name d", "domain-name d;"),
         ("deactivate interfaces et-0/0/0", "inactive: et-0/0/0 {"),
-        ("deactivate system\nactivate system", "\nsystem {"),
-        ("protect system", "protect: system {"),
         ('annotate system "hello"', "/* hello */"),
         ('set system login message "two\nlines"', '"two\nlines"'),
         ("set vlans v vlan-id-list [ 1 2 ]", "[ 1 2 ]"),
         ("delete interfaces et-0/0/0 unit 0 family inet6 address fe80::1/64", "family inet6;"),
-        ("set routing-options autonomous-system 65002", "autonomous-system 65002 loops 2;"),
     ],
 )
 def test_set_commands(commands: str, expected: str) -> None:
@@ -100,13 +94,6 @@ def test_deleting_leaves_no_empty_containers() -> None:
         old(), "delete system services ssh\ndelete system services netconf ssh\ndelete system host-name"
     )
     assert not result.has("system")
-
-
-def test_order_of_terms() -> None:
-    tree = load(Node(""), read_curly("policy-options { policy-statement p { term a { then accept; } } }"), "override")
-    path = "policy-options policy-statement p"
-    result, _ = load_set(tree, f"set {path} term b then reject\ninsert {path} term b before term a")
-    assert [term.word for term in result.each("policy-options", "policy-statement", "p", "term")] == ["b", "a"]
 
 
 def test_what_is_not_there_is_a_warning() -> None:

@@ -7,14 +7,9 @@ from jnpr.junos.exception import ConfigLoadError
 from jnpr.junos.utils.config import Config
 from lxml import etree
 from ncclient.operations.rpc import RPCError
-from netmiko import ConnectHandler
 
-from ailb_gen.emulator.device import Spec
-from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.fleet import Fleet
-from ailb_gen.emulator.host import FleetLogin
-from ailb_gen.emulator.source import factory
-from tests.emulator.fleets import LEAF, PASSWORD, USER, netconf, pyez, two_devices
+from tests.emulator.fleets import LEAF, fleet_of, netconf, netmiko, pyez, two_devices
 from tests.junos.models import schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -22,9 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 @pytest.fixture
 def fleet() -> Iterator[Fleet]:
-    with Fleet(
-        [Spec(LEAF, factory(LEAF, USER))], EmulatedFabric([]), FleetLogin(USER, PASSWORD), schema=schema()
-    ) as found:
+    with fleet_of(LEAF, schema=schema()) as found:
         yield found
 
 
@@ -60,20 +53,9 @@ def test_other_ways_to_load(fleet: Fleet) -> None:
             session.edit_config(target="candidate", config=f"<config>{bad}</config>")
         with pytest.raises(RPCError, match="syntax error, <frobnicate>"):
             session.load_configuration(format="xml", config=etree.fromstring(bad)[0])
-    connection = ConnectHandler(
-        device_type="juniper_junos", host=fleet.address, port=fleet.port(LEAF), username=USER, password=PASSWORD
-    )
-    said = connection.send_config_set(["set system frobnicate 1"], exit_config_mode=False)
-    assert "syntax error." in said
-    connection.disconnect()
+    with netmiko(fleet) as connection:
+        assert "syntax error." in connection.send_config_set(["set system frobnicate 1"], exit_config_mode=False)
     assert not fleet.devices[LEAF].database.modified
-
-
-def test_what_was_there_before_does_not_stop_a_load(fleet: Fleet) -> None:
-    device = fleet.devices[LEAF]
-    with netconf(fleet) as session:
-        session.load_configuration(action="set", config=["set system domain-name d"])
-        assert device.database.modified
 
 
 def test_without_models_as_before() -> None:

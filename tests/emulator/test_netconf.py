@@ -12,12 +12,9 @@ from ncclient.operations.errors import TimeoutExpiredError
 from ncclient.operations.rpc import RPCError
 from ncclient.transport.errors import AuthenticationError, SSHError, SSHUnknownHostError, TransportError
 
-from ailb_gen.emulator.device import Spec
-from ailb_gen.emulator.fabric import EmulatedFabric
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import FleetLogin
-from ailb_gen.emulator.source import factory
 from ailb_gen.errors import UsageError
 from tests.emulator.fleets import (
     LEAF,
@@ -26,10 +23,14 @@ from tests.emulator.fleets import (
     USER,
     active_text,
     bring_up,
+    fleet_of,
     netconf,
     two_devices,
     until,
 )
+
+# ncclient leaves the socket of a refused connection open.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 def talk(fleet: Fleet, *sent: str, command: str = "", chunked: bool = False) -> str:
@@ -75,20 +76,10 @@ def test_chunked_framing(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["<rpc", "<rpc/>", "<foo/>", '<!DOCTYPE x [<!ENTITY a "b">]><rpc><get-config/></rpc>', "<rpc><a/><b/></rpc>"]
+    "bad", ["<rpc", '<!DOCTYPE x [<!ENTITY a "b">]><rpc><get-config/></rpc>', "<rpc><a/><b/></rpc>"]
 )
 def test_what_cannot_be_understood_ends_the_session(fleet: Fleet, bad: str) -> None:
     assert "<error-tag>malformed-message</error-tag>" in talk(fleet, bad)
-
-
-def test_show_commands_over_ssh(fleet: Fleet) -> None:
-    assert f"Hostname: {LEAF}" in talk(fleet, command="show version")
-    assert f"host-name {LEAF};" in talk(fleet, command="show configuration")
-    assert talk(fleet, command="show configuration system services | display set").split("\n")[0] == (
-        "set system services netconf ssh"
-    )
-    assert talk(fleet, command="show configuration nothing") == ""
-    assert talk(fleet, command="frobnicate") == ""
 
 
 def test_reading_the_configuration(fleet: Fleet) -> None:
@@ -197,16 +188,6 @@ def test_what_is_refused(fleet: Fleet, request_: str, reason: str) -> None:
     assert (active_text(fleet.devices[LEAF]), fleet.devices[LEAF].database.modified) == (before, False)
 
 
-def test_a_password_for_root_is_needed(fleet: Fleet) -> None:
-    """What an override forgets, a device refuses."""
-    with netconf(fleet) as session:
-        session.load_configuration(action="override", format="text", config="system { host-name x; }")
-        with pytest.raises(RPCError, match="Missing mandatory statement: 'root-authentication'"):
-            session.commit()
-        with pytest.raises(RPCError, match="configuration check-out failed"):
-            session.commit(check=True)
-
-
 def test_nobody_confirms(tmp_path: Path) -> None:
     with two_devices(minute_s=0.05) as fleet, netconf(fleet) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
@@ -310,8 +291,8 @@ def test_a_full_disk(fleet: Fleet, phase: str) -> None:
 
 
 def test_slowness(fleet: Fleet) -> None:
-    fleet.add_faults(LEAF, Fault("slow", "commit", seconds=5))
-    with netconf(fleet, timeout=1) as session:
+    fleet.add_faults(LEAF, Fault("slow", "commit", seconds=2))
+    with netconf(fleet, timeout=0.5) as session:
         session.load_configuration(action="set", config=["set system domain-name d"])
         with pytest.raises(TimeoutExpiredError):
             session.commit()
@@ -354,6 +335,8 @@ def test_a_reboot_takes_the_device_out_of_the_fabric(fleet: Fleet) -> None:
 
 
 def test_refused_logins(fleet: Fleet) -> None:
+    with pytest.raises(AuthenticationError), netconf(fleet, password="wrong"):
+        pass
     fleet.add_faults(LEAF, Fault("refuse-auth", "connect"))
     with pytest.raises(AuthenticationError), netconf(fleet):
         pass
@@ -395,14 +378,8 @@ def test_another_host_key(fleet: Fleet, tmp_path: Path) -> None:
     connect()
 
 
-def test_wrong_logins(fleet: Fleet) -> None:
-    with pytest.raises(AuthenticationError), netconf(fleet, password="wrong"):
-        pass
-
-
 def test_keys_let_in() -> None:
     key = asyncssh.generate_private_key("ssh-ed25519")
-    specs = [Spec(LEAF, factory(LEAF, USER))]
 
     async def who(port: int, username: str, keys: list[asyncssh.SSHKey]) -> str:
         async with asyncssh.connect(
@@ -410,7 +387,7 @@ def test_keys_let_in() -> None:
         ) as connection:
             return str((await connection.run("show configuration system host-name")).stdout)
 
-    with Fleet(specs, EmulatedFabric([]), FleetLogin(USER, "", (key,))) as fleet:
+    with fleet_of(LEAF, login=FleetLogin(USER, "", (key,))) as fleet:
         assert asyncio.run(who(fleet.port(LEAF), USER, [key])) == f"host-name {LEAF};\n"
         for user, other in ((USER, asyncssh.generate_private_key("ssh-ed25519")), ("root", key)):
             with pytest.raises(asyncssh.PermissionDenied):
@@ -418,9 +395,8 @@ def test_keys_let_in() -> None:
 
 
 def test_a_port_in_use(fleet: Fleet) -> None:
-    specs = [Spec(LEAF, factory(LEAF, USER))]
-    second = Fleet(specs, EmulatedFabric([]), FleetLogin(USER, PASSWORD), base_port=fleet.port(LEAF))
+    second = fleet_of(LEAF, base_port=fleet.port(LEAF))
     with pytest.raises(UsageError, match=r"leaf1: cannot listen on 127.0.0.1 port \d+: Address already in use"):
         second.start()
     with pytest.raises(UsageError, match="do not fit above port 65535"):
-        Fleet(specs * 2, EmulatedFabric([]), FleetLogin(USER, PASSWORD), base_port=65535)
+        fleet_of(LEAF, SPINE, base_port=65535)

@@ -11,10 +11,10 @@ from ailb_gen.emulator.pipes import as_it_is, read_line
 @pytest.mark.parametrize(
     ("pipes", "word", "reason"),
     [
-        ("compare rollback 1 | display xml", "xml", "a comparison has no form 'xml'"),
-        ("display inheritance | compare", "inheritance", "a comparison has no form 'inheritance'"),
-        ("display xml | display json", "json", "an output has one form, not 'xml' and 'json'"),
-        ("display set | display xml", "xml", "an output has one form, not 'set' and 'xml'"),
+        ("compare rollback 1 | display xml", "xml", "a comparison is not available as 'xml'"),
+        ("display inheritance | compare", "inheritance", "a comparison is not available as 'inheritance'"),
+        ("display xml | display json", "json", "choose one form of output, not both 'xml' and 'json'"),
+        ("display set | display xml", "xml", "choose one form of output, not both 'set' and 'xml'"),
         ("display changed", "changed", "has no 'display changed'"),
         ("display detail", "detail", "has no 'display detail'"),
         ("display set explicit", "explicit", "set takes relative"),
@@ -41,5 +41,5 @@ def test_what_may_stand_together(pipes: str) -> None:
 
 def test_text_without_another_form() -> None:
     assert as_it_is("one\ntwo\n", read_line("show cli | match two")) == "two\n"
-    with pytest.raises(RpcRefusedError, match="this output has no form 'xml'"):
+    with pytest.raises(RpcRefusedError, match="this output is not available as 'xml'"):
         as_it_is("one\n", read_line("show cli | display xml"))

@@ -1,29 +1,16 @@
 """Private copies, the rescue configuration, kill-session, get: with ncclient, PyEZ and NAPALM."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jnpr.junos.exception import CommitError, LockError, RpcError
 from jnpr.junos.utils.config import Config
-from napalm import get_network_driver
 from ncclient.operations.rpc import RPCError
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, netconf, pyez, ssh, two_devices, until
+from tests.emulator.fleets import LEAF, USER, active_text, napalm, netconf, pyez, ssh, two_devices, until
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@contextmanager
-def private_napalm(fleet: Fleet) -> Iterator[Any]:
-    options = {"port": fleet.port(LEAF), "config_private": True, "ignore_warning": True}
-    driver = get_network_driver("junos")(fleet.address, USER, PASSWORD, timeout=20, optional_args=options)
-    driver.open()
-    yield driver
-    driver.close()
 
 
 def test_private_copies_are_merged(fleet: Fleet) -> None:
@@ -97,7 +84,7 @@ def test_a_private_copy_ends_with_its_session(fleet: Fleet) -> None:
 
 
 def test_private_napalm(fleet: Fleet) -> None:
-    with private_napalm(fleet) as driver:
+    with napalm(fleet, config_private=True, ignore_warning=True) as driver:
         driver.load_merge_candidate(config="set system domain-name d")
         assert driver.compare_config() == "[edit system]\n+   domain-name d;"
         driver.commit_config()
@@ -182,9 +169,9 @@ def test_inherited_groups(fleet: Fleet) -> None:
     with pyez(fleet) as device, Config(device) as config:
         config.load("set groups g system domain-name d\nset apply-groups g", format="set")
         config.commit()
-        plain = device.rpc.get_config(options={"database": "committed"})
-        inherited = device.rpc.get_config(options={"database": "committed", "inherit": "inherit"})
-    assert (plain.findtext("system/domain-name"), inherited.findtext("system/domain-name")) == (None, "d")
+        for options, name in (({}, None), ({"inherit": "inherit"}, "d"), ({"inherit": "defaults"}, "d")):
+            found = device.rpc.get_config(options={"database": "committed", **options})
+            assert found.findtext("system/domain-name") == name
 
 
 @pytest.mark.parametrize(
@@ -231,6 +218,8 @@ def test_what_has_changed(fleet: Fleet) -> None:
         '<get-configuration more="x"/>',
         "<get-configuration><more/></get-configuration>",
         '<load-configuration more="x" action="set"><configuration-set/></load-configuration>',
+        '<load-configuration format="frob"><configuration-text/></load-configuration>',
+        '<load-configuration action="frob" format="text"><configuration-text/></load-configuration>',
         "<load-configuration action='set'><configuration-set/><more/></load-configuration>",
         "<request-save-rescue-configuration><more/></request-save-rescue-configuration>",
         "<edit-config><target><candidate/></target><more/><config/></edit-config>",
@@ -245,13 +234,6 @@ def test_nothing_is_left_out_silently(fleet: Fleet, request_: str) -> None:
     with netconf(fleet) as session, pytest.raises(RPCError) as caught:
         session.rpc(request_)
     assert caught.value.tag in ("bad-attribute", "unknown-element")
-
-
-def test_defaults_are_inherited_with_groups(fleet: Fleet) -> None:
-    with pyez(fleet) as device, Config(device) as config:
-        config.load("set groups g system domain-name d\nset apply-groups g", format="set")
-        found = device.rpc.get_config(options={"inherit": "defaults"})
-        assert found.findtext("system/domain-name") == "d"
 
 
 def load(fleet: Fleet, inner: str, attributes: str = "") -> list[str]:
@@ -290,14 +272,6 @@ def test_the_last_value_of_text_counts(fleet: Fleet) -> None:
     with pyez(fleet) as device, Config(device) as config:
         config.load("system { domain-name d; domain-name e; }", format="text")
         assert config.diff() == "\n[edit system]\n+   domain-name e;\n"
-
-
-@pytest.mark.parametrize("attribute", ['format="frob"', 'action="frob" format="text"'])
-def test_unknown_attributes_of_a_load(fleet: Fleet, attribute: str) -> None:
-    text = "<configuration-text>system { domain-name d; }</configuration-text>"
-    with netconf(fleet) as session, pytest.raises(RPCError, match="frob") as caught:
-        session.rpc(f"<load-configuration {attribute}>{text}</load-configuration>")
-    assert caught.value.tag == "bad-attribute"
 
 
 def test_commands_about_configurations(fleet: Fleet) -> None:

@@ -42,6 +42,16 @@ def test_the_factory_configuration_has_secrets_and_passes_the_check() -> None:
     device.database.check(device.session("admin"))
 
 
+@pytest.fixture
+def fleet(artifacts: Path) -> Fleet:
+    return Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
+
+
+def write(folder: Path, fleet: Fleet, password: str = "", others: tuple[str, ...] = ()) -> None:
+    hosts = entries(fleet) | unmanaged(others)
+    write_inventory(folder, hosts, fleet.known_hosts(), "admin", "AILB_PASSWORD", password)
+
+
 def specs_of(name: str) -> Spec:
     return Spec(name, factory(name, "admin"))
 
@@ -72,13 +82,12 @@ def test_the_password() -> None:
     assert first != password_of({}, "AILB_PASSWORD")[0]
 
 
-def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
+def test_the_inventory(fleet: Fleet, artifacts: Path, tmp_path: Path) -> None:
     others = servers(artifacts)
     assert len(others) == 4
-    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
     folder = tmp_path / "inventory"
     with fleet:
-        write_inventory(folder, entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD")
+        write(folder, fleet, others=others)
         hosts = yaml.safe_load((folder / "hosts.yaml").read_text())
         assert set(hosts) == {*fleet.devices, *others}
         assert hosts["spine1"] == {"hostname": "127.0.0.1", "port": fleet.port("spine1")}
@@ -86,44 +95,38 @@ def test_the_inventory(artifacts: Path, tmp_path: Path) -> None:
         assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"env": "AILB_PASSWORD"}
         assert (folder / "known_hosts").read_text().partition("\n")[2] == fleet.known_hosts()
         assert f"[127.0.0.1]:{fleet.port('spine1')} ssh-ed25519 AAAA" in fleet.known_hosts()
-        write_inventory(
-            folder, entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret"
-        )
+        write(folder, fleet, "secret", others)
         secret = folder / "password"
         assert (secret.read_text(), stat.S_IMODE(secret.stat().st_mode)) == ("secret\n", 0o600)
         assert yaml.safe_load((folder / "defaults.yaml").read_text())["password"] == {"command": ["cat", str(secret)]}
         assert "secret" not in (folder / "hosts.yaml").read_text()
         (tmp_path / "file").write_text("")
         with pytest.raises(OutputError, match="the inventory cannot be written"):
-            write_inventory(
-                tmp_path / "file", entries(fleet) | unmanaged(others), fleet.known_hosts(), "admin", "AILB_PASSWORD"
-            )
+            write(tmp_path / "file", fleet)
 
 
 @pytest.mark.parametrize("name", ["hosts.yaml", "defaults.yaml", "known_hosts", "password"])
-def test_an_inventory_of_somebody_else_stays(artifacts: Path, tmp_path: Path, name: str) -> None:
-    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
+def test_an_inventory_of_somebody_else_stays(fleet: Fleet, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "inventory"
     folder.mkdir()
     (folder / name).write_text("spine1: {hostname: 192.0.2.1}\n")
     with pytest.raises(OutputError, match=f"{name}: .*choose another directory"):
         check_inventory(folder)
     with fleet, pytest.raises(OutputError, match="choose another directory"):
-        write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")
+        write(folder, fleet, "secret")
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "spine1: {hostname: 192.0.2.1}\n")]
 
 
-def test_an_inventory_that_was_edited_stays(artifacts: Path, tmp_path: Path) -> None:
-    fleet = Fleet(specs(artifacts, "admin", False), EmulatedFabric.read(artifacts), FleetLogin("admin", "secret"))
+def test_an_inventory_that_was_edited_stays(fleet: Fleet, tmp_path: Path) -> None:
     folder = tmp_path / "inventory"
     with fleet:
-        write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")
+        write(folder, fleet, "secret")
         check_inventory(folder)
         with (folder / "defaults.yaml").open("a") as file:
             file.write("port: 830\n")
         before = {path: path.read_bytes() for path in folder.iterdir()}
         with pytest.raises(OutputError, match=r"defaults\.yaml: it was edited since 'ailb-gen emulate' wrote it"):
-            write_inventory(folder, entries(fleet), fleet.known_hosts(), "admin", "AILB_PASSWORD", "secret")
+            write(folder, fleet, "secret")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 

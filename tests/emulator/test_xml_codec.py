@@ -7,6 +7,7 @@ import pytest
 from lxml import etree
 
 from ailb_gen.emulator import xml_codec
+from ailb_gen.emulator.json_codec import from_json, to_json
 from ailb_gen.emulator.load_config import load
 from ailb_gen.emulator.messages import RpcRefusedError
 from ailb_gen.emulator.outline import read_outline, top
@@ -25,15 +26,20 @@ BY_HAND = "routing-instances"
 
 
 @cache
+def sample() -> Node:
+    return load(Node(""), read(SAMPLE.read_text(encoding="utf-8")), "override")
+
+
+@cache
 def trees() -> tuple[Node, ...]:
     """Return every kind of configuration that this program writes, and the sample."""
-    texts = [SAMPLE.read_text(encoding="utf-8")]
+    texts = []
     for name in ("lab", "jvd", "jvd-8-uplinks", "frontier"):
         design = example(name)
         files = render(design, RenderOptions("curly", None), {design.leaves[0].name, design.spines[0].name})
         texts += [file.content.decode() for path, file in files.items() if path.startswith("switches/")]
     texts += [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.rglob("*.conf"))]
-    return tuple(load(Node(""), read(text), "override") for text in texts)
+    return sample(), *(load(Node(""), read(text), "override") for text in texts)
 
 
 def lines(text: str) -> set[tuple[str, ...]]:
@@ -55,20 +61,24 @@ def test_the_outline_says_what_the_models_say() -> None:
     assert unused == [], "nothing uses these; take them out of statements.txt"
 
 
+@pytest.mark.long
 def test_with_and_without_models_the_xml_is_the_same() -> None:
     known = top(schema())
     for tree in trees():
         assert etree.tostring(to_xml(tree, known)) == etree.tostring(to_xml(tree, read_outline()))
 
 
-def test_there_and_back() -> None:
+@pytest.mark.long
+def test_there_and_back_also_as_json() -> None:
+    known = read_outline()
     for tree in trees():
-        again = from_xml(to_xml(tree, read_outline()), read_outline())
-        assert sorted(again.paths()) == sorted(tree.paths())
+        made = to_xml(tree, known)
+        for element in (made, from_json(to_json(made, known))):
+            assert sorted(from_xml(element, known).paths()) == sorted(tree.paths())
 
 
 def test_names_of_elements() -> None:
-    made = to_xml(trees()[0], read_outline())
+    made = to_xml(sample(), read_outline())
     for path, text in {
         "interfaces/interface/name": "et-0/0/0",
         "interfaces/interface/unit/family/inet6/address/name": "2001:db8::1/64",
@@ -147,7 +157,7 @@ def test_xml_that_is_no_configuration(xml: str, reason: str) -> None:
 )
 def test_filters(wanted: str, expected: list[str]) -> None:
     chosen = from_xml(etree.fromstring(f"<configuration>{wanted}</configuration>"), read_outline(), True)
-    found = select(trees()[0], chosen)
+    found = select(sample(), chosen)
     assert [f"set {' '.join(path)}" for path in found.paths() if path] == expected
 
 

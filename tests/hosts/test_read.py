@@ -291,7 +291,7 @@ def test_links_of_servers_that_lead_nowhere_or_out_of_the_tree(tree: Path) -> No
     assert "leaves the artifact directory" in reasons["escapes"]
     assert "must be a folder" in reasons["file"]
     assert "leads nowhere" in reasons["loop"]
-    assert "no folder" in reasons["to-file"]
+    assert "not a folder" in reasons["to-file"]
 
 
 def test_a_tree_without_servers_has_none_and_a_file_in_their_place_is_a_fault(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ REPEATED = [
     *(("</x><key>", "a", ""), ("</x>", "<key>", ""), ("</x>", "<key>a", ""), ("</x><snmp", "<community>", "")),
     *(("</x><key ", " ", ""), ("</x><snmp><community>", " ", "<"), ("</x>", "<a:", "")),
     # Commands and their options, keys and their signs.
+    *(("", "sshpass ", ""), ("", "curl -", ""), ("", "echo ", ""), ("", "-pass", ""), ("", "--token", "")),
+    *(("", "a.password", ""), ("", "chpasswd <<", "")),
     *(("", "zip ", ""), ("", "curl ", ""), ("", "snmpget -", ""), ("", "chpasswd ", ""), ("", "<<a ", "| chpasswd")),
     *(("", "echo ", "| sudo -S"), ("", "machine x ", ""), ("token", "-", ""), ("", "user a", ""), ("key", " ", "")),
     *(("", "keys:", ""), ("keys: {", "[", ""), ("", "ip macsec a", ""), ("", "xfrm enc a ", ""), ("^", "cak_", "")),
@@ -41,7 +43,7 @@ REPEATED = [
     *(("", "/*", ""), ("", "# password a\n", ""), ('secret = """\n', 'a"', "")),
     *(("-password", " ", ""), ("", "wpa_passphrase a ", ""), ("", "x.psk", ""), ("key: ", "|-", "")),
 ]
-LENGTH = 20_000
+LENGTH = 10_000
 
 
 # A try that other processes have disturbed is repeated.

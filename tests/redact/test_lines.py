@@ -348,14 +348,3 @@ HARMLESS = [
 @pytest.mark.parametrize("text", HARMLESS)
 def test_options_that_look_like_one_stay(text: str) -> None:
     assert redact(text) == text
-
-
-@pytest.mark.parametrize("word", ["sshpass ", "curl -", "echo ", "-pass", "machine ", "a.password", "chpasswd <<"])
-def test_a_long_line_of_commands_takes_no_longer_than_it_must(word: str) -> None:
-    assert redact(word * 20_000).count("\n") == 0
-
-
-def test_a_long_line_takes_no_longer_than_it_must() -> None:
-    line = "--token" * 100_000
-
-    assert redact(line) == line

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ailb_gen.junos.reader import read
-from ailb_gen.redact.names import MARK, SECRET_WORDS
+from ailb_gen.redact import MARK, SECRET_WORDS
 from ailb_gen.redact.text import redact
 from tests.conftest import EXAMPLES, ROOT
 

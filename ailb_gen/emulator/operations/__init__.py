@@ -60,7 +60,7 @@ def run(device: EmulatedDevice, rpc: etree._Element, form: str) -> str:
     reply = reply_of(device, rpc)
     if form == "json":
         return escape(to_json(declared(reply)))
-    return etree.tostring(_broken(declared(reply)) if form == "xml" else as_text(rpc, reply), encoding="unicode")
+    return as_xml(declared(reply)) if form == "xml" else etree.tostring(as_text(rpc, reply), encoding="unicode")
 
 
 def declared(reply: etree._Element) -> etree._Element:
@@ -72,14 +72,14 @@ def declared(reply: etree._Element) -> etree._Element:
     return reply
 
 
-def _broken(reply: etree._Element) -> etree._Element:
-    """Put a newline in front of every tag, as Junos does: some clients read the text of elements with children."""
+def as_xml(reply: etree._Element) -> str:
+    """Write a reply with a newline in front of every tag, as Junos does: some clients read the text between them."""
     for node in reply.iter():
         if len(node):
             node.text = node.text or "\n"
             for child in node:
                 child.tail = "\n"
-    return reply
+    return etree.tostring(reply, encoding="unicode")
 
 
 def as_text(rpc: etree._Element, reply: etree._Element) -> etree._Element:
@@ -99,7 +99,7 @@ def check_named(rpc: etree._Element) -> None:
 
 def _check_form(form: str) -> None:
     if form not in FORMS:
-        raise refusal(f"there is no output in the form {form!r}, only {', '.join(FORMS)}", "invalid-value")
+        raise refusal(f"output is available as {', '.join(FORMS)}, not as {form!r}", "invalid-value")
 
 
 def to_json(reply: etree._Element) -> str:

@@ -9,14 +9,13 @@ Source: Juniper's operational YANG model junos-rpc-bgp; Junos CLI Reference, "sh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from ipaddress import ip_address
 
 from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import BgpSession, FabricState, PrefixCounts, link_local
 from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, element, fill, flag, parts
+from ailb_gen.emulator.operations.build import argument, element, fill, flag, ip_version, parts
 from ailb_gen.emulator.operations.ports import unit_index
 from ailb_gen.network.model import Group
 
@@ -44,7 +43,7 @@ def chosen(device: EmulatedDevice, neighbor: str, group: str = "", color: str = 
 
     Raises RpcRefusedError for an address that is none.
     """
-    if neighbor and not _is_address(neighbor.partition("%")[0]):
+    if neighbor and not ip_version(neighbor):
         raise refusal(f"invalid address: {neighbor}", element=neighbor)
     groups = device.switch.groups
     for session in device.fabric.sessions(device.name):
@@ -56,14 +55,6 @@ def chosen(device: EmulatedDevice, neighbor: str, group: str = "", color: str = 
             and color in ("", own.color)
         ):
             yield session
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def up_for(device: EmulatedDevice, session: BgpSession) -> float:
@@ -82,7 +73,6 @@ def _is_default(rpc: etree._Element) -> bool:
 
 
 def _added(counts: Counts, sessions: Iterable[BgpSession]) -> PrefixCounts:
-    """Add up the counts of several sessions."""
     rows = [counts.get(session.interface, PrefixCounts()) for session in sessions]
     return PrefixCounts(*(sum(row[field] for row in rows) for field in range(len(PrefixCounts._fields))))
 
@@ -226,12 +216,7 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
 
 
 def _established(device: EmulatedDevice, session: BgpSession, counts: Counts) -> list[etree._Element]:
-    """Make the elements of a neighbor that it has only while its session is up."""
-    switch, sessions, up = (
-        device.switch,
-        device.fabric.sessions(device.name),
-        up_for(device, session),
-    )
+    switch, sessions, up = device.switch, device.fabric.sessions(device.name), up_for(device, session)
     return parts(
         "bgp-peer-established",
         session=session,

@@ -11,11 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, reduce
+from ipaddress import ip_address
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree
+
+from ailb_gen.emulator.messages import refusal
 
 # The prefix `junos` of replies: of `junos:seconds`, `junos:style` and the like.
 JUNOS = "http://xml.juniper.net/junos/25.4R1/junos"
@@ -148,6 +151,20 @@ def argument(rpc: etree._Element, name: str) -> str:
     return rpc.findtext(name, "").strip()
 
 
+def check_found(found: object, kind: str, name: str) -> None:
+    """Raise RpcRefusedError for a name in a request of which nothing was found; without a name nothing need be."""
+    if name and not found:
+        raise refusal(f"{kind} {name} does not exist", element=name)
+
+
+def ip_version(text: str) -> int:
+    """Return the version of IP that an address is of, with or without a scope; 0 for text that is none."""
+    try:
+        return ip_address(text.partition("%")[0]).version
+    except ValueError:
+        return 0
+
+
 def date(when: float) -> str:
     """Write a time of the device: `2026-01-31 12:00:00 UTC`."""
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -197,7 +214,9 @@ CONVERSIONS: Mapping[str, Callable[..., object]] = {
     "date": date,
     "elapsed": elapsed,
     "int": lambda value: str(int(value)),
+    "iso": lambda when: datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     "length": length,
+    "lower": str.lower,
     "ms": lambda value: f"{value / 1000:.3f}",
     "plural": lambda count: "" if count == 1 else "s",
     "state": status,

@@ -13,17 +13,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
-from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import Child, argument, element, fill, output
-from ailb_gen.emulator.operations.ports import (
-    FIRST_INTERFACE,
-    LOGICAL,
-    MANAGEMENT,
-    check_there,
-    head,
-    positions,
-    shown_ports,
-)
+from ailb_gen.emulator.operations.build import Child, argument, check_found, element, fill, output
+from ailb_gen.emulator.operations.ports import FIRST_INTERFACE, data_ports, head, positions
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port
@@ -71,21 +62,12 @@ def _class(node: Node) -> QueueClass:
     )
 
 
-def _ports(device: EmulatedDevice, requested: str) -> Iterator[Port]:
-    """Iterate over the ports with queues that a request names. Raises RpcRefusedError for a name that is not there."""
-    check_there(device.switch, requested)
-    for port in shown_ports(device.switch, requested):
-        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
-            yield port
-
-
 def queues(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces queue`."""
     requested, at = argument(rpc, "forwarding-class"), positions(device.switch)
     classes = forwarding_classes(configured(device))
     shown = [one for one in classes if requested in ("", one.name)]
-    if not shown:
-        raise refusal(f"forwarding class {requested} does not exist", element=requested)
+    check_found(shown, "forwarding class", requested)
     rows = [
         fill(
             "interface-queues",
@@ -95,7 +77,7 @@ def queues(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
             queues=len({one.queue for one in classes}),
             rows=[fill("queue-detail", queue=one) for one in shown],
         )
-        for port in _ports(device, argument(rpc, "interface-name"))
+        for port in data_ports(device, argument(rpc, "interface-name"))
     ]
     return element("interface-information", *rows, style="normal")
 
@@ -104,7 +86,7 @@ def bindings(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show class-of-service interface`: scheduler map, congestion notification and classifiers of ports."""
     cos = configured(device)
     at = positions(device.switch)
-    made = [_binding(cos, port, at) for port in _ports(device, argument(rpc, "interface-name"))]
+    made = [_binding(cos, port, at) for port in data_ports(device, argument(rpc, "interface-name"))]
     return element("cos-interface-information", *made)
 
 
@@ -168,8 +150,7 @@ def classifiers(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """
     cos, requested = configured(device), argument(rpc, "name")
     found = [(kind.word, one) for kind in cos.each("classifiers") for one in kind if requested in ("", one.word)]
-    if requested and not found:
-        raise refusal(f"classifier {requested} does not exist", element=requested)
+    check_found(found, "classifier", requested)
     return output(row for kind, one in found for row in _classifier(cos, kind, one))
 
 
@@ -190,8 +171,7 @@ def scheduler_maps(device: EmulatedDevice, rpc: etree._Element) -> etree._Elemen
     """Answer `show class-of-service scheduler-map`: those of the configuration. Raises RpcRefusedError for another."""
     cos, requested = configured(device), argument(rpc, "name")
     found = [one for one in cos.each("scheduler-maps") if requested in ("", one.word)]
-    if requested and not found:
-        raise refusal(f"scheduler map {requested} does not exist", element=requested)
+    check_found(found, "scheduler map", requested)
     return output(row for one in found for row in _scheduler_map(cos, one))
 
 

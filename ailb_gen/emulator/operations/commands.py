@@ -16,7 +16,6 @@ from ailb_gen.emulator.messages import RpcRefusedError, refusal
 from ailb_gen.emulator.operations import (
     bfd,
     bgp,
-    class_of_service,
     interfaces,
     neighbors,
     policies,
@@ -26,6 +25,7 @@ from ailb_gen.emulator.operations import (
     routes,
     system,
 )
+from ailb_gen.emulator.operations import class_of_service as cos
 from ailb_gen.emulator.operations.build import element, fill
 
 Answer = Callable[[EmulatedDevice, etree._Element], etree._Element]
@@ -75,7 +75,7 @@ PROBES = "<host> source= ttl= wait= routing-instance= interface= inet inet6 no-r
 
 COMMANDS: Mapping[str, ShowCommand] = {
     "show version": command("get-software-information", system.software, "brief"),
-    "show system information": command("get-system-information", system.system_information),
+    "show system information": command("get-system-information", "system-information"),
     "show system uptime": command("get-system-uptime-information", system.uptime),
     "show system commit": command("get-commit-information", system.commits),
     "show system alarms": command("get-system-alarm-information", "no-alarm"),
@@ -132,19 +132,13 @@ COMMANDS: Mapping[str, ShowCommand] = {
     "show system storage": command("get-system-storage", "storage"),
     "show system users": command("get-system-users-information", system.users, "no-resolve"),
     "show interfaces queue": command(
-        "get-interface-queue-information", class_of_service.queues, "<interface-name> forwarding-class="
+        "get-interface-queue-information", cos.queues, "<interface-name> forwarding-class="
     ),
-    "show class-of-service": command("get-cos-information", class_of_service.everything),
-    "show class-of-service classifier": command(
-        "get-cos-classifier-information", class_of_service.classifiers, "name="
-    ),
-    "show class-of-service forwarding-class": command("get-cos-forwarding-class-information", class_of_service.classes),
-    "show class-of-service interface": command(
-        "get-cos-interface-map-information", class_of_service.bindings, "<interface-name>"
-    ),
-    "show class-of-service scheduler-map": command(
-        "get-cos-scheduler-map-information", class_of_service.scheduler_maps, "<name>"
-    ),
+    "show class-of-service": command("get-cos-information", cos.everything),
+    "show class-of-service classifier": command("get-cos-classifier-information", cos.classifiers, "name="),
+    "show class-of-service forwarding-class": command("get-cos-forwarding-class-information", cos.classes),
+    "show class-of-service interface": command("get-cos-interface-map-information", cos.bindings, "<interface-name>"),
+    "show class-of-service scheduler-map": command("get-cos-scheduler-map-information", cos.scheduler_maps, "<name>"),
     "show chassis fpc pic-status": command("get-pic-information", system.pics, "<slot>"),
     "show chassis pic": command("get-pic-detail", system.pic_detail, "fpc-slot= pic-slot="),
     "show ddos-protection statistics": command("show.ddos-protection.statistics", "ddos-protection"),

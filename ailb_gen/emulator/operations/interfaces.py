@@ -27,6 +27,7 @@ from ailb_gen.emulator.operations.ports import (
     LOGICAL,
     MANAGEMENT,
     check_there,
+    data_ports,
     head,
     matches,
     port_mtu,
@@ -40,7 +41,7 @@ from ailb_gen.emulator.operations.ports import (
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.management import is_interface_address
-from ailb_gen.network.model import Port, Switch, Unit
+from ailb_gen.network.model import Port, Unit
 
 LONG = ("detail", "extensive")
 MRU_OVER_MTU = 8
@@ -58,7 +59,6 @@ class InterfaceQuery:
 
     device: EmulatedDevice
     rpc: etree._Element
-    switch: Switch
     at: dict[str, int]
     tree: Node
 
@@ -84,7 +84,7 @@ def interfaces(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     # Only the default instance has interfaces here.
     if argument(rpc, "routing-instance") not in (*DEFAULT_INSTANCE, "default", "all"):
         return element("interface-information")
-    query = InterfaceQuery(device, rpc, switch, positions(switch), effective(device.committed()))
+    query = InterfaceQuery(device, rpc, positions(switch), effective(device.committed()))
     requested = argument(rpc, "interface-name")
     check_there(switch, requested)
     terse, descriptions = flag(rpc, "terse"), flag(rpc, "descriptions")
@@ -94,10 +94,13 @@ def interfaces(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
         units = [unit for unit in port.units if whole or matches(unit.name, requested)]
         if descriptions:
             made += [*_described(query, port, units, whole)]
+            continue
+        rows = [(_terse_unit if terse else _unit)(query, port, unit) for unit in units]
+        if whole and terse:
+            rows = [element("physical-interface", *_port_state(query, port), *rows)]
         elif whole:
-            made.append(_terse(query, port, units) if terse else _full(query, port, units))
-        else:
-            made += [(_terse_unit if terse else _unit)(query, port, unit) for unit in units]
+            rows = [_full(query, port, rows)]
+        made += rows
     style = "terse" if terse else "description" if descriptions else "brief" if flag(rpc, "brief") else "normal"
     return element("interface-information", *made, style=style)
 
@@ -116,14 +119,12 @@ def clear_statistics(device: EmulatedDevice, rpc: etree._Element) -> etree._Elem
 
 def optics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show interfaces diagnostics optics`."""
-    switch, requested, made = device.switch, argument(rpc, "interface-name"), []
-    check_there(switch, requested)
-    for port in shown_ports(switch, requested):
-        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
-            received = ("0.7586", "-1.20", "off") if port_up(device, port) else ("0.0001", "-40.00", "on")
-            light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
-            lanes = [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
-            made.append(element("physical-interface", ("name", port.name), fill("optics-diagnostics", lanes=lanes)))
+    made = []
+    for port in data_ports(device, argument(rpc, "interface-name")):
+        received = ("0.7586", "-1.20", "off") if port_up(device, port) else ("0.0001", "-40.00", "on")
+        light = dict(zip(("received", "received_dbm", "alarm"), received, strict=True))
+        lanes = [fill("optics-diagnostics-lane-values", lane=lane, **light) for lane in range(LANES)]
+        made.append(element("physical-interface", ("name", port.name), fill("optics-diagnostics", lanes=lanes)))
     return element("interface-information", *made)
 
 
@@ -133,12 +134,11 @@ def _port_state(query: InterfaceQuery, port: Port) -> tuple[Child, ...]:
 
 
 def _unit_state(query: InterfaceQuery, port: Port, unit: Unit) -> tuple[Child, ...]:
-    up = unit_up(query.device, query.switch, port, unit)
+    up = unit_up(query.device, port, unit)
     return ("name", unit.name), ("admin-status", status(not unit.disabled)), ("oper-status", status(up))
 
 
 def _described(query: InterfaceQuery, port: Port, units: list[Unit], whole: bool) -> Iterator[etree._Element]:
-    """Make the interfaces that have a description: the port, and its logical interfaces."""
     if port.description and whole:
         yield element("physical-interface", *_port_state(query, port), ("description", port.description))
     for unit in units:
@@ -147,17 +147,12 @@ def _described(query: InterfaceQuery, port: Port, units: list[Unit], whole: bool
             yield element("logical-interface", *_unit_state(query, port, unit), ("description", text))
 
 
-def _terse(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Element:
-    rows = [_terse_unit(query, port, unit) for unit in units]
-    return element("physical-interface", *_port_state(query, port), *rows)
-
-
 def _terse_unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
     state, rows = _unit_state(query, port, unit), _terse_families(query.device, port, unit)
     return fill("unit-terse", state=state, families=rows)
 
 
-def _full(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Element:
+def _full(query: InterfaceQuery, port: Port, units: list[etree._Element]) -> etree._Element:
     logical = port.name.startswith((*LOGICAL, *MANAGEMENT))
     return fill(
         "physical-interface",
@@ -165,7 +160,7 @@ def _full(query: InterfaceQuery, port: Port, units: list[Unit]) -> etree._Elemen
         generation=query.generation(port.name),
         description=port.description or None,
         body=(_logical_port if logical else _ethernet_port)(query, port),
-        units=[_unit(query, port, unit) for unit in units],
+        units=units,
     )
 
 
@@ -177,7 +172,7 @@ def _logical_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
         kind="Loopback" if loopback else "Ethernet",
         level=None if loopback else "Ethernet",
         mtu="Unlimited" if loopback else port_mtu(port),
-        speed=speed_of(query.device, query.switch, port) if port.name not in LOGICAL else None,
+        speed=speed_of(query.device, port) if port.name not in LOGICAL else None,
         flags=_flags(query, port),
         link=None if loopback else "Full-Duplex",
         mac=() if loopback else _mac(query, port, "MAC "),
@@ -187,7 +182,6 @@ def _logical_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
 
 
 def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
-    """Make the body of a port of the fabric."""
     media, long = query.has("extensive", "media"), query.has(*LONG)
     more = parts(
         "ethernet-port-more",
@@ -202,7 +196,7 @@ def _ethernet_port(query: InterfaceQuery, port: Port) -> list[etree._Element]:
         "ethernet-port",
         mtu=port_mtu(port),
         mru=port_mtu(port) + MRU_OVER_MTU,
-        speed=speed_of(query.device, query.switch, port),
+        speed=speed_of(query.device, port),
         flags=_flags(query, port),
         more=() if query.has("brief") else more,
     )
@@ -264,7 +258,7 @@ def _queues(device: EmulatedDevice) -> etree._Element:
 
 def _unit(query: InterfaceQuery, port: Port, unit: Unit) -> etree._Element:
     node, loopback, at = query.unit(port, unit), port.name == "lo0", query.at[unit.name]
-    up = unit_up(query.device, query.switch, port, unit)
+    up = unit_up(query.device, port, unit)
     generation = query.generation(unit.name)
     traffic = fill(
         "unit-traffic-long" if query.has(*LONG) else "traffic-packets", counts=query.device.counters(unit.name)
@@ -299,7 +293,6 @@ def addresses(device: EmulatedDevice, port: Port, unit: Unit) -> dict[str, list[
 
 
 def _terse_families(device: EmulatedDevice, port: Port, unit: Unit) -> Iterator[etree._Element]:
-    """Make the families of a logical interface with their addresses and nothing else."""
     for family, texts in addresses(device, port, unit).items():
         rows = []
         for text in texts:

@@ -177,7 +177,6 @@ def _traffic(row: etree._Element) -> Iterator[str]:
 
 
 def _bgp_policies(options: etree._Element) -> Iterator[str]:
-    """Show the policies of a neighbor or group, on one line; nothing without any."""
     names = (("Export", "export-policy"), ("Import", "import-policy"))
     shown = [f"{title}: [ {text_of(options, path)} ]" for title, path in names if options.find(path) is not None]
     if shown:

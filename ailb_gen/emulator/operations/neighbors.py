@@ -12,10 +12,8 @@ from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import end_address
-from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, element, fill, parts
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, parts
 from ailb_gen.emulator.operations.ports import FIRST_SNMP, check_there, port_mtu, positions
-from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RouterAdvertisement, Switch
 
@@ -73,10 +71,7 @@ def discovered(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     for name in (unit.name for port in device.switch.ports.values() for unit in port.units):
         far = device.fabric.advertiser(device.name, name)
         if far is not None and requested in ("", name):
-            address, mac = (
-                end_address(device.fabric, far),
-                device.fabric.mac(far.device, far.port),
-            )
+            address, mac = end_address(device.fabric, far), device.fabric.mac(far.device, far.port)
             expire = REACHABLE_S - int(device.now()) % REACHABLE_S
             rows.append(fill("ipv6-nd-entry", address=address, mac=mac, expire=expire, interface=name))
     return fill("ipv6-nd-information", rows=rows, count=len(rows))
@@ -147,15 +142,14 @@ def lldp_interface(device: EmulatedDevice, rpc: etree._Element) -> etree._Elemen
 
 def lldp_local(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show lldp local-information`."""
-    return fill("lldp-local-info", mac=device.fabric.mac(device.name), name=host_name(device))
+    return fill("lldp-local-info", mac=device.fabric.mac(device.name), name=device.host_name)
 
 
 def vlans(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RpcRefusedError."""
     switch, requested = device.switch, argument(rpc, "vlan-name")
     shown, rows = [vlan for vlan in switch.vlans if requested in ("", vlan.name)], []
-    if requested and not shown:
-        raise refusal(f"vlan {requested} does not exist", element=requested)
+    check_found(shown, "vlan", requested)
     for vlan in shown:
         members = []
         for port in switch.ports.values():

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
-from ailb_gen.emulator.messages import refusal
-from ailb_gen.emulator.operations.build import argument, element, fill, output
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, output
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 
@@ -21,13 +20,10 @@ def policies(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show policy`: the names, or the terms of one. Raises RpcRefusedError for a name that is not there."""
     found = effective(device.committed()).get("policy-options", "policy-statement")
     names, requested = {node.word: node for node in found or ()}, argument(rpc, "policy-name")
+    check_found(requested in names, "Policy", requested)
     if not requested:
-        rows = ["Configured policies:", *sorted(names)]
-    elif requested in names:
-        rows = [f"Policy {requested}: [CHANGED-RESOLVED/]", *_terms(names[requested])]
-    else:
-        raise refusal(f"Policy {requested} does not exist", element=requested)
-    return output(rows)
+        return output(["Configured policies:", *sorted(names)])
+    return output([f"Policy {requested}: [CHANGED-RESOLVED/]", *_terms(names[requested])])
 
 
 def _terms(policy: Node) -> Iterator[str]:
@@ -51,8 +47,7 @@ def firewall(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     filters = [*root.each("firewall", "filter")]
     filters += [one for family in root.each("firewall", "family") for one in family.each("filter")]
     found = [one for one in filters if requested in ("", one.word)]
-    if requested and not found:
-        raise refusal(f"filter {requested} does not exist", element=requested)
+    check_found(found, "filter", requested)
     return element("firewall-information", *(_filter(one) for one in found))
 
 

@@ -47,6 +47,14 @@ def check_there(switch: Switch, requested: str) -> None:
             raise refusal(f"device {requested} not found", element=requested)
 
 
+def data_ports(device: EmulatedDevice, requested: str) -> Iterator[Port]:
+    """Iterate over the ports of the fabric that a request names. Raises RpcRefusedError for one that is not there."""
+    check_there(device.switch, requested)
+    for port in shown_ports(device.switch, requested):
+        if not port.name.startswith((*LOGICAL, *MANAGEMENT)):
+            yield port
+
+
 def matches(name: str, requested: str) -> bool:
     """Return whether a name, or a pattern, names an interface; none names all."""
     return not requested or name == requested or fnmatchcase(name, requested)
@@ -59,12 +67,13 @@ def port_up(device: EmulatedDevice, port: Port) -> bool:
     return port.name in LOGICAL or device.fabric.link_up(device.name, port.name)
 
 
-def unit_up(device: EmulatedDevice, switch: Switch, port: Port, unit: Unit) -> bool:
+def unit_up(device: EmulatedDevice, port: Port, unit: Unit) -> bool:
     """Return whether a logical interface is up; an IRB needs a VLAN with a member port that is."""
     if unit.disabled or not port_up(device, port):
         return False
     if port.name != "irb":
         return True
+    switch = device.switch
     names = {text for vlan in switch.vlans if vlan.irb == unit.name for text in (vlan.name, str(vlan.vlan_id))}
     return any(
         name in names and port_up(device, other)
@@ -74,12 +83,12 @@ def unit_up(device: EmulatedDevice, switch: Switch, port: Port, unit: Unit) -> b
     )
 
 
-def speed_bps(device: EmulatedDevice, switch: Switch, port: Port) -> int:
+def speed_bps(device: EmulatedDevice, port: Port) -> int:
     """Return the speed of a port: as configured, for a part on the split port, else of its cable, else of the model."""
     if port.name.startswith(MANAGEMENT):
         return GIGABIT
     whole, _, part = port.name.partition(":")
-    parent = switch.ports.get(whole)
+    parent = device.switch.ports.get(whole)
     configured = port.speed_bps or (parent.speed_bps if parent is not None else None)
     return (
         configured
@@ -99,9 +108,9 @@ def _chassis_bps(device: EmulatedDevice, name: str) -> int | None:
     return read_speed(node.value("channel-speed") or node.value("speed")) if node is not None else None
 
 
-def speed_of(device: EmulatedDevice, switch: Switch, port: Port) -> str:
+def speed_of(device: EmulatedDevice, port: Port) -> str:
     """Return the speed of a port as Junos writes it: `400Gbps`, `1000mbps`."""
-    text = speed_text(speed_bps(device, switch, port))
+    text = speed_text(speed_bps(device, port))
     return "1000mbps" if text == "1g" else text.replace("g", "Gbps").replace("m", "mbps")
 
 

@@ -19,7 +19,6 @@ from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import chosen
 from ailb_gen.emulator.operations.build import DAY, HOUR, MINUTE, argument, flag, output
 from ailb_gen.emulator.operations.ports import port_up, shown_ports
-from ailb_gen.emulator.operations.system import host_name
 
 MEMORY_MIB, USED_PERCENT = 32768, 15
 # The processes that write to the log, by their numbers.
@@ -90,7 +89,7 @@ def clear_sessions(device: EmulatedDevice, rpc: etree._Element) -> etree._Elemen
 def traffic(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `monitor interface traffic` with one screen: the counters of every port now."""
     rows = [
-        f"{host_name(device):<32} Seconds: 0",
+        f"{device.host_name:<32} Seconds: 0",
         "Interface    Link  Input packets        (pps)     Output packets        (pps)",
     ]
     for port in shown_ports(device.switch):
@@ -114,7 +113,7 @@ def restart(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
 
 def log(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show log`: the names of the files, or `messages`. Raises RpcRefusedError for another file."""
-    name, host = argument(rpc, "filename"), host_name(device)
+    name, host = argument(rpc, "filename"), device.host_name
     entries = sorted(_entries(device), key=lambda entry: entry.when)
     rows = [f"{_date(entry.when)}  {host} {entry.process}[{entry.number}]: {entry.text}" for entry in entries]
     if not name:

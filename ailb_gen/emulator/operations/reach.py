@@ -6,7 +6,6 @@ Servers are not emulated and never answer. Source: Juniper's operational YANG mo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from lxml import etree
@@ -16,10 +15,9 @@ from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.bgp import DEFAULT_INSTANCE
-from ailb_gen.emulator.operations.build import argument, element, fill, flag
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, flag, ip_version
 from ailb_gen.emulator.operations.interfaces import addresses
 from ailb_gen.emulator.operations.ports import check_there, unit_mtu
-from ailb_gen.emulator.operations.system import host_name
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Port, Switch, Unit
 
@@ -107,28 +105,19 @@ def _target(device: EmulatedDevice, rpc: etree._Element) -> str:
     target, own = argument(rpc, "host"), argument(rpc, "source")
     if not target:
         raise refusal("missing argument: the address of a host", tag="missing-element", element="host")
-    version = _version(target)
+    version = ip_version(target)
     if not version:
         raise refusal(f"cannot resolve {target}: Host name lookup failure", element=target)
     for name, other in (("inet", 6), ("inet6", 4)):
         if flag(rpc, name) and version == other:
-            raise refusal(f"{target} is an address of IPv{other}", element=target)
+            raise refusal(f"{target} is an IPv{other} address", element=target)
     switch = device.switch
     if own and own not in set(_own(device, switch)):
-        raise refusal(f"source {own} is no address of this device", element=own)
+        raise refusal(f"source {own} is not an address of this device", element=own)
     instance = argument(rpc, "routing-instance")
-    if instance not in (*DEFAULT_INSTANCE, "default"):
-        raise refusal(f"routing instance {instance} does not exist", element=instance)
+    check_found(instance in (*DEFAULT_INSTANCE, "default"), "routing instance", instance)
     check_there(switch, argument(rpc, "interface"))
     return target
-
-
-def _version(text: str) -> int:
-    """Return the version of IP that an address is of, 0 for text that is none."""
-    try:
-        return ip_address(text.partition("%")[0]).version
-    except ValueError:
-        return 0
 
 
 def _number(rpc: etree._Element, name: str, default: int, most: int = 10000) -> int:
@@ -144,7 +133,7 @@ def path_to(device: EmulatedDevice, target: str, interface: str = "") -> list[Pa
     switch = device.switch
     found = interface_value(f"{text}/{BITS}")
     if found is None or text in set(_own(device, switch)):
-        return [PathHop(host_name(device), text)] if text in set(_own(device, switch)) else None
+        return [PathHop(device.host_name, text)] if text in set(_own(device, switch)) else None
     value = found[1].value
     near = _link_local(device, switch, address_text(value), scope or interface)
     return near if near is not None else _routed(device, value)
@@ -155,7 +144,6 @@ def _units(switch: Switch) -> Iterator[tuple[Port, Unit]]:
 
 
 def _own(device: EmulatedDevice, switch: Switch) -> Iterator[str]:
-    """Iterate over all addresses of a device."""
     for port, unit in _units(switch):
         for texts in addresses(device, port, unit).values():
             yield from (text.partition("/")[0] for text in texts)
@@ -168,7 +156,6 @@ def _mtu(switch: Switch, interface: str) -> int:
 
 
 def _link_local(device: EmulatedDevice, switch: Switch, text: str, scope: str) -> list[PathHop] | None:
-    """Find the neighbor with a link-local address."""
     for _, unit in _units(switch):
         far = device.fabric.advertiser(device.name, unit.name) if scope in ("", unit.name) else None
         if far is not None and end_address(device.fabric, far) == text:

@@ -73,7 +73,7 @@ def requested_prefix(rpc: etree._Element) -> Prefix | None:
         return None
     found = interface_value(text if "/" in text else f"{text}/{BITS}")
     if found is None:
-        raise refusal(f"syntax error: {text} is no IPv6 address or prefix", element=text)
+        raise refusal(f"syntax error: {text} is not an IPv6 address or prefix", element=text)
     return found[1]
 
 

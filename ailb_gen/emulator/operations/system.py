@@ -29,24 +29,13 @@ NTP_ROW = " {:<15} .INIT.          -     16 u    -   64    0    0.000   +0.000  
 DIGESTS = {"md5": md5, "sha1": sha1, "sha-256": sha256}
 
 
-def host_name(device: EmulatedDevice) -> str:
-    """Return the configured host name; a device without one is called by the name that its fabric knows it by."""
-    return device.switch.host_name or device.name
-
-
 def software(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show version`; with `node all` wrapped as for several routing engines, re0 being the only one."""
     node = argument(rpc, "node")
     if node not in ("", "all", "re0"):
         return element("output", text=f"\nerror: node {node} is not present\n")
-    model = device.model.lower()
-    made = fill("software-information", host=host_name(device), model=model, version=device.version)
+    made = fill("software-information", device=device)
     return fill("multi-routing-engine-results", reply=made) if node == "all" else made
-
-
-def system_information(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
-    """Answer `show system information`."""
-    return fill("system-information", device=device, model=device.model.lower(), host=host_name(device))
 
 
 def chassis(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
@@ -167,11 +156,11 @@ def pics(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
 def pic_detail(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show chassis pic`: a transceiver in every port with a cable. Raises RpcRefusedError for another slot."""
     _check_slots(rpc, "fpc-slot", "pic-slot")
-    switch, rows = device.switch, []
-    for port in shown_ports(switch):
+    rows = []
+    for port in shown_ports(device.switch):
         cabled = device.fabric.neighbor(device.name, port.name) is not None or port_up(device, port)
         if port.name.startswith("et-") and cabled:
-            gbps, number = speed_bps(device, switch, port) // GIGABIT, port.name.rpartition("/")[2].partition(":")[0]
+            gbps, number = speed_bps(device, port) // GIGABIT, port.name.rpartition("/")[2].partition(":")[0]
             rows.append(fill("port", number=number, gbps=gbps, lanes=max(gbps // 100, 1)))
     return fill("pic-detail", device=device, ports=rows)
 

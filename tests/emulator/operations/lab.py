@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -12,17 +11,13 @@ from ailb_gen.emulator.config_database import UserSession
 from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, EmulatedDevice
 from ailb_gen.emulator.disk import CommitRecord
 from ailb_gen.emulator.fabric import EmulatedFabric
-from ailb_gen.emulator.messages import RpcRefusedError, refusal
 from ailb_gen.emulator.operations import as_text, reply_of
 from ailb_gen.emulator.operations.bgp import peer_address
-from ailb_gen.emulator.operations.build import element
-from ailb_gen.emulator.operations.commands import OPERATIONS, rpc_of
+from ailb_gen.emulator.operations.commands import rpc_of
 from ailb_gen.junos.reader import read
 from tests.network.lab import LAB, TEXTS
 
 if TYPE_CHECKING:
-    from jnpr.junos.device import Device as Pyez
-
     from ailb_gen.junos.tree import Node
 
 STARTED, NOW = 1_000_000.0, 1_095_000.0
@@ -115,10 +110,8 @@ def filtering() -> Configured:
 
 
 def command(device: Fake, text: str, form: str = "text") -> etree._Element:
-    """Run a command: its reply, or that as text. Junos ignores pipes over NETCONF."""
-    rpc = rpc_of(text.partition("|")[0])
-    if "| display xml rpc" in text:
-        return element("rpc", rpc)
+    """Run a command: its reply, or that as text."""
+    rpc = rpc_of(text)
     reply = reply_of(device, rpc)
     return reply if form == "xml" else as_text(rpc, reply)
 
@@ -138,7 +131,7 @@ def say(device: Fake, text: str) -> list[str]:
     return shown.split("\n")[1:-1]
 
 
-def address(device: Fake, index: int) -> str:
+def address(device: EmulatedDevice, index: int) -> str:
     """Return the address of a neighbor, with its interface."""
     return peer_address(device.fabric, device.fabric.sessions(device.name)[index])
 
@@ -151,35 +144,3 @@ def plain(reply: etree._Element) -> etree._Element:
                 del node.attrib[name]
                 node.set(str(name).partition("}")[2], str(value))
     return reply
-
-
-def pyez(device: Fake) -> Pyez:
-    """Return a PyEZ device whose requests go straight to the operations."""
-    # Importing it changes json and PyYAML for the whole process.
-    from jnpr.junos.device import Device as Pyez  # noqa: PLC0415
-    from jnpr.junos.exception import RpcError  # noqa: PLC0415
-
-    client = Pyez(host="192.0.2.1", user="admin", passwd="x", gather_facts=False)
-
-    def execute(rpc: etree._Element | str, ignore_warning: bool = False, **options: Any) -> Any:
-        asked = etree.XML(rpc) if isinstance(rpc, str) else rpc
-        try:
-            if asked.tag == "get-configuration":
-                return etree.Element("configuration")
-            if asked.tag == "command":
-                made = command(device, asked.text or "", asked.get("format", "xml"))
-            elif asked.tag in OPERATIONS:
-                made = reply_of(device, asked)
-            else:
-                raise refusal("syntax error", element=str(asked.tag))
-        except RpcRefusedError as refused:
-            raise RpcError(cmd=asked, rsp=etree.XML(refused.xml())) from refused
-        reply = etree.Element("rpc-reply")
-        reply.append(plain(made))
-        return reply[0]
-
-    handler = SimpleNamespace(transform_reply="")
-    client._conn = SimpleNamespace(_device_handler=handler)
-    client.execute = execute
-    client.connected = True
-    return client

@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from lxml import etree
 
 from ailb_gen.emulator.operations.build import age, elapsed, fill, length
+from tests.emulator.operations.lab import Fake, ask, plain
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,12 @@ def test_trees_are_filled() -> None:
     assert fill("tsi", prefix="fc00::/64", hops="a, b").text == "KRT in-kernel fc00::/64 -> {a, b}"
     with pytest.raises(KeyError, match="hops"):
         fill("tsi", prefix="fc00::/64")
+
+
+def test_attributes_of_junos_are_in_its_namespace(leaf: Fake) -> None:
+    reply = ask(leaf, "get-bgp-summary-information")
+    text = etree.tostring(reply, encoding="unicode")
+    # Declared once, at the root.
+    assert text.count("xmlns:junos=") == 1
+    assert 'junos:seconds="' in text
+    assert plain(reply).find("bgp-peer/elapsed-time[@seconds]") is not None

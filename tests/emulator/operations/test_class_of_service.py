@@ -29,10 +29,6 @@ def test_queues_are_those_of_the_configuration(leaf: Fake) -> None:
 
 
 def test_class_of_service_is_that_of_the_configuration(leaf: Fake) -> None:
-    assert say(leaf, "show class-of-service classifier name mydscp")[2:] == [
-        "  011010             NO-LOSS                             low",
-        "  110000             CNP                                 low",
-    ]
     parts = ("forwarding-class", "classifier", "scheduler-map sm1")
     whole = [line for part in parts for line in ["", *say(leaf, f"show class-of-service {part}")]]
     assert say(leaf, "show class-of-service") == whole[1:]

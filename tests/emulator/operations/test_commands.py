@@ -19,8 +19,15 @@ from tests.emulator.operations.lab import (
     Fake,
     ask,
     command,
+    lab,
     say,
 )
+
+
+@pytest.fixture(scope="module")
+def leaf() -> Fake:
+    """One leaf for all questions: what resets sessions and counters changes no other answer here."""
+    return Fake(LEAF, lab())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +82,7 @@ def test_formats(leaf: Fake) -> None:
     assert f"Hostname: {LEAF}\n" in run(leaf, rpc, "text")
     made = json.loads(unescape(run(leaf, rpc, "json")))
     assert made["software-information"][0]["host-name"] == [{"data": LEAF}]
-    with pytest.raises(RpcRefusedError, match="no output in the form 'yaml'"):
+    with pytest.raises(RpcRefusedError, match="not as 'yaml'"):
         run(leaf, rpc, "yaml")
 
 

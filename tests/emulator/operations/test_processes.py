@@ -17,7 +17,6 @@ from tests.emulator.operations.lab import (
 def test_the_log_has_what_happened(leaf: Fake) -> None:
     lines = say(leaf, "show log messages")
     assert sum("RPD_BGP_NEIGHBOR_STATE_CHANGED" in line for line in lines) == 4
-    assert lines[-2].endswith("UI_COMMIT: User 'admin' requested 'commit confirmed' operation (comment: wave 1)")
     assert [line[:15] for line in lines] == sorted(line[:15] for line in lines)
     leaf.fabric.power_off(SPINE)
     assert sum("RPD_BGP" in line for line in say(leaf, "show log messages")) == 3
@@ -28,8 +27,6 @@ def test_the_log_has_what_happened(leaf: Fake) -> None:
 
 def test_processes(leaf: Fake) -> None:
     listed = say(leaf, "show system processes")
-    assert [line.split()[-1] for line in listed[4:]] == ["-cli", "-D", "-N", "-N"]
-    assert say(leaf, "show system processes brief")[3].startswith("top - 16:10:00 up 1 days,  2:23,  1 user,")
     both = say(leaf, "show system processes extensive")
     assert [line for line in both if line in listed] == listed
 

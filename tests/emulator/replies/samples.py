@@ -9,6 +9,7 @@ import csv
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tests.conftest import SHARED
 
@@ -70,6 +71,7 @@ class Sample:
         return (FOLDER / self.file).read_text(encoding="utf-8", errors="replace")
 
 
+@cache
 def samples() -> dict[str, list[Sample]]:
     """Return the samples by folder; none without the shared test data."""
     found: dict[str, list[Sample]] = defaultdict(list)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).with_name("differences.txt")
@@ -25,6 +26,7 @@ class Known:
         return fnmatchcase(difference, self.pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
+@cache
 def known() -> tuple[Known, ...]:
     found, reason = [], ""
     for line in FILE.read_text(encoding="utf-8").splitlines():

@@ -1,9 +1,5 @@
 """PyEZ, NAPALM and nornir-napalm, unmodified, as they work against Junos; and where they leave a device locked."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 from jnpr.junos.exception import (
     CommitError,
@@ -15,7 +11,6 @@ from jnpr.junos.exception import (
     UnlockError,
 )
 from jnpr.junos.utils.config import Config
-from napalm import get_network_driver
 from napalm.base.exceptions import CommitConfirmException, MergeConfigException
 from napalm.base.exceptions import LockError as NapalmLockError
 from nornir.core import Nornir
@@ -26,22 +21,7 @@ from nornir_napalm.plugins.tasks import napalm_configure, napalm_get
 
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, pyez, until
-
-
-@contextmanager
-def napalm(fleet: Fleet, **options: object) -> Iterator[Any]:
-    """Connect with NAPALM."""
-    driver = get_network_driver("junos")(
-        fleet.address, USER, PASSWORD, timeout=20, optional_args={"port": fleet.port(LEAF), **options}
-    )
-    driver.open()
-    try:
-        yield driver
-    finally:
-        device: Any = driver.device
-        if device.connected:
-            driver.close()
+from tests.emulator.fleets import LEAF, PASSWORD, USER, active_text, napalm, pyez, until
 
 
 def test_pyez_changes_a_configuration(fleet: Fleet) -> None:
@@ -105,7 +85,7 @@ def test_pyez_and_faults(fleet: Fleet) -> None:
         config = Config(device)
         config.lock()
         config.load("set system domain-name d", format="set")
-        fleet.add_faults(LEAF, Fault("slow", "commit", seconds=3), Fault("drop-after", "unlock"))
+        fleet.add_faults(LEAF, Fault("slow", "commit", seconds=2), Fault("drop-after", "unlock"))
         device.timeout = 1
         with pytest.raises(RpcTimeoutError):
             config.commit()
@@ -181,30 +161,12 @@ def test_a_whole_session_under_one_lock(fleet: Fleet) -> None:
     assert "domain-name d;" in active_text(fleet.devices[LEAF])
 
 
-class OneHost:
-    """An inventory of one device."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-
-    def load(self) -> Inventory:
-        """Return it."""
-        options = ConnectionOptions(extras={"optional_args": {"port": self._port}})
-        host = Host(
-            LEAF,
-            hostname="127.0.0.1",
-            port=self._port,
-            username=USER,
-            password=PASSWORD,
-            platform="junos",
-            connection_options={"napalm": options},
-        )
-        return Inventory(hosts=Hosts({LEAF: host}), groups=Groups(), defaults=Defaults())
-
-
 def test_nornir_napalm(fleet: Fleet) -> None:
     ConnectionPluginRegister.auto_register()
-    nornir = Nornir(inventory=OneHost(fleet.port(LEAF)).load(), runner=SerialRunner())
+    options = ConnectionOptions(extras={"optional_args": {"port": fleet.port(LEAF)}})
+    host = Host(LEAF, fleet.address, None, USER, PASSWORD, "junos", connection_options={"napalm": options})
+    inventory = Inventory(hosts=Hosts({LEAF: host}), groups=Groups(), defaults=Defaults())
+    nornir = Nornir(inventory=inventory, runner=SerialRunner())
     result = nornir.run(napalm_configure, configuration="set system domain-name d", dry_run=True)
     assert (result[LEAF].failed, result[LEAF][0].diff) == (False, "[edit system]\n+   domain-name d;")
     assert "domain-name" not in active_text(fleet.devices[LEAF])
