@@ -11,7 +11,7 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.lab.advertisements import cease
 from ailb_gen.lab.bird.model import BirdPeer
-from ailb_gen.lab.links import Interface, LinkSettings, apply, powered_off, settings
+from ailb_gen.lab.links import Interface, apply, powered_off, settings
 from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of, unit_link
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
@@ -82,7 +82,7 @@ class ConfiguredFabric:
         other = self.switches.get(end.device)
         if other is None or other.settings is None:
             return Interface()
-        return other.settings.interfaces[other.ports[end.port].link]
+        return other.settings[other.ports[end.port].link]
 
     def unheard(self) -> tuple[str, ...]:
         """Return the routers that advertise by their configuration and are not heard at the other end, as text."""
@@ -95,8 +95,10 @@ class ConfiguredFabric:
             )
 
     def _advertises(self, end: End) -> bool:
-        other = self.switches[end.device].switch if end.device in self.switches else None
-        return other is not None and f"{end.port}.0" in other.advertisements and self._settings(end).inet6
+        return f"{end.port}.0" in self._model(end.device).advertisements and self._settings(end).inet6
+
+    def _model(self, name: str) -> Switch:
+        return self.switch(name) if name in self.switches else unconfigured(name)
 
     def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
         """Return whether a switch hears the router that its cable leads to."""
@@ -117,7 +119,9 @@ class ConfiguredFabric:
             silent = _falling_silent(own, found) if self.started else ()
             # Links may lose their addresses; and the daemon has a last word.
             cease(name, silent)
-            self._take(own, found, settings(self.plan, found))
+            wanted = settings(self.plan, found)
+            apply(name, own.settings, wanted)
+            own.take(found, wanted)
             self._configure([name, *self._neighbors(name)])
             cease(name, silent)
 
@@ -126,12 +130,10 @@ class ConfiguredFabric:
         with self.lock:
             own = self.switches[name]
             own.router.stop()
-            self._take(own, None, powered_off(self.plan, name))
+            wanted = powered_off(self.plan, name)
+            apply(name, own.settings, wanted)
+            own.take(None, wanted)
             self._configure(self._neighbors(name))
-
-    def _take(self, own: LabSwitch, found: Switch | None, wanted: LinkSettings) -> None:
-        apply(own.name, own.settings, wanted)
-        own.take(found, wanted)
 
     def listen(self, listener: RaListener) -> None:
         """Record router advertisements from a listener on all links from now on."""
@@ -167,9 +169,9 @@ class ConfiguredFabric:
 
     def _asn(self, end: End) -> int | None:
         """Return the AS number that a switch has on the session of a port."""
-        other = self.switches[end.device].switch if end.device in self.switches else None
-        group = discovered(other).get(f"{end.port}.0") if other is not None else None
-        return local_as(other, other.groups[group]) if other is not None and group is not None else None
+        other = self._model(end.device)
+        group = discovered(other).get(f"{end.port}.0")
+        return local_as(other, other.groups[group]) if group is not None else None
 
     def keep_down(self, device: str, interface: str) -> None:
         """Keep the BGP session on a logical interface down, even if it is configured. Raises UsageError."""
@@ -207,7 +209,7 @@ class ConfiguredFabric:
 
 def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
     """Return the links on which another configuration sends no more router advertisements."""
-    before = own.switch.advertisements if own.switch is not None else {}
+    before = own.switch.advertisements if own.switch is not None else ()
     speaking = {name for name in found.advertisements if (unit := found.unit(name)) is not None and unit.inet6}
     links = (unit_link(own.plan, name) for name in before if name not in speaking)
     return tuple(link for link in links if link is not None)

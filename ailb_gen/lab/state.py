@@ -13,7 +13,7 @@ from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.configured import ConfiguredFabric
 from ailb_gen.lab.plan import LabPlan, mac_address, port_of, unit_link
-from ailb_gen.lab.ribs import Ends, paths, route_of, totals
+from ailb_gen.lab.ribs import Ends, paths, totals
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement
@@ -175,7 +175,7 @@ class LabFabric(ConfiguredFabric):
             own = self.switches[name]
             protocol = own.protocol(session.interface)
             rows = own.exported(protocol) if session.established and protocol is not None else ()
-            sent = {row.prefix: route_of(row.attributes) for row in rows}
+            sent = {row.prefix: row.route for row in rows}
             return {prefix: replace(sent[prefix], local_preference=DEFAULT_LOCAL_PREFERENCE) for prefix in sorted(sent)}
 
     def advertised_count(self, name: str, session: BgpSession) -> int:

@@ -21,7 +21,6 @@ from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.sessions import Side, sides
 
-UP = "Up"
 # Answers about what another configuration changes are given after the first, and after the second at the latest.
 SETTLING_S, SETTLING_MOST_S = 0.3, 2.0
 PAUSE_S = 0.05
@@ -139,10 +138,9 @@ class LabSwitch:
     def rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
         """Return the daemon's routes by prefix, in order."""
         self._settle()
-        return self.answers.get("rib", self._rib) if self.router.running else {}
-
-    def _rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
-        return by_prefix(parse.rib(self.router.control))
+        if not self.router.running:
+            return {}
+        return self.answers.get("rib", lambda: by_prefix(parse.rib(self.router.control)))
 
     def fib(self) -> Mapping[Prefix, tuple[str, ...]]:
         """Return the logical interfaces by which the kernel sends packets to prefixes, in the order of cables."""
@@ -170,10 +168,8 @@ class LabSwitch:
 
     def bfd_up(self) -> frozenset[str]:
         """Return the links on which a BFD session is up."""
-        return self.answers.get("bfd", self._bfd_up) if self.router.running else frozenset()
-
-    def _bfd_up(self) -> frozenset[str]:
-        return frozenset(one.link for one in parse.bfd(self.router.control) if one.state == UP)
+        states = self.answers.get("bfd", partial(parse.bfd, self.router.control)) if self.router.running else {}
+        return frozenset(link for link, state in states.items() if state.up)
 
     def exported(self, protocol: str) -> tuple[RibRoute, ...]:
         """Return the routes that the daemon sends over a session."""

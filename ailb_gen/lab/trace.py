@@ -15,9 +15,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ailb_gen.addresses import address_text
+from ailb_gen.addresses import address_text, address_value
 from ailb_gen.errors import LabError
-from ailb_gen.lab.sockets import icmp6_socket, open_socket, widen
+from ailb_gen.lab.namespaces import icmp6_socket, open_socket, widen
 
 # The port that traceroute(8) starts with: nothing listens there, the target answers "port unreachable".
 PORT = 33434
@@ -41,7 +41,7 @@ FAR = 64
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A trace to make: from an address of a server to another address; `port` is the UDP source port.
+    """A trace to make: from an address of a server to another address.
 
     `size` is that of the packets with all headers of IPv6, in bytes; 0 is the least.
     """
@@ -49,7 +49,6 @@ class Probe:
     server: str
     source: int
     target: int
-    port: int = SOURCE_PORT
     size: int = 0
 
 
@@ -113,12 +112,11 @@ def trace(
     tracings = [_Tracing(probe) for probe in probes]
     with ExitStack() as stack:
         servers = list(dict.fromkeys(probe.server for probe in probes))
-        sockets = {name: _receiver(name, stack) for name in servers}
-        senders = {(probe.server, probe.port) for probe in probes}
-        udp = {(name, port): _sender(name, port, stack) for name, port in sorted(senders)}
         selector = stack.enter_context(selectors.DefaultSelector())
-        for icmp in sockets.values():
+        for name in servers:
+            icmp = _receiver(name, stack)
             selector.register(icmp, selectors.EVENT_READ, icmp)
+        udp = {name: _sender(name, stack) for name in servers}
         before = limits[0] - 1
         for limit in limits:
             for _ in range(tries):
@@ -134,22 +132,20 @@ def trace(
 
 
 def _receiver(name: str, stack: ExitStack) -> socket.socket:
-    """Open the socket that receives the errors for a server."""
     icmp = stack.enter_context(icmp6_socket(name, (UNREACHABLE, TOO_BIG, TIME_EXCEEDED)))
     widen(icmp, RECEIVE_BYTES)
     icmp.setblocking(False)
     return icmp
 
 
-def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
-    """Open the socket that sends from one port of a server, from any of its addresses."""
+def _sender(name: str, stack: ExitStack) -> socket.socket:
     udp = stack.enter_context(open_socket(name, socket.AF_INET6, socket.SOCK_DGRAM))
     udp.setblocking(False)
     udp.setsockopt(socket.IPPROTO_IPV6, MTU_DISCOVER, PROBE_MTU)
     try:
-        udp.bind(("::", port))
+        udp.bind(("::", SOURCE_PORT))
     except OSError as error:
-        raise LabError(f"{name}: UDP port {port} cannot be used: {error.strerror}") from error
+        raise LabError(f"{name}: UDP port {SOURCE_PORT} cannot be used: {error.strerror}") from error
     return udp
 
 
@@ -157,14 +153,14 @@ def _round(
     waiting: set[int],
     limit: int,
     tracings: list[_Tracing],
-    udp: Mapping[tuple[str, int], socket.socket],
+    udp: Mapping[str, socket.socket],
     selector: selectors.BaseSelector,
     timeout_s: float,
 ) -> None:
     """Send the probes that wait at one hop limit, and hear the answers until all are there or none come any more."""
     for count, number in enumerate(sorted(waiting), 1):
         probe = tracings[number].probe
-        _send(udp[probe.server, probe.port], probe, number, limit)
+        _send(udp[probe.server], probe, number, limit)
         if count % BURST == 0:
             _hear(selector, 0, waiting, limit, tracings)
     until = time.monotonic() + timeout_s
@@ -237,8 +233,7 @@ def _packets(icmp: socket.socket) -> Iterator[tuple[bytes, int]]:
             data, address = icmp.recvfrom(2048)
         except BlockingIOError:
             return
-        text = address[0].partition("%")[0]
-        yield data, int.from_bytes(socket.inet_pton(socket.AF_INET6, text), "big")
+        yield data, address_value(address[0].partition("%")[0]) or 0
 
 
 def answer(data: bytes) -> IcmpError | None:

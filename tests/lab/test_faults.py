@@ -113,8 +113,8 @@ def of_devices(plan: LabPlan) -> None:
 def configured_meanwhile(plan: LabPlan, asked: Mapping[str, LinkSettings]) -> None:
     """A commit repairs nothing, and a repair enables no port."""
     (fault,) = fail(plan, CABLE, FaultKind.CARRIER)
-    port = asked[LEAF].interfaces["et-0-0-0"]
-    disabled = LinkSettings({**asked[LEAF].interfaces, "et-0-0-0": replace(port, enabled=False)})
+    port = asked[LEAF]["et-0-0-0"]
+    disabled = {**asked[LEAF], "et-0-0-0": replace(port, enabled=False)}
 
     apply(LEAF, asked[LEAF], disabled)
     apply(LEAF, disabled, asked[LEAF])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ailb_gen.lab.bird.model import Untranslated
 from ailb_gen.network.model import Group, Switch
@@ -12,17 +11,9 @@ from ailb_gen.network.model import Group, Switch
 MOST_PATHS = 255
 
 
-@dataclass(frozen=True, slots=True)
-class Merging:
-    """Whether equal paths are merged, and how many at most."""
-
-    on: bool
-    limit: int
-
-    @property
-    def statement(self) -> str:
-        """BIRD's statement with a space before it; empty when only the active path is installed."""
-        return f" merge paths on limit {self.limit};" if self.on else ""
+def most_paths(switch: Switch) -> int:
+    """Return how many equal paths are merged at most."""
+    return min(max(switch.balancing.maximum_ecmp, 1), MOST_PATHS)
 
 
 def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untranslated: list[Untranslated]) -> None:
@@ -41,18 +32,19 @@ def metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untra
                 untranslated.append(Untranslated(f"{where} then metric", reason, term.line))
 
 
-def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> Merging:
-    """Decide for the sessions of a switch, given by group and the peer's AS number; adds what BIRD does otherwise.
+def merges(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> bool:
+    """Return whether equal paths are merged, for sessions given by group and the peer's AS number.
+
+    Adds the statements that BIRD does otherwise.
 
     Junos keeps, of the paths that are equal to the active one, those of groups with multipath if the active one's has
     it; without multiple-as only those of the same neighboring AS. The forwarding table takes them if a load-balancing
     policy says so.
     """
-    limit = min(max(switch.balancing.maximum_ecmp, 1), MOST_PATHS)
     groups = list({group.name: group for group, _ in sessions}.values())
     several = [group for group in groups if group.multipath]
     if not switch.balancing.per_packet or not several:
-        return Merging(False, limit)
+        return False
     peers = {asn for _, asn in sessions}
     if len(several) < len(groups):
         for group in groups:
@@ -62,14 +54,14 @@ def merging(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated:
                     Untranslated(f"protocols bgp group {group.name} without multipath", reason, group.line)
                 )
     if all(group.multiple_as for group in several) or len(peers) == 1:
-        return Merging(True, limit)
+        return True
     narrow = [group for group in several if not group.multiple_as]
     # Where every neighbor is in an AS of its own, no two paths are of one neighboring AS.
     if len(narrow) == len(several) and len(peers) == len(sessions):
-        return Merging(False, limit)
+        return False
     on = len(narrow) < len(several)
     done = "merges paths of different neighboring ASes, too" if on else "merges no paths"
     for group in narrow:
         statement = f"protocols bgp group {group.name} multipath without multiple-as"
         untranslated.append(Untranslated(statement, f"BIRD {done}", group.line))
-    return Merging(on, limit)
+    return on

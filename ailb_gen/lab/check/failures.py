@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Protocol
 
 from ailb_gen.checks import subjects as about
@@ -149,9 +149,7 @@ def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
     chosen = random.Random(seed)  # noqa: S311 - a sample
     chosen.shuffle(spines)
     chosen.shuffle(mixed)
-    first = min(len(spines), len(mixed))
-    turns = [row for pair in zip(spines, mixed, strict=False) for row in pair]
-    return [*turns, *spines[first:], *mixed[first:]]
+    return [row for turn in zip_longest(spines, mixed) for row in turn if row is not None]
 
 
 def settle(read: Callable[[], Hops], expected: Hops, more_s: float = 0.0) -> Hops:

@@ -15,8 +15,8 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
 from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes, leaf_ports
-from ailb_gen.lab.check.observed import Observed, ObservedRoute
-from ailb_gen.lab.kernel import KernelRule
+from ailb_gen.lab.check.observed import Observed
+from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
@@ -136,22 +136,19 @@ def _check_tables(
 ) -> None:
     """Compare a server's rules, and the routes of the tables that are expected, with those of the intent."""
     rules: set[KernelRule] = set()
-    routes: set[tuple[int, ObservedRoute]] = set()
+    routes: set[tuple[int, Prefix, KernelNextHop]] = set()
     nic_of: dict[int, str] = {}
     for leaf, nic in nics:
         for table, prefix, gateway in zip(nic.tables, leaf.prefixes, leaf.gateways, strict=True):
             nic_of[table.id] = nic.name
             rules.add(KernelRule(table.priority, prefix, table.id))
-            routes.add((table.id, ObservedRoute(prefix, nic.name)))
-            routes.add((table.id, ObservedRoute(DEFAULT_ROUTE, nic.name, gateway)))
+            routes.add((table.id, prefix, KernelNextHop(nic.name, None)))
+            routes.add((table.id, DEFAULT_ROUTE, KernelNextHop(nic.name, gateway)))
     findings.look(TABLES, len(rules) + len(nic_of))
     tables = observed.tables.get(server, {})
-    have = {(table, route) for table in nic_of for route in tables.get(table, ())}
-    # Number of the table, its text in messages, and the text of the rule or route.
-    expected = {(one.table, "", _rule(one)) for one in rules}
-    expected |= {(at, f"table {at} ", _route(one)) for at, one in routes}
-    found = {(one.table, "", _rule(one)) for one in observed.rules.get(server, ())}
-    found |= {(at, f"table {at} ", _route(one)) for at, one in have}
+    have = {(table, prefix, hop) for table in nic_of for prefix, hops in tables.get(table, {}).items() for hop in hops}
+    expected = {_rule(one) for one in rules} | {_route(*one) for one in routes}
+    found = {_rule(one) for one in observed.rules.get(server, ())} | {_route(*one) for one in have}
     for number, where, text in sorted(expected ^ found):
         missing, kind = (number, where, text) in expected, "route" if where else "rule"
         message = f"{where}has no {kind} {text}" if missing else f"{where}has the {kind} {text}, which is not expected"
@@ -176,13 +173,17 @@ def _table_place(context: Context, server: str, table: int) -> Place | None:
     return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
-def _rule(rule: KernelRule) -> str:
-    return f"{rule.priority}: from {rule.source} lookup {rule.table}"
+# The number of a table, its text in messages (none for a rule), and the text of the rule or route.
+Line = tuple[int, str, str]
 
 
-def _route(route: ObservedRoute) -> str:
-    via = f" via {address_text(route.gateway)}" if route.gateway is not None else ""
-    return f"{'default' if route.prefix == DEFAULT_ROUTE else route.prefix}{via} dev {route.nic}"
+def _rule(rule: KernelRule) -> Line:
+    return rule.table, "", f"{rule.priority}: from {rule.source} lookup {rule.table}"
+
+
+def _route(table: int, prefix: Prefix, hop: KernelNextHop) -> Line:
+    via = f" via {address_text(hop.gateway)}" if hop.gateway is not None else ""
+    return table, f"table {table} ", f"{'default' if prefix == DEFAULT_ROUTE else prefix}{via} dev {hop.link}"
 
 
 def _at_interface(

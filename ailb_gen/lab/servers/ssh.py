@@ -18,8 +18,7 @@ from threading import Event, Thread
 import asyncssh
 
 from ailb_gen.errors import LabError, OutputError
-from ailb_gen.lab.namespaces import spawn
-from ailb_gen.lab.requirements import located
+from ailb_gen.lab.namespaces import located, spawn
 from ailb_gen.lab.servers.boot import command, other_users
 from ailb_gen.lab.servers.files import SSH
 from ailb_gen.programs import program

@@ -23,7 +23,7 @@ from typing import BinaryIO
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
 from ailb_gen.lab import run_directory
-from ailb_gen.lab.sockets import open_socket, widen
+from ailb_gen.lab.namespaces import open_socket, widen
 from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, ReceivedPackets, TrafficLoad
 
 # The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.lab.bird.model import RibRoute, Translation
-from ailb_gen.lab.plan import LabPlan, link_local, plan, unit_link
+from ailb_gen.lab.plan import LabPlan, link_local, plan, port_of, unit_link
 from ailb_gen.routing.rib import Path, Routing
+from ailb_gen.routing.route import Route
 from tests.lab.bird.twin import Measured
 
 KINDS = ("AS path loop", "color mismatch", "rejected by")
 # Status, attributes and, of a hidden route, the kind of reason.
-Seen = tuple[str, tuple[int, ...], frozenset[str], int | None, int, int | None, str]
+Seen = tuple[str, Route, str]
 
 
 def differences(
@@ -52,7 +53,7 @@ def _of_device(
         hops = {
             (
                 unit_link(switch, hop.interface),
-                link_local(planned.switches[hop.peer].ports[_port(hop.peer_interface)].mac),
+                link_local(planned.switches[hop.peer].ports[port_of(hop.peer_interface)].mac),
             )
             for hop in routing.next_hops(device, prefix)
         }
@@ -61,23 +62,15 @@ def _of_device(
             yield prefix, f"next hops of routing {sorted(map(str, hops))}, kernel {sorted(map(str, kernel))}"
 
 
-def _port(interface: str) -> str:
-    return interface.rpartition(".")[0]
-
-
-def _measured(route: RibRoute, translation: Translation) -> Seen:
-    at = route.attributes
-    status = "hidden" if at.hidden else "active" if route.active else "other"
-    reason = translation.reasons[at.hidden] if at.hidden else ""
-    kind = next((kind for kind in KINDS if reason.startswith(kind)), reason)
-    return status, at.as_path, at.communities, at.aigp, at.local_preference, at.med, kind
+def _measured(row: RibRoute, translation: Translation) -> Seen:
+    status = "hidden" if row.hidden else "active" if row.active else "other"
+    return status, row.route, _kind(translation.reasons[row.hidden] if row.hidden else "")
 
 
 def _expected(path: Path) -> Seen:
-    route = path.route
     status = path.status if path.status in ("active", "hidden") else "other"
-    reason = path.reason if status == "hidden" else ""
-    kind = next((kind for kind in KINDS if reason.startswith(kind)), reason)
-    if not path.peer:
-        return status, (), frozenset(), None, 100, None, ""
-    return status, route.as_path, route.communities, route.aigp, route.local_preference, route.med, kind
+    return status, path.route if path.peer else Route(), _kind(path.reason if status == "hidden" else "")
+
+
+def _kind(reason: str) -> str:
+    return next((kind for kind in KINDS if reason.startswith(kind)), reason)

@@ -10,7 +10,7 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.read import read_network
 from tests.conftest import ROOT
-from tests.lab.bird.twin import Twin, need_twin
+from tests.lab.isolated import Remote, namespaces
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +24,6 @@ def leaf(network: Network) -> Switch:
 
 
 @pytest.fixture(scope="module")
-def twin() -> Iterator[Twin]:
-    need_twin()
-    running = Twin()
-    yield running
-    running.close()
+def twin() -> Iterator[Remote]:
+    with namespaces(("ip", "bird")) as remote:
+        yield remote

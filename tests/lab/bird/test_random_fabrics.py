@@ -18,7 +18,8 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from tests.checks.trees import rendered
 from tests.lab.bird.compare import differences
-from tests.lab.bird.twin import Twin
+from tests.lab.bird.twin import build, cut, measure, start, stop
+from tests.lab.isolated import Remote
 from tests.mutations.fuzz import DAMAGES
 from tests.routing.fabrics import Case, cases, random_fabrics
 from tests.routing.naive import Fabric, solutions
@@ -42,22 +43,22 @@ def ambiguous(case: Case, prefixes: set[Prefix]) -> set[Prefix]:
     return {prefix for prefix in prefixes if solutions(fabric, prefix) is None}
 
 
-def compare(twin: Twin, group: list[Case]) -> None:
+def compare(twin: Remote, group: list[Case]) -> None:
     tags = [f"x{number}" for number in range(len(group))]
     for tag, case in zip(tags, group, strict=True):
-        twin.ask("build", tag, case.network)
+        twin.call(build, tag, case.network)
     try:
-        translations = {tag: twin.ask("start", tag) for tag in tags}
+        translations = {tag: twin.call(start, tag) for tag in tags}
         for tag, case in zip(tags, group, strict=True):
             for cable in case.failed:
-                twin.ask("cable", tag, (cable, False))
+                twin.call(cut, tag, cable)
         left = {tag: routing_of(case) for tag, case in zip(tags, group, strict=True)}
         found: dict[str, list[tuple[Prefix, str]]] = {}
         begin = time.monotonic()
         while left and time.monotonic() < begin + PATIENCE_S:
             waited = time.monotonic() > begin + DOUBT_S
             for tag, routing in list(left.items()):
-                found[tag] = differences(routing, translations[tag], twin.ask("measure", tag))
+                found[tag] = differences(routing, translations[tag], twin.call(measure, tag))
                 if waited:
                     open_ended = ambiguous(group[tags.index(tag)], {prefix for prefix, _ in found[tag]})
                     found[tag] = [row for row in found[tag] if row[0] not in open_ended]
@@ -67,7 +68,7 @@ def compare(twin: Twin, group: list[Case]) -> None:
         assert not left, "\n".join(text for tag in left for _, text in found[tag][:20])
     finally:
         for tag in tags:
-            twin.ask("stop", tag)
+            twin.call(stop, tag)
 
 
 @st.composite
@@ -108,7 +109,7 @@ def damaged_files(draw: st.DrawFn, folder: Path) -> Case:
 @given(st.data())
 @random_fabrics(8)
 def test_damaged_files_route_as_computed(
-    twin: Twin, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    twin: Remote, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     compare(twin, [data.draw(damaged_files(folder)) for _ in range(TOGETHER)])
@@ -117,5 +118,5 @@ def test_damaged_files_route_as_computed(
 @pytest.mark.long
 @given(st.lists(cases(), min_size=TOGETHER, max_size=TOGETHER))
 @random_fabrics(8)
-def test_random_fabrics_route_as_computed(twin: Twin, group: list[Case]) -> None:
+def test_random_fabrics_route_as_computed(twin: Remote, group: list[Case]) -> None:
     compare(twin, group)
