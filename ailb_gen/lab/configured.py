@@ -11,7 +11,7 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.lab.advertisements import cease
 from ailb_gen.lab.bird.model import BirdPeer
-from ailb_gen.lab.links import Interface, apply, powered_off, settings
+from ailb_gen.lab.links import Interface, powered_off, settings
 from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of, unit_link
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
@@ -42,7 +42,7 @@ class ConfiguredFabric:
     def start(self) -> None:
         """Start the daemons of all switches that are configured; they advertise, and have no sessions yet."""
         with self.lock:
-            on = [own for own in self.switches.values() if own.switch is not None]
+            on = [own for own in self.switches.values() if own.on]
             for own in on:
                 own.router.begin(own.render({}, held=True))
             for own in on:
@@ -59,7 +59,7 @@ class ConfiguredFabric:
         with self.lock:
             self.forwarding = True
             for name, own in self.switches.items():
-                if own.switch is not None:
+                if own.on:
                     own.forward(self.peers(name))
 
     def unaddressed(self) -> tuple[str, ...]:
@@ -119,9 +119,7 @@ class ConfiguredFabric:
             silent = _falling_silent(own, found) if self.started else ()
             # Links may lose their addresses; and the daemon has a last word.
             cease(name, silent)
-            wanted = settings(self.plan, found)
-            apply(name, own.settings, wanted)
-            own.take(found, wanted)
+            own.take(found, settings(self.plan, found))
             self._configure([name, *self._neighbors(name)])
             cease(name, silent)
 
@@ -130,9 +128,7 @@ class ConfiguredFabric:
         with self.lock:
             own = self.switches[name]
             own.router.stop()
-            wanted = powered_off(self.plan, name)
-            apply(name, own.settings, wanted)
-            own.take(None, wanted)
+            own.take(None, powered_off(self.plan, name))
             self._configure(self._neighbors(name))
 
     def listen(self, listener: RaListener) -> None:
@@ -154,7 +150,7 @@ class ConfiguredFabric:
         """Let the daemons of switches run the translation of configurations and heard routers."""
         for name in names if self.started else ():
             own = self.switches[name]
-            if own.switch is not None:
+            if own.on:
                 own.configure(self.peers(name), held=not self.forwarding)
 
     def peers(self, name: str) -> dict[str, BirdPeer]:
@@ -194,7 +190,7 @@ class ConfiguredFabric:
 
     def switch(self, name: str) -> Switch:
         """Return the model of a device's active configuration, which is empty while it is off."""
-        return self.switches[name].switch or unconfigured(name)
+        return self.switches[name].switch
 
     def cable_bps(self, device: str, port: str) -> int | None:
         """Return the speed that the files give for the cable on a port, in bit/s; None where they give none."""
@@ -209,7 +205,6 @@ class ConfiguredFabric:
 
 def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
     """Return the links on which another configuration sends no more router advertisements."""
-    before = own.switch.advertisements if own.switch is not None else ()
     speaking = {name for name in found.advertisements if (unit := found.unit(name)) is not None and unit.inet6}
-    links = (unit_link(own.plan, name) for name in before if name not in speaking)
+    links = (unit_link(own.plan, name) for name in own.switch.advertisements if name not in speaking)
     return tuple(link for link in links if link is not None)

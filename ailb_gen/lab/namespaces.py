@@ -105,6 +105,11 @@ def isolate() -> int:
     return number
 
 
+def end_with_parent() -> None:
+    """Let the kernel end this process when the one that started it ends."""
+    _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+
+
 def _continue_in_child(alone: bool) -> None:
     """Continue in a new process, which ends with this one; this one leaves with its exit code.
 
@@ -114,7 +119,7 @@ def _continue_in_child(alone: bool) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, passed)
     child = os.fork()
     if not child:
-        _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+        end_with_parent()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, passed)
         return
     if alone:

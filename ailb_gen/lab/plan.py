@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import eui64
@@ -108,7 +108,10 @@ def plan(network: Network) -> LabPlan:
     Raises UsageError for cables that cannot be laid: two in one port, between two servers, with names that Linux does
     not take, or more devices or cables than there are numbers.
     """
-    names, servers = tuple(_switch_names(network)), tuple(_server_names(network))
+    # Those that only cables know come last.
+    cabled_switches = {end.device for end in (*network.link_ends(), *network.attachments.values())}
+    names = (*network.switches, *sorted(cabled_switches - network.switches.keys()))
+    servers = (*network.hosts, *sorted({server for server, _ in network.attachments} - network.hosts.keys()))
     _check(network, names, servers)
     numbers = {name: number for number, name in enumerate((*names, *servers), start=1)}
     speeds = network.attachment_bps
@@ -177,18 +180,6 @@ def irb_mac(device: int, unit: int) -> str:
 
 def _readable(port: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]", "-", port, flags=re.ASCII)[: LONGEST - 6]
-
-
-def _switch_names(network: Network) -> Iterator[str]:
-    """Yield the switches in the order of the network, then those that only cables know."""
-    cabled = sorted({end.device for end in (*network.link_ends(), *network.attachments.values())})
-    yield from network.switches
-    yield from (name for name in cabled if name not in network.switches)
-
-
-def _server_names(network: Network) -> Iterator[str]:
-    yield from network.hosts
-    yield from sorted({server for server, _ in network.attachments} - network.hosts.keys())
 
 
 def _check(network: Network, names: tuple[str, ...], servers: tuple[str, ...]) -> None:

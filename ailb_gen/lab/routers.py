@@ -72,11 +72,10 @@ class Router:
     def begin(self, text: str) -> None:
         """Start the daemon, and do not wait until it answers. Raises LabError."""
         self._file.parent.mkdir(exist_ok=True)
-        self._file.write_text(text, encoding="utf-8")
+        self.note(text)
         words = ["bird", "-f", "-c", str(self._file), "-s", str(control_socket(self.name))]
         with self._log.open("ab") as log:
-            self._process = spawn(self.name, words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.text = text
+            self._process = spawn(self.name, words, stdout=log, stderr=log)
 
     def wait(self) -> None:
         """Wait until the daemon answers. Raises LabError."""

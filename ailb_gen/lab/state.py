@@ -93,7 +93,7 @@ class LabFabric(ConfiguredFabric):
 
     def _session(self, own: LabSwitch, side: Side, far: End, state: SessionState | None, bfd_up: bool) -> BgpSession:
         established = state is not None and state.established
-        known = self.switch(own.name).groups[side.group].peer_as
+        known = own.switch.groups[side.group].peer_as
         return BgpSession(
             interface=side.interface,
             group=side.group,
@@ -129,11 +129,10 @@ class LabFabric(ConfiguredFabric):
 
     def _ends(self, own: LabSwitch) -> dict[str, Ends]:
         """Return where the sessions of a switch go, by protocol."""
-        groups, found = own.groups(), {}
-        for interface, group in groups.items():
-            protocol, far = own.protocol(interface), own.ports[port_of(interface)].far
-            if protocol is not None:
-                found[protocol] = (interface, far.device, group)
+        groups, found = own.switch.groups, {}
+        for interface, side in own.sides().items():
+            if (protocol := own.protocol(interface)) is not None:
+                found[protocol] = (interface, own.ports[port_of(interface)].far.device, groups[side.group].name)
         return found
 
     def next_hops(self, name: str, prefix: Prefix) -> Sequence[NextHop]:
@@ -144,7 +143,7 @@ class LabFabric(ConfiguredFabric):
 
     def _next_hop(self, own: LabSwitch, interface: str) -> NextHop:
         far, side = own.ports[port_of(interface)].far, own.sides().get(interface)
-        color = self.switch(own.name).groups[side.group].color if side is not None else None
+        color = own.switch.groups[side.group].color if side is not None else None
         return NextHop(interface, far.device, f"{far.port}.0", color or "")
 
     def prefix_counts(self, name: str) -> Mapping[str, PrefixCounts]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from threading import Timer
 from typing import Any, TypeVar
@@ -31,57 +34,42 @@ def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...]
 
     Arguments and results are pickled. Skips where programs or namespaces are missing.
     """
-    with namespaces(tools) as remote:
-        return remote.call(function, *arguments)
-
-
-@contextmanager
-def namespaces(tools: tuple[str, ...]) -> Iterator[Remote]:
-    """Start a process in new namespaces, and end it. Skips where programs or namespaces are missing."""
     for tool in tools:
         need_tool(tool)
+    process = _forking()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    measuring = Coverage.current()
+    environment = {**os.environ, DATA_FILE: measuring.config.data_file if measuring is not None else ""}
+    hanging = Timer(SECONDS, process.kill)
+    hanging.start()
+    try:
+        pickle.dump(pickle.dumps((function, arguments, environment)), process.stdin)
+        process.stdin.flush()
+        answer, said = pickle.load(process.stdout)
+    except EOFError:
+        _forking.cache_clear()
+        raise
+    finally:
+        hanging.cancel()
+    assert answer, said
+    sys.stderr.write(said)
+    result: T = pickle.loads(answer)
+    return result
+
+
+@cache
+def _forking() -> subprocess.Popen[bytes]:
+    """Start the process that becomes all others: what it has imported need not be imported again."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         missing("namespaces with systems' own /etc need root and unshare(1)")
     if subprocess.run(["unshare", "-nmp", "--fork", "true"], check=False, capture_output=True).returncode:
         missing("this system does not allow namespaces")
-    measuring = Coverage.current()
-    data_file = measuring.config.data_file if measuring is not None else ""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.lab.isolated"],
-        env={**os.environ, DATA_FILE: data_file},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-    ) as process:
-        try:
-            yield Remote(process)
-            # It ends with its input.
-            process.communicate(timeout=SECONDS)
-        finally:
-            process.kill()
-
-
-class Remote:
-    """A process that calls functions."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
-
-    def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function of a module; returns what it does, and fails with its traceback."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        hanging = Timer(SECONDS, self.process.kill)
-        hanging.start()
-        try:
-            pickle.dump((function, arguments), self.process.stdin)
-            self.process.stdin.flush()
-            result: T
-            result, error = pickle.load(self.process.stdout)
-        finally:
-            hanging.cancel()
-        assert not error, error
-        return result
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.lab.isolated"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    atexit.register(process.kill)
+    return process
 
 
 @contextmanager
@@ -99,26 +87,48 @@ def _measured(data_file: str) -> Iterator[None]:
         measuring.save()
 
 
-def main() -> None:
-    """Call the functions that come on standard input."""
-    from ailb_gen.lab.namespaces import isolate  # noqa: PLC0415 - heavy for those who only skip
+def _called(request: bytes, answer: int) -> None:
+    """Call a function in new namespaces, and write what it returns to a file; goes on as another process, and ends."""
+    from ailb_gen.lab.namespaces import end_with_parent, isolate  # noqa: PLC0415 - heavy for those who only skip
 
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    isolate()
-    with _measured(os.environ[DATA_FILE]):
-        while True:
-            try:
-                function, arguments = pickle.load(sys.stdin.buffer)
-                answer = (function(*arguments), "")
-            except EOFError:
-                break
-            except Exception:  # noqa: BLE001 - whatever it is, the test that waits shows it
-                answer = (None, traceback.format_exc())
-            pickle.dump(answer, out)
-            out.flush()
+    try:
+        function, arguments, environment = pickle.loads(request)
+        os.environ.update(environment)
+        end_with_parent()
+        isolate()
+        with _measured(environment[DATA_FILE]):
+            result = function(*arguments)
+        with os.fdopen(answer, "wb") as file:
+            pickle.dump(result, file)
+    except Exception:  # noqa: BLE001 - whatever it is, the test that waits shows it
+        traceback.print_exc()
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def main() -> None:
+    """Call the functions that come on standard input, each in a process of its own."""
+    out = os.fdopen(os.dup(1), "wb")
+    while True:
+        try:
+            request = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        # It is imported here, once, for all that follow; where it is called it fails again.
+        with suppress(Exception):
+            pickle.loads(request)
+        with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
+            child = os.fork()
+            if not child:
+                for descriptor in (1, 2):
+                    os.dup2(said.fileno(), descriptor)
+                _called(request, answer.fileno())
+            os.waitpid(child, 0)
+            answer.seek(0)
+            said.seek(0)
+            pickle.dump((answer.read(), said.read().decode(errors="replace")), out)
+        out.flush()
 
 
 if __name__ == "__main__":

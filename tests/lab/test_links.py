@@ -30,16 +30,6 @@ OWN = (0xFD6C6162 << 96 | 5, 128)
 GATEWAYS = frozenset((0xFC00_0001_0001_0000 << 64 | k << 64 | 1, 64) for k in range(1, 5))
 
 
-@pytest.fixture(scope="module")
-def network() -> Network:
-    return network_of(GOLDEN / "lab")
-
-
-@pytest.fixture(scope="module")
-def lab(network: Network) -> LabPlan:
-    return plan(network)
-
-
 def asked(lab: LabPlan, text: str) -> dict[str, Interface]:
     return dict(settings(lab, switch(LEAF, "", effective(read(text, "")))))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import AddressValueError, IPv4Address
@@ -14,7 +14,6 @@ from ailb_gen.lab.bird import filters, model
 from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Pattern, value
 from ailb_gen.lab.bird.filters import Policies, Reasons, Symbols, prefix_set
 from ailb_gen.lab.bird.model import BirdPeer, Translation, Untranslated
-from ailb_gen.lab.bird.multipath import merges, metrics, most_paths
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import SwitchPlan, link_local, port_of, unit_link
 from ailb_gen.network.model import Group, Switch
@@ -32,6 +31,8 @@ DEFAULT_MULTIPLIER = 3
 NO_AIGP = 0xFFFFFFFF
 # A switch without a usable router-id loses every tie.
 LAST_ROUTER_ID = "255.255.255.255"
+# BIRD's own limit of equal paths.
+MOST_PATHS = 255
 LOOP, MISMATCH = "AS path loop", "color mismatch"
 
 
@@ -72,8 +73,8 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
     groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
     policies = Policies(switch, names, reasons, untranslated)
     used = dict.fromkeys(name for group in groups for name in (*group.imports, *group.exports))
-    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
-    merged = merges(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], untranslated)
+    _metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
+    merged = _merges(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], untranslated)
     for group in groups:
         if group.bfd is not None and not group.bfd.interval_ms:
             statement = f"protocols bgp group {group.name} bfd-liveness-detection"
@@ -89,7 +90,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
         direct=prefix_set(str(prefix) for prefix in sorted(direct_prefixes(switch))),
         begin="{ disabled;" if held else "{",
         merged=merged,
-        limit=most_paths(switch),
+        limit=min(max(switch.balancing.maximum_ecmp, 1), MOST_PATHS),
         multiplier=DEFAULT_MULTIPLIER,
         functions=filter(None, functions),
         groups=[_group(switch, names, group) for group in groups],
@@ -229,3 +230,54 @@ def _advertised(switch: Switch, group: Group, color: str | None, known: Pattern 
     for prefixes, action in ((plain, ""), (with_aigp, f"igp_metric = 0; {add}"), (others, add)):
         if prefixes:
             yield f"if {prefix_set(prefixes)} then {{ {action}return true; }}"
+
+
+def _metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untranslated: list[Untranslated]) -> None:
+    """Add the terms that set a MED, if sessions to several ASes, given by session, let it matter.
+
+    Junos drops a path that another one of its neighboring AS beats by MED; BIRD compares MED with the active path only.
+    """
+    if len(set(peers)) < 2 or len(set(peers)) == len(peers):
+        return
+    for name in dict.fromkeys(name for group in groups for name in group.imports):
+        policy = switch.policies.get(name)
+        for term in policy.terms if policy is not None else ():
+            if term.metric is not None:
+                where = f"policy-options policy-statement {name}" + (f" term {term.name}" if term.name else "")
+                reason = "BIRD compares MED with the active path only: a path of another neighboring AS may stay"
+                untranslated.append(Untranslated(f"{where} then metric", reason, term.line))
+
+
+def _merges(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> bool:
+    """Return whether equal paths are merged, for sessions given by group and the peer's AS number.
+
+    Adds the statements that BIRD does otherwise.
+
+    Junos keeps, of the paths that are equal to the active one, those of groups with multipath if the active one's has
+    it; without multiple-as only those of the same neighboring AS. The forwarding table takes them if a load-balancing
+    policy says so.
+    """
+    groups = list({group.name: group for group, _ in sessions}.values())
+    several = [group for group in groups if group.multipath]
+    if not switch.balancing.per_packet or not several:
+        return False
+    peers = {asn for _, asn in sessions}
+    if len(several) < len(groups):
+        for group in groups:
+            if not group.multipath:
+                reason = "other groups have multipath: BIRD merges the paths of this one, too"
+                untranslated.append(
+                    Untranslated(f"protocols bgp group {group.name} without multipath", reason, group.line)
+                )
+    if all(group.multiple_as for group in several) or len(peers) == 1:
+        return True
+    narrow = [group for group in several if not group.multiple_as]
+    # Where every neighbor is in an AS of its own, no two paths are of one neighboring AS.
+    if len(narrow) == len(several) and len(peers) == len(sessions):
+        return False
+    on = len(narrow) < len(several)
+    done = "merges paths of different neighboring ASes, too" if on else "merges no paths"
+    for group in narrow:
+        statement = f"protocols bgp group {group.name} multipath without multiple-as"
+        untranslated.append(Untranslated(statement, f"BIRD {done}", group.line))
+    return on

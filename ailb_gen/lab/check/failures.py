@@ -21,8 +21,8 @@ from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
 from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes
 from ailb_gen.lab.check.links import expected_bfd
 from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring, Samples
-from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.check.routes import check_next_hops
+from ailb_gen.lab.check.trials import Recoloring
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.polling import settled
 from ailb_gen.network.fabric import End
@@ -182,7 +182,7 @@ def check_failure(
             lab.repair()
             time.sleep(FLAP_S)
         if not failure.flaps:
-            without = down.with_failed(failure.ends)
+            without = DownLinks(down.failed.union(failure.ends), down.dark)
             computed = hops_without(context, without.all)
             lab.fail(failure.ends, failure.kind)
             hops = settle(lab.hops, computed, failure.noticed_s)

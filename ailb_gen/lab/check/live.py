@@ -20,9 +20,8 @@ from ailb_gen.lab.bird.model import BfdState, BirdPeer, SessionState, Translatio
 from ailb_gen.lab.bird.parse import bfd, rib, sessions
 from ailb_gen.lab.check.changes import LabChanges
 from ailb_gen.lab.check.observed import ACTIVE, HIDDEN, INACTIVE, Hops, Observed, ObservedRecoloring, Samples
-from ailb_gen.lab.check.probes import with_probe
 from ailb_gen.lab.check.readings import global_addresses, rules_of, send, tables_of
-from ailb_gen.lab.check.recolor import Recoloring
+from ailb_gen.lab.check.trials import Recoloring, with_probe
 from ailb_gen.lab.faults import CableFault, FaultKind, faults_of
 from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.namespaces import namespace
@@ -30,7 +29,7 @@ from ailb_gen.lab.plan import LabPlan, port_of, unit_link
 from ailb_gen.lab.polling import settled
 from ailb_gen.lab.routers import bird_of, config_file
 from ailb_gen.lab.traffic.flows import flows
-from ailb_gen.lab.traffic.model import LEAST_BYTES, TrafficLoad
+from ailb_gen.lab.traffic.model import LEAST_BYTES, Flow, TrafficLoad
 from ailb_gen.lab.traffic.run import running as traffic
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
@@ -116,9 +115,8 @@ class RunningLab:
             for port in switch.ports.values()
             if name in self.running and self.links[name][port.link].carrier
         }
-        return frozenset(
-            end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
-        )
+        pairs = ({cable.a, cable.b} for cable in self.plan.links)
+        return frozenset(end for pair in pairs if not pair <= lit for end in pair)
 
     def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
@@ -140,12 +138,12 @@ class RunningLab:
             for flow in (flows(self.plan, hosts) if len(hosts) > 1 else ())
             if {flow.source, flow.target} <= self.running
             and any(prefix.holds(flow.target_address) for prefix in prefixes)
-            and self._leaf(flow.source, flow.source_nic) != leaf
+            and self._leaf(flow) != leaf
         ]
         reason = self._differs(leaf, sessions(bird_of(leaf))) if leaf in self.running else f"{leaf} does not run"
         if reason or not chosen:
             return ObservedRecoloring(skipped=reason or f"no other leaf's servers send to those of {leaf}")
-        near = self._leaf(chosen[0].source, chosen[0].source_nic)
+        near = self._leaf(chosen[0])
         before = self._hops_to(near, prefixes)
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
             return ObservedRecoloring(skipped=f"{near} sends packets of both colors the same way")
@@ -165,8 +163,8 @@ class RunningLab:
         worst = max(result.flows, key=lambda one: one.outage_ms)
         return ObservedRecoloring(result.sent, result.lost, worst.outage_ms, str(worst.flow), moved)
 
-    def _leaf(self, server: str, nic: str) -> str:
-        seat = self.plan.servers[server].nics[nic].leaf
+    def _leaf(self, flow: Flow) -> str:
+        seat = self.plan.servers[flow.source].nics[flow.source_nic].leaf
         return seat.device if seat is not None else ""
 
     def _hops_to(self, switch: str, prefixes: Iterable[Prefix]) -> list[frozenset[str]]:
@@ -200,10 +198,8 @@ class RunningLab:
         daemons = self._each(switches, lambda name: sessions(bird_of(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
-        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes))
         mtus = {
-            name: {self._end(name, link).port: one.mtu for link, one in self.links[name].items()}
-            for name in (*switches, *servers)
+            self._end(name, link): one.mtu for name in (*switches, *servers) for link, one in self.links[name].items()
         }
         there = [pair for pair in samples.pairs if {pair.source.device, pair.target.device} <= self.running]
         owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
@@ -218,10 +214,10 @@ class RunningLab:
             tables=self._each(servers, tables_of),
             sessions={self._end(name, one.link): one for name, rows in daemons.items() for one in rows.values()},
             examined=samples.prefixes,
-            ribs=ribs,
+            ribs=self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes)),
             traces=traces,
             sizes=sizes,
-            mtus={End(name, port): mtu for name, rows in mtus.items() for port, mtu in rows.items()},
+            mtus=mtus,
             probed=probed,
             not_probed=not_probed,
         )

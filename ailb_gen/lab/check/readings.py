@@ -49,25 +49,19 @@ def tables_of(name: str) -> dict[int, kernel.KernelRoutes]:
 
 
 def send(
-    context: Context,
-    pairs: Sequence[Pair],
-    owners: Mapping[int, str],
-    macs: Mapping[End, str],
-    mtus: Mapping[str, Mapping[str, int]],
+    context: Context, pairs: Sequence[Pair], owners: Mapping[int, str], macs: Mapping[End, str], mtus: Mapping[End, int]
 ) -> tuple[tuple[ObservedTrace, ...], tuple[ObservedTrace, ...]]:
     """Trace pairs of servers that run; where packets arrive, send one as large as the MTUs of both NICs allow.
 
-    `owners` are switches by their addresses, `macs` those of NICs, `mtus` by device and port. Raises LabError.
+    `owners` are switches by their addresses, `macs` those of NICs, `mtus` those of NICs, too. Raises LabError.
     """
     seats = {End(cable.b_device, cable.b_port): cable.a_device for cable in context.cabling.hosts}
     probes = []
     for pair in pairs:
-        source, target = (
-            context.expected.switches[seats[nic]].prefixes[pair.number - 1].value + eui64(macs[nic])
-            for nic in (pair.source, pair.target)
-        )
-        size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
-        probes.append(Probe(pair.source.device, source, target, size=size))
+        nics = (pair.source, pair.target)
+        prefixes = (context.expected.switches[seats[nic]].prefixes[pair.number - 1] for nic in nics)
+        source, target = (prefix.value + eui64(macs[nic]) for prefix, nic in zip(prefixes, nics, strict=True))
+        probes.append(Probe(pair.source.device, source, target, min(mtus[nic] for nic in nics)))
     traced = list(named(_traced([replace(probe, size=0) for probe in probes], trace), owners))
     # Where small packets are lost, large ones say nothing more, and would be waited for.
     arriving = [number for number, (found, _) in enumerate(traced) if not found.end]

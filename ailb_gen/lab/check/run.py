@@ -26,10 +26,9 @@ from ailb_gen.lab.check.failures import (
 from ailb_gen.lab.check.links import check_bfd, check_mtus, check_multipath
 from ailb_gen.lab.check.observed import Hops, Observed, Samples
 from ailb_gen.lab.check.paths import check_sizes, check_traces, pairs
-from ailb_gen.lab.check.probes import check_probes, probes
-from ailb_gen.lab.check.recolor import check_recoloring
 from ailb_gen.lab.check.routes import check_copies, check_next_hops, check_sessions
 from ailb_gen.lab.check.servers import check_servers
+from ailb_gen.lab.check.trials import check_probes, check_recoloring, probes
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import some

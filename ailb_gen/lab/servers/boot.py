@@ -24,9 +24,17 @@ from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
 from ailb_gen.lab.plan import LabPlan, ServerPlan
 from ailb_gen.lab.polling import settled
-from ailb_gen.lab.servers import stand_ins
-from ailb_gen.lab.servers.files import BASE, NETPLAN, SSH, generate, share_etc, stage
-from ailb_gen.lab.servers.stand_ins import NETWORKD, START_NETWORKD
+from ailb_gen.lab.servers.files import (
+    BASE,
+    NETPLAN,
+    NETWORKD,
+    SSH,
+    START_NETWORKD,
+    generate,
+    install_stand_ins,
+    share_etc,
+    stage,
+)
 from ailb_gen.network.fabric import Network
 
 BootMethod = Literal["netplan", "script"]
@@ -114,7 +122,7 @@ def boot(plan: LabPlan, network: Network, artifacts: Path, hosts: str = "auto") 
             _kernel(servers, plan.servers[name], host)
         if servers.method == "netplan":
             for name in there:
-                servers.processes.append(run(name, ("sh", "-c", START_NETWORKD), stderr=subprocess.DEVNULL))
+                servers.processes.append(run(name, ("sh", "-c", START_NETWORKD)))
         else:
             _scripts(servers, there)
         yield servers
@@ -139,7 +147,7 @@ def command(name: str, words: Sequence[str]) -> tuple[str, ...]:
 
 def run(name: str, words: Sequence[str], **options: object) -> subprocess.Popen[bytes]:
     """Start a program on a server; options are those of Popen. Raises LabError."""
-    return spawn(name, command(name, words), stdin=subprocess.DEVNULL, **options)
+    return spawn(name, command(name, words), **options)
 
 
 def _holder(name: str) -> Path:
@@ -161,7 +169,7 @@ def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None
         with ThreadPoolExecutor(AT_ONCE) as pool:
             complaints = dict(zip(staged, pool.map(generate, staged.values()), strict=True))
         for path in staged.values():
-            stand_ins.install(path / "usr/local/sbin")
+            install_stand_ins(path / "usr/local/sbin")
         for host in hosts.values():
             if complaint := complaints[host.profile.folder]:
                 servers.warn(host.name, complaint)
@@ -180,20 +188,7 @@ def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
     for folder in ("etc", "work", "sbin"):
         (own / folder).mkdir(parents=True, mode=0o755)
     words = ("unshare", "--mount", "--uts", "sh", "-c", MOUNTS, "sh", str(etc), str(own), str(staged), name, str(SSH))
-    return spawn(name, words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def _ended(started: Mapping[str, subprocess.Popen[bytes]]) -> Iterator[tuple[str, int, str]]:
-    """Wait for programs; yields the name, the exit code and the output of each."""
-    until = time.monotonic() + PATIENCE_S
-    for name, process in started.items():
-        try:
-            _, said = process.communicate(timeout=max(0.1, until - time.monotonic()))
-        except subprocess.TimeoutExpired as error:
-            for other in started.values():
-                other.kill()
-            raise LabError(f"{name}: it does not boot within {PATIENCE_S:.0f} s") from error
-        yield name, process.returncode, said.decode(errors="replace").strip()
+    return spawn(name, words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def _kernel(servers: Servers, server: ServerPlan, host: Host) -> None:
@@ -224,11 +219,21 @@ def _mtu(host: Host, nic: str) -> int | None:
 def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
     """Let the rendered script set tables and rules."""
     words = ("/usr/local/sbin/ailb-net", "apply")
-    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    started = {name: run(name, words, **options) for name, host in hosts.items() if host.profile.script is not None}
-    for name, code, said in _ended(started):
-        if code:
-            servers.warn(name, said or f"ailb-net ended with {code}")
+    started = {
+        name: run(name, words, stderr=subprocess.PIPE)
+        for name, host in hosts.items()
+        if host.profile.script is not None
+    }
+    until = time.monotonic() + PATIENCE_S
+    for name, process in started.items():
+        try:
+            _, said = process.communicate(timeout=max(0.1, until - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            for other in started.values():
+                other.kill()
+            raise LabError(f"{name}: it does not boot within {PATIENCE_S:.0f} s") from error
+        if code := process.returncode:
+            servers.warn(name, said.decode(errors="replace").strip() or f"ailb-net ended with {code}")
 
 
 def missing(plan: LabPlan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:

@@ -1,12 +1,11 @@
 """The files of a server of a lab: those of its profile, and the units that netplan generates from them.
 
 Servers share everything that is read: a copy of the machine's /etc without what configures its network, and the files
-of a profile, which are made once and copied in by each server.
+of a profile, which are made once and copied in by each server. Small programs replace what needs a running systemd.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -33,6 +32,63 @@ NETWORKD_UNITS = "run/systemd/network"
 # A veth has no permanent address, by which networkd looks for a NIC that netplan matches by its MAC address.
 BY_MAC, BY_NAME = "PermanentMACAddress=", "Name="
 
+# A push calls `netplan apply`, `systemctl` and `systemd-run` on servers that have netplan. There is networkd here and
+# nothing else of systemd: these programs do with it what systemd would.
+NETWORKD = Path("/lib/systemd/systemd-networkd")
+# Keeps the number of networkd's process; what follows becomes networkd.
+NETWORKD_PID = "/run/ailb-networkd.pid"
+START_NETWORKD = f"echo $$ >{NETWORKD_PID}; exec {NETWORKD}"
+NETPLAN_TEXT = f"""\
+#!/bin/sh
+# netplan on a server of a lab: `apply` starts networkd again with what the real netplan generates.
+set -eu
+[ "${{1:-}}" = apply ] || exec {NETPLAN} "$@"
+rm -f /{NETWORKD_UNITS}/*
+{NETPLAN} generate
+# A veth has no permanent address: its NIC is found by name.
+for unit in /{NETWORKD_UNITS}/*.network; do
+    ! grep -q '^{BY_NAME}' "$unit" || sed -i '/^{BY_MAC}/d' "$unit"
+done
+old=$(cat {NETWORKD_PID})
+kill "$old" 2>/dev/null || :
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q '^State:[[:space:]]*[^Z]' "/proc/$old/status" 2>/dev/null || break
+    sleep 0.2
+done
+setsid sh -c '{START_NETWORKD}' </dev/null >/dev/null 2>&1 9>&- &
+"""
+SYSTEMD_RUN_TEXT = """\
+#!/bin/sh
+# systemd-run on a server of a lab: a program that starts after some seconds, as the timer of a unit.
+set -eu
+seconds=0 unit=run
+while :; do
+    case ${1:-} in
+    --on-active=*) seconds=${1#*=} seconds=${seconds%s} ;;
+    --unit=*) unit=${1#*=} ;;
+    --*) ;;
+    *) break ;;
+    esac
+    shift
+done
+setsid sh -c 'echo $$ >"/run/ailb-timer-$1.pid"; sleep "$2"; rm -f "/run/ailb-timer-$1.pid"; shift 2; exec "$@"' \\
+    sh "$unit" "$seconds" "$@" </dev/null >/dev/null 2>&1 9>&- &
+"""
+SYSTEMCTL_TEXT = """\
+#!/bin/sh
+# systemctl on a server of a lab: there are no units but the timers of systemd-run.
+set -eu
+for word; do
+    case $word in
+    *.timer)
+        timer=/run/ailb-timer-${word%.timer}.pid
+        [ ! -f "$timer" ] || { pid=$(cat "$timer") && rm -f "$timer" && kill -- "-$pid"; }
+        ;;
+    esac
+done
+"""
+PROGRAMS = {"netplan": NETPLAN_TEXT, "systemd-run": SYSTEMD_RUN_TEXT, "systemctl": SYSTEMCTL_TEXT}
+
 
 def share_etc() -> Path:
     """Copy the machine's /etc for the servers, without its network configuration; returns the folder.
@@ -56,7 +112,8 @@ def share_etc() -> Path:
 def stage(artifacts: Path, profile: ServerProfile, number: int) -> Path:
     """Copy the files of a profile as a push would put them in place; returns the folder. Raises LabError."""
     source, folder = artifacts / profile.folder, BASE / f"profiles/{number}"
-    for path in sorted(_files(source)):
+    known = (path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file())
+    for path in sorted(path for path in known if path.startswith(("etc/", "usr/local/sbin/"))):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -71,15 +128,6 @@ def stage(artifacts: Path, profile: ServerProfile, number: int) -> Path:
     for top in ("etc", "usr/local/sbin"):
         (folder / top).mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def _files(folder: Path) -> Iterator[str]:
-    """Yield the files of a profile that belong on a server, relative to its folder."""
-    for at, _, names in os.walk(folder):
-        for name in names:
-            path = (Path(at) / name).relative_to(folder).as_posix()
-            if path.startswith(("etc/", "usr/local/sbin/")):
-                yield path
 
 
 def _enabled(profile: ServerProfile) -> Iterator[tuple[str, str]]:
@@ -101,3 +149,10 @@ def generate(folder: Path) -> str:
         if any(line.startswith(BY_NAME) for line in lines):
             unit.write_text("".join(line for line in lines if not line.startswith(BY_MAC)), encoding="utf-8")
     return ""
+
+
+def install_stand_ins(folder: Path) -> None:
+    """Write the programs that replace those which need a running systemd to a folder."""
+    for name, text in PROGRAMS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)

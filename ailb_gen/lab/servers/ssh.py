@@ -132,4 +132,4 @@ class SshServers:
             with connection:
                 connection.setblocking(True)
                 words = command(name, (located("sshd"), "-i", "-f", f"{INSIDE}/config"))
-                self._running.append(spawn(name, words, stdin=connection, stdout=connection, stderr=subprocess.DEVNULL))
+                self._running.append(spawn(name, words, stdin=connection, stdout=connection))

@@ -1,4 +1,4 @@
-"""Fabrics of BIRDs in namespaces: functions for a process of their own, which takes all of it with it."""
+"""Fabrics of BIRDs side by side in the namespaces of this process, which takes all of them with it."""
 
 from __future__ import annotations
 
@@ -46,10 +46,6 @@ class Running:
         return f"{self.tag}{device}"
 
 
-# Those of this process, by their tags.
-FABRICS: dict[str, Running] = {}
-
-
 def peers(network: Network, planned: LabPlan, name: str) -> dict[str, BirdPeer]:
     """Give the neighbors of a switch whose router advertisements it would hear."""
     found = {}
@@ -65,9 +61,9 @@ def peers(network: Network, planned: LabPlan, name: str) -> dict[str, BirdPeer]:
     return found
 
 
-def build(tag: str, network: Network) -> None:
+def build(tag: str, network: Network) -> Running:
     """Make namespaces, cables and addresses."""
-    running = FABRICS[tag] = Running(tag, network, plan(network))
+    running = Running(tag, network, plan(network))
     spaces = [running.space(name) for name in running.plan.switches]
     namespaces.add(spaces)
     for space in spaces:
@@ -97,6 +93,7 @@ def build(tag: str, network: Network) -> None:
             for one in unit.addresses
         ]
         namespaces.batch(lines, running.space(name))
+    return running
 
 
 def links(running: Running, name: str) -> list[str]:
@@ -105,9 +102,8 @@ def links(running: Running, name: str) -> list[str]:
     return [port.link for port in ports if port.far.device in running.plan.switches]
 
 
-def start(tag: str) -> dict[str, Translation]:
-    """Wait for link-local addresses, then start the daemons; returns their configurations."""
-    running = FABRICS[tag]
+def start(running: Running) -> None:
+    """Wait for link-local addresses, then start the daemons."""
     spaces = {name: running.space(name) for name in running.network.switches}
     until(lambda: all(with_link_local(space).issuperset(links(running, name)) for name, space in spaces.items()))
     for name, switch in running.network.switches.items():
@@ -117,28 +113,18 @@ def start(tag: str) -> dict[str, Translation]:
         running.daemons[name].begin(found.text)
     for daemon in running.daemons.values():
         daemon.wait()
-    return running.translations
 
 
-def cut(tag: str, cable: Cable) -> None:
+def cut(running: Running, cable: Cable) -> None:
     """Take a cable down at both ends."""
-    running = FABRICS[tag]
     for end in (cable.a, cable.b):
         link = running.plan.switches[end.device].ports[end.port].link
         namespaces.batch([f"link set {link} down"], running.space(end.device))
 
 
-def measure(tag: str) -> dict[str, Measured]:
+def measure(running: Running) -> dict[str, Measured]:
     """Read what every switch shows."""
     return {
         name: Measured(parse.rib(daemon.control), kernel.routes(daemon.name, protocol=kernel.BIRD))
-        for name, daemon in FABRICS[tag].daemons.items()
+        for name, daemon in running.daemons.items()
     }
-
-
-def stop(tag: str) -> None:
-    """End the daemons and remove the namespaces."""
-    running = FABRICS.pop(tag)
-    for daemon in running.daemons.values():
-        daemon.stop()
-    namespaces.batch([f"netns delete {running.space(name)}" for name in running.plan.switches])

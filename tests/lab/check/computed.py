@@ -14,8 +14,7 @@ from ailb_gen.lab.bird.model import BfdState, SessionState
 from ailb_gen.lab.check.agreement import computed_hops
 from ailb_gen.lab.check.failures import sessions_at
 from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring, ObservedTrace, Pair, Samples
-from ailb_gen.lab.check.probes import with_probe
-from ailb_gen.lab.check.recolor import Recoloring
+from ailb_gen.lab.check.trials import Recoloring, with_probe
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.lab.links import settings

@@ -22,9 +22,8 @@ from ailb_gen.lab.check import failures
 from ailb_gen.lab.check.failures import double
 from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedRecoloring, Samples
 from ailb_gen.lab.check.paths import pairs
-from ailb_gen.lab.check.probes import probes
-from ailb_gen.lab.check.recolor import Recoloring, check_recoloring
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab, check_state
+from ailb_gen.lab.check.trials import Recoloring, check_recoloring, probes
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.network.fabric import End, Network

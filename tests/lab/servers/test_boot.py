@@ -16,8 +16,7 @@ from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import output
 from ailb_gen.lab.plan import plan
 from ailb_gen.lab.servers.boot import NETWORK_KEY, boot, command, missing, usable_method, wait
-from ailb_gen.lab.servers.files import NETPLAN
-from ailb_gen.lab.servers.stand_ins import NETWORKD
+from ailb_gen.lab.servers.files import NETPLAN, NETWORKD
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
 from tests.lab.attached import attach

@@ -21,9 +21,8 @@ from ailb_gen.hosts.read import read_hosts
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import plan
 from ailb_gen.lab.servers.boot import boot, command, wait
-from ailb_gen.lab.servers.files import NETPLAN
+from ailb_gen.lab.servers.files import NETPLAN, NETWORKD
 from ailb_gen.lab.servers.ssh import Keys, SshServers, entries, known_hosts, make_keys, why_not
-from ailb_gen.lab.servers.stand_ins import NETWORKD
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
 from tests.lab.attached import attach
