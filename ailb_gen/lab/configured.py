@@ -78,7 +78,6 @@ class ConfiguredFabric:
         return {link for link, here in own_ends.items() if here.inet6 and here.enabled and far_ends[link].enabled}
 
     def _settings(self, end: End) -> Interface:
-        """Return the settings of a port by the configuration of its switch."""
         other = self.switches.get(end.device)
         if other is None or other.settings is None:
             return Interface()

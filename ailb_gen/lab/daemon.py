@@ -101,7 +101,7 @@ def _reachable(
     if ssh.why_not():
         return unmanaged(tuple(made.servers)), ""
     keys = ssh.make_keys(inventory / SSH_KEY)
-    stack.enter_context(ssh.SshServers({name: outside[name] for name in made.servers}))
+    stack.enter_context(ssh.accepted({name: outside[name] for name in made.servers}))
     ports = {name: outside[name].getsockname()[1] for name in made.servers}
     return ssh.entries(keys, address, ports), ssh.known_hosts(keys, address, ports)
 

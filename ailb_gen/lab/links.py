@@ -95,34 +95,28 @@ def create(plan: LabPlan) -> None:
     add(plan.devices)
     for name in plan.devices:
         write_sysctl(name, EVERYWHERE | (ON_SWITCHES if name in plan.switches else {}))
-    batch([*_fabric_cables(plan), *_server_cables(plan)])
+    batch(list(_veths(plan)))
 
 
-def _fabric_cables(plan: LabPlan) -> Iterator[str]:
-    for cable in plan.links:
-        near = plan.switches[cable.a.device].ports[cable.a.port]
-        far = plan.switches[cable.b.device].ports[cable.b.port]
-        yield _veth(near.cable, cable.a.device, near.link, near.mac, cable.b.device, far.link, far.mac)
-
-
-def _server_cables(plan: LabPlan) -> Iterator[str]:
+def _veths(plan: LabPlan) -> Iterator[str]:
+    for a, b in plan.cables():
+        number = plan.switches[a.device].ports[a.port].cable
+        yield _veth(number, *((plan.link(end), plan.mac(end), end.device) for end in (a, b)))
     for server in plan.servers.values():
         for number, nic in enumerate(server.nics.values()):
-            if nic.leaf is not None:
-                port = plan.switches[nic.leaf.device].ports[nic.leaf.port]
-                yield _veth(port.cable, nic.leaf.device, port.link, port.mac, server.name, nic.nic, nic.mac)
-            else:
+            if nic.leaf is None:
                 # The other end stays down: a NIC without carrier. No name of a NIC has a plus sign.
-                spare = MOST_CABLES + number
-                yield _veth(spare, server.name, nic.nic, nic.mac, server.name, f"+{number}", mac_address(0, number))
+                spare = (f"+{number}", mac_address(0, number), server.name)
+                yield _veth(MOST_CABLES + number, (nic.nic, nic.mac, server.name), spare)
 
 
-def _veth(cable: int, device: str, link: str, mac: str, far_device: str, far_link: str, far_mac: str) -> str:
+def _veth(cable: int, *ends: tuple[str, str, str]) -> str:
     # The kernel tells the loss of carrier at once only of a link whose peer has another number: of others it does so
     # once a second (linkwatch_urgent_event in net/core/link_watch.c).
-    index = FIRST_INDEX + 2 * cable
-    near = f"{link} address {mac} index {index} netns {device}"
-    far = f"{far_link} address {far_mac} index {index + 1} netns {far_device}"
+    near, far = (
+        f"{link} address {mac} index {index} netns {device}"
+        for index, (link, mac, device) in enumerate(ends, FIRST_INDEX + 2 * cable)
+    )
     return f"link add {near} type veth peer name {far}"
 
 

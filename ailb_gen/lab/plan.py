@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import eui64
@@ -100,6 +100,17 @@ class LabPlan:
         """Return the Linux name of an end of a cable."""
         switch = self.switches.get(end.device)
         return switch.ports[end.port].link if switch is not None else end.port
+
+    def mac(self, end: End) -> str:
+        """Return the MAC address of an end of a cable."""
+        switch = self.switches.get(end.device)
+        return (switch.ports if switch is not None else self.servers[end.device].nics)[end.port].mac
+
+    def cables(self) -> Iterator[tuple[End, End]]:
+        """Iterate over the ends of all cables, those of leaves and switches first."""
+        yield from ((cable.a, cable.b) for cable in self.links)
+        for server in self.servers.values():
+            yield from ((nic.leaf, End(server.name, nic.nic)) for nic in server.nics.values() if nic.leaf is not None)
 
 
 def plan(network: Network) -> LabPlan:

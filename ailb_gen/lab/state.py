@@ -128,7 +128,6 @@ class LabFabric(ConfiguredFabric):
             return paths(own.rib().get(prefix, ()), self._ends(own), frozenset(own.fib().get(prefix, ())), reasons)
 
     def _ends(self, own: LabSwitch) -> dict[str, Ends]:
-        """Return where the sessions of a switch go, by protocol."""
         groups, found = own.switch.groups, {}
         for interface, side in own.sides().items():
             if (protocol := own.protocol(interface)) is not None:

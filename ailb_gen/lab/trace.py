@@ -37,6 +37,8 @@ MTU_DISCOVER, PROBE_MTU = 23, 3
 IPV6_HEADER, UDP_HEADER = 40, 8
 # A packet that is not traced.
 FAR = 64
+# How often a packet is sent that is not answered.
+TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,6 @@ class PacketTrace:
 
 @dataclass(slots=True)
 class _Tracing:
-    """A probe, with the answers by hop limit."""
-
     probe: Probe
     answers: dict[int, int] = field(default_factory=dict)
     last: int = 0
@@ -101,12 +101,10 @@ def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[PacketTrace]
     return trace(probes, (FAR,), timeout_s)
 
 
-def trace(
-    probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5, tries: int = 2
-) -> list[PacketTrace]:
+def trace(probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5) -> list[PacketTrace]:
     """Trace all probes at once, one hop limit after the other; returns them in the same order.
 
-    A probe that is not answered for `timeout_s` is sent again, `tries` times in all; a trace ends after two silent hops
+    A probe that is not answered for `timeout_s` is sent once more; a trace ends after two silent hops
     in a row. Raises LabError when a server's namespace is not there.
     """
     tracings = [_Tracing(probe) for probe in probes]
@@ -118,16 +116,21 @@ def trace(
             selector.register(icmp, selectors.EVENT_READ, icmp)
         udp = {name: _sender(name, stack) for name in servers}
         before = limits[0] - 1
-        for limit in limits:
-            for _ in range(tries):
-                waiting = {
-                    number
-                    for number, one in enumerate(tracings)
-                    if not one.last and limit not in one.answers and limit - max(one.answers, default=before) <= 2
-                }
-                if not waiting:
-                    break
-                _round(waiting, limit, tracings, udp, selector, timeout_s)
+        for limit in (limit for limit in limits for _ in range(TRIES)):
+            waiting = {
+                number
+                for number, one in enumerate(tracings)
+                if not one.last and limit not in one.answers and limit - max(one.answers, default=before) <= 2
+            }
+            for count, number in enumerate(sorted(waiting), 1):
+                probe = tracings[number].probe
+                _send(udp[probe.server], probe, number, limit)
+                if count % BURST == 0:
+                    _hear(selector, 0, waiting, limit, tracings)
+            until = time.monotonic() + timeout_s
+            while waiting and (left := until - time.monotonic()) > 0:
+                if _hear(selector, left, waiting, limit, tracings):
+                    until = time.monotonic() + timeout_s
     return [one.trace(limits[0], limits[-1]) for one in tracings]
 
 
@@ -147,26 +150,6 @@ def _sender(name: str, stack: ExitStack) -> socket.socket:
     except OSError as error:
         raise LabError(f"{name}: UDP port {SOURCE_PORT} cannot be used: {error.strerror}") from error
     return udp
-
-
-def _round(
-    waiting: set[int],
-    limit: int,
-    tracings: list[_Tracing],
-    udp: Mapping[str, socket.socket],
-    selector: selectors.BaseSelector,
-    timeout_s: float,
-) -> None:
-    """Send the probes that wait at one hop limit, and hear the answers until all are there or none come any more."""
-    for count, number in enumerate(sorted(waiting), 1):
-        probe = tracings[number].probe
-        _send(udp[probe.server], probe, number, limit)
-        if count % BURST == 0:
-            _hear(selector, 0, waiting, limit, tracings)
-    until = time.monotonic() + timeout_s
-    while waiting and (left := until - time.monotonic()) > 0:
-        if _hear(selector, left, waiting, limit, tracings):
-            until = time.monotonic() + timeout_s
 
 
 def _send(udp: socket.socket, probe: Probe, number: int, limit: int) -> None:

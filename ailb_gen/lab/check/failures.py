@@ -91,7 +91,7 @@ def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: in
     if faults:
         ends = mute_uplinks(context, rounds)
         if ends:
-            words, noticed_s = f"with {_more(ends)} losing what leaves send", _noticed_s(context, ends)
+            words, noticed_s = f"with {_more(ends)} dropping packets from the leaves", _noticed_s(context, ends)
             yield LinkFailure("one direction", words, ends, FaultKind.MUTE, 0, ONE_WAY, noticed_s)
         ends = uplinks_of(context, rounds + 1)
         yield LinkFailure("flaps", f"after {_more(ends)} went down {FLAPS} times", ends, flaps=FLAPS)
@@ -164,47 +164,53 @@ def _same(hops: Hops, expected: Hops) -> bool:
     return all(hops[name] == expected.get(name, {}) for name in hops)
 
 
-def check_failure(
-    lab: LiveLab,
-    context: Context,
-    failure: LinkFailure,
-    before: Hops,
-    down: DownLinks,
-    findings: Findings,
-    step: Callable[[str], None],
-) -> None:
-    """Let links fail, compare, repair, compare; what is `down` already stays so."""
-    step(f"{failure.name}: down")
-    try:
-        for _ in range(failure.flaps):
-            lab.fail(failure.ends)
-            time.sleep(FLAP_S)
-            lab.repair()
-            time.sleep(FLAP_S)
-        if not failure.flaps:
-            without = DownLinks(down.failed.union(failure.ends), down.dark)
-            computed = hops_without(context, without.all)
-            lab.fail(failure.ends, failure.kind)
-            hops = settle(lab.hops, computed, failure.noticed_s)
-            for _ in range(_tries_more(failure, findings)):
-                if _same(hops, computed) or _as_intended(context, without.failed, hops):
-                    break
-                # BFD of a busy machine goes down by itself, and notices nothing until it is up again.
-                lab.repair()
-                settle(lab.hops, before)
-                lab.fail(failure.ends, failure.kind)
-                hops = settle(lab.hops, computed, failure.noticed_s)
-            check_failed(context, without.failed, computed, hops, f"{failure.words}: ", findings, failure.check)
-    finally:
-        lab.repair()
-    step(f"{failure.name}: repaired")
-    after = settle(lab.hops, before)
-    findings.look(REPAIRED, len(before))
-    for name, own in before.items():
-        if wrong := [str(one.subject) for one in deviations(own, after.get(name, {}))]:
-            # A flap says itself that it is over.
-            words = failure.words if failure.flaps else f"repaired {failure.words}"
-            findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {summary(wrong)}")
+@dataclass(frozen=True, slots=True)
+class FailureRun:
+    """A running lab in which links fail: its next hops `before`, the links that are `down` already and stay so."""
+
+    lab: LiveLab
+    context: Context
+    before: Hops
+    down: DownLinks
+    findings: Findings
+    step: Callable[[str], None]
+
+    def run(self, failure: LinkFailure) -> None:
+        """Let links fail, compare, repair, compare."""
+        self.step(f"{failure.name}: down")
+        try:
+            for _ in range(failure.flaps):
+                self.lab.fail(failure.ends)
+                time.sleep(FLAP_S)
+                self.lab.repair()
+                time.sleep(FLAP_S)
+            if not failure.flaps:
+                self._fail(failure)
+        finally:
+            self.lab.repair()
+        self.step(f"{failure.name}: repaired")
+        after = settle(self.lab.hops, self.before)
+        self.findings.look(REPAIRED, len(self.before))
+        for name, own in self.before.items():
+            if wrong := [str(one.subject) for one in deviations(own, after.get(name, {}))]:
+                # A flap says itself that it is over.
+                words = failure.words if failure.flaps else f"repaired {failure.words}"
+                self.findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {summary(wrong)}")
+
+    def _fail(self, failure: LinkFailure) -> None:
+        failed = self.down.failed.union(failure.ends)
+        computed = hops_without(self.context, failed | self.down.dark)
+        self.lab.fail(failure.ends, failure.kind)
+        hops = settle(self.lab.hops, computed, failure.noticed_s)
+        for _ in range(_tries_more(failure, self.findings)):
+            if _same(hops, computed) or _as_intended(self.context, failed, hops):
+                break
+            # BFD of a busy machine goes down by itself, and notices nothing until it is up again.
+            self.lab.repair()
+            settle(self.lab.hops, self.before)
+            self.lab.fail(failure.ends, failure.kind)
+            hops = settle(self.lab.hops, computed, failure.noticed_s)
+        check_failed(self.context, failed, computed, hops, f"{failure.words}: ", self.findings, failure.check)
 
 
 def _as_intended(context: Context, failed: frozenset[End], hops: Hops) -> bool:

@@ -54,7 +54,6 @@ def _as_intended(context: Context, end: End) -> bool:
 
 
 def _group(context: Context, end: End) -> Group | None:
-    """Return the group that discovers neighbors on a port."""
     switch = context.network.switches.get(end.device)
     number = discovered(switch).get(f"{end.port}.0") if switch is not None else None
     return switch.groups[number] if switch is not None and number is not None else None
@@ -123,7 +122,6 @@ def check_mtus(context: Context, routes: ExpectedLabRoutes, observed: Observed, 
 
 
 def _expected_mtus(context: Context, routes: ExpectedLabRoutes) -> Iterator[tuple[End, int]]:
-    """Yield the MTUs of the intent, without Ethernet headers."""
     yield from ((end, _of_port(context, end)) for end, _ in routes.ends())
     for nic, port in leaf_ports(context).items():
         leaf = context.expected.switches[port.device]

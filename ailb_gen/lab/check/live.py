@@ -197,6 +197,8 @@ class RunningLab:
         switches, servers = self.switches, self.servers
         daemons = self._each(switches, lambda name: sessions(bird_of(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
+        # Before leaves announce probes: then their neighbors send all routes again.
+        ribs = self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes))
         macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
         mtus = {
             self._end(name, link): one.mtu for name in (*switches, *servers) for link, one in self.links[name].items()
@@ -214,7 +216,7 @@ class RunningLab:
             tables=self._each(servers, tables_of),
             sessions={self._end(name, one.link): one for name, rows in daemons.items() for one in rows.values()},
             examined=samples.prefixes,
-            ribs=self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes)),
+            ribs=ribs,
             traces=traces,
             sizes=sizes,
             mtus=mtus,

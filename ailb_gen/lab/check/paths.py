@@ -31,7 +31,6 @@ def pairs(context: Context, most: int, seed: int) -> tuple[list[Pair], int]:
 
 
 def _pair(rails: list[list[End]], colors: int, number: int) -> Pair:
-    """Return the pair with a number, of all of them in order."""
     number, color = divmod(number, colors)
     for nics in rails:
         count = len(nics) * (len(nics) - 1)
@@ -101,14 +100,8 @@ def check_sizes(context: Context, routes: ExpectedLabRoutes, observed: Observed,
 
 
 def _add(
-    context: Context,
-    check: Check,
-    message: str,
-    sent: list[ObservedTrace],
-    involves: Iterable[str],
-    findings: Findings,
+    context: Context, check: Check, message: str, sent: list[ObservedTrace], involves: Iterable[str], findings: Findings
 ) -> None:
-    """Add one finding for the packets of a server that went wrong alike."""
     server, nic = sent[0].source.device, sent[0].source.port
     message += f" (and {len(sent) - 1} more pairs)" if len(sent) > 1 else ""
     place, subjects = host_place(context, server), [about.nic(server, nic)]

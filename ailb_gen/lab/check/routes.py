@@ -116,7 +116,6 @@ class _Copies:
             yield f"missing@{self.owner}", f"did not come from {self.links[port][0]} as {self.links[port][1]}"
 
     def _wrong(self, path: Path, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-        """Yield the deviation of a single copy."""
         colors = sorted(value for value in path.route.communities if value.startswith(COLOR))
         if path.status == HIDDEN:
             yield f"hidden@{peer.device}", f"came from {peer} with {some(colors) or 'no color'} and is hidden"

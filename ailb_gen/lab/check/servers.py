@@ -42,7 +42,7 @@ def check_servers(
     _check_nics(context, nics, observed, findings)
     _check_addresses(context, nics, observed, findings)
     for server in dict.fromkeys(end.device for end in nics):
-        own = [row for end, row in nics.items() if end.device == server]
+        own = {end: row for end, row in nics.items() if end.device == server}
         _check_tables(context, observed, server, own, findings)
 
 
@@ -58,11 +58,11 @@ def _check_links(
             if end in down.dark and {end.device, sender.device} <= observed.devices:
                 message += ": the link has no carrier"
             involves = (about.device(end.device), about.end(end))
-            _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
+            _at_interface(context, ADVERTISED, sender, message, involves, findings)
         elif advertisement.prefixes:
             prefixes = some([str(one.prefix) for one in advertisement.prefixes])
             message = f"its advertisements to {end} announce {prefixes}"
-            _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (), findings)
+            _at_interface(context, ADVERTISED, sender, message, (), findings)
 
 
 def _check_nics(context: Context, nics: Nics, observed: Observed, findings: Findings) -> None:
@@ -72,13 +72,12 @@ def _check_nics(context: Context, nics: Nics, observed: Observed, findings: Find
         advertisement = observed.advertisements.get(end)
         # A NIC that receives nothing may be down, and has no routes then.
         involves = (about.device(end.device), *([about.nic(end.device, end.port)] if advertisement is None else []))
-        irb = f"irb.{leaf.vlan}"
+        irb = End(leaf.name, f"irb.{leaf.vlan}")
         for message in _advertisement(leaf, advertisement, end):
-            _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
+            _at_interface(context, ADVERTISED, irb, message, involves, findings)
 
 
 def _advertisement(leaf: ExpectedSwitch, observed: Advertisement | None, end: End) -> Iterator[str]:
-    """Yield the deviations of an advertisement at a NIC from the intent."""
     if observed is None:
         yield f"no router advertisement arrives at {end}"
         return
@@ -124,21 +123,15 @@ def _check_addresses(context: Context, nics: Nics, observed: Observed, findings:
                 subjects = [about.nic(end.device, end.port)]
                 findings.add(ADDRESSES, end.device, message, None, involves=involves, part=end.port, subjects=subjects)
             else:
-                _at_interface(context, ADDRESSES, end, end.port, f"{end.port} {message}", (), findings)
+                _at_interface(context, ADDRESSES, end, f"{end.port} {message}", (), findings)
 
 
-def _check_tables(
-    context: Context,
-    observed: Observed,
-    server: str,
-    nics: list[tuple[ExpectedSwitch, ExpectedNic]],
-    findings: Findings,
-) -> None:
+def _check_tables(context: Context, observed: Observed, server: str, nics: Nics, findings: Findings) -> None:
     """Compare a server's rules, and the routes of the tables that are expected, with those of the intent."""
     rules: set[KernelRule] = set()
     routes: set[tuple[int, Prefix, KernelNextHop]] = set()
     nic_of: dict[int, str] = {}
-    for leaf, nic in nics:
+    for leaf, nic in nics.values():
         for table, prefix, gateway in zip(nic.tables, leaf.prefixes, leaf.gateways, strict=True):
             nic_of[table.id] = nic.name
             rules.add(KernelRule(table.priority, prefix, table.id))
@@ -187,15 +180,10 @@ def _route(table: int, prefix: Prefix, hop: KernelNextHop) -> Line:
 
 
 def _at_interface(
-    context: Context,
-    check: Check,
-    end: End,
-    interface: str,
-    message: str,
-    involves: tuple[about.Subject, ...],
-    findings: Findings,
+    context: Context, check: Check, end: End, message: str, involves: tuple[about.Subject, ...], findings: Findings
 ) -> None:
-    """Add a finding about an interface of a switch, at its line if it has a file."""
+    """Add a finding about a port or an IRB of a switch, at its line if it has a file."""
+    interface = end.port if end.port.startswith("irb.") else f"{end.port}.0"
     switch = context.network.switches.get(end.device)
     if switch is None:
         findings.add(check, end.device, message, None, involves=involves, part=end.port)

@@ -141,7 +141,7 @@ def command(name: str, words: Sequence[str]) -> tuple[str, ...]:
     try:
         holder = _holder(name).read_text(encoding="ascii")
     except OSError as error:
-        raise LabError(f"{name} is not a server that runs") from error
+        raise LabError(f"{name} is not a running server") from error
     return ("nsenter", f"--target={holder}", "--mount", "--uts", "--", *words)
 
 
@@ -151,12 +151,10 @@ def run(name: str, words: Sequence[str], **options: object) -> subprocess.Popen[
 
 
 def _holder(name: str) -> Path:
-    """Return the file with the number of the process that keeps the namespaces of a server."""
     return BASE / f"{name}/holder"
 
 
 def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None:
-    """Give every server its files, in namespaces of its own."""
     from concurrent.futures import ThreadPoolExecutor
 
     etc = share_etc()
@@ -217,7 +215,6 @@ def _mtu(host: Host, nic: str) -> int | None:
 
 
 def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
-    """Let the rendered script set tables and rules."""
     words = ("/usr/local/sbin/ailb-net", "apply")
     started = {
         name: run(name, words, stderr=subprocess.PIPE)
@@ -231,7 +228,7 @@ def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
         except subprocess.TimeoutExpired as error:
             for other in started.values():
                 other.kill()
-            raise LabError(f"{name}: it does not boot within {PATIENCE_S:.0f} s") from error
+            raise LabError(f"{name}: did not boot within {PATIENCE_S:.0f} s") from error
         if code := process.returncode:
             servers.warn(name, said.decode(errors="replace").strip() or f"ailb-net ended with {code}")
 

@@ -131,7 +131,6 @@ def stage(artifacts: Path, profile: ServerProfile, number: int) -> Path:
 
 
 def _enabled(profile: ServerProfile) -> Iterator[tuple[str, str]]:
-    """Yield the units that are installed, each with the target that wants it."""
     for unit, settings in profile.units.items():
         for setting in settings:
             if unit in profile.files and (setting.section, setting.key) == ("Install", "WantedBy"):

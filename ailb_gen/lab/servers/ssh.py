@@ -9,8 +9,8 @@ from __future__ import annotations
 import selectors
 import socket
 import subprocess
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -95,41 +95,39 @@ def known_hosts(keys: Keys, address: str, ports: Mapping[str, int]) -> str:
     return "".join(f"[{address}]:{port} {keys.host}\n" for port in ports.values())
 
 
-class SshServers:
-    """Accepts connections to servers, in a thread of its own; a context manager. `listening` are sockets by server."""
-
-    def __init__(self, listening: Mapping[str, socket.socket]) -> None:
-        self._listening = dict(listening)
-        self._running: list[subprocess.Popen[bytes]] = []
-        self._stop = Event()
-        self._thread = Thread(target=self._accept, name="ssh", daemon=True)
-
-    def __enter__(self) -> SshServers:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        for process in self._running:
+@contextmanager
+def accepted(listening: Mapping[str, socket.socket]) -> Iterator[None]:
+    """Accept connections to servers, in a thread of its own; `listening` are sockets by server."""
+    running: list[subprocess.Popen[bytes]] = []
+    stop = Event()
+    thread = Thread(target=_accept, args=(listening, running, stop), name="ssh", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        for process in running:
             process.kill()
             process.wait()
 
-    def _accept(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            for name, listening in self._listening.items():
-                listening.setblocking(False)
-                selector.register(listening, selectors.EVENT_READ, name)
-            while not self._stop.is_set():
-                for key, _ in selector.select(REAP_S):
-                    self._begin(key.data)
-                self._running = [process for process in self._running if process.poll() is None]
 
-    def _begin(self, name: str) -> None:
-        """Hand a connection to an sshd; close it if no sshd can run."""
-        with suppress(OSError, LabError):
-            connection, _ = self._listening[name].accept()
-            with connection:
-                connection.setblocking(True)
-                words = command(name, (located("sshd"), "-i", "-f", f"{INSIDE}/config"))
-                self._running.append(spawn(name, words, stdin=connection, stdout=connection))
+def _accept(listening: Mapping[str, socket.socket], running: list[subprocess.Popen[bytes]], stop: Event) -> None:
+    with selectors.DefaultSelector() as selector:
+        for name, one in listening.items():
+            one.setblocking(False)
+            selector.register(one, selectors.EVENT_READ, name)
+        while not stop.is_set():
+            for key, _ in selector.select(REAP_S):
+                # A connection is closed if no sshd can run.
+                with suppress(OSError, LabError):
+                    running.append(_sshd(key.data, listening[key.data]))
+            running[:] = [process for process in running if process.poll() is None]
+
+
+def _sshd(name: str, listening: socket.socket) -> subprocess.Popen[bytes]:
+    connection, _ = listening.accept()
+    with connection:
+        connection.setblocking(True)
+        words = command(name, (located("sshd"), "-i", "-f", f"{INSIDE}/config"))
+        return spawn(name, words, stdin=connection, stdout=connection)

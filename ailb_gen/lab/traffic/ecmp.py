@@ -47,6 +47,6 @@ def ecmp(plan: LabPlan) -> Iterator[None]:
         for name in leaves:
             while routes(name, ECMP_TABLE, BIRD).keys() != routes(name, protocol=BIRD).keys():
                 if time.monotonic() > until:
-                    raise LabError(f"{name}: the routes without AIGP are not there after {PATIENCE_S:g} s")
+                    raise LabError(f"{name}: the routes without AIGP are missing after {PATIENCE_S:g} s")
                 time.sleep(0.05)
         yield

@@ -122,7 +122,6 @@ def receive(flows: tuple[Flow, ...], _load: TrafficLoad, pipe: Connection[Any, A
 
 
 def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:
-    """Return the headers of some of the datagrams that are there."""
     found = []
     for _ in range(64):
         try:

@@ -248,7 +248,7 @@ def test_what_goes_wrong_in_faults_is_found() -> None:
     )
     assert {row.check for row in rows} == {"AILBL33", "AILBL34", "AILBL35"}
     messages = [row.message for row in rows]
-    assert any("losing what leaves send: " in message for message in messages)
+    assert any("dropping packets from the leaves: " in message for message in messages)
     assert any("went down 4 times: it has other next hops than before" in message for message in messages)
     assert any("was interrupted for 800 ms, more than 100; 200 of 1000 packets were lost" in one for one in messages)
     assert any("packets from other leaves did not follow" in message for message in messages)
