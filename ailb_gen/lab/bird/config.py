@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from ipaddress import AddressValueError, IPv4Address
-from typing import TYPE_CHECKING
 
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.junos.regex import is_pattern
@@ -18,10 +16,7 @@ from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import SwitchPlan, link_local, port_of, unit_link
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.sessions import Side, discovered, local_as, refused, unfit
-from ailb_gen.shipped import shipped_templates
-
-if TYPE_CHECKING:
-    import jinja2
+from ailb_gen.shipped import template
 
 ALL_COLORS = "all-colors"
 DEFAULT_PREFERENCE = 100
@@ -49,17 +44,6 @@ class _Neighbor:
     passive: bool
 
 
-@cache
-def _template() -> jinja2.Template:
-    import jinja2
-
-    loader = jinja2.FileSystemLoader(str(shipped_templates() / "bird"))
-    environment = jinja2.Environment(  # noqa: S701 - not HTML
-        loader=loader, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    return environment.get_template("switch.conf.j2")
-
-
 def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held: bool = False) -> Translation:
     """Translate a switch for BIRD; `peers` are the neighbors whose router advertisements were heard.
 
@@ -81,7 +65,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
             untranslated.append(Untranslated(statement, "no minimum-interval: no BFD", group.bfd.line))
     functions = [router_advertisements(switch, plan, untranslated)]
     functions += [policies.function(switch.policies[name]) for name in used if name in switch.policies]
-    text = _template().render(
+    text = template("lab", "bird.conf.j2").render(
         model=model,
         filters=filters,
         plan=plan,

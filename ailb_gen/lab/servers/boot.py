@@ -36,6 +36,7 @@ from ailb_gen.lab.servers.files import (
     stage,
 )
 from ailb_gen.network.fabric import Network
+from ailb_gen.shipped import template
 
 BootMethod = Literal["netplan", "script"]
 # Addresses of a NIC in addition to those of the prefixes: link-local, and one to spare.
@@ -45,31 +46,6 @@ NETWORK_KEY = re.compile(r"net[./](?!(?:.*/)?\.\.(?:/|$))[^\0]+")
 # So many programs prepare files at once; each takes a quarter of a second.
 AT_ONCE = 4
 READY = "ready"
-MOUNTS = f"""\
-set -e
-mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/etc,workdir=$2/work" /etc
-mount --bind "$2/sbin" /usr/local/sbin
-cp -a "$3/etc/." /etc/
-cp -a "$3/usr/local/sbin/." /usr/local/sbin/
-mount -t tmpfs -o mode=755 tmpfs /var/lib
-mkdir "$2/run"
-mount -t tmpfs -o mode=755 tmpfs "$2/run"
-mkdir -p "$2/run/systemd"
-if [ -d "$3/run/systemd/network" ]; then
-    cp -a "$3/run/systemd/network" "$2/run/systemd/"
-    mkdir "$2/run/systemd/system"
-fi
-mkdir -m 755 "$2/run/sshd"
-[ ! -d "$5" ] || cp -a "$5" "$2/run/ailb-ssh"
-mount --bind "$2/run" /run
-mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /sys
-mount --bind /proc/sys /proc/sys
-mount --bind /proc/sys/net /proc/sys/net
-mount -o remount,bind,ro /proc/sys
-hostname "$4"
-echo {READY}
-exec sleep infinity >/dev/null 2>&1
-"""
 
 
 @dataclass(slots=True)
@@ -185,7 +161,8 @@ def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
     own = BASE / name
     for folder in ("etc", "work", "sbin"):
         (own / folder).mkdir(parents=True, mode=0o755)
-    words = ("unshare", "--mount", "--uts", "sh", "-c", MOUNTS, "sh", str(etc), str(own), str(staged), name, str(SSH))
+    mounts = template("lab", "mounts.sh").render()
+    words = ("unshare", "--mount", "--uts", "sh", "-c", mounts, "sh", str(etc), str(own), str(staged), name, str(SSH))
     return spawn(name, words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 

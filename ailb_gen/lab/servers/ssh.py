@@ -22,23 +22,11 @@ from ailb_gen.lab.namespaces import located, spawn
 from ailb_gen.lab.servers.boot import command, other_users
 from ailb_gen.lab.servers.files import SSH
 from ailb_gen.programs import program
+from ailb_gen.shipped import template
 
 USER = "root"
-# Where a server finds it: see MOUNTS in boot.py.
+# Where a server finds it: see templates/lab/mounts.sh.
 INSIDE = Path("/run/ailb-ssh")
-CONFIG = f"""\
-HostKey {INSIDE}/host_key
-AuthorizedKeysFile {INSIDE}/authorized_keys
-StrictModes no
-UsePAM no
-PermitRootLogin prohibit-password
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PidFile none
-LogLevel ERROR
-AcceptEnv none
-Subsystem sftp internal-sftp
-"""
 # How often processes that have ended are looked for. Seconds.
 REAP_S = 1.0
 
@@ -68,7 +56,7 @@ def make_keys(client: Path) -> Keys:
     host, own = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
     _secret(SSH / "host_key", host.export_private_key("openssh"))
     (SSH / "authorized_keys").write_bytes(own.export_public_key("openssh"))
-    (SSH / "config").write_text(CONFIG, encoding="ascii")
+    (SSH / "config").write_text(template("lab", "sshd_config.j2").render(inside=INSIDE), encoding="ascii")
     try:
         client.parent.mkdir(parents=True, exist_ok=True)
         _secret(client, own.export_private_key("openssh"))
