@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import jinja2
 
 PACKAGE_DIR = Path(__file__).parent
 
@@ -11,3 +16,18 @@ def shipped_templates() -> Path:
     """Return the folder of the templates: in the wheel, or beside the package in a checkout."""
     inside = PACKAGE_DIR / "templates"
     return inside if inside.is_dir() else PACKAGE_DIR.parent / "templates"
+
+
+@cache
+def template(folder: str, name: str) -> jinja2.Template:
+    """Return a template that no user replaces, for plain text, by its folder and its name."""
+    import jinja2
+
+    environment = jinja2.Environment(  # noqa: S701 - not HTML
+        loader=jinja2.FileSystemLoader(str(shipped_templates() / folder)),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name)

@@ -97,7 +97,7 @@ def check_lab(
 
 def _failures(switches: int, rounds: int | None, doubles: int | None, faults: bool | None) -> tuple[int, int, bool]:
     """Return what is to fail, with the defaults for a lab of so many switches. Raises LabError without nftables."""
-    from ailb_gen.lab.requirements import require
+    from ailb_gen.lab.namespaces import require
     from ailb_gen.programs import program
 
     if rounds is None:

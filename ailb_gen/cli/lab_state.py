@@ -69,11 +69,11 @@ def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", he
 
 def _row(plan: LabPlan, name: str, ports: dict[str, int]) -> dict[str, object]:
     """Return what one switch does; without a daemon, because it is not configured or that has ended, no sessions."""
-    from ailb_gen.lab.bird.control import Bird, NoDaemonError
+    from ailb_gen.lab.bird.control import NoDaemonError
     from ailb_gen.lab.bird.parse import sessions
-    from ailb_gen.lab.routers import control_socket
+    from ailb_gen.lab.routers import bird_of
 
-    bird, ended = Bird(control_socket(name)), False
+    bird, ended = bird_of(name), False
     try:
         found = list(sessions(bird).values())
     except NoDaemonError:
@@ -109,7 +109,7 @@ def fail(
     """Let a link fail, or all links of a device."""
     from ailb_gen.lab import faults
     from ailb_gen.lab.registry import enter
-    from ailb_gen.lab.requirements import require
+    from ailb_gen.lab.namespaces import require
 
     if silent or one_way:
         require(("nft",))

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from ailb_gen.addresses import BITS, Prefix
+from ailb_gen.addresses import BITS, Prefix, address_value
 from ailb_gen.errors import LabError
 from ailb_gen.lab.kernel import ADDRESSES, drain, subscribe
-from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.sockets import icmp6_socket
+from ailb_gen.lab.namespaces import icmp6_socket, inside
 
 SOLICITATION, ADVERTISEMENT = 133, 134
 # The type of prefix options (RFC 4861, 4.6), and the header of an advertisement and of a prefix option.
@@ -149,13 +148,14 @@ class RaSocket:
                 if error.errno in (errno.ENETDOWN, errno.ENODEV, errno.ENETUNREACH, errno.EHOSTUNREACH):
                     continue
                 raise LabError(f"{name}: router advertisements cannot be received: {error.strerror}") from error
-            index, limit = _arrival(extra)
-            source = int.from_bytes(socket.inet_pton(socket.AF_INET6, sender[0].partition("%")[0]), "big")
+            ancillary = {kind: value for level, kind, value in extra if level == socket.IPPROTO_IPV6}
+            (limit,) = struct.unpack_from("@i", ancillary[socket.IPV6_HOPLIMIT])
+            (index,) = struct.unpack_from("@i", ancillary[socket.IPV6_PKTINFO], 16)
+            source = address_value(sender[0].partition("%")[0]) or 0
             link = self._link(name, index)
-            if limit == HOP_LIMIT and source >> 118 == 0xFE80 >> 6 and link:
-                found = parse(data, name, link, source, time.time())
-                if found is not None:
-                    yield found
+            heard = parse(data, name, link, source, time.time())
+            if limit == HOP_LIMIT and source >> 118 == 0xFE80 >> 6 and link and heard is not None:
+                yield heard
 
     def _link(self, name: str, index: int) -> str:
         key = (name, index)
@@ -210,17 +210,6 @@ def cease(name: str, links: Iterable[str]) -> None:
             # Without the link there is no receiver either.
             with suppress(OSError):
                 sending.sendto(LAST_ADVERTISEMENT, (ALL_NODES, 0, 0, socket.if_nametoindex(link)))
-
-
-def _arrival(extra: list[tuple[int, int, bytes]]) -> tuple[int, int]:
-    """Return the index of the link that a packet came in on, and its hop limit."""
-    index = limit = 0
-    for level, kind, data in extra:
-        if level == socket.IPPROTO_IPV6 and kind == socket.IPV6_PKTINFO:
-            index = struct.unpack_from("@i", data, 16)[0]
-        elif level == socket.IPPROTO_IPV6 and kind == socket.IPV6_HOPLIMIT:
-            limit = struct.unpack_from("@i", data)[0]
-    return index, limit
 
 
 def capture(links: Iterable[tuple[str, str]], timeout_s: float) -> tuple[Advertisement, ...]:

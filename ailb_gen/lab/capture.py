@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab.namespaces import inside
-from ailb_gen.lab.sockets import open_socket, widen
+from ailb_gen.lab.namespaces import inside, open_socket, widen
 
 # Magic number of times in nanoseconds, version, time zone, accuracy, bytes kept of a packet, link type Ethernet.
 FILE_HEADER = struct.pack("=IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)

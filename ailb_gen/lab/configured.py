@@ -11,7 +11,7 @@ from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
 from ailb_gen.lab.advertisements import cease
 from ailb_gen.lab.bird.model import BirdPeer
-from ailb_gen.lab.links import Interface, LinkSettings, apply, powered_off, settings
+from ailb_gen.lab.links import Interface, powered_off, settings
 from ailb_gen.lab.plan import LabPlan, PortPlan, link_local, port_of, unit_link
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.switches import LabSwitch
@@ -42,7 +42,7 @@ class ConfiguredFabric:
     def start(self) -> None:
         """Start the daemons of all switches that are configured; they advertise, and have no sessions yet."""
         with self.lock:
-            on = [own for own in self.switches.values() if own.switch is not None]
+            on = [own for own in self.switches.values() if own.on]
             for own in on:
                 own.router.begin(own.render({}, held=True))
             for own in on:
@@ -59,7 +59,7 @@ class ConfiguredFabric:
         with self.lock:
             self.forwarding = True
             for name, own in self.switches.items():
-                if own.switch is not None:
+                if own.on:
                     own.forward(self.peers(name))
 
     def unaddressed(self) -> tuple[str, ...]:
@@ -78,11 +78,10 @@ class ConfiguredFabric:
         return {link for link, here in own_ends.items() if here.inet6 and here.enabled and far_ends[link].enabled}
 
     def _settings(self, end: End) -> Interface:
-        """Return the settings of a port by the configuration of its switch."""
         other = self.switches.get(end.device)
         if other is None or other.settings is None:
             return Interface()
-        return other.settings.interfaces[other.ports[end.port].link]
+        return other.settings[other.ports[end.port].link]
 
     def unheard(self) -> tuple[str, ...]:
         """Return the routers that advertise by their configuration and are not heard at the other end, as text."""
@@ -95,8 +94,10 @@ class ConfiguredFabric:
             )
 
     def _advertises(self, end: End) -> bool:
-        other = self.switches[end.device].switch if end.device in self.switches else None
-        return other is not None and f"{end.port}.0" in other.advertisements and self._settings(end).inet6
+        return f"{end.port}.0" in self._model(end.device).advertisements and self._settings(end).inet6
+
+    def _model(self, name: str) -> Switch:
+        return self.switch(name) if name in self.switches else unconfigured(name)
 
     def _hears(self, own: LabSwitch, port: PortPlan) -> bool:
         """Return whether a switch hears the router that its cable leads to."""
@@ -117,7 +118,7 @@ class ConfiguredFabric:
             silent = _falling_silent(own, found) if self.started else ()
             # Links may lose their addresses; and the daemon has a last word.
             cease(name, silent)
-            self._take(own, found, settings(self.plan, found))
+            own.take(found, settings(self.plan, found))
             self._configure([name, *self._neighbors(name)])
             cease(name, silent)
 
@@ -126,12 +127,8 @@ class ConfiguredFabric:
         with self.lock:
             own = self.switches[name]
             own.router.stop()
-            self._take(own, None, powered_off(self.plan, name))
+            own.take(None, powered_off(self.plan, name))
             self._configure(self._neighbors(name))
-
-    def _take(self, own: LabSwitch, found: Switch | None, wanted: LinkSettings) -> None:
-        apply(own.name, own.settings, wanted)
-        own.take(found, wanted)
 
     def listen(self, listener: RaListener) -> None:
         """Record router advertisements from a listener on all links from now on."""
@@ -152,7 +149,7 @@ class ConfiguredFabric:
         """Let the daemons of switches run the translation of configurations and heard routers."""
         for name in names if self.started else ():
             own = self.switches[name]
-            if own.switch is not None:
+            if own.on:
                 own.configure(self.peers(name), held=not self.forwarding)
 
     def peers(self, name: str) -> dict[str, BirdPeer]:
@@ -167,9 +164,9 @@ class ConfiguredFabric:
 
     def _asn(self, end: End) -> int | None:
         """Return the AS number that a switch has on the session of a port."""
-        other = self.switches[end.device].switch if end.device in self.switches else None
-        group = discovered(other).get(f"{end.port}.0") if other is not None else None
-        return local_as(other, other.groups[group]) if other is not None and group is not None else None
+        other = self._model(end.device)
+        group = discovered(other).get(f"{end.port}.0")
+        return local_as(other, other.groups[group]) if group is not None else None
 
     def keep_down(self, device: str, interface: str) -> None:
         """Keep the BGP session on a logical interface down, even if it is configured. Raises UsageError."""
@@ -192,7 +189,7 @@ class ConfiguredFabric:
 
     def switch(self, name: str) -> Switch:
         """Return the model of a device's active configuration, which is empty while it is off."""
-        return self.switches[name].switch or unconfigured(name)
+        return self.switches[name].switch
 
     def cable_bps(self, device: str, port: str) -> int | None:
         """Return the speed that the files give for the cable on a port, in bit/s; None where they give none."""
@@ -207,7 +204,6 @@ class ConfiguredFabric:
 
 def _falling_silent(own: LabSwitch, found: Switch) -> tuple[str, ...]:
     """Return the links on which another configuration sends no more router advertisements."""
-    before = own.switch.advertisements if own.switch is not None else {}
     speaking = {name for name in found.advertisements if (unit := found.unit(name)) is not None and unit.inet6}
-    links = (unit_link(own.plan, name) for name in before if name not in speaking)
+    links = (unit_link(own.plan, name) for name in own.switch.advertisements if name not in speaking)
     return tuple(link for link in links if link is not None)

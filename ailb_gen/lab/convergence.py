@@ -14,13 +14,13 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from ailb_gen.lab.bird import parse
-from ailb_gen.lab.bird.control import Bird, NoDaemonError
+from ailb_gen.lab.bird.control import NoDaemonError
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.links import LOSING
 from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.polling import settled
-from ailb_gen.lab.routers import control_socket
+from ailb_gen.lab.routers import bird_of
 from ailb_gen.lab.state import LabFabric
 
 # The least pause between two readings of all switches. Seconds.
@@ -73,24 +73,20 @@ def wait(plan: LabPlan, timeout_s: float, kernels: bool = True, quiet_s: float =
     after `timeout_s` pending updates. For sessions that are down it waits until nothing has changed for
     `quiet_s`. Without `kernels` only the daemons count. Raises LabError.
     """
-    with closing(Kernels()) as watched:
-        return _wait(plan, watched, timeout_s, kernels, quiet_s)
-
-
-def _wait(plan: LabPlan, watched: Kernels, timeout_s: float, kernels: bool, quiet_s: float) -> tuple[str, ...]:
     latest = time.monotonic() + timeout_s
-    before, since = status(plan, watched, kernels), time.monotonic()
-    while True:
-        time.sleep(PAUSE_S)
-        now = status(plan, watched, kernels)
-        if now.numbers != before.numbers:
-            since = time.monotonic()
-        quiet = time.monotonic() - since
-        if not now.busy and quiet > 0 and now.numbers == before.numbers and (not now.down or quiet > quiet_s):
-            return now.down
-        if time.monotonic() > latest:
-            return (*now.busy, *now.down)
-        before = now
+    with closing(Kernels()) as watched:
+        before, since = status(plan, watched, kernels), time.monotonic()
+        while True:
+            time.sleep(PAUSE_S)
+            now = status(plan, watched, kernels)
+            if now.numbers != before.numbers:
+                since = time.monotonic()
+            quiet = time.monotonic() - since
+            if not now.busy and quiet > 0 and now.numbers == before.numbers and (not now.down or quiet > quiet_s):
+                return now.down
+            if time.monotonic() > latest:
+                return (*now.busy, *now.down)
+            before = now
 
 
 def status(plan: LabPlan, watched: Kernels, kernels: bool = True) -> LabStatus:
@@ -98,7 +94,7 @@ def status(plan: LabPlan, watched: Kernels, kernels: bool = True) -> LabStatus:
     states = {}
     for name in plan.switches:
         with suppress(NoDaemonError):
-            states[name] = _states(name)
+            states[name] = {one.link: one for one in parse.sessions(bird_of(name)).values()}
     carriers = _carriers(plan, watched, states)
     busy, down = list(_unequal(plan, states, carriers)), list(_down(plan, states, carriers))
     if kernels and not busy:
@@ -109,10 +105,6 @@ def status(plan: LabPlan, watched: Kernels, kernels: bool = True) -> LabStatus:
         for link, one in rows.items()
     )
     return LabStatus(tuple(busy), tuple(down), numbers)
-
-
-def _states(name: str) -> dict[str, SessionState]:
-    return {one.link: one for one in parse.sessions(Bird(control_socket(name))).values()}
 
 
 def _carriers(plan: LabPlan, watched: Kernels, states: States) -> dict[str, set[str]]:
@@ -150,7 +142,7 @@ def _unequal(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) ->
 def _down(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:
     for name, link, here, _ in _pairs(plan, states):
         if not here.established and link in carriers[name]:
-            yield f"{name}: the session on {link} is {here.state}{f': {here.last_error}' if here.last_error else ''}"
+            yield f"{name}: the session on {link} is {here.trouble}"
 
 
 def _kernels(watched: Kernels, states: States) -> Iterable[str]:

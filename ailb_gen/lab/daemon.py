@@ -16,7 +16,7 @@ from ailb_gen.emulator.source import check_inventory, entries, password_of, spec
 from ailb_gen.lab import convergence, links, neighbor_table, registry
 from ailb_gen.lab.namespaces import end_by_signals, isolate
 from ailb_gen.lab.plan import LabPlan, plan
-from ailb_gen.lab.ports import Forwarder, listeners
+from ailb_gen.lab.ports import forwarded, listeners
 from ailb_gen.lab.registry import Lab
 from ailb_gen.lab.router_discovery import RaListener
 from ailb_gen.lab.servers import boot, ssh
@@ -82,7 +82,7 @@ def run(start: Start, network: Network, announce: Callable[[Ready], None], step:
         step("addresses of servers")
         missing += tuple(_lacking(booted, made, network, lab.fresh))
         stack.enter_context(fleet)
-        stack.enter_context(Forwarder(outside, {name: fleet.port(name) for name in fleet.devices}))
+        stack.enter_context(forwarded(outside, {name: fleet.port(name) for name in fleet.devices}))
         switches = {name: ports[name] for name in fleet.devices}
         entered = entries(fleet, switches) | hosts
         write_inventory(
@@ -101,7 +101,7 @@ def _reachable(
     if ssh.why_not():
         return unmanaged(tuple(made.servers)), ""
     keys = ssh.make_keys(inventory / SSH_KEY)
-    stack.enter_context(ssh.SshServers({name: outside[name] for name in made.servers}))
+    stack.enter_context(ssh.accepted({name: outside[name] for name in made.servers}))
     ports = {name: outside[name].getsockname()[1] for name in made.servers}
     return ssh.entries(keys, address, ports), ssh.known_hosts(keys, address, ports)
 

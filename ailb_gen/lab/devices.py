@@ -6,10 +6,9 @@ import os
 from collections.abc import Sequence
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.namespaces import inside, see_files
+from ailb_gen.lab.namespaces import environment, exit_code, inside, see_files
 from ailb_gen.lab.plan import LabPlan, unit_link
 from ailb_gen.lab.registry import Lab
-from ailb_gen.lab.requirements import environment
 from ailb_gen.lab.servers.boot import command
 from ailb_gen.wording import did_you_mean
 
@@ -53,5 +52,4 @@ def execute_in(lab: Lab, plan: LabPlan, device: str, words: Sequence[str]) -> in
             except OSError as error:
                 os.write(2, f"ailb-gen: {argv[0]}: {error.strerror}\n".encode())
                 os._exit(127)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code if code >= 0 else 128 - code
+    return exit_code(os.waitpid(child, 0)[1])

@@ -55,9 +55,9 @@ class CableFault:
 
 WORDS = {
     FaultKind.CARRIER: "no carrier",
-    FaultKind.SILENT: "loses all packets",
-    FaultKind.MUTE: "loses what {a} sends",
-    FaultKind.DEAF: "loses what {b} sends",
+    FaultKind.SILENT: "drops all packets",
+    FaultKind.MUTE: "drops all packets from {a}",
+    FaultKind.DEAF: "drops all packets from {b}",
 }
 
 
@@ -66,13 +66,13 @@ def fail(plan: LabPlan, word: str, kind: FaultKind) -> tuple[CableFault, ...]:
 
     Raises UsageError, LabError.
     """
-    return fail_cables(plan, cables_named(_cables(plan), word), kind)
+    return fail_cables(plan, cables_named(plan.cables(), word), kind)
 
 
 def fail_one_way(plan: LabPlan, word: str) -> tuple[CableFault, ...]:
     """Let cables lose the packets of the device that `word` begins with; returns them. Raises UsageError, LabError."""
     sender = re.split("[: ]", word, maxsplit=1)[0]
-    cables = cables_named(_cables(plan), word)
+    cables = cables_named(plan.cables(), word)
     return tuple(
         fault
         for kind, mute in ((FaultKind.MUTE, True), (FaultKind.DEAF, False))
@@ -89,9 +89,9 @@ def fail_cables(plan: LabPlan, cables: Iterable[tuple[End, End]], kind: FaultKin
 
 def repair(plan: LabPlan, word: str | None = None) -> tuple[CableFault, ...]:
     """Repair cables, without a word all that have failed; returns the faults. Raises UsageError, LabError."""
-    faults = repair_cables(plan, None if word is None else cables_named(_cables(plan), word))
+    faults = repair_cables(plan, None if word is None else cables_named(plan.cables(), word))
     if word is not None and not faults:
-        raise UsageError(f"{word!r}: it has no failure to repair; see: ailb-gen lab status")
+        raise UsageError(f"{word!r} has no failure to repair; see: ailb-gen lab status")
     return faults
 
 
@@ -106,7 +106,7 @@ def repair_cables(plan: LabPlan, cables: Iterable[tuple[End, End]] | None = None
 def cables_at(plan: LabPlan, ends: Iterable[End]) -> tuple[tuple[End, End], ...]:
     """Return the cables with some ends."""
     chosen = set(ends)
-    return tuple(cable for cable in _cables(plan) if not chosen.isdisjoint(cable))
+    return tuple(cable for cable in plan.cables() if not chosen.isdisjoint(cable))
 
 
 def faults_of(plan: LabPlan, observed: Mapping[str, Mapping[str, KernelLink]] | None = None) -> tuple[CableFault, ...]:
@@ -114,7 +114,7 @@ def faults_of(plan: LabPlan, observed: Mapping[str, Mapping[str, KernelLink]] | 
 
     Raises LabError.
     """
-    cables = list(_cables(plan))
+    cables = list(plan.cables())
     if observed is None:
         observed = {name: links(name) for name in {a.device for a, _ in cables}}
     return tuple(
@@ -123,12 +123,6 @@ def faults_of(plan: LabPlan, observed: Mapping[str, Mapping[str, KernelLink]] | 
         for kind in FaultKind
         if observed[a.device][plan.link(a)].group & kind.value
     )
-
-
-def _cables(plan: LabPlan) -> Iterator[tuple[End, End]]:
-    yield from ((cable.a, cable.b) for cable in plan.links)
-    for server in plan.servers.values():
-        yield from ((nic.leaf, End(server.name, nic.nic)) for nic in server.nics.values() if nic.leaf is not None)
 
 
 def _set(plan: LabPlan, faults: Iterable[CableFault], broken: bool) -> None:

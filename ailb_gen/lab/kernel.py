@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from ailb_gen.addresses import Prefix, address_value, interface_value
 from ailb_gen.emulator.fabric_state import TrafficCounters
 from ailb_gen.errors import LabError
-from ailb_gen.lab.namespaces import inside, output
-from ailb_gen.lab.sockets import open_socket
+from ailb_gen.lab.namespaces import inside, open_socket, output
 
 MAIN = 254
 # RTPROT_BIRD of linux/rtnetlink.h.
@@ -42,6 +41,10 @@ class KernelNextHop(NamedTuple):
 
     link: str
     gateway: int | None
+
+
+# The next hops of every prefix of a table.
+KernelRoutes = dict[Prefix, frozenset[KernelNextHop]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ def counters(name: str) -> dict[str, TrafficCounters]:
     return found
 
 
-def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Prefix, frozenset[KernelNextHop]]:
+def routes(name: str, table: int = MAIN, protocol: int | None = None) -> KernelRoutes:
     """Return the next hops that a device uses for every prefix of a table, or for those of a protocol.
 
     Next hops without carrier are not used; a prefix without any that is, or to be rejected, has none. A table without
@@ -144,9 +147,9 @@ def routes(name: str, table: int = MAIN, protocol: int | None = None) -> dict[Pr
     return read_routes(text)
 
 
-def read_routes(text: str) -> dict[Prefix, frozenset[KernelNextHop]]:
+def read_routes(text: str) -> KernelRoutes:
     """Read the output of `ip -6 -o route`: of routes to one prefix those with the lowest metric count."""
-    found: dict[Prefix, frozenset[KernelNextHop]] = {}
+    found: KernelRoutes = {}
     metrics: dict[Prefix, int] = {}
     known: dict[str, frozenset[KernelNextHop]] = {}
     for line in text.splitlines():
@@ -245,7 +248,7 @@ class Kernels:
         self._changes: dict[str, socket.socket] = {}
         self._changing: set[str] = set()
         self._links: dict[str, Mapping[str, KernelLink]] = {}
-        self._routes: dict[str, Mapping[Prefix, frozenset[KernelNextHop]]] = {}
+        self._routes: dict[str, KernelRoutes] = {}
 
     def links(self, name: str) -> Mapping[str, KernelLink]:
         """Return the links of a device by name."""
@@ -254,7 +257,7 @@ class Kernels:
             self._links[name] = links(name)
         return self._links[name]
 
-    def routes(self, name: str) -> Mapping[Prefix, frozenset[KernelNextHop]]:
+    def routes(self, name: str) -> KernelRoutes:
         """Return the next hops that a device uses for BIRD's prefixes, as `kernel.routes` does."""
         self._forget_changed(name)
         if name not in self._routes:

@@ -83,16 +83,11 @@ class Interface:
     mac: str = ""
 
 
+# The required settings of a device's links, by their Linux names.
+LinkSettings = Mapping[str, Interface]
 # Links as they are made.
 BLANK, BRIDGE = Interface(), Interface(mtu=LEAST_MTU)
 LOOPBACK = Interface(enabled=True, mtu=LOOPBACK_MTU, inet6=True)
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSettings:
-    """The required settings of a device's links, by their Linux names."""
-
-    interfaces: Mapping[str, Interface]
 
 
 def create(plan: LabPlan) -> None:
@@ -100,34 +95,28 @@ def create(plan: LabPlan) -> None:
     add(plan.devices)
     for name in plan.devices:
         write_sysctl(name, EVERYWHERE | (ON_SWITCHES if name in plan.switches else {}))
-    batch([*_fabric_cables(plan), *_server_cables(plan)])
+    batch(list(_veths(plan)))
 
 
-def _fabric_cables(plan: LabPlan) -> Iterator[str]:
-    for cable in plan.links:
-        near = plan.switches[cable.a.device].ports[cable.a.port]
-        far = plan.switches[cable.b.device].ports[cable.b.port]
-        yield _veth(near.cable, cable.a.device, near.link, near.mac, cable.b.device, far.link, far.mac)
-
-
-def _server_cables(plan: LabPlan) -> Iterator[str]:
+def _veths(plan: LabPlan) -> Iterator[str]:
+    for a, b in plan.cables():
+        number = plan.switches[a.device].ports[a.port].cable
+        yield _veth(number, *((plan.link(end), plan.mac(end), end.device) for end in (a, b)))
     for server in plan.servers.values():
         for number, nic in enumerate(server.nics.values()):
-            if nic.leaf is not None:
-                port = plan.switches[nic.leaf.device].ports[nic.leaf.port]
-                yield _veth(port.cable, nic.leaf.device, port.link, port.mac, server.name, nic.nic, nic.mac)
-            else:
+            if nic.leaf is None:
                 # The other end stays down: a NIC without carrier. No name of a NIC has a plus sign.
-                spare = MOST_CABLES + number
-                yield _veth(spare, server.name, nic.nic, nic.mac, server.name, f"+{number}", mac_address(0, number))
+                spare = (f"+{number}", mac_address(0, number), server.name)
+                yield _veth(MOST_CABLES + number, (nic.nic, nic.mac, server.name), spare)
 
 
-def _veth(cable: int, device: str, link: str, mac: str, far_device: str, far_link: str, far_mac: str) -> str:
+def _veth(cable: int, *ends: tuple[str, str, str]) -> str:
     # The kernel tells the loss of carrier at once only of a link whose peer has another number: of others it does so
     # once a second (linkwatch_urgent_event in net/core/link_watch.c).
-    index = FIRST_INDEX + 2 * cable
-    near = f"{link} address {mac} index {index} netns {device}"
-    far = f"{far_link} address {far_mac} index {index + 1} netns {far_device}"
+    near, far = (
+        f"{link} address {mac} index {index} netns {device}"
+        for index, (link, mac, device) in enumerate(ends, FIRST_INDEX + 2 * cable)
+    )
     return f"link add {near} type veth peer name {far}"
 
 
@@ -146,14 +135,14 @@ def settings(plan: LabPlan, switch: Switch) -> LinkSettings:
         mtu, addresses = _mtu(switch.ports["irb"], unit), _addresses(unit)
         number = int(name.rpartition(".")[2])
         found[name] = Interface(True, mtu, unit.inet6, addresses, mac=irb_mac(device.number, number))
-    return LinkSettings(found)
+    return found
 
 
 def powered_off(plan: LabPlan, name: str) -> LinkSettings:
     """Return the settings of a switch without power: all ports are down."""
     device = plan.switches[name]
     ports = {port.link: BLANK for port in device.ports.values()}
-    return LinkSettings({"lo": _own_loopback(device), **ports})
+    return {"lo": _own_loopback(device), **ports}
 
 
 def _own_loopback(device: SwitchPlan, addresses: frozenset[tuple[int, int]] = frozenset()) -> Interface:
@@ -226,16 +215,14 @@ def apply(name: str, old: LinkSettings | None, new: LinkSettings) -> None:
 
     A link that was made to fail stays down. Raises LabError.
     """
-    before = old.interfaces if old is not None else {}
-    lines = list(_bridge_lines(before, new.interfaces))
+    before = old or {}
+    lines = list(_bridge_lines(before, new))
     parameters: dict[str, int] = {}
     later: list[str] = []
     with links_locked():
-        toggled = {
-            link for link, to in new.interfaces.items() if link not in before or to.enabled != before[link].enabled
-        }
+        toggled = {link for link, to in new.items() if link not in before or to.enabled != before[link].enabled}
         groups = {link: found.group for link, found in links(name).items()} if toggled and before else {}
-        for link, to in new.interfaces.items():
+        for link, to in new.items():
             was = before.get(link) or _made(link, to)
             lines += _link_lines(link, was, to)
             if link in toggled:
@@ -257,7 +244,7 @@ def _made(link: str, interface: Interface) -> Interface:
     return BRIDGE if interface.mac else BLANK
 
 
-def _bridge_lines(old: Mapping[str, Interface], new: Mapping[str, Interface]) -> Iterator[str]:
+def _bridge_lines(old: LinkSettings, new: LinkSettings) -> Iterator[str]:
     """Bridges that go, bridges that come, and a veth pair for carrier where a bridge has no port."""
     for link in [link for link, interface in old.items() if interface.mac and link not in new]:
         yield f"link del {link}"
@@ -280,7 +267,7 @@ def _carrier(bridge: str) -> str:
     return f"up.{bridge.rpartition('.')[2]}"
 
 
-def _without_port(interfaces: Mapping[str, Interface]) -> frozenset[str]:
+def _without_port(interfaces: LinkSettings) -> frozenset[str]:
     used = {interface.bridge for interface in interfaces.values()}
     return frozenset(link for link, interface in interfaces.items() if interface.mac and link not in used)
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +23,7 @@ from typing import Any
 
 from ailb_gen.errors import LabError
 from ailb_gen.lab import run_directory
-from ailb_gen.lab.requirements import environment, located
+from ailb_gen.programs import program, search_path
 
 # From linux/sched.h, linux/mount.h and linux/prctl.h.
 NEW_MOUNTS, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = 0x00020000, 0x10000000, 0x20000000, 0x40000000
@@ -36,6 +38,22 @@ PATIENCE_S = 60.0
 # Signals that end a lab.
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
 
+# setsockopt(2) of raw sockets: RFC 3542, 3.2; a bit that is set blocks the type.
+ICMP6_FILTER = 1
+# SO_RCVBUFFORCE of asm-generic/socket.h.
+RECEIVE_BUFFER_FORCE = 33
+# The package of every program. Those that are not always needed are for some verbs.
+PACKAGES = {
+    "bird": "bird2",
+    "ip": "iproute2",
+    "nft": "nftables",
+    "netplan": "netplan.io",
+    "sshd": "openssh-server",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+}
+ALWAYS = ("bird", "ip")
+
 
 @cache
 def _libc() -> Any:  # noqa: ANN401 - the type of a library that is loaded at run time
@@ -43,22 +61,14 @@ def _libc() -> Any:  # noqa: ANN401 - the type of a library that is loaded at ru
 
 
 def _call(what: str, name: str, *arguments: object) -> None:
-    """Call a function of the C library. Raises LabError."""
     if getattr(_libc(), name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise LabError(f"{what}: {os.strerror(number)}")
 
 
 def _mount(kind: str, target: str, flags: int = 0, options: str = "") -> None:
-    _call(
-        f"cannot mount {kind} on {target}",
-        "mount",
-        kind.encode(),
-        target.encode(),
-        kind.encode(),
-        flags,
-        options.encode(),
-    )
+    words = (kind.encode(), target.encode(), kind.encode(), flags, options.encode())
+    _call(f"cannot mount {kind} on {target}", "mount", *words)
 
 
 def set_propagation(flags: int) -> None:
@@ -82,10 +92,7 @@ def isolate() -> int:
         Path("/proc/self/uid_map").write_text(f"0 {user} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
     parent = os.getpid()
-    child = os.fork()
-    if child:
-        _wait(child)
-    _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+    _continue_in_child(alone=True)
     if Path("/proc/self/stat").read_text(encoding="ascii").split()[3] != str(parent):
         os._exit(1)
     # As the mounted /proc, the host's, knows it.
@@ -98,15 +105,43 @@ def isolate() -> int:
     return number
 
 
-def _wait(child: int) -> None:
-    """Pass signals on, and leave with the exit code of the child; open files are the child's alone from now on."""
-    for number in ENDING:
-        signal.signal(number, lambda number, _: os.kill(child, number))
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(3):
-        os.dup2(nothing, descriptor)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    os._exit(_exit_code(os.waitpid(child, 0)[1]))
+def end_with_parent() -> None:
+    """Let the kernel end this process when the one that started it ends."""
+    _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
+
+
+def _continue_in_child(alone: bool) -> None:
+    """Continue in a new process, which ends with this one; this one leaves with its exit code.
+
+    This one passes on signals that the terminal has not sent to both. `alone`: open files are the child's alone.
+    """
+    passed = {*ENDING, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, passed)
+    child = os.fork()
+    if not child:
+        end_with_parent()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, passed)
+        return
+    if alone:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in range(3):
+            os.dup2(nothing, descriptor)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    while True:
+        caught = signal.sigwaitinfo(passed)
+        if caught.si_signo != signal.SIGCHLD:
+            if caught.si_code == FROM_PROCESS:
+                os.kill(child, caught.si_signo)
+            continue
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            os._exit(exit_code(status))
+
+
+def exit_code(status: int) -> int:
+    """Return the exit code of a process by what `waitpid` says, as a shell gives it."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
 
 
 def join(process: int) -> None:
@@ -128,13 +163,7 @@ def join(process: int) -> None:
     for file, flag in files:
         _call(f"cannot enter the namespaces of process {process}", "setns", file, flag)
         os.close(file)
-    passed = {*ENDING, signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, passed)
-    child = os.fork()
-    if child:
-        _wait_beside(child, passed)
-    _libc().prctl(SIGNAL_OF_PARENT, signal.SIGKILL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed)
+    _continue_in_child(alone=False)
 
 
 def see_files(process: int) -> None:
@@ -153,24 +182,6 @@ def see_files(process: int) -> None:
     # Entering a mount namespace changes to its root directory.
     with suppress(OSError):
         os.chdir(here)
-
-
-def _wait_beside(child: int, passed: set[signal.Signals]) -> None:
-    """Pass on signals that the terminal has not sent to both, and leave with the exit code of the child."""
-    while True:
-        found = signal.sigwaitinfo(passed)
-        if found.si_signo != signal.SIGCHLD:
-            if found.si_code == FROM_PROCESS:
-                os.kill(child, found.si_signo)
-            continue
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            os._exit(_exit_code(status))
-
-
-def _exit_code(status: int) -> int:
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
 
 
 def end_by_signals() -> None:
@@ -212,13 +223,32 @@ def inside(name: str) -> Iterator[None]:
 
 def _enter(name: str) -> None:
     try:
-        there = os.open(namespace(name), os.O_RDONLY)
+        with namespace(name).open("rb", buffering=0) as there:
+            _call(f"cannot enter the network namespace of {name}", "setns", there.fileno(), NEW_NETWORK)
     except OSError as error:
         raise LabError(f"there is no namespace of {name}: {error.strerror}") from error
-    try:
-        _call(f"cannot enter the network namespace of {name}", "setns", there, NEW_NETWORK)
-    finally:
-        os.close(there)
+
+
+def require(names: Iterable[str] = ALWAYS) -> None:
+    """Raise LabError for programs that are not installed, with the command that installs them."""
+    absent = [name for name in names if program(name) is None]
+    if absent:
+        packages = " ".join(PACKAGES[name] for name in absent)
+        raise LabError(f"not installed: {', '.join(absent)}; install with: sudo apt install {packages}")
+
+
+def located(name: str) -> str:
+    """Return the path by which a program is started. Raises LabError if it is not installed."""
+    found = program(name)
+    if found is None:
+        hint = f"; install with: sudo apt install {PACKAGES[name]}" if name in PACKAGES else ""
+        raise LabError(f"not installed: {name}{hint}")
+    return found
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of programs of a lab: they find the others that only root's PATH leads to."""
+    return {**os.environ, "PATH": search_path()}
 
 
 def spawn(name: str, words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen's
@@ -241,13 +271,7 @@ def output(name: str, words: Sequence[str], stdin: str | None = None) -> str:
     try:
         with inside(name) if name else nullcontext():
             done = subprocess.run(
-                argv,
-                input=stdin,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=PATIENCE_S,
-                env=environment(),
+                argv, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE_S, env=environment()
             )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(f"{' '.join(words)}: {error}") from error
@@ -285,3 +309,30 @@ def write_sysctl(name: str, values: Mapping[str, object]) -> None:
                 path.write_text(f"{value}\n", encoding="ascii")
             except OSError as error:
                 raise LabError(f"{name}: {key} = {value} cannot be set: {error.strerror}") from error
+
+
+def open_socket(name: str, family: int, kind: int, protocol: int = 0) -> socket.socket:
+    """Open a socket in the namespace of a device. Raises LabError."""
+    with inside(name):
+        try:
+            return socket.socket(family, kind, protocol)
+        except OSError as error:
+            raise LabError(f"{name}: a socket cannot be opened: {error.strerror}") from error
+
+
+def icmp6_socket(name: str, types: Iterable[int] = ()) -> socket.socket:
+    """Open a raw socket that receives some types of ICMPv6 messages. Raises LabError."""
+    made = open_socket(name, socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+    blocked = [0xFFFFFFFF] * 8
+    for number in types:
+        blocked[number // 32] &= ~(1 << number % 32)
+    made.setsockopt(socket.IPPROTO_ICMPV6, ICMP6_FILTER, struct.pack("@8I", *blocked))
+    return made
+
+
+def widen(receiving: socket.socket, size: int) -> None:
+    """Give a socket room for a burst; without the right to force it, as much as the system allows."""
+    try:
+        receiving.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, size)
+    except PermissionError:
+        receiving.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)

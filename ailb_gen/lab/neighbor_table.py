@@ -9,10 +9,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TextIO
 
 from ailb_gen.background import running
 from ailb_gen.errors import LabError
@@ -24,6 +24,14 @@ NAMES = ("gc_thresh2", "gc_thresh3")
 # As long as the kernel runs, like the limits themselves.
 RECORD = Path("/run/ailb-gen/neighbor-table.json")
 ENTRIES_OF_A_LINK = 2
+
+
+@dataclass(slots=True)
+class _Record:
+    """The limits before the first lab that needed more, empty without one, and the needs of labs by directory."""
+
+    before: dict[str, int]
+    labs: dict[str, int]
 
 
 def reserve(directory: Path, needed: int) -> str:
@@ -38,10 +46,10 @@ def reserve(directory: Path, needed: int) -> str:
     if os.geteuid() != 0:
         return "" if needed <= limit else _too_few(limit, needed)
     with _record() as record:
-        limit = _before(record).get("gc_thresh3", limit)
+        limit = record.before.get("gc_thresh3", limit)
         _forget_ended(record)
-        others = sum(_labs(record).values())
-        _labs(record)[str(directory)] = needed
+        others = sum(record.labs.values())
+        record.labs[str(directory)] = needed
         raised = _settle(record)
     if raised <= limit:
         return ""
@@ -60,7 +68,7 @@ def release(directory: Path | None = None) -> None:
         return
     with _record() as record:
         if directory is not None:
-            _labs(record).pop(str(directory), None)
+            record.labs.pop(str(directory), None)
         _forget_ended(record)
         _settle(record)
 
@@ -73,34 +81,18 @@ def _too_few(limit: int, needed: int) -> str:
     )
 
 
-def _settle(record: dict[str, dict[str, int]]) -> int:
+def _settle(record: _Record) -> int:
     """Set the limits that the labs on record need, twice over, or those of before if these suffice; return the last."""
-    before, most = _before(record), sum(_labs(record).values())
-    found = before or {name: _read(name) or 0 for name in NAMES}
-    more = 2 * most if most > found["gc_thresh3"] else 0
-    if more:
-        before.update(found)
-    for name, value in before.items():
+    before, most = record.before or {name: _read(name) or 0 for name in NAMES}, sum(record.labs.values())
+    more = 2 * most if most > before["gc_thresh3"] else 0
+    for name, value in before.items() if more or record.before else ():
         _write(name, value + more)
-    limit = found["gc_thresh3"] + more
-    if not more:
-        before.clear()
-    if not most:
-        record.clear()
-    return limit
+    record.before = before if more else {}
+    return before["gc_thresh3"] + more
 
 
-def _forget_ended(record: dict[str, dict[str, int]]) -> None:
-    for directory in [one for one in _labs(record) if running(Path(one), LAB) is None]:
-        del _labs(record)[directory]
-
-
-def _before(record: dict[str, dict[str, int]]) -> dict[str, int]:
-    return record.setdefault("before", {})
-
-
-def _labs(record: dict[str, dict[str, int]]) -> dict[str, int]:
-    return record.setdefault("labs", {})
+def _forget_ended(record: _Record) -> None:
+    record.labs = {one: needed for one, needed in record.labs.items() if running(Path(one), LAB) is not None}
 
 
 def _read(name: str) -> int | None:
@@ -119,8 +111,8 @@ def _write(name: str, value: int) -> None:
 
 
 @contextmanager
-def _record() -> Iterator[dict[str, dict[str, int]]]:
-    """Yield the record to change, locked; an empty one is removed. Raises LabError."""
+def _record() -> Iterator[_Record]:
+    """Yield the record to change, locked. Raises LabError."""
     try:
         RECORD.parent.mkdir(mode=0o755, exist_ok=True)
         file = os.fdopen(os.open(RECORD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+")
@@ -128,17 +120,12 @@ def _record() -> Iterator[dict[str, dict[str, int]]]:
         raise LabError(f"{RECORD}: {error.strerror}") from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        record = _content(file)
+        try:
+            kept = json.loads(file.read() or "{}")
+        except ValueError as error:
+            raise LabError(f"{RECORD}: not JSON: {error}; restore {LIMITS} by hand and delete the file") from error
+        record = _Record(kept.get("before", {}), kept.get("labs", {}))
         yield record
         file.seek(0)
         file.truncate()
-        file.write(f"{json.dumps(record)}\n")
-
-
-def _content(file: TextIO) -> dict[str, dict[str, int]]:
-    text = file.read()
-    try:
-        found = json.loads(text or "{}")
-    except ValueError as error:
-        raise LabError(f"{RECORD}: not JSON: {error}; restore {LIMITS} by hand and delete the file") from error
-    return {key: dict(value) for key, value in found.items() if isinstance(value, Mapping)}
+        file.write(f"{json.dumps(asdict(record))}\n")

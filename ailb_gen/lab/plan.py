@@ -9,7 +9,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ailb_gen.addresses import eui64
 from ailb_gen.errors import UsageError
@@ -31,12 +30,8 @@ UNICAST = re.compile(r"[0-9a-f][02468ace](?::[0-9a-f]{2}){5}")
 RESERVED = frozenset({"lo", "all", "default", ".", ".."})
 
 
-class Cabled(NamedTuple):
-    """The other end of a cable, its number, and its speed if the files say it."""
-
-    end: End
-    cable: int
-    speed_bps: int | None = None
+# The cables of a device by port: the other end, the number, and the speed if the files say it.
+Cables = Mapping[str, tuple[End, int, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +101,17 @@ class LabPlan:
         switch = self.switches.get(end.device)
         return switch.ports[end.port].link if switch is not None else end.port
 
+    def mac(self, end: End) -> str:
+        """Return the MAC address of an end of a cable."""
+        switch = self.switches.get(end.device)
+        return (switch.ports if switch is not None else self.servers[end.device].nics)[end.port].mac
+
+    def cables(self) -> Iterator[tuple[End, End]]:
+        """Iterate over the ends of all cables, those of leaves and switches first."""
+        yield from ((cable.a, cable.b) for cable in self.links)
+        for server in self.servers.values():
+            yield from ((nic.leaf, End(server.name, nic.nic)) for nic in server.nics.values() if nic.leaf is not None)
+
 
 def plan(network: Network) -> LabPlan:
     """Plan the lab of a fabric.
@@ -113,15 +119,18 @@ def plan(network: Network) -> LabPlan:
     Raises UsageError for cables that cannot be laid: two in one port, between two servers, with names that Linux does
     not take, or more devices or cables than there are numbers.
     """
-    names, servers = tuple(_switch_names(network)), tuple(_server_names(network))
+    # Those that only cables know come last.
+    cabled_switches = {end.device for end in (*network.link_ends(), *network.attachments.values())}
+    names = (*network.switches, *sorted(cabled_switches - network.switches.keys()))
+    servers = (*network.hosts, *sorted({server for server, _ in network.attachments} - network.hosts.keys()))
     _check(network, names, servers)
     numbers = {name: number for number, name in enumerate((*names, *servers), start=1)}
     speeds = network.attachment_bps
     attached = [Cable(leaf, End(*nic), speed_bps=speeds.get(leaf)) for nic, leaf in network.attachments.items()]
-    far: dict[str, dict[str, Cabled]] = defaultdict(dict)
+    far: dict[str, dict[str, tuple[End, int, int | None]]] = defaultdict(dict)
     for number, cable in enumerate((*network.links, *attached), start=1):
-        far[cable.a.device][cable.a.port] = Cabled(cable.b, number, cable.speed_bps)
-        far[cable.b.device][cable.b.port] = Cabled(cable.a, number, cable.speed_bps)
+        for own, peer in ((cable.a, cable.b), (cable.b, cable.a)):
+            far[own.device][own.port] = (peer, number, cable.speed_bps)
     switches = {name: _switch(name, numbers[name], network.roles.get(name, "leaf"), far[name]) for name in names}
     cabled = len(network.links) + len(attached)
     return LabPlan(
@@ -184,18 +193,6 @@ def _readable(port: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]", "-", port, flags=re.ASCII)[: LONGEST - 6]
 
 
-def _switch_names(network: Network) -> Iterator[str]:
-    """Yield the switches in the order of the network, then those that only cables know."""
-    cabled = sorted({end.device for end in (*network.link_ends(), *network.attachments.values())})
-    yield from network.switches
-    yield from (name for name in cabled if name not in network.switches)
-
-
-def _server_names(network: Network) -> Iterator[str]:
-    yield from network.hosts
-    yield from sorted({server for server, _ in network.attachments} - network.hosts.keys())
-
-
 def _check(network: Network, names: tuple[str, ...], servers: tuple[str, ...]) -> None:
     both = sorted(set(names) & set(servers))
     if both:
@@ -209,16 +206,16 @@ def _check(network: Network, names: tuple[str, ...], servers: tuple[str, ...]) -
         raise UsageError(f"a lab has at most {MOST} devices and {MOST // 2} cables")
 
 
-def _switch(name: str, number: int, role: str, far: Mapping[str, Cabled]) -> SwitchPlan:
+def _switch(name: str, number: int, role: str, far: Cables) -> SwitchPlan:
     links = link_names(far)
     ports = {
-        port: PortPlan(port, links[port], mac_address(number, to.cable), to.end, to.cable, to.speed_bps)
-        for port, to in far.items()
+        port: PortPlan(port, links[port], mac_address(number, cable), end, cable, speed_bps)
+        for port, (end, cable, speed_bps) in far.items()
     }
     return SwitchPlan(name, number, role, LAB_ADDRESSES | number, ports)
 
 
-def _server(network: Network, name: str, number: int, far: Mapping[str, Cabled], cabled: int) -> ServerPlan:
+def _server(network: Network, name: str, number: int, far: Cables, cabled: int) -> ServerPlan:
     host = network.hosts.get(name)
     configured = host.profile.nics if host is not None else {}
     nics = {}
@@ -227,8 +224,7 @@ def _server(network: Network, name: str, number: int, far: Mapping[str, Cabled],
             raise UsageError(
                 f"{name}: {nic!r} cannot be the name of a NIC of Linux; it has at most {LONGEST} characters"
             )
-        to = far.get(nic)
-        leaf, cable = (to.end, to.cable) if to is not None else (None, cabled + spare)
+        leaf, cable, _ = far.get(nic, (None, cabled + spare, None))
         written = (configured[nic].mac if nic in configured else None) or ""
         mac = written if UNICAST.fullmatch(written) else mac_address(number, cable & MOST)
         nics[nic] = NicPlan(nic, mac, leaf)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 from ailb_gen.errors import LabError, UsageError
@@ -36,38 +36,35 @@ def listeners(address: str, base_port: int, names: Sequence[str]) -> dict[str, s
     return found
 
 
-class Forwarder:
-    """Passes connections on, in a thread of its own; a context manager. `targets` are ports of 127.0.0.1 inside."""
+@contextmanager
+def forwarded(listening: Mapping[str, socket.socket], targets: Mapping[str, int]) -> Iterator[None]:
+    """Pass connections on, in a thread of its own; `targets` are ports of 127.0.0.1 inside. Raises LabError."""
+    loop, ready = asyncio.new_event_loop(), Event()
+    pairs = [(listening[name], port) for name, port in targets.items()]
+    thread = Thread(target=_run, args=(loop, pairs, ready), name="ports", daemon=True)
+    thread.start()
+    if not ready.wait(60):
+        raise LabError("the ports of the lab do not open")
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
 
-    def __init__(self, listening: Mapping[str, socket.socket], targets: Mapping[str, int]) -> None:
-        self._pairs = [(listening[name], port) for name, port in targets.items()]
-        self._loop = asyncio.new_event_loop()
-        self._ready = Event()
-        self._thread = Thread(target=self._run, name="ports", daemon=True)
 
-    def __enter__(self) -> Forwarder:
-        self._thread.start()
-        if not self._ready.wait(60):
-            raise LabError("the ports of the lab do not open")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        opening = (asyncio.start_server(_passing_to(port), sock=listening) for listening, port in self._pairs)
-        servers = [self._loop.run_until_complete(one) for one in opening]
-        self._ready.set()
-        self._loop.run_forever()
-        for server in servers:
-            server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                self._loop.run_until_complete(task)
-        self._loop.close()
+def _run(loop: asyncio.AbstractEventLoop, pairs: Sequence[tuple[socket.socket, int]], ready: Event) -> None:
+    asyncio.set_event_loop(loop)
+    opening = (asyncio.start_server(_passing_to(port), sock=listening) for listening, port in pairs)
+    servers = [loop.run_until_complete(one) for one in opening]
+    ready.set()
+    loop.run_forever()
+    for server in servers:
+        server.close()
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            loop.run_until_complete(task)
+    loop.close()
 
 
 def _passing_to(port: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[object, object, None]]:

@@ -7,25 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.fabric_state import RouteTotals
-from ailb_gen.lab.bird.model import DIRECT, Attributes, RibRoute
+from ailb_gen.lab.bird.model import DIRECT, RibRoute
 from ailb_gen.routing.rib import ORDER, Path
-from ailb_gen.routing.route import BGP, Route, rank
 from ailb_gen.routing.route import DIRECT as DIRECT_ROUTE
+from ailb_gen.routing.route import Route, rank
 
 # Where a session goes: the logical interface, the peer, and the name of the group.
 Ends = tuple[str, str, str]
-
-
-def route_of(attributes: Attributes) -> Route:
-    """Return a route with the attributes that BIRD shows."""
-    return Route(
-        as_path=attributes.as_path,
-        communities=attributes.communities,
-        aigp=attributes.aigp,
-        local_preference=attributes.local_preference,
-        med=attributes.med,
-        protocol=BGP,
-    )
 
 
 def by_prefix(routes: Iterable[RibRoute]) -> dict[Prefix, tuple[RibRoute, ...]]:
@@ -47,34 +35,28 @@ def paths(
     held = {route.protocol: route for route in routes}
     best = next((route for route in held.values() if route.active), None)
     local = best is not None and best.protocol == DIRECT
-    active = route_of(best.attributes) if best is not None and not local else None
+    active = best.route if best is not None and not local else None
     found = [Path(Route(protocol=DIRECT_ROUTE), "active")] if local else []
     for protocol, (interface, peer, group) in sessions.items():
         one = held.get(protocol)
         if one is not None:
-            route = route_of(one.attributes)
-            status, reason = _status(one, route, active, interface in used, held.values(), reasons)
-            found.append(Path(route, status, reason, peer, interface, group))
+            status, reason = _status(one, active, interface in used, held.values(), reasons)
+            found.append(Path(one.route, status, reason, peer, interface, group))
     return tuple(sorted(found, key=lambda path: ORDER[path.status]))
 
 
 def _status(
-    one: RibRoute,
-    route: Route,
-    active: Route | None,
-    used: bool,
-    held: Iterable[RibRoute],
-    reasons: Mapping[int, str],
+    one: RibRoute, active: Route | None, used: bool, held: Iterable[RibRoute], reasons: Mapping[int, str]
 ) -> tuple[str, str]:
-    if one.attributes.hidden:
-        return "hidden", reasons.get(one.attributes.hidden, "rejected by import policy")
+    if one.hidden:
+        return "hidden", reasons.get(one.hidden, "rejected by import policy")
     if one.active:
         return "active", ""
     if active is None:
         return "inactive", "Route Preference"
     if used:
         return "multipath", ""
-    return "inactive", _lost(route, active, held)
+    return "inactive", _lost(one.route, active, held)
 
 
 def _lost(route: Route, best: Route, held: Iterable[RibRoute]) -> str:
@@ -85,7 +67,7 @@ def _lost(route: Route, best: Route, held: Iterable[RibRoute]) -> str:
         return "AIGP"
     if len(route.as_path) != len(best.as_path):
         return "AS path"
-    equal = (route_of(one.attributes) for one in held if one.protocol != DIRECT and not one.attributes.hidden)
+    equal = (one.route for one in held if one.protocol != DIRECT and not one.hidden)
     meds = [one.med or 0 for one in equal if one.as_path[:1] == route.as_path[:1] and rank(one) == rank(best)]
     if (route.med or 0) > min(meds, default=0):
         return "Route Metric or MED comparison"
@@ -99,6 +81,6 @@ def totals(held: Mapping[Prefix, Iterable[RibRoute]], sessions: Mapping[str, End
         learned = [route for route in routes if route.protocol in sessions]
         active += any(route.active for route in learned)
         destinations += bool(learned) and not any(route.protocol == DIRECT for route in routes)
-        hidden += sum(1 for route in learned if route.attributes.hidden)
+        hidden += sum(1 for route in learned if route.hidden)
         paths += len(learned)
     return RouteTotals(active, destinations, hidden, paths)

@@ -62,7 +62,7 @@ class RaListener:
             for name, switch in plan.switches.items()
         }
         self._ears = RaSocket(plan.switches, addresses=True)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._devices = {name: _Device() for name in plan.switches}
         self._wake_read, self._wake_write = os.pipe()
         self._ears.watch(self._wake_read)
@@ -96,19 +96,16 @@ class RaListener:
 
     def routers(self, device: str) -> dict[str, int]:
         """Return the link-local addresses of the routers that a switch hears, by link: of several the lowest."""
+        found: dict[str, int] = {}
         with self._lock:
-            return self._routers(device)
+            for link, source in self._devices[device].last:
+                found[link] = min(source, found.get(link, source))
+        return found
 
     def advertisements(self, device: str) -> tuple[Advertisement, ...]:
         """Return the last advertisement of every router that a switch hears."""
         with self._lock:
             return tuple(heard for heard, _ in self._devices[device].last.values())
-
-    def _routers(self, device: str) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for link, source in self._devices[device].last:
-            found[link] = min(source, found.get(link, source))
-        return found
 
     def _run(self, tell: Callable[[str, Mapping[str, int]], None]) -> None:
         while not self._ended:
@@ -119,7 +116,7 @@ class RaListener:
             now = time.monotonic()
             with self._lock:
                 self._note(heard, now)
-                due = [(name, self._routers(name)) for name, device in self._devices.items() if device.due(now)]
+                due = [(name, self.routers(name)) for name, device in self._devices.items() if device.due(now)]
                 for name, _ in due:
                     self._devices[name].changed = None
             for name, routers in due:
@@ -149,7 +146,7 @@ class RaListener:
     def _ask(self, names: Iterable[str]) -> None:
         """Solicit routers on the links of devices where none is heard."""
         with self._lock:
-            silent = [(name, self._ports[name].keys() - self._routers(name).keys()) for name in names]
+            silent = [(name, self._ports[name].keys() - self.routers(name).keys()) for name in names]
         for name, links in silent:
             for link in links:
                 self._ears.ask(name, link)

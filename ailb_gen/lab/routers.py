@@ -24,6 +24,11 @@ def control_socket(name: str) -> Path:
     return run_directory.here(FOLDER) / f"{name}.ctl"
 
 
+def bird_of(name: str) -> Bird:
+    """Return the daemon of a switch, which may not run."""
+    return Bird(control_socket(name))
+
+
 def config_file(name: str) -> Path:
     """Return the file of the configuration that the daemon of a switch runs."""
     return run_directory.here(FOLDER) / f"{name}.conf"
@@ -34,7 +39,7 @@ class Router:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.control = Bird(control_socket(name))
+        self.control = bird_of(name)
         self.text = ""
         self._file, self._log = config_file(name), run_directory.here(FOLDER) / f"{name}.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -67,11 +72,10 @@ class Router:
     def begin(self, text: str) -> None:
         """Start the daemon, and do not wait until it answers. Raises LabError."""
         self._file.parent.mkdir(exist_ok=True)
-        self._file.write_text(text, encoding="utf-8")
+        self.note(text)
         words = ["bird", "-f", "-c", str(self._file), "-s", str(control_socket(self.name))]
         with self._log.open("ab") as log:
-            self._process = spawn(self.name, words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.text = text
+            self._process = spawn(self.name, words, stdout=log, stderr=log)
 
     def wait(self) -> None:
         """Wait until the daemon answers. Raises LabError."""

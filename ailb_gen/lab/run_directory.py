@@ -33,20 +33,10 @@ def processes() -> Path:
     return _here.parent / "proc"
 
 
-def descriptors() -> tuple[int, ...]:
-    """Return the descriptors that a process needs to find the lab where this one does; none inside of it."""
-    return () if _here == RUN else (int(_here.parent.name),)
-
-
 def take(run: str) -> None:
-    """Find the lab's /run at a path from now on: `root` of the process that started this one."""
+    """Find the lab's /run at a path from now on."""
     global _here  # noqa: PLW0603 - like the working directory, of the process as a whole
     _here = Path(run)
-
-
-def root() -> str:
-    """Return where this process finds the lab's /run."""
-    return str(_here)
 
 
 def open_root(directory: Path) -> None:

@@ -13,7 +13,7 @@ from ailb_gen.lab.advertisements import Advertisement
 from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.configured import ConfiguredFabric
 from ailb_gen.lab.plan import LabPlan, mac_address, port_of, unit_link
-from ailb_gen.lab.ribs import Ends, paths, route_of, totals
+from ailb_gen.lab.ribs import Ends, paths, totals
 from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import RaPrefix, RouterAdvertisement
@@ -93,7 +93,7 @@ class LabFabric(ConfiguredFabric):
 
     def _session(self, own: LabSwitch, side: Side, far: End, state: SessionState | None, bfd_up: bool) -> BgpSession:
         established = state is not None and state.established
-        known = self.switch(own.name).groups[side.group].peer_as
+        known = own.switch.groups[side.group].peer_as
         return BgpSession(
             interface=side.interface,
             group=side.group,
@@ -128,12 +128,10 @@ class LabFabric(ConfiguredFabric):
             return paths(own.rib().get(prefix, ()), self._ends(own), frozenset(own.fib().get(prefix, ())), reasons)
 
     def _ends(self, own: LabSwitch) -> dict[str, Ends]:
-        """Return where the sessions of a switch go, by protocol."""
-        groups, found = own.groups(), {}
-        for interface, group in groups.items():
-            protocol, far = own.protocol(interface), own.ports[port_of(interface)].far
-            if protocol is not None:
-                found[protocol] = (interface, far.device, group)
+        groups, found = own.switch.groups, {}
+        for interface, side in own.sides().items():
+            if (protocol := own.protocol(interface)) is not None:
+                found[protocol] = (interface, own.ports[port_of(interface)].far.device, groups[side.group].name)
         return found
 
     def next_hops(self, name: str, prefix: Prefix) -> Sequence[NextHop]:
@@ -144,7 +142,7 @@ class LabFabric(ConfiguredFabric):
 
     def _next_hop(self, own: LabSwitch, interface: str) -> NextHop:
         far, side = own.ports[port_of(interface)].far, own.sides().get(interface)
-        color = self.switch(own.name).groups[side.group].color if side is not None else None
+        color = own.switch.groups[side.group].color if side is not None else None
         return NextHop(interface, far.device, f"{far.port}.0", color or "")
 
     def prefix_counts(self, name: str) -> Mapping[str, PrefixCounts]:
@@ -175,7 +173,7 @@ class LabFabric(ConfiguredFabric):
             own = self.switches[name]
             protocol = own.protocol(session.interface)
             rows = own.exported(protocol) if session.established and protocol is not None else ()
-            sent = {row.prefix: route_of(row.attributes) for row in rows}
+            sent = {row.prefix: row.route for row in rows}
             return {prefix: replace(sent[prefix], local_preference=DEFAULT_LOCAL_PREFERENCE) for prefix in sorted(sent)}
 
     def advertised_count(self, name: str, session: BgpSession) -> int:

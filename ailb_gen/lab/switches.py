@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import partial
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.emulator.fabric_state import TrafficCounters
+from ailb_gen.emulator.fabric_state import TrafficCounters, unconfigured
 from ailb_gen.lab import kernel
 from ailb_gen.lab.bird import parse
 from ailb_gen.lab.bird.config import render
 from ailb_gen.lab.bird.model import BFD, KERNEL, BirdPeer, RibRoute, SessionState, Translation
-from ailb_gen.lab.links import LinkSettings
+from ailb_gen.lab.links import LinkSettings, apply
 from ailb_gen.lab.plan import LINK_LOCAL, SwitchPlan
 from ailb_gen.lab.polling import AnswerCache
 from ailb_gen.lab.ribs import by_prefix
@@ -21,7 +21,6 @@ from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.sessions import Side, sides
 
-UP = "Up"
 # Answers about what another configuration changes are given after the first, and after the second at the latest.
 SETTLING_S, SETTLING_MOST_S = 0.3, 2.0
 PAUSE_S = 0.05
@@ -30,7 +29,8 @@ PAUSE_S = 0.05
 class LabSwitch:
     """A switch of a lab. Raises LabError when its daemon or its kernel does not answer.
 
-    `switch` and `settings` follow from its active configuration, None while it is off; its daemon runs `translation`.
+    `switch` and `settings` follow from its active configuration, empty and None while it is off; its daemon runs
+    `translation`.
     `kept_down` are logical interfaces whose session must not come up.
     """
 
@@ -38,29 +38,30 @@ class LabSwitch:
         self.plan, self.name = plan, plan.name
         self.router = Router(plan.name)
         self.answers = AnswerCache()
-        self.switch: Switch | None = None
+        self.switch = unconfigured(plan.name)
+        self.on = False
         self.settings: LinkSettings | None = None
         self.translation: Translation | None = None
         self.kept_down: set[str] = set()
         # In the order of cables.
         self.ports = {port.port: port for port in sorted(plan.ports.values(), key=lambda one: one.cable)}
         self.units = {port.link: f"{port.port}.0" for port in self.ports.values()}
-        cables = (Cable(End(plan.name, port.port), port.far) for port in self.ports.values())
-        self._network = Network({}, {}, {}, tuple(cables), {}, ())
+        self._cables = tuple(Cable(End(plan.name, port.port), port.far) for port in self.ports.values())
         self._sides: dict[str, Side] | None = None
         # When the daemon got another configuration, until it has applied it.
         self._changed: float | None = None
 
     def take(self, found: Switch | None, wanted: LinkSettings) -> None:
-        """Note another configuration; None while the switch is off."""
-        self.switch, self.settings, self._sides = found, wanted, None
+        """Let the kernel have other settings, those of another configuration; None while the switch is off."""
+        apply(self.name, self.settings, wanted)
+        self.switch, self.on, self.settings = found or unconfigured(self.name), found is not None, wanted
+        self._sides = None
         self.answers.forget()
 
     def sides(self) -> Mapping[str, Side]:
         """Return its own side of the sessions that its configuration allows, by logical interface."""
         if self._sides is None:
-            known = {self.name: self.switch} if self.switch is not None else {}
-            network = Network(known, {}, {}, self._network.links, {}, ())
+            network = Network({self.name: self.switch}, {}, {}, self._cables, {}, ())
             own = (side for _, side, _ in sides(network) if isinstance(side, Side))
             self._sides = {side.interface: side for side in own}
         return self._sides
@@ -89,7 +90,7 @@ class LabSwitch:
 
     def render(self, peers: Mapping[str, BirdPeer], held: bool) -> str:
         """Return the daemon's configuration with some peers; nothing while the switch is off."""
-        if self.switch is None:
+        if not self.on:
             return ""
         self.translation = render(self.switch, self.plan, peers, held)
         return self.translation.text
@@ -110,11 +111,6 @@ class LabSwitch:
         if protocol is not None and self.router.running:
             self.router.switch_on(protocol, on)
             self.answers.forget()
-
-    def groups(self) -> dict[str, str]:
-        """Return the names of the groups of its sessions, by logical interface."""
-        own = self.switch
-        return {one: own.groups[side.group].name for one, side in self.sides().items()} if own is not None else {}
 
     def protocol(self, interface: str) -> str | None:
         """Return the name of the daemon's session on a logical interface; None without one."""
@@ -139,10 +135,9 @@ class LabSwitch:
     def rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
         """Return the daemon's routes by prefix, in order."""
         self._settle()
-        return self.answers.get("rib", self._rib) if self.router.running else {}
-
-    def _rib(self) -> Mapping[Prefix, tuple[RibRoute, ...]]:
-        return by_prefix(parse.rib(self.router.control))
+        if not self.router.running:
+            return {}
+        return self.answers.get("rib", lambda: by_prefix(parse.rib(self.router.control)))
 
     def fib(self) -> Mapping[Prefix, tuple[str, ...]]:
         """Return the logical interfaces by which the kernel sends packets to prefixes, in the order of cables."""
@@ -170,10 +165,8 @@ class LabSwitch:
 
     def bfd_up(self) -> frozenset[str]:
         """Return the links on which a BFD session is up."""
-        return self.answers.get("bfd", self._bfd_up) if self.router.running else frozenset()
-
-    def _bfd_up(self) -> frozenset[str]:
-        return frozenset(one.link for one in parse.bfd(self.router.control) if one.state == UP)
+        states = self.answers.get("bfd", partial(parse.bfd, self.router.control)) if self.router.running else {}
+        return frozenset(link for link, state in states.items() if state.up)
 
     def exported(self, protocol: str) -> tuple[RibRoute, ...]:
         """Return the routes that the daemon sends over a session."""

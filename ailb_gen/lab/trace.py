@@ -15,9 +15,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ailb_gen.addresses import address_text
+from ailb_gen.addresses import address_text, address_value
 from ailb_gen.errors import LabError
-from ailb_gen.lab.sockets import icmp6_socket, open_socket, widen
+from ailb_gen.lab.namespaces import icmp6_socket, open_socket, widen
 
 # The port that traceroute(8) starts with: nothing listens there, the target answers "port unreachable".
 PORT = 33434
@@ -37,11 +37,13 @@ MTU_DISCOVER, PROBE_MTU = 23, 3
 IPV6_HEADER, UDP_HEADER = 40, 8
 # A packet that is not traced.
 FAR = 64
+# How often a packet is sent that is not answered.
+TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A trace to make: from an address of a server to another address; `port` is the UDP source port.
+    """A trace to make: from an address of a server to another address.
 
     `size` is that of the packets with all headers of IPv6, in bytes; 0 is the least.
     """
@@ -49,7 +51,6 @@ class Probe:
     server: str
     source: int
     target: int
-    port: int = SOURCE_PORT
     size: int = 0
 
 
@@ -67,8 +68,6 @@ class PacketTrace:
 
 @dataclass(slots=True)
 class _Tracing:
-    """A probe, with the answers by hop limit."""
-
     probe: Probe
     answers: dict[int, int] = field(default_factory=dict)
     last: int = 0
@@ -102,75 +101,55 @@ def arrive(probes: Sequence[Probe], timeout_s: float = 0.5) -> list[PacketTrace]
     return trace(probes, (FAR,), timeout_s)
 
 
-def trace(
-    probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5, tries: int = 2
-) -> list[PacketTrace]:
+def trace(probes: Sequence[Probe], limits: Sequence[int] = range(1, 9), timeout_s: float = 0.5) -> list[PacketTrace]:
     """Trace all probes at once, one hop limit after the other; returns them in the same order.
 
-    A probe that is not answered for `timeout_s` is sent again, `tries` times in all; a trace ends after two silent hops
+    A probe that is not answered for `timeout_s` is sent once more; a trace ends after two silent hops
     in a row. Raises LabError when a server's namespace is not there.
     """
     tracings = [_Tracing(probe) for probe in probes]
     with ExitStack() as stack:
         servers = list(dict.fromkeys(probe.server for probe in probes))
-        sockets = {name: _receiver(name, stack) for name in servers}
-        senders = {(probe.server, probe.port) for probe in probes}
-        udp = {(name, port): _sender(name, port, stack) for name, port in sorted(senders)}
         selector = stack.enter_context(selectors.DefaultSelector())
-        for icmp in sockets.values():
+        for name in servers:
+            icmp = _receiver(name, stack)
             selector.register(icmp, selectors.EVENT_READ, icmp)
+        udp = {name: _sender(name, stack) for name in servers}
         before = limits[0] - 1
-        for limit in limits:
-            for _ in range(tries):
-                waiting = {
-                    number
-                    for number, one in enumerate(tracings)
-                    if not one.last and limit not in one.answers and limit - max(one.answers, default=before) <= 2
-                }
-                if not waiting:
-                    break
-                _round(waiting, limit, tracings, udp, selector, timeout_s)
+        for limit in (limit for limit in limits for _ in range(TRIES)):
+            waiting = {
+                number
+                for number, one in enumerate(tracings)
+                if not one.last and limit not in one.answers and limit - max(one.answers, default=before) <= 2
+            }
+            for count, number in enumerate(sorted(waiting), 1):
+                probe = tracings[number].probe
+                _send(udp[probe.server], probe, number, limit)
+                if count % BURST == 0:
+                    _hear(selector, 0, waiting, limit, tracings)
+            until = time.monotonic() + timeout_s
+            while waiting and (left := until - time.monotonic()) > 0:
+                if _hear(selector, left, waiting, limit, tracings):
+                    until = time.monotonic() + timeout_s
     return [one.trace(limits[0], limits[-1]) for one in tracings]
 
 
 def _receiver(name: str, stack: ExitStack) -> socket.socket:
-    """Open the socket that receives the errors for a server."""
     icmp = stack.enter_context(icmp6_socket(name, (UNREACHABLE, TOO_BIG, TIME_EXCEEDED)))
     widen(icmp, RECEIVE_BYTES)
     icmp.setblocking(False)
     return icmp
 
 
-def _sender(name: str, port: int, stack: ExitStack) -> socket.socket:
-    """Open the socket that sends from one port of a server, from any of its addresses."""
+def _sender(name: str, stack: ExitStack) -> socket.socket:
     udp = stack.enter_context(open_socket(name, socket.AF_INET6, socket.SOCK_DGRAM))
     udp.setblocking(False)
     udp.setsockopt(socket.IPPROTO_IPV6, MTU_DISCOVER, PROBE_MTU)
     try:
-        udp.bind(("::", port))
+        udp.bind(("::", SOURCE_PORT))
     except OSError as error:
-        raise LabError(f"{name}: UDP port {port} cannot be used: {error.strerror}") from error
+        raise LabError(f"{name}: UDP port {SOURCE_PORT} cannot be used: {error.strerror}") from error
     return udp
-
-
-def _round(
-    waiting: set[int],
-    limit: int,
-    tracings: list[_Tracing],
-    udp: Mapping[tuple[str, int], socket.socket],
-    selector: selectors.BaseSelector,
-    timeout_s: float,
-) -> None:
-    """Send the probes that wait at one hop limit, and hear the answers until all are there or none come any more."""
-    for count, number in enumerate(sorted(waiting), 1):
-        probe = tracings[number].probe
-        _send(udp[probe.server, probe.port], probe, number, limit)
-        if count % BURST == 0:
-            _hear(selector, 0, waiting, limit, tracings)
-    until = time.monotonic() + timeout_s
-    while waiting and (left := until - time.monotonic()) > 0:
-        if _hear(selector, left, waiting, limit, tracings):
-            until = time.monotonic() + timeout_s
 
 
 def _send(udp: socket.socket, probe: Probe, number: int, limit: int) -> None:
@@ -237,8 +216,7 @@ def _packets(icmp: socket.socket) -> Iterator[tuple[bytes, int]]:
             data, address = icmp.recvfrom(2048)
         except BlockingIOError:
             return
-        text = address[0].partition("%")[0]
-        yield data, int.from_bytes(socket.inet_pton(socket.AF_INET6, text), "big")
+        yield data, address_value(address[0].partition("%")[0]) or 0
 
 
 def answer(data: bytes) -> IcmpError | None:

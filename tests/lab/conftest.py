@@ -1,4 +1,4 @@
-"""Room in the kernel's neighbor table, which all namespaces of all tests share."""
+"""The lab fabric of the golden trees, and room in the kernel's neighbor table, which all namespaces share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import pytest
 
 from ailb_gen.background import locked
 from ailb_gen.lab.neighbor_table import release, reserve
+from ailb_gen.lab.plan import LabPlan, plan
 from ailb_gen.lab.registry import LAB
+from ailb_gen.network.fabric import Network
+from ailb_gen.network.model import Switch
+from tests.checks.trees import GOLDEN, network_of
 
 # What the largest lab of a test needs.
 ENTRIES = 4096
@@ -26,3 +30,18 @@ def neighbor_entries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         reserve(folder, ENTRIES)
         yield
         release(folder)
+
+
+@pytest.fixture(scope="session")
+def network() -> Network:
+    return network_of(GOLDEN / "lab")
+
+
+@pytest.fixture(scope="session")
+def lab(network: Network) -> LabPlan:
+    return plan(network)
+
+
+@pytest.fixture(scope="session")
+def leaf(network: Network) -> Switch:
+    return network.switches["stripe1-leaf1"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from threading import Timer
 from typing import Any, TypeVar
 
 from coverage import Coverage
@@ -26,36 +30,46 @@ SECONDS = 180
 
 
 def isolated(function: Callable[..., T], *arguments: Any, tools: tuple[str, ...] = ("ip",)) -> T:
-    """Call a function of a module as the first process of new namespaces; returns, or raises, what it does.
+    """Call a function of a module as the first process of new namespaces; returns what it does.
 
     Arguments and results are pickled. Skips where programs or namespaces are missing.
     """
     for tool in tools:
         need_tool(tool)
-    _need_namespaces()
+    process = _forking()
+    assert process.stdin is not None
+    assert process.stdout is not None
     measuring = Coverage.current()
-    data_file = measuring.config.data_file if measuring is not None else ""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.lab.isolated"],
-        env={**os.environ, DATA_FILE: data_file},
-        input=pickle.dumps((function, arguments)),
-        capture_output=True,
-        cwd=ROOT,
-        check=False,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    sys.stderr.write(done.stderr.decode(errors="replace"))
-    result: T = pickle.loads(done.stdout)
+    environment = {**os.environ, DATA_FILE: measuring.config.data_file if measuring is not None else ""}
+    hanging = Timer(SECONDS, process.kill)
+    hanging.start()
+    try:
+        pickle.dump(pickle.dumps((function, arguments, environment)), process.stdin)
+        process.stdin.flush()
+        answer, said = pickle.load(process.stdout)
+    except EOFError:
+        _forking.cache_clear()
+        raise
+    finally:
+        hanging.cancel()
+    assert answer, said
+    sys.stderr.write(said)
+    result: T = pickle.loads(answer)
     return result
 
 
-def _need_namespaces() -> None:
-    unshare = shutil.which("unshare")
-    if os.geteuid() != 0 or unshare is None:
+@cache
+def _forking() -> subprocess.Popen[bytes]:
+    """Start the process that becomes all others: what it has imported need not be imported again."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
         missing("namespaces with systems' own /etc need root and unshare(1)")
     if subprocess.run(["unshare", "-nmp", "--fork", "true"], check=False, capture_output=True).returncode:
         missing("this system does not allow namespaces")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.lab.isolated"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    atexit.register(process.kill)
+    return process
 
 
 @contextmanager
@@ -73,24 +87,48 @@ def _measured(data_file: str) -> Iterator[None]:
         measuring.save()
 
 
-def main() -> None:
-    """Run what stands on standard input."""
-    from ailb_gen.lab.namespaces import isolate  # noqa: PLC0415 - heavy for those who only skip
+def _called(request: bytes, answer: int) -> None:
+    """Call a function in new namespaces, and write what it returns to a file; goes on as another process, and ends."""
+    from ailb_gen.lab.namespaces import end_with_parent, isolate  # noqa: PLC0415 - heavy for those who only skip
 
-    function, arguments = pickle.loads(sys.stdin.buffer.read())
-    out = os.dup(1)
-    os.dup2(2, 1)
-    isolate()
     try:
-        with _measured(os.environ[DATA_FILE]):
+        function, arguments, environment = pickle.loads(request)
+        os.environ.update(environment)
+        end_with_parent()
+        isolate()
+        with _measured(environment[DATA_FILE]):
             result = function(*arguments)
+        with os.fdopen(answer, "wb") as file:
+            pickle.dump(result, file)
     except Exception:  # noqa: BLE001 - whatever it is, the test that waits shows it
         traceback.print_exc()
-        os._exit(1)
-    with os.fdopen(out, "wb") as file:
-        pickle.dump(result, file)
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def main() -> None:
+    """Call the functions that come on standard input, each in a process of its own."""
+    out = os.fdopen(os.dup(1), "wb")
+    while True:
+        try:
+            request = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        # It is imported here, once, for all that follow; where it is called it fails again.
+        with suppress(Exception):
+            pickle.loads(request)
+        with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
+            child = os.fork()
+            if not child:
+                for descriptor in (1, 2):
+                    os.dup2(said.fileno(), descriptor)
+                _called(request, answer.fileno())
+            os.waitpid(child, 0)
+            answer.seek(0)
+            said.seek(0)
+            pickle.dump((answer.read(), said.read().decode(errors="replace")), out)
+        out.flush()
 
 
 if __name__ == "__main__":

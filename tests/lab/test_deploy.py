@@ -130,7 +130,8 @@ def from_fresh(made: Generated, folder: Path, driver: str) -> dict[str, Any]:
         }
 
 
-@pytest.mark.parametrize("driver", [DRIVERS[0], pytest.param(DRIVERS[1], marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("driver", DRIVERS)
 def test_from_fresh_to_verified(made: Generated, tmp_path: Path, driver: str) -> None:
     found = isolated(from_fresh, made, tmp_path, driver, tools=TOOLS)
     for verb in ("deploy", "verify", "drift"):

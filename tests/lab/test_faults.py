@@ -63,7 +63,7 @@ def silent(plan: LabPlan) -> None:
     until(lambda: arrives(plan, LEAF, SPINE) and arrives(plan, SPINE, LEAF))
     (fault,) = fail(plan, CABLE, FaultKind.SILENT)
 
-    assert str(fault) == f"{CABLE}: loses all packets"
+    assert str(fault) == f"{CABLE}: drops all packets"
     assert not arrives(plan, LEAF, SPINE)
     assert not arrives(plan, SPINE, LEAF)
     assert "et-0-0-0" in carrier(LEAF) & carrier(SPINE)
@@ -78,13 +78,13 @@ def silent(plan: LabPlan) -> None:
 def one_way(plan: LabPlan) -> None:
     """Only what one end sends is lost, whichever end it is."""
     (fault,) = fail_one_way(plan, f"{LEAF}:et-0/0/0")
-    assert str(fault) == f"{CABLE}: loses what {LEAF}:et-0/0/0 sends"
+    assert str(fault) == f"{CABLE}: drops all packets from {LEAF}:et-0/0/0"
     assert not arrives(plan, LEAF, SPINE)
     assert arrives(plan, SPINE, LEAF)
     assert repair(plan) == (*faults_of(plan), fault)
     for word in (f"{SPINE}:{LEAF}", "spine1:et-0/0/0 - stripe1-leaf1:et-0/0/0"):
         (fault,) = fail_one_way(plan, word)
-        assert str(fault) == f"{CABLE}: loses what {SPINE}:et-0/0/0 sends"
+        assert str(fault) == f"{CABLE}: drops all packets from {SPINE}:et-0/0/0"
         assert arrives(plan, LEAF, SPINE)
         assert not arrives(plan, SPINE, LEAF)
         assert repair(plan, word) == (fault,)
@@ -105,7 +105,7 @@ def of_devices(plan: LabPlan) -> None:
     assert len(repair(plan, SERVER)) == 2
     assert [fault.b.device for fault in faults_of(plan)] == [SPINE] * 4
     assert len(repair(plan)) == 4
-    for word, message in (("spine1:nothing", "no such cable"), ("spine2", "it has no failure to repair")):
+    for word, message in (("spine1:nothing", "no such cable"), ("spine2", "has no failure to repair")):
         with pytest.raises(UsageError, match=message):
             repair(plan, word)
 
@@ -113,8 +113,8 @@ def of_devices(plan: LabPlan) -> None:
 def configured_meanwhile(plan: LabPlan, asked: Mapping[str, LinkSettings]) -> None:
     """A commit repairs nothing, and a repair enables no port."""
     (fault,) = fail(plan, CABLE, FaultKind.CARRIER)
-    port = asked[LEAF].interfaces["et-0-0-0"]
-    disabled = LinkSettings({**asked[LEAF].interfaces, "et-0-0-0": replace(port, enabled=False)})
+    port = asked[LEAF]["et-0-0-0"]
+    disabled = {**asked[LEAF], "et-0-0-0": replace(port, enabled=False)}
 
     apply(LEAF, asked[LEAF], disabled)
     apply(LEAF, disabled, asked[LEAF])

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from ailb_gen.addresses import Prefix, address_value, prefix_value
+from ailb_gen.addresses import address_value
 from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
 from ailb_gen.lab.kernel import (
@@ -28,12 +28,7 @@ from ailb_gen.lab.kernel import (
 from ailb_gen.lab.namespaces import add, batch, inside, write_sysctl
 from tests.lab.isolated import isolated
 from tests.lab.labs import carrier, until
-
-
-def prefix(text: str) -> Prefix:
-    found = prefix_value(text)
-    assert found is not None
-    return found
+from tests.routing.fabrics import prefix
 
 
 def hop(link: str, gateway: str = "") -> KernelNextHop:

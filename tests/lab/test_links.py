@@ -30,22 +30,12 @@ OWN = (0xFD6C6162 << 96 | 5, 128)
 GATEWAYS = frozenset((0xFC00_0001_0001_0000 << 64 | k << 64 | 1, 64) for k in range(1, 5))
 
 
-@pytest.fixture(scope="module")
-def network() -> Network:
-    return network_of(GOLDEN / "lab")
-
-
-@pytest.fixture(scope="module")
-def lab(network: Network) -> LabPlan:
-    return plan(network)
-
-
 def asked(lab: LabPlan, text: str) -> dict[str, Interface]:
-    return dict(settings(lab, switch(LEAF, "", effective(read(text, "")))).interfaces)
+    return dict(settings(lab, switch(LEAF, "", effective(read(text, "")))))
 
 
 def test_a_generated_leaf(lab: LabPlan, network: Network) -> None:
-    found = settings(lab, network.switches[LEAF]).interfaces
+    found = settings(lab, network.switches[LEAF])
 
     uplink, port = Interface(True, 9202, inet6=True), Interface(True, 9202, bridge="irb.2")
     assert found == {
@@ -65,7 +55,7 @@ def test_without_a_configuration_ports_are_up_and_carry_nothing(lab: LabPlan) ->
 
 
 def test_without_power_ports_are_down(lab: LabPlan) -> None:
-    found = dict(powered_off(lab, LEAF).interfaces)
+    found = dict(powered_off(lab, LEAF))
 
     assert found.pop("lo").addresses == {OWN}
     assert set(found.values()) == {Interface(enabled=False)}
@@ -154,11 +144,11 @@ def of_an_example() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]
     """Wire up the example; the leaf's IRB gets no port."""
     network, _, asked = wired_up()
     leaf = asked[LEAF]
-    alone = {link: replace(one, bridge="") for link, one in leaf.interfaces.items()}
-    apply(LEAF, leaf, LinkSettings(alone))
+    alone = {link: replace(one, bridge="") for link, one in leaf.items()}
+    apply(LEAF, leaf, alone)
     names = network.switches
     until(lambda: "irb.2" in carrier(LEAF) & with_link_local(LEAF))
-    apply(LEAF, LinkSettings(alone), leaf)
+    apply(LEAF, alone, leaf)
     until(lambda: "irb.2" not in carrier(LEAF))
     batch(["link set gpu0_eth up"], "gpu-s1-1")
     until(lambda: "irb.2" in carrier(LEAF) and "gpu0_eth" in with_link_local("gpu-s1-1"))
@@ -222,7 +212,7 @@ def devices(draw: st.DrawFn) -> LinkSettings:
         found[link] = Interface(enabled, mtu, inet6, own, bridge)
     for link in sorted(bridges):
         found[link] = Interface(True, draw(MTUS), True, draw(ADDRESSES), mac=f"02:01:00:01:00:0{link[-1]}")
-    return LinkSettings(found)
+    return found
 
 
 def device(name: str) -> str:

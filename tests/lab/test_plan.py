@@ -21,16 +21,6 @@ PORTS = st.one_of(
 )
 
 
-@pytest.fixture(scope="module")
-def network() -> Network:
-    return network_of(GOLDEN / "lab")
-
-
-@pytest.fixture(scope="module")
-def lab(network: Network) -> LabPlan:
-    return plan(network)
-
-
 @given(st.lists(PORTS, max_size=40))
 @settings(max_examples=examples(200))
 def test_link_names_are_different_and_linux_takes_them(ports: list[str]) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.lab.ports import Forwarder, listeners
+from ailb_gen.lab.ports import forwarded, listeners
 
 
 def free_port() -> int:
@@ -30,7 +30,7 @@ def test_connections_are_passed_on() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as inside:
         answering = threading.Thread(target=echo_once, args=(inside,))
         answering.start()
-        with Forwarder(outside, {"leaf1": inside.getsockname()[1], "away": free_port()}):
+        with forwarded(outside, {"leaf1": inside.getsockname()[1], "away": free_port()}):
             with socket.create_connection(outside["leaf1"].getsockname(), timeout=10) as client:
                 client.sendall(b"hello")
                 assert client.recv(100) == b"HELLO"

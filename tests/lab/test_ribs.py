@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ailb_gen.emulator.fabric_state import RouteTotals
-from ailb_gen.lab.bird.model import DIRECT, Attributes, RibRoute
+from ailb_gen.lab.bird.model import DIRECT, RibRoute
 from ailb_gen.lab.ribs import by_prefix, paths, totals
 from ailb_gen.routing.rib import Path
 from ailb_gen.routing.route import Route
@@ -13,9 +13,9 @@ PREFIX = prefix("fc00:1:1:1::/64")
 SESSIONS = {f"up{n}": (f"et-0/0/{n}.0", f"spine{n}", "blue") for n in range(1, 5)}
 
 
-def learned(number: int, active: bool = False, **attributes: object) -> RibRoute:
-    made = Attributes(**{"as_path": (65000 + number, 65101)} | attributes)  # type: ignore[arg-type]
-    return RibRoute(PREFIX, f"up{number}", active, made)
+def learned(number: int, active: bool = False, hidden: int = 0, **attributes: object) -> RibRoute:
+    made = Route(**{"as_path": (65000 + number, 65101)} | attributes)  # type: ignore[arg-type]
+    return RibRoute(PREFIX, f"up{number}", active, made, hidden)
 
 
 def statuses(*routes: RibRoute, used: frozenset[str] = frozenset()) -> dict[str, tuple[str, str]]:
@@ -53,7 +53,7 @@ def test_ties() -> None:
 
 
 def test_direct_routes_win() -> None:
-    own = RibRoute(PREFIX, DIRECT, True, Attributes())
+    own = RibRoute(PREFIX, DIRECT, True, Route())
     found = paths((own, learned(2)), SESSIONS, frozenset(), {})
     assert found[0] == Path(Route(protocol="direct"), "active")
     assert [(path.status, path.reason, path.interface) for path in found[1:]] == [
@@ -68,7 +68,7 @@ def test_totals() -> None:
         learned(2),
         learned(3)._replace(prefix=other, active=True),
         learned(4, hidden=1)._replace(prefix=lost),
-        RibRoute(local, DIRECT, True, Attributes()),
+        RibRoute(local, DIRECT, True, Route()),
         learned(1)._replace(prefix=local),
     ]
     held = by_prefix(routes)

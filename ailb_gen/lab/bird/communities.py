@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
+from typing import NamedTuple
 
 STANDARD, EXTENDED, LARGE = "bgp_community", "bgp_ext_community", "bgp_large_community"
 WELL_KNOWN = {"no-export": "65535:65281", "no-advertise": "65535:65282", "no-export-subconfed": "65535:65283"}
@@ -20,23 +20,22 @@ COLORS = ", ".join(f"(generic, 0x{COLOR << 16 | flags << 14:08x}, *)" for flags 
 ANSWERED = re.compile(r"\(([^()]*)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A community for BIRD: the attribute that holds it, and the literal."""
+class Pattern(NamedTuple):
+    """A community for BIRD, or a set of them: the attribute that holds it, and the literal."""
 
     attribute: str
     literal: str
 
 
-def value(member: str) -> Value | None:
+def value(member: str) -> Pattern | None:
     """Return a community without wildcards for BIRD; None if it is none that BIRD can hold."""
     fields = WELL_KNOWN.get(member, member).split(":")
     numbers = [_number(text) for text in fields]
     match fields, numbers:
         case [_, _], [int(high), int(low)] if high < SHORT and low < SHORT:
-            return Value(STANDARD, f"({high}, {low})")
+            return Pattern(STANDARD, f"({high}, {low})")
         case ["large", _, _, _], [_, int(one), int(two), int(three)] if max(one, two, three) < LONG:
-            return Value(LARGE, f"({one}, {two}, {three})")
+            return Pattern(LARGE, f"({one}, {two}, {three})")
         case ["color", _, _], [_, int(flags), int(low)] if flags < 4 and low < LONG:
             return _extended(COLOR << 16 | flags << 14, low)
         case ["target" | "origin", administrator, _], [_, _, int(low)]:
@@ -46,8 +45,7 @@ def value(member: str) -> Value | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Administered:
+class Administered(NamedTuple):
     """Route targets or origins of one administrator: both halves, and the biggest number that is added to the lower."""
 
     high: int
@@ -73,8 +71,8 @@ def administered(kind: str, administrator: str) -> Administered | None:
     return Administered((form << 8 | subtype) << 16 | number >> 16, (number & 0xFFFF) << 16, SHORT - 1)
 
 
-def _extended(high: int, low: int) -> Value:
-    return Value(EXTENDED, f"(generic, 0x{high:08x}, 0x{low:08x})")
+def _extended(high: int, low: int) -> Pattern:
+    return Pattern(EXTENDED, f"(generic, 0x{high:08x}, 0x{low:08x})")
 
 
 def _number(text: str) -> int | None:

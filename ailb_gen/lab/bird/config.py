@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.junos.regex import is_pattern
-from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Value, value
-from ailb_gen.lab.bird.filters import (
-    NEXT,
-    REJECT,
-    Policies,
-    Reasons,
-    Symbols,
-    chain,
-    prefix_set,
-    rejects_all,
-    set_preference,
-)
-from ailb_gen.lab.bird.model import (
-    BFD,
-    DIRECT,
-    ECMP_KERNEL,
-    ECMP_PIPE,
-    ECMP_TABLE,
-    KERNEL,
-    BirdPeer,
-    Translation,
-    Untranslated,
-)
-from ailb_gen.lab.bird.multipath import Merging, merging, metrics
+from ailb_gen.lab.bird import filters, model
+from ailb_gen.lab.bird.communities import COLORS, EXTENDED, Pattern, value
+from ailb_gen.lab.bird.filters import Policies, Reasons, Symbols, prefix_set
+from ailb_gen.lab.bird.model import BirdPeer, Translation, Untranslated
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import SwitchPlan, link_local, port_of, unit_link
 from ailb_gen.network.model import Group, Switch
 from ailb_gen.network.sessions import Side, discovered, local_as, refused, unfit
+from ailb_gen.shipped import template
 
 ALL_COLORS = "all-colors"
 DEFAULT_PREFERENCE = 100
@@ -45,6 +26,8 @@ DEFAULT_MULTIPLIER = 3
 NO_AIGP = 0xFFFFFFFF
 # A switch without a usable router-id loses every tie.
 LAST_ROUTER_ID = "255.255.255.255"
+# BIRD's own limit of equal paths.
+MOST_PATHS = 255
 LOOP, MISMATCH = "AS path loop", "color mismatch"
 
 
@@ -61,43 +44,53 @@ class _Neighbor:
     passive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    switch: Switch
-    plan: SwitchPlan
-    names: Symbols
-    reasons: Reasons
-    neighbors: tuple[_Neighbor, ...]
-
-
 def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held: bool = False) -> Translation:
     """Translate a switch for BIRD; `peers` are the neighbors whose router advertisements were heard.
 
     `held`: the kernel gets no routes, and neighbors no BFD, until the protocols `kernel6` and `bfd1` are enabled.
     """
     neighbors = tuple(_neighbors(switch, plan, peers))
-    context = _Context(switch, plan, Symbols(), Reasons(), neighbors)
+    names, reasons = Symbols(), Reasons()
     untranslated = [*_outside(switch)]
     # The numbers of these two are fixed.
-    loop, mismatch = context.reasons.number(LOOP), context.reasons.number(MISMATCH)
+    loop, mismatch = reasons.number(LOOP), reasons.number(MISMATCH)
     groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
-    policies = Policies(switch, context.names, context.reasons, untranslated)
+    policies = Policies(switch, names, reasons, untranslated)
     used = dict.fromkeys(name for group in groups for name in (*group.imports, *group.exports))
-    metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
-    merge = merging(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], untranslated)
-    parts = [
-        _head(context),
-        *_base(switch, merge, held),
-        _bfd(context, untranslated, held),
-        router_advertisements(switch, plan, untranslated),
-        *(policies.function(switch.policies[name]) for name in used if name in switch.policies),
-        *(text for group in groups for text in _group(context, group, loop, mismatch)),
-        *(_session(context, neighbor) for neighbor in neighbors),
-    ]
+    _metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
+    merged = _merges(switch, [(neighbor.group, neighbor.expected) for neighbor in neighbors], untranslated)
+    for group in groups:
+        if group.bfd is not None and not group.bfd.interval_ms:
+            statement = f"protocols bgp group {group.name} bfd-liveness-detection"
+            untranslated.append(Untranslated(statement, "no minimum-interval: no BFD", group.bfd.line))
+    functions = [router_advertisements(switch, plan, untranslated)]
+    functions += [policies.function(switch.policies[name]) for name in used if name in switch.policies]
+    text = template("lab", "bird.conf.j2").render(
+        model=model,
+        filters=filters,
+        plan=plan,
+        router_id=_router_id(switch),
+        colors=COLORS,
+        direct=prefix_set(str(prefix) for prefix in sorted(direct_prefixes(switch))),
+        begin="{ disabled;" if held else "{",
+        merged=merged,
+        limit=min(max(switch.balancing.maximum_ecmp, 1), MOST_PATHS),
+        multiplier=DEFAULT_MULTIPLIER,
+        functions=filter(None, functions),
+        groups=[_group(switch, names, group) for group in groups],
+        preference=list(filters.set_preference(DEFAULT_PREFERENCE)),
+        own_numbers=", ".join(map(str, sorted({neighbor.own_as for neighbor in neighbors}))),
+        loop_reason=loop,
+        mismatch_reason=mismatch,
+        no_aigp=NO_AIGP,
+        symbol=names.symbol,
+        address_text=address_text,
+        neighbors=neighbors,
+    )
     return Translation(
-        text="\n\n".join(part for part in parts if part) + "\n",
-        sessions={neighbor.interface: _protocol(neighbor.link) for neighbor in neighbors},
-        reasons=dict(context.reasons.texts),
+        text=text.rstrip("\n") + "\n",
+        sessions={neighbor.interface: neighbor.link.replace("+", ":") for neighbor in neighbors},
+        reasons={number: text for text, number in reasons.numbers.items()},
         untranslated=tuple(dict.fromkeys(untranslated)),
     )
 
@@ -140,54 +133,12 @@ def _first_admitted(switch: Switch, group: Group, own: int) -> int | None:
     return next((asn for asn in found if asn != own), None)
 
 
-def _head(context: _Context) -> str:
-    switch = context.switch
-    return "\n".join((
-        f"# {context.plan.name} for BIRD: made from its configuration.",
-        "log stderr { info, remote, warning, error, auth, fatal, bug };",
-        "timeformat protocol iso long ms;",
-        f"router id {_router_id(switch)};",
-        "# Why a route is hidden.",
-        "attribute int ailb_hidden;",
-        "ipv6 table ecmp6;",
-        f"define ANY_COLOR = [{COLORS}];",
-    ))  # fmt: skip
-
-
 def _router_id(switch: Switch) -> str:
     try:
         found = IPv4Address(switch.router_id or "")
     except AddressValueError:
         return LAST_ROUTER_ID
     return str(found) if int(found) else "0.0.0.1"
-
-
-def _base(switch: Switch, merge: Merging, held: bool) -> Iterator[str]:
-    direct = prefix_set(str(prefix) for prefix in sorted(direct_prefixes(switch)))
-    state = " disabled;" if held else ""
-    yield "protocol device device1 { scan time 60; }"
-    yield f"protocol direct {DIRECT} {{ ipv6 {{ import {f'where {direct}' if direct else 'none'}; }}; }}"
-    yield "\n".join((
-        f"protocol kernel {KERNEL} {{{state}",
-        f"  scan time 600;{merge.statement}",
-        "  ipv6 { import none; export where source = RTS_BGP; };",
-        "}",
-    ))  # fmt: skip
-    yield "\n".join((
-        "# The same routes without AIGP, to compare with plain ECMP: enabled by hand only.",
-        f"protocol pipe {ECMP_PIPE} {{ disabled;",
-        "  table master6; peer table ecmp6; import none;",
-        "  export filter {",
-        "    if source != RTS_BGP then reject;",
-        "    bgp_local_pref = bgp_local_pref / 2 * 2;",
-        "    accept;",
-        "  };",
-        "}",
-        f"protocol kernel {ECMP_KERNEL} {{ disabled;",
-        f"  scan time 600; merge paths on limit {merge.limit}; kernel table {ECMP_TABLE};",
-        "  ipv6 { table ecmp6; import none; export all; };",
-        "}",
-    ))  # fmt: skip
 
 
 def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
@@ -206,54 +157,34 @@ def direct_prefixes(switch: Switch) -> frozenset[Prefix]:
     )
 
 
-def _bfd(context: _Context, untranslated: list[Untranslated], held: bool) -> str:
-    blocks = []
-    for neighbor in context.neighbors:
-        bfd = neighbor.group.bfd
-        if bfd is None:
-            continue
-        if not bfd.interval_ms:
-            reason = "no minimum-interval: no BFD"
-            statement = f"protocols bgp group {neighbor.group.name} bfd-liveness-detection"
-            untranslated.append(Untranslated(statement, reason, bfd.line))
-            continue
-        settings = f"interval {bfd.interval_ms} ms; multiplier {bfd.multiplier or DEFAULT_MULTIPLIER};"
-        blocks.append(f'  interface "{neighbor.link}" {{ {settings} }};')
-    state = " disabled;" if held else ""
-    return "\n".join([f"protocol bfd {BFD} {{{state}", *blocks, "}"]) if blocks else ""
-
-
-def _color(context: _Context, name: str | None) -> str | None:
+def _color(switch: Switch, name: str | None) -> str | None:
     """Return the value of a color community; None when it is not defined or has not exactly one value."""
-    community = context.switch.communities.get(name) if name is not None else None
+    community = switch.communities.get(name) if name is not None else None
     members = {member for member in (community.members if community is not None else ()) if not is_pattern(member)}
     return next(iter(members)) if len(members) == 1 else None
 
 
-def _group(context: _Context, group: Group, loop: int, mismatch: int) -> Iterator[str]:
-    """Yield the import and export functions of a group, and the template of its sessions."""
-    names, own = context.names, {neighbor.own_as for neighbor in context.neighbors}
-    color = _color(context, group.color)
+def _group(switch: Switch, names: Symbols, group: Group) -> dict[str, object]:
+    """Return what the template needs of a group: the test for another color, statements of its import and export."""
+    color = _color(switch, group.color)
     known = value(color) if color is not None else None
-    yield "\n".join(_import(context, group, _mismatch(color, known), own, loop, mismatch))
-    yield "\n".join(_export(context, group, color, known))
-    bfd = " bfd on;" if group.bfd is not None and group.bfd.interval_ms else ""
-    yield "\n".join((
-        f"template bgp {names.symbol('group', group.name)} {{",
-        "  hold time 90; keepalive time 30;",
-        f"  connect delay time 1; connect retry time 2; error wait time 1, 4;{bfd}",
-        "  # Routes of one's own AS are hidden by the filter, not dropped.",
-        "  allow local as;",
-        "  ipv6 {",
-        f"    {'aigp originate' if group.aigp else 'aigp off'};",
-        "    import keep filtered;",
-        f"    import where {names.symbol('import', group.name)}();",
-        "  };",
-        "}",
-    ))  # fmt: skip
+    imports, exports = (
+        [name for name in policies if name in switch.policies] for policies in (group.imports, group.exports)
+    )
+    return {
+        "name": group.name,
+        "aigp": group.aigp,
+        "bfd": group.bfd is not None and group.bfd.interval_ms,
+        "mismatch": _mismatch(color, known),
+        "imports": list(filters.chain([names.symbol("policy", name) for name in imports])),
+        "exports": list(filters.chain([names.symbol("policy", name) for name in exports])),
+        # As on every leaf: BIRD asks for each route and each session.
+        "only_direct": filters.rejects_all(switch.policies[name] for name in exports),
+        "advertised": list(_advertised(switch, group, color, known)),
+    }
 
 
-def _mismatch(color: str | None, known: Value | None) -> str:
+def _mismatch(color: str | None, known: Pattern | None) -> str:
     """Return the test for a route of another color than the session's; empty if the session has none."""
     if color is None:
         return ""
@@ -264,70 +195,20 @@ def _mismatch(color: str | None, known: Value | None) -> str:
     return f"! ({known.literal} ~ {known.attribute}) && {test}"
 
 
-def _import(
-    context: _Context, group: Group, mismatch_test: str, own: set[int], loop: int, mismatch: int
-) -> Iterator[str]:
-    yield f"function {context.names.symbol('import', group.name)}()"
-    yield "int verdict;"
-    yield "{"
-    yield from (f"  {line}" for line in set_preference(DEFAULT_PREFERENCE))
-    path = ", ".join(str(asn) for asn in sorted(own))
-    yield f"  if bgp_path ~ [{path}] then {{ ailb_hidden = {loop}; return false; }}"
-    if mismatch_test:
-        yield f"  if {mismatch_test} then {{ ailb_hidden = {mismatch}; return false; }}"
-    yield f"  verdict = {NEXT};"
-    yield from chain(_functions(context, group.imports))
-    yield f"  return verdict != {REJECT};"
-    yield "}"
-
-
-def _export(context: _Context, group: Group, color: str | None, known: Value | None) -> Iterator[str]:
-    yield f"function {context.names.symbol('export', group.name)}(int peer_as)"
-    yield "int verdict;"
-    yield "{"
-    nothing_else = rejects_all(
-        context.switch.policies[name] for name in group.exports if name in context.switch.policies
-    )
-    if nothing_else:
-        # As on every leaf: BIRD asks for each route and each session.
-        yield "  if source != RTS_DEVICE then return false;"
-    yield "  if bgp_path.first = peer_as then return false;"
-    yield "  if source = RTS_DEVICE then {"
-    yield f"    igp_metric = {NO_AIGP};"
-    yield from (f"    {line}" for line in _advertised(context, group, color, known))
-    yield "  }"
-    if nothing_else:
-        yield "  return false;"
-        yield "}"
-        return
-    yield f"  verdict = {NEXT};"
-    yield from chain(_functions(context, group.exports))
-    yield f"  if verdict = {REJECT} || (verdict = {NEXT} && source != RTS_BGP) then return false;"
-    test = _mismatch(color, known)
-    if test:
-        yield f"  if {test} then return false;"
-    yield "  return true;"
-    yield "}"
-
-
-def _functions(context: _Context, policies: tuple[str, ...]) -> list[str]:
-    return [context.names.symbol("policy", name) for name in policies if name in context.switch.policies]
-
-
-def _advertised(context: _Context, group: Group, color: str | None, known: Value | None) -> Iterator[str]:
+def _advertised(switch: Switch, group: Group, color: str | None, known: Pattern | None) -> Iterator[str]:
     """Yield the export of the routes of `fabric-advertise`, on their color, on a backup color, or without."""
     plain: list[str] = []
     with_aigp: list[str] = []
     others: list[str] = []
-    for route in {route.prefix: route for route in context.switch.routes}.values():
+    for route in {route.prefix: route for route in switch.routes}.values():
         text = str(route.prefix)
         if route.color is None:
             plain.append(text)
         elif color is None:
             continue
-        elif route.color == ALL_COLORS or _color(context, route.color) == color:
+        elif route.color == ALL_COLORS or _color(switch, route.color) == color:
             (with_aigp if route.backup is not None and group.aigp else others).append(text)
-        elif route.backup == ALL_COLORS or _color(context, route.backup) == color:
+        elif route.backup == ALL_COLORS or _color(switch, route.backup) == color:
             others.append(text)
     add = f"{known.attribute}.add({known.literal}); " if known is not None else ""
     for prefixes, action in ((plain, ""), (with_aigp, f"igp_metric = 0; {add}"), (others, add)):
@@ -335,19 +216,52 @@ def _advertised(context: _Context, group: Group, color: str | None, known: Value
             yield f"if {prefix_set(prefixes)} then {{ {action}return true; }}"
 
 
-def _session(context: _Context, neighbor: _Neighbor) -> str:
-    names, group = context.names, neighbor.group
-    passive = " passive on;" if neighbor.passive else ""
-    return "\n".join((
-        f"protocol bgp '{_protocol(neighbor.link)}' from {names.symbol('group', group.name)} {{",
-        f"  local as {neighbor.own_as};",
-        f"  neighbor {address_text(neighbor.peer.link_local)} as {neighbor.expected};{passive}",
-        f'  interface "{neighbor.link}";',
-        f"  ipv6 {{ export where {names.symbol('export', group.name)}({neighbor.peer.asn}); }};",
-        "}",
-    ))  # fmt: skip
+def _metrics(switch: Switch, groups: Sequence[Group], peers: Sequence[int], untranslated: list[Untranslated]) -> None:
+    """Add the terms that set a MED, if sessions to several ASes, given by session, let it matter.
+
+    Junos drops a path that another one of its neighboring AS beats by MED; BIRD compares MED with the active path only.
+    """
+    if len(set(peers)) < 2 or len(set(peers)) == len(peers):
+        return
+    for name in dict.fromkeys(name for group in groups for name in group.imports):
+        policy = switch.policies.get(name)
+        for term in policy.terms if policy is not None else ():
+            if term.metric is not None:
+                where = f"policy-options policy-statement {name}" + (f" term {term.name}" if term.name else "")
+                reason = "BIRD compares MED with the active path only: a path of another neighboring AS may stay"
+                untranslated.append(Untranslated(f"{where} then metric", reason, term.line))
 
 
-def _protocol(link: str) -> str:
-    """Name a session after its link, which has no colon."""
-    return link.replace("+", ":")
+def _merges(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated: list[Untranslated]) -> bool:
+    """Return whether equal paths are merged, for sessions given by group and the peer's AS number.
+
+    Adds the statements that BIRD does otherwise.
+
+    Junos keeps, of the paths that are equal to the active one, those of groups with multipath if the active one's has
+    it; without multiple-as only those of the same neighboring AS. The forwarding table takes them if a load-balancing
+    policy says so.
+    """
+    groups = list({group.name: group for group, _ in sessions}.values())
+    several = [group for group in groups if group.multipath]
+    if not switch.balancing.per_packet or not several:
+        return False
+    peers = {asn for _, asn in sessions}
+    if len(several) < len(groups):
+        for group in groups:
+            if not group.multipath:
+                reason = "other groups have multipath: BIRD merges the paths of this one, too"
+                untranslated.append(
+                    Untranslated(f"protocols bgp group {group.name} without multipath", reason, group.line)
+                )
+    if all(group.multiple_as for group in several) or len(peers) == 1:
+        return True
+    narrow = [group for group in several if not group.multiple_as]
+    # Where every neighbor is in an AS of its own, no two paths are of one neighboring AS.
+    if len(narrow) == len(several) and len(peers) == len(sessions):
+        return False
+    on = len(narrow) < len(several)
+    done = "merges paths of different neighboring ASes, too" if on else "merges no paths"
+    for group in narrow:
+        statement = f"protocols bgp group {group.name} multipath without multiple-as"
+        untranslated.append(Untranslated(statement, f"BIRD {done}", group.line))
+    return on

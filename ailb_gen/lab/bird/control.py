@@ -108,7 +108,7 @@ class Bird:
             received += chunk
             if len(received) >= 5 and CODED.match(received) is None:
                 start = bytes(received[:60]).decode("utf-8", "replace")
-                raise LabError(f"{self}: what answers there is not BIRD; it says {start!r}")
+                raise LabError(f"{self}: the process behind this socket is not BIRD; it says {start!r}")
             if len(received) > MOST_BYTES:
                 raise LabError(f"{self}: the answer has more than {MOST_BYTES >> 20} MB")
             if received.endswith(b"\n"):

@@ -11,12 +11,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.junos.regex import is_pattern
-from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, value
+from ailb_gen.lab.bird.communities import EXTENDED, LARGE, STANDARD, Pattern, value
 from ailb_gen.lab.bird.model import Untranslated
-from ailb_gen.lab.bird.wildcards import Pattern, patterns
+from ailb_gen.lab.bird.wildcards import patterns
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policy import Policy, RouteFilter, Term
 
@@ -32,34 +33,26 @@ LONGEST = 48
 class Symbols:
     """Names of BIRD's symbols, each different, as close to those of Junos as BIRD's letters allow."""
 
-    taken: dict[str, tuple[str, str]] = field(default_factory=dict)
     given: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def symbol(self, kind: str, name: str) -> str:
         """Return the symbol of something with a kind and a name, in quotes."""
-        key = kind, name
-        if key not in self.given:
-            plain = f"{kind}-{NOT_A_WORD.sub('-', name)[:LONGEST]}"
-            symbol, number = plain, 1
-            while symbol in self.taken:
-                number += 1
-                symbol = f"{plain}:{number}"
-            self.taken[symbol] = key
-            self.given[key] = symbol
-        return f"'{self.given[key]}'"
+        if (kind, name) not in self.given:
+            plain, taken = f"{kind}-{NOT_A_WORD.sub('-', name)[:LONGEST]}", set(self.given.values())
+            symbols = (f"{plain}:{number}" if number > 1 else plain for number in count(1))
+            self.given[kind, name] = next(symbol for symbol in symbols if symbol not in taken)
+        return f"'{self.given[kind, name]}'"
 
 
 @dataclass(slots=True)
 class Reasons:
     """Why routes are hidden, by numbers from 1."""
 
-    texts: dict[int, str] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int:
         """Return the number of a reason."""
-        found = next((number for number, known in self.texts.items() if known == text), len(self.texts) + 1)
-        self.texts[found] = text
-        return found
+        return self.numbers.setdefault(text, len(self.numbers) + 1)
 
 
 def rejects_all(policies: Iterable[Policy]) -> bool:
@@ -265,11 +258,13 @@ def _shorter(filters: Iterable[RouteFilter], length: int) -> Iterator[Prefix]:
 
 def any_of(tests: Iterable[str]) -> str:
     """Join tests into one that any of them satisfies; empty ones never hold."""
-    found = [test for test in tests if test]
-    return found[0] if len(found) == 1 else f"({' || '.join(found)})" if found else ""
+    return _joined([test for test in tests if test], " || ")
 
 
 def all_of(tests: Iterable[str]) -> str:
     """Join tests that must all hold."""
-    found = list(tests)
-    return found[0] if len(found) == 1 else f"({' && '.join(found)})" if found else ""
+    return _joined(list(tests), " && ")
+
+
+def _joined(tests: list[str], operator: str) -> str:
+    return f"({operator.join(tests)})" if len(tests) > 1 else "".join(tests)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.routing.route import Route
 from ailb_gen.textio import line_field
 
 # The names of BIRD's protocols that are not sessions.
@@ -47,29 +48,17 @@ class Translation:
     untranslated: tuple[Untranslated, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
-    """The attributes of a route.
-
-    `as_path` has the nearest AS first; `communities` are written as in Junos. `aigp` is what the origin has set,
-    None without the attribute. `hidden` is the number of the reason for which the route is not used, 0 if it is.
-    """
-
-    as_path: tuple[int, ...] = ()
-    communities: frozenset[str] = frozenset()
-    aigp: int | None = None
-    local_preference: int = 100
-    med: int | None = None
-    hidden: int = 0
-
-
 class RibRoute(NamedTuple):
-    """A route in BIRD: its source protocol, and whether it is active."""
+    """A route in BIRD: its source protocol, whether it is active, and its attributes as Junos would have them.
+
+    AIGP is what the origin has set. `hidden` is the number of the reason for which the route is not used, 0 if it is.
+    """
 
     prefix: Prefix
     protocol: str
     active: bool
-    attributes: Attributes
+    route: Route
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +69,12 @@ class SessionState:
     imported and not hidden, hidden, exported, active.
     """
 
-    protocol: str
     state: str
-    since: str
-    neighbor: str
-    link: str
-    neighbor_as: int
     local_as: int
+    neighbor_as: int
+    link: str = ""
+    neighbor: str = ""
+    since: str = ""
     imported: int = 0
     hidden: int = 0
     exported: int = 0
@@ -100,12 +88,15 @@ class SessionState:
         """Return whether the session is up."""
         return self.state == "Established"
 
+    @property
+    def trouble(self) -> str:
+        """Return the state, with the last error if there is one."""
+        return f"{self.state}{f', {self.last_error}' if self.last_error else ''}"
 
-@dataclass(frozen=True, slots=True)
-class BfdState:
-    """A BFD session: the link, Up, Down, Init or AdminDown, interval and timeout in seconds."""
 
-    link: str
-    state: str
-    interval_s: float
-    timeout_s: float
+class BfdState(NamedTuple):
+    """A BFD session: whether it is up, the interval of packets and the time until it is down, in ms."""
+
+    up: bool
+    interval_ms: int
+    timeout_ms: int

@@ -14,7 +14,8 @@ from ailb_gen.addresses import Prefix, prefix_value
 from ailb_gen.errors import LabError
 from ailb_gen.lab.bird import communities
 from ailb_gen.lab.bird.control import REFUSED, Bird, without_codes
-from ailb_gen.lab.bird.model import Attributes, BfdState, RibRoute, SessionState
+from ailb_gen.lab.bird.model import BfdState, RibRoute, SessionState
+from ailb_gen.routing.route import Route
 
 # A route starts a line; its attributes follow on lines that start with a tab.
 ROUTE = re.compile(r"\n(?:1007-| )(?!\t)")
@@ -23,6 +24,7 @@ PROTOCOL = re.compile(r"(\S+) +(\S+) +\S+ +(\S+) +(\S+(?: \d\S*)?) *(.*)")
 FIELD = re.compile(r" +([A-Z][A-Za-z ]*): +(.*)")
 BFD = re.compile(r" *\S+ +(\S+) +(\S+) +\S+(?: \d\S*)? +([0-9.]+) +([0-9.]+) *$")
 ROUTES = re.compile(r"(\d+) (imported|filtered|exported|preferred)")
+UP = "Up"
 NO_BFD = "There is no BFD protocol running"
 # The code of an answer about a prefix without routes, and the text of one about a session that is down.
 NOT_FOUND, NO_SESSION = 8001, "No valid tables"
@@ -74,22 +76,23 @@ def _routes(text: str) -> Iterator[RibRoute]:
             prefix = prefix_value(network)
         if prefix is None:
             _refuse(head)
-        attributes = _attributes(rest)
+        route, hidden = _attributes(rest)
         # BIRD marks the first of the hidden routes, too.
-        yield RibRoute(prefix, protocol, star is not None and not attributes.hidden, attributes)
+        yield RibRoute(prefix, protocol, star is not None and not hidden, route, hidden)
 
 
 @lru_cache(maxsize=1 << 16)
-def _attributes(text: str) -> Attributes:
-    """Read the lines below a route; many routes have the same."""
+def _attributes(text: str) -> tuple[Route, int]:
+    """Parse the lines below a route, and the number of the reason that hides it; many routes have the same."""
     pairs = (line.strip().partition(": ") for line in without_codes(text).splitlines())
+    values = {name: value for name, colon, value in pairs if colon}
     try:
-        return _read_attributes({name: value for name, colon, value in pairs if colon})
+        return _route(values), int(values.get("ailb_hidden", 0))
     except ValueError as error:
         raise LabError(f"BIRD's answer is not understood: {error}") from error
 
 
-def _read_attributes(values: dict[str, str]) -> Attributes:
+def _route(values: dict[str, str]) -> Route:
     path = tuple(int(word) for word in values.get("BGP.as_path", "").split())
     found = [communities.read(values[name]) for name in COMMUNITIES if name in values]
     aigp = int(values["BGP.aigp"]) if "BGP.aigp" in values else None
@@ -98,13 +101,12 @@ def _read_attributes(values: dict[str, str]) -> Attributes:
         aigp -= max(len(path) - 1, 0)
     elif int(values.get("igp_metric", NO_METRIC)) < NO_METRIC:
         aigp = int(values["igp_metric"])
-    return Attributes(
+    return Route(
         as_path=path,
         communities=frozenset().union(*found),
         aigp=aigp,
         local_preference=int(values.get("BGP.local_pref", 200)) // 2,
         med=int(values["BGP.med"]) if "BGP.med" in values else None,
-        hidden=int(values.get("ailb_hidden", 0)),
     )
 
 
@@ -140,7 +142,6 @@ def _session(words: re.Match[str], fields: dict[str, str], head: str) -> Session
     counts = {name: int(count) for count, name in ROUTES.findall(fields.get("Routes", ""))}
     try:
         return SessionState(
-            protocol=words[1],
             state=fields["BGP state"] if words[3] != "down" else "Idle",
             since=words[4],
             neighbor=neighbor,
@@ -151,29 +152,24 @@ def _session(words: re.Match[str], fields: dict[str, str], head: str) -> Session
             hidden=counts.get("filtered", 0),
             exported=counts.get("exported", 0),
             active=counts.get("preferred", 0),
-            updates_received=_updates(fields, "Import updates", 0),
-            updates_sent=_updates(fields, "Export updates", -1),
+            updates_received=int(fields.get("Import updates", "0").split()[0]),
+            updates_sent=int(fields.get("Export updates", "0").split()[-1]),
             last_error=fields.get("Last error", ""),
         )
     except (KeyError, ValueError) as error:
         raise LabError(f"BIRD's answer is not understood: {head[:100]!r}: {error}") from error
 
 
-def _updates(fields: dict[str, str], name: str, column: int) -> int:
-    words = fields.get(name, "0").split()
-    return int(words[column])
-
-
-def bfd(bird: Bird) -> tuple[BfdState, ...]:
-    """Return the BFD sessions; none if BFD does not run. Raises LabError."""
+def bfd(bird: Bird) -> dict[str, BfdState]:
+    """Return the BFD sessions by link; none if BFD does not run. Raises LabError."""
     try:
         lines = bird.lines("show bfd sessions")
     except LabError as error:
         if NO_BFD in str(error):
-            return ()
+            return {}
         raise
-    found = (BFD.match(line) for line in lines)
-    return tuple(BfdState(one[1], one[2], float(one[3]), float(one[4])) for one in found if one is not None)
+    rows = filter(None, map(BFD.match, lines))
+    return {one[1]: BfdState(one[2] == UP, round(1000 * float(one[3])), round(1000 * float(one[4]))) for one in rows}
 
 
 def _refuse(line: str) -> NoReturn:

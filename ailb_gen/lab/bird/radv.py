@@ -56,7 +56,6 @@ def _prefix(entry: RaPrefix) -> str:
 
 
 def _seconds(text: str, default: int) -> int:
-    """Read a lifetime as written."""
     if text == "infinity":
         return INFINITE
     return min(int(text), INFINITE) if text.isascii() and text.isdigit() and len(text) <= 10 else default

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 
 from ailb_gen.junos.regex import community_pattern
-from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD, administered
+from ailb_gen.lab.bird.communities import COLOR, EXTENDED, LARGE, SHORT, STANDARD, Pattern, administered
 
-# An attribute of BIRD's, and a set of its values.
-Pattern = tuple[str, str]
 # Which numbers a field may be, both ends included.
 Ranges = tuple[tuple[int, int], ...]
 ANYTHING = frozenset({"*", ".*", ".+"})
@@ -63,7 +62,7 @@ def _standard(fields: list[str]) -> Pattern | None:
     high, low = (ranges(text, SHORT - 1) for text in fields)
     if high is None or low is None or len(high) * len(low) > MOST:
         return None
-    return STANDARD, _set(f"({_range(one, SHORT - 1)}, {_range(two, SHORT - 1)})" for one in high for two in low)
+    return _set(STANDARD, (f"({_range(one, SHORT - 1)}, {_range(two, SHORT - 1)})" for one in high for two in low))
 
 
 def _color(fields: list[str]) -> Pattern | None:
@@ -71,8 +70,8 @@ def _color(fields: list[str]) -> Pattern | None:
     if flags is None or low is None or len(low) > MOST // 4:
         return None
     modes = [mode for first, last in flags for mode in range(first, last + 1)]
-    return EXTENDED, _set(
-        f"(generic, 0x{COLOR << 16 | mode << 14:08x}, {_range(one)})" for mode in modes for one in low
+    return _set(
+        EXTENDED, (f"(generic, 0x{COLOR << 16 | mode << 14:08x}, {_range(one)})" for mode in modes for one in low)
     )
 
 
@@ -83,7 +82,7 @@ def _administered(kind: str, administrator: str, low: str) -> Pattern | None:
     if known is None or found is None or len(found) > MOST:
         return None
     spans = [(known.low + first, known.low + last) for first, last in found]
-    return EXTENDED, _set(f"(generic, 0x{known.high:08x}, {_range(one)})" for one in spans)
+    return _set(EXTENDED, (f"(generic, 0x{known.high:08x}, {_range(one)})" for one in spans))
 
 
 def _large(fields: list[str]) -> Pattern | None:
@@ -98,11 +97,11 @@ def _large(fields: list[str]) -> Pattern | None:
         parts = [f"{part}, {_range(one)}" for part in parts for one in found]
     if len(parts) > MOST:
         return None
-    return LARGE, _set(f"({part[2:]})" for part in parts)
+    return _set(LARGE, (f"({part[2:]})" for part in parts))
 
 
-def _set(texts: Iterator[str]) -> str:
-    return f"[{', '.join(texts)}]"
+def _set(attribute: str, texts: Iterator[str]) -> Pattern:
+    return Pattern(attribute, f"[{', '.join(texts)}]")
 
 
 def _range(pair: tuple[int, int], biggest: int = BIGGEST) -> str:
@@ -125,7 +124,10 @@ def ranges(text: str, biggest: int) -> Ranges | None:
         return None
     if biggest >= SHORT and not _short(text):
         return None
-    return _runs(lambda number: compiled.fullmatch(str(number)) is not None, min(biggest, 10**MOST_DIGITS - 1)) or None
+    numbers = (one for one in range(min(biggest, 10**MOST_DIGITS - 1) + 1) if compiled.fullmatch(str(one)))
+    # Numbers in a row have the same distance from their places.
+    runs = ([one for _, one in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]))
+    return tuple((run[0], run[-1]) for run in runs) or None
 
 
 def _short(text: str) -> bool:
@@ -135,14 +137,3 @@ def _short(text: str) -> bool:
     words = re.split(r"[()|]", CLASS.sub(".", text))
     alone = len(words) > 2 and not words[0] and not words[-1] and text.count("(") == 1
     return (max if alone else sum)(len(word) for word in words) <= MOST_DIGITS
-
-
-def _runs(holds: Callable[[int], bool], biggest: int) -> Ranges:
-    found: list[tuple[int, int]] = []
-    for number in range(biggest + 1):
-        if holds(number):
-            if found and found[-1][1] == number - 1:
-                found[-1] = found[-1][0], number
-            else:
-                found.append((number, number))
-    return tuple(found)

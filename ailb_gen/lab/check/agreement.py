@@ -11,18 +11,18 @@ from ailb_gen.checks.compare import Deviation, deviations, summary
 from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.expected import ports_text
-from ailb_gen.lab.check.observed import HIDDEN, INACTIVE, Hops, Observed, ObservedPath
+from ailb_gen.lab.check.observed import HIDDEN, INACTIVE, Hops, Observed
 from ailb_gen.lab.plan import port_of
 from ailb_gen.network.fabric import End
 from ailb_gen.network.sessions import Side
 from ailb_gen.routing.fib import fib_entry, members_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
+from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import State
 
 # What is compared of a path that is hidden: policies may have changed the rest before one rejected it.
-Compared = tuple[str, str, tuple[int, ...], frozenset[str], int | None, int, int | None]
-NO_COMMUNITIES: frozenset[str] = frozenset()
+Compared = tuple[str, str, Route]
 
 
 def computed_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
@@ -70,7 +70,7 @@ def _sessions(graph: Graph, observed: Observed, down: frozenset[End], findings: 
     ]
     computed = {_end(own): (own.asn, peer.asn) for own, peer in pairs}
     peers = {_end(own): _end(peer) for own, peer in pairs}
-    up = {end: (one.own_asn, one.peer_asn) for end, one in observed.sessions.items() if one.established}
+    up = {end: (one.local_as, one.neighbor_as) for end, one in observed.sessions.items() if one.established}
     findings.look(AGREE_SESSIONS, len(computed))
     for one in deviations(computed, up):
         end, peer = one.subject, peers.get(one.subject)
@@ -100,28 +100,20 @@ def _paths(routing: Routing, observed: Observed, findings: Findings) -> None:
     for device, rib in observed.ribs.items():
         prefixes = observed.examined if device in index else ()
         computed = {
-            prefix: Counter(_computed(path) for path in routing.paths(index[device], prefix) if path.interface)
+            prefix: Counter(_compared(path) for path in routing.paths(index[device], prefix) if path.interface)
             for prefix in prefixes
         }
-        have = {prefix: Counter(map(_observed, rib.get(prefix, ()))) for prefix in prefixes}
+        have = {prefix: Counter(map(_compared, rib.get(prefix, ()))) for prefix in prefixes}
         findings.look(AGREE_RIB, sum(paths.total() for paths in computed.values()))
         if wrong := [_difference(one) for one in deviations(computed, have)]:
             findings.add(AGREE_RIB, device, summary(wrong))
 
 
-def _computed(path: Path) -> Compared:
-    status = INACTIVE if path.status == "multipath" else path.status
-    route = path.route
+def _compared(path: Path) -> Compared:
+    status, route = INACTIVE if path.status == "multipath" else path.status, path.route
     if status == HIDDEN:
-        return (port_of(path.interface), status, route.as_path, NO_COMMUNITIES, None, 0, None)
-    aigp, preference = route.aigp, route.local_preference
-    return (port_of(path.interface), status, route.as_path, route.communities, aigp, preference, route.med)
-
-
-def _observed(path: ObservedPath) -> Compared:
-    if path.status == HIDDEN:
-        return (path.port, HIDDEN, path.as_path, NO_COMMUNITIES, None, 0, None)
-    return (path.port, path.status, path.as_path, path.communities, path.aigp, path.local_preference, path.med)
+        return (port_of(path.interface), status, Route(route.as_path))
+    return (port_of(path.interface), status, route)
 
 
 def _difference(one: Deviation[Prefix, Counter[Compared], Counter[Compared]]) -> str:
@@ -136,9 +128,9 @@ def _difference(one: Deviation[Prefix, Counter[Compared], Counter[Compared]]) ->
 
 
 def _text(path: Compared) -> str:
-    port, status, as_path, communities, aigp, preference, med = path
-    text = f"{status} by {port}, AS path {' '.join(map(str, as_path))}"
+    port, status, route = path
+    text = f"{status} by {port}, AS path {' '.join(map(str, route.as_path))}"
     if status != HIDDEN:
-        text += f", {' '.join(sorted(communities)) or 'no communities'}"
-        text += f", AIGP {aigp}, preference {preference}, MED {med}"
+        text += f", {' '.join(sorted(route.communities)) or 'no communities'}"
+        text += f", AIGP {route.aigp}, preference {route.local_preference}, MED {route.med}"
     return f"({text})"

@@ -14,12 +14,12 @@ from pathlib import Path
 from ailb_gen.addresses import Prefix, address_text
 from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab import run_directory
-from ailb_gen.lab.bird.control import Bird, NoDaemonError
+from ailb_gen.lab.bird.control import NoDaemonError
 from ailb_gen.lab.convergence import wait
 from ailb_gen.lab.faults import FaultKind, cables_at, fail_cables, repair_cables
 from ailb_gen.lab.namespaces import batch, end_by_signals
 from ailb_gen.lab.plan import LabPlan
-from ailb_gen.lab.routers import FOLDER, control_socket
+from ailb_gen.lab.routers import FOLDER, bird_of
 from ailb_gen.network.fabric import End
 
 # Below the lab's /run. A lock ends with the process that holds it.
@@ -64,7 +64,7 @@ class LabChanges:
             if address := self.addresses[leaf]:
                 expires = f"valid_lft {EXPIRES_S} preferred_lft {EXPIRES_S}"
                 batch([f"addr replace {address} nodad {expires}"], leaf, "-6")
-            Bird(control_socket(leaf)).command(f'configure "{run_directory.inside(file)}" timeout {EXPIRES_S}')
+            bird_of(leaf).command(f'configure "{run_directory.inside(file)}" timeout {EXPIRES_S}')
             yield
         finally:
             self._restore(leaf)
@@ -72,7 +72,7 @@ class LabChanges:
     def _restore(self, leaf: str) -> None:
         # Right also when the time was over before, when the address has gone by itself.
         with suppress(NoDaemonError):
-            Bird(control_socket(leaf)).configure()
+            bird_of(leaf).configure()
         if address := self.addresses.pop(leaf):
             with suppress(LabError):
                 batch([f"addr del {address}"], leaf, "-6")

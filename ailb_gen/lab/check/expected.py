@@ -57,10 +57,6 @@ class DownLinks:
         """All of them."""
         return self.failed | self.dark
 
-    def with_failed(self, ends: Iterable[End]) -> DownLinks:
-        """Return these and more that fail on purpose."""
-        return DownLinks(self.failed.union(ends), self.dark)
-
 
 NO_LINKS_DOWN = DownLinks()
 

@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Protocol
 
 from ailb_gen.checks import subjects as about
@@ -21,8 +21,8 @@ from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
 from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes
 from ailb_gen.lab.check.links import expected_bfd
 from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring, Samples
-from ailb_gen.lab.check.recolor import Recoloring
 from ailb_gen.lab.check.routes import check_next_hops
+from ailb_gen.lab.check.trials import Recoloring
 from ailb_gen.lab.faults import FaultKind
 from ailb_gen.lab.polling import settled
 from ailb_gen.network.fabric import End
@@ -91,7 +91,7 @@ def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: in
     if faults:
         ends = mute_uplinks(context, rounds)
         if ends:
-            words, noticed_s = f"with {_more(ends)} losing what leaves send", _noticed_s(context, ends)
+            words, noticed_s = f"with {_more(ends)} dropping packets from the leaves", _noticed_s(context, ends)
             yield LinkFailure("one direction", words, ends, FaultKind.MUTE, 0, ONE_WAY, noticed_s)
         ends = uplinks_of(context, rounds + 1)
         yield LinkFailure("flaps", f"after {_more(ends)} went down {FLAPS} times", ends, flaps=FLAPS)
@@ -149,9 +149,7 @@ def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
     chosen = random.Random(seed)  # noqa: S311 - a sample
     chosen.shuffle(spines)
     chosen.shuffle(mixed)
-    first = min(len(spines), len(mixed))
-    turns = [row for pair in zip(spines, mixed, strict=False) for row in pair]
-    return [*turns, *spines[first:], *mixed[first:]]
+    return [row for turn in zip_longest(spines, mixed) for row in turn if row is not None]
 
 
 def settle(read: Callable[[], Hops], expected: Hops, more_s: float = 0.0) -> Hops:
@@ -166,47 +164,53 @@ def _same(hops: Hops, expected: Hops) -> bool:
     return all(hops[name] == expected.get(name, {}) for name in hops)
 
 
-def check_failure(
-    lab: LiveLab,
-    context: Context,
-    failure: LinkFailure,
-    before: Hops,
-    down: DownLinks,
-    findings: Findings,
-    step: Callable[[str], None],
-) -> None:
-    """Let links fail, compare, repair, compare; what is `down` already stays so."""
-    step(f"{failure.name}: down")
-    try:
-        for _ in range(failure.flaps):
-            lab.fail(failure.ends)
-            time.sleep(FLAP_S)
-            lab.repair()
-            time.sleep(FLAP_S)
-        if not failure.flaps:
-            without = down.with_failed(failure.ends)
-            computed = hops_without(context, without.all)
-            lab.fail(failure.ends, failure.kind)
-            hops = settle(lab.hops, computed, failure.noticed_s)
-            for _ in range(_tries_more(failure, findings)):
-                if _same(hops, computed) or _as_intended(context, without.failed, hops):
-                    break
-                # BFD of a busy machine goes down by itself, and notices nothing until it is up again.
-                lab.repair()
-                settle(lab.hops, before)
-                lab.fail(failure.ends, failure.kind)
-                hops = settle(lab.hops, computed, failure.noticed_s)
-            check_failed(context, without.failed, computed, hops, f"{failure.words}: ", findings, failure.check)
-    finally:
-        lab.repair()
-    step(f"{failure.name}: repaired")
-    after = settle(lab.hops, before)
-    findings.look(REPAIRED, len(before))
-    for name, own in before.items():
-        if wrong := [str(one.subject) for one in deviations(own, after.get(name, {}))]:
-            # A flap says itself that it is over.
-            words = failure.words if failure.flaps else f"repaired {failure.words}"
-            findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {summary(wrong)}")
+@dataclass(frozen=True, slots=True)
+class FailureRun:
+    """A running lab in which links fail: its next hops `before`, the links that are `down` already and stay so."""
+
+    lab: LiveLab
+    context: Context
+    before: Hops
+    down: DownLinks
+    findings: Findings
+    step: Callable[[str], None]
+
+    def run(self, failure: LinkFailure) -> None:
+        """Let links fail, compare, repair, compare."""
+        self.step(f"{failure.name}: down")
+        try:
+            for _ in range(failure.flaps):
+                self.lab.fail(failure.ends)
+                time.sleep(FLAP_S)
+                self.lab.repair()
+                time.sleep(FLAP_S)
+            if not failure.flaps:
+                self._fail(failure)
+        finally:
+            self.lab.repair()
+        self.step(f"{failure.name}: repaired")
+        after = settle(self.lab.hops, self.before)
+        self.findings.look(REPAIRED, len(self.before))
+        for name, own in self.before.items():
+            if wrong := [str(one.subject) for one in deviations(own, after.get(name, {}))]:
+                # A flap says itself that it is over.
+                words = failure.words if failure.flaps else f"repaired {failure.words}"
+                self.findings.add(REPAIRED, name, f"{words}: it has other next hops than before to {summary(wrong)}")
+
+    def _fail(self, failure: LinkFailure) -> None:
+        failed = self.down.failed.union(failure.ends)
+        computed = hops_without(self.context, failed | self.down.dark)
+        self.lab.fail(failure.ends, failure.kind)
+        hops = settle(self.lab.hops, computed, failure.noticed_s)
+        for _ in range(_tries_more(failure, self.findings)):
+            if _same(hops, computed) or _as_intended(self.context, failed, hops):
+                break
+            # BFD of a busy machine goes down by itself, and notices nothing until it is up again.
+            self.lab.repair()
+            settle(self.lab.hops, self.before)
+            self.lab.fail(failure.ends, failure.kind)
+            hops = settle(self.lab.hops, computed, failure.noticed_s)
+        check_failed(self.context, failed, computed, hops, f"{failure.words}: ", self.findings, failure.check)
 
 
 def _as_intended(context: Context, failed: frozenset[End], hops: Hops) -> bool:

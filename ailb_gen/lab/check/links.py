@@ -10,8 +10,9 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import BFD, MTUS, MULTIPATH
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
+from ailb_gen.lab.bird.model import BfdState
 from ailb_gen.lab.check.expected import ExpectedLabRoutes, bgp_place, host_place, leaf_ports
-from ailb_gen.lab.check.observed import Observed, ObservedBfd
+from ailb_gen.lab.check.observed import Observed
 from ailb_gen.lab.links import ETHERNET_HEADER
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Group
@@ -53,22 +54,21 @@ def _as_intended(context: Context, end: End) -> bool:
 
 
 def _group(context: Context, end: End) -> Group | None:
-    """Return the group that discovers neighbors on a port."""
     switch = context.network.switches.get(end.device)
     number = discovered(switch).get(f"{end.port}.0") if switch is not None else None
     return switch.groups[number] if switch is not None and number is not None else None
 
 
-def expected_bfd(context: Context, device: str, peer: str) -> ObservedBfd | None:
+def expected_bfd(context: Context, device: str, peer: str) -> BfdState | None:
     """Return the BFD session of a link; RFC 5880, 6.8.2 to 6.8.4: the slower end decides, and the far end's number."""
     own, far = (context.expected.switches[name].settings.bfd for name in (device, peer))
     if not (own.enabled and far.enabled):
         return None
     interval = max(own.interval_ms, far.interval_ms)
-    return ObservedBfd(True, interval, interval * far.multiplier)
+    return BfdState(True, interval, interval * far.multiplier)
 
 
-def _text(bfd: ObservedBfd | None) -> str:
+def _text(bfd: BfdState | None) -> str:
     if bfd is None:
         return "none"
     times = f"every {bfd.interval_ms} ms, lost after {bfd.timeout_ms} ms"
@@ -122,7 +122,6 @@ def check_mtus(context: Context, routes: ExpectedLabRoutes, observed: Observed, 
 
 
 def _expected_mtus(context: Context, routes: ExpectedLabRoutes) -> Iterator[tuple[End, int]]:
-    """Yield the MTUs of the intent, without Ethernet headers."""
     yield from ((end, _of_port(context, end)) for end, _ in routes.ends())
     for nic, port in leaf_ports(context).items():
         leaf = context.expected.switches[port.device]

@@ -16,33 +16,24 @@ from ailb_gen.errors import LabError
 from ailb_gen.lab import kernel
 from ailb_gen.lab.advertisements import Advertisement, capture
 from ailb_gen.lab.bird.config import render
-from ailb_gen.lab.bird.control import Bird
-from ailb_gen.lab.bird.model import BirdPeer, SessionState, Translation
+from ailb_gen.lab.bird.model import BfdState, BirdPeer, SessionState, Translation
 from ailb_gen.lab.bird.parse import bfd, rib, sessions
 from ailb_gen.lab.check.changes import LabChanges
-from ailb_gen.lab.check.observed import (
-    Hops,
-    Observed,
-    ObservedBfd,
-    ObservedLabSession,
-    ObservedPath,
-    ObservedRecoloring,
-    Samples,
-)
-from ailb_gen.lab.check.probes import with_probe
-from ailb_gen.lab.check.readings import global_addresses, path_of, rules_of, send, state_of, tables_of
-from ailb_gen.lab.check.recolor import Recoloring
+from ailb_gen.lab.check.observed import ACTIVE, HIDDEN, INACTIVE, Hops, Observed, ObservedRecoloring, Samples
+from ailb_gen.lab.check.readings import global_addresses, rules_of, send, tables_of
+from ailb_gen.lab.check.trials import Recoloring, with_probe
 from ailb_gen.lab.faults import CableFault, FaultKind, faults_of
 from ailb_gen.lab.kernel import Kernels
 from ailb_gen.lab.namespaces import namespace
-from ailb_gen.lab.plan import LabPlan, unit_link
+from ailb_gen.lab.plan import LabPlan, port_of, unit_link
 from ailb_gen.lab.polling import settled
-from ailb_gen.lab.routers import config_file, control_socket
+from ailb_gen.lab.routers import bird_of, config_file
 from ailb_gen.lab.traffic.flows import flows
-from ailb_gen.lab.traffic.model import LEAST_BYTES, TrafficLoad
+from ailb_gen.lab.traffic.model import LEAST_BYTES, Flow, TrafficLoad
 from ailb_gen.lab.traffic.run import running as traffic
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
+from ailb_gen.routing.rib import Path
 
 # Advertisements are sent on request (RFC 4861, section 6.2.6): within 0.5 s,
 # but no sooner than 3 s after the last one.
@@ -53,7 +44,6 @@ AT_ONCE = 8
 PROBE_S, PROBED_WITHIN_S = 0.4, 5.0
 # How long BFD sessions may take to come up, and the pause between two readings. Seconds.
 BFD_UP_S, BFD_PAUSE_S = 10.0, 0.2
-UP = "Up"
 # Packets per second of all flows while colors change; how long they flow before and after; between two looks. Seconds.
 RECOLOR_RATE, RECOLOR_S, RECOLOR_PAUSE_S = 1000.0, 0.3, 0.02
 T = TypeVar("T")
@@ -125,9 +115,8 @@ class RunningLab:
             for port in switch.ports.values()
             if name in self.running and self.links[name][port.link].carrier
         }
-        return frozenset(
-            end for cable in self.plan.links for end in (cable.a, cable.b) if not {cable.a, cable.b} <= lit
-        )
+        pairs = ({cable.a, cable.b} for cable in self.plan.links)
+        return frozenset(end for pair in pairs if not pair <= lit for end in pair)
 
     def fail(self, ends: Iterable[End], kind: FaultKind = FaultKind.CARRIER) -> None:
         """Let the links with some ends fail, but for those that have."""
@@ -149,16 +138,16 @@ class RunningLab:
             for flow in (flows(self.plan, hosts) if len(hosts) > 1 else ())
             if {flow.source, flow.target} <= self.running
             and any(prefix.holds(flow.target_address) for prefix in prefixes)
-            and self._leaf(flow.source, flow.source_nic) != leaf
+            and self._leaf(flow) != leaf
         ]
-        reason = self._differs(leaf, sessions(_bird(leaf))) if leaf in self.running else f"{leaf} does not run"
+        reason = self._differs(leaf, sessions(bird_of(leaf))) if leaf in self.running else f"{leaf} does not run"
         if reason or not chosen:
             return ObservedRecoloring(skipped=reason or f"no other leaf's servers send to those of {leaf}")
-        near = self._leaf(chosen[0].source, chosen[0].source_nic)
+        near = self._leaf(chosen[0])
         before = self._hops_to(near, prefixes)
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
             return ObservedRecoloring(skipped=f"{near} sends packets of both colors the same way")
-        text = self._translation(change.changed, sessions(_bird(leaf))).text
+        text = self._translation(change.changed, sessions(bird_of(leaf))).text
         with ExitStack() as stack:
             load = TrafficLoad(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
             try:
@@ -174,8 +163,8 @@ class RunningLab:
         worst = max(result.flows, key=lambda one: one.outage_ms)
         return ObservedRecoloring(result.sent, result.lost, worst.outage_ms, str(worst.flow), moved)
 
-    def _leaf(self, server: str, nic: str) -> str:
-        seat = self.plan.servers[server].nics[nic].leaf
+    def _leaf(self, flow: Flow) -> str:
+        seat = self.plan.servers[flow.source].nics[flow.source_nic].leaf
         return seat.device if seat is not None else ""
 
     def _hops_to(self, switch: str, prefixes: Iterable[Prefix]) -> list[frozenset[str]]:
@@ -206,13 +195,13 @@ class RunningLab:
 
     def _measured(self, samples: Samples) -> Observed:
         switches, servers = self.switches, self.servers
-        daemons = self._each(switches, lambda name: sessions(_bird(name)))
+        daemons = self._each(switches, lambda name: sessions(bird_of(name)))
         addresses = self._each([*switches, *servers], kernel.addresses)
-        macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
+        # Before leaves announce probes: then their neighbors send all routes again.
         ribs = self._each(switches, lambda name: self._rib(name, daemons[name], samples.prefixes))
+        macs = {End(name, nic.nic): nic.mac for name in servers for nic in self.plan.servers[name].nics.values()}
         mtus = {
-            name: {self._end(name, link).port: one.mtu for link, one in self.links[name].items()}
-            for name in (*switches, *servers)
+            self._end(name, link): one.mtu for name in (*switches, *servers) for link, one in self.links[name].items()
         }
         there = [pair for pair in samples.pairs if {pair.source.device, pair.target.device} <= self.running]
         owners = {one.value: name for name in self.plan.switches for one in addresses.get(name, ())}
@@ -225,18 +214,12 @@ class RunningLab:
             macs=macs,
             rules=self._each(servers, rules_of),
             tables=self._each(servers, tables_of),
-            sessions={
-                self._end(name, one.link): ObservedLabSession(
-                    one.established, one.local_as, one.neighbor_as, state_of(one)
-                )
-                for name, rows in daemons.items()
-                for one in rows.values()
-            },
+            sessions={self._end(name, one.link): one for name, rows in daemons.items() for one in rows.values()},
             examined=samples.prefixes,
             ribs=ribs,
             traces=traces,
             sizes=sizes,
-            mtus={End(name, port): mtu for name, rows in mtus.items() for port, mtu in rows.items()},
+            mtus=mtus,
             probed=probed,
             not_probed=not_probed,
         )
@@ -248,10 +231,10 @@ class RunningLab:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return dict(zip(listed, pool.map(function, listed), strict=True))
 
-    def _bfd(self, began: float) -> dict[End, ObservedBfd]:
+    def _bfd(self, began: float) -> dict[End, BfdState]:
         """Return the BFD sessions of all switches, when all are up or some have not come up since they `began`."""
 
-        def down(sessions: Mapping[End, ObservedBfd]) -> set[End]:
+        def down(sessions: Mapping[End, BfdState]) -> set[End]:
             return {end for end, one in sessions.items() if not one.up} - self.dark - self.without_bfd
 
         patience_s = began + BFD_UP_S - time.monotonic()
@@ -259,14 +242,9 @@ class RunningLab:
         self.without_bfd |= down(sessions)
         return sessions
 
-    def _bfd_sessions(self) -> dict[End, ObservedBfd]:
-        return {
-            self._end(name, one.link): ObservedBfd(
-                one.state == UP, round(1000 * one.interval_s), round(1000 * one.timeout_s)
-            )
-            for name, states in self._each(self.switches, lambda name: bfd(_bird(name))).items()
-            for one in states
-        }
+    def _bfd_sessions(self) -> dict[End, BfdState]:
+        states = self._each(self.switches, lambda name: bfd(bird_of(name)))
+        return {self._end(name, link): one for name, rows in states.items() for link, one in rows.items()}
 
     def _end(self, name: str, link: str) -> End:
         """Return a link by its port, or its own name where it is none of a cable."""
@@ -325,23 +303,24 @@ class RunningLab:
         self, name: str, states: Mapping[str, SessionState], prefixes: tuple[Prefix, ...]
     ) -> dict[Prefix, frozenset[str]]:
         return {
-            prefix: frozenset(path.port for path in paths)
+            prefix: frozenset(port_of(path.interface) for path in paths)
             for prefix, paths in self._rib(name, states, prefixes).items()
             if prefix in prefixes
         }
 
     def _rib(
         self, name: str, states: Mapping[str, SessionState], prefixes: tuple[Prefix, ...]
-    ) -> Mapping[Prefix, tuple[ObservedPath, ...]]:
+    ) -> Mapping[Prefix, tuple[Path, ...]]:
         """Return the paths of some prefixes; all at once where those are all that there are."""
-        bird = _bird(name)
+        bird = bird_of(name)
         whole = len(prefixes) == len(self.context.routing.prefixes)
         rows = [route for prefix in (("",) if whole else map(str, prefixes)) for route in rib(bird, prefix)]
         ports = {protocol: self._end(name, one.link).port for protocol, one in states.items()}
-        found: dict[Prefix, list[ObservedPath]] = defaultdict(list)
+        found: dict[Prefix, list[Path]] = defaultdict(list)
         for row in rows:
             if row.protocol in ports:
-                found[row.prefix].append(path_of(ports[row.protocol], row))
+                status = HIDDEN if row.hidden else ACTIVE if row.active else INACTIVE
+                found[row.prefix].append(Path(row.route, status, interface=f"{ports[row.protocol]}.0"))
         return {prefix: tuple(paths) for prefix, paths in found.items()}
 
     def _advertisements(self) -> dict[End, Advertisement]:
@@ -359,13 +338,9 @@ def _ends(faults: Iterable[CableFault]) -> frozenset[End]:
     return frozenset(end for one in faults for end in (one.a, one.b))
 
 
-def _bird(name: str) -> Bird:
-    return Bird(control_socket(name))
-
-
 def _answers(name: str) -> bool:
     try:
-        _bird(name).command("show status")
+        bird_of(name).command("show status")
     except LabError:
         return False
     return True

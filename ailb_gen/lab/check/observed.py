@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.lab.advertisements import Advertisement
-from ailb_gen.lab.kernel import KernelRule
+from ailb_gen.lab.bird.model import BfdState, SessionState
+from ailb_gen.lab.kernel import KernelRoutes, KernelRule
 from ailb_gen.network.fabric import End
+from ailb_gen.routing.rib import Path
 
 # A switch's own ports that packets to a prefix leave by, by switch and prefix; direct routes are not in here.
 Hops = Mapping[str, Mapping[Prefix, frozenset[str]]]
@@ -37,42 +39,11 @@ class Samples:
     probes: Mapping[str, Prefix]
 
 
-class ObservedRoute(NamedTuple):
-    """A route of a server's kernel; `gateway` is None on the link itself."""
-
-    prefix: Prefix
-    nic: str
-    gateway: int | None = None
-
-
-class ObservedLabSession(NamedTuple):
-    """A BGP session in its daemon; `state` is in the daemon's words, an AS number is None while unknown."""
-
-    established: bool
-    own_asn: int | None
-    peer_asn: int | None
-    state: str = ""
-
-
-class ObservedPath(NamedTuple):
-    """A path as a switch holds it after import; `port` is the one it came in by, `status` active, inactive or hidden.
-
-    `as_path` has the nearest AS first, communities are written as Junos writes them.
-    """
-
-    port: str
-    as_path: tuple[int, ...]
-    communities: frozenset[str]
-    aigp: int | None
-    local_preference: int
-    med: int | None
-    status: str
-
-
 class ObservedTrace(NamedTuple):
-    """The names of the devices that answered to rising hop limits; `end` says why the trace ended before its target.
+    """The names of the devices that answered to rising hop limits; `end` says why packets ended before their target.
 
-    `pair` is the number of the queue pair, counted from 1: the prefix of both ends.
+    `pair` is the number of the queue pair, counted from 1: the prefix of both ends. With a `size`, in bytes and whole,
+    as large as the MTUs of both NICs allow, it is a single packet, and only a device that did not pass it on answers.
     """
 
     source: End
@@ -80,24 +51,7 @@ class ObservedTrace(NamedTuple):
     pair: int
     hops: tuple[str, ...]
     end: str = ""
-
-
-class ObservedSize(NamedTuple):
-    """A packet as large as the MTUs of both NICs allow, in bytes and whole; `end` says why it did not arrive."""
-
-    source: End
-    target: End
-    pair: int
-    size: int
-    end: str = ""
-
-
-class ObservedBfd(NamedTuple):
-    """A BFD session in its daemon: whether it is up, the interval of packets and the time until it is down, in ms."""
-
-    up: bool
-    interval_ms: int
-    timeout_ms: int
+    size: int = 0
 
 
 class ObservedRecoloring(NamedTuple):
@@ -121,9 +75,10 @@ class Observed:
     `devices` are those that run, `untranslated` the statements (text, line) that the lab leaves out by switch.
     `advertisements` are by the port or NIC where they arrived, `addresses` are global ones by NIC and by IRB
     (`irb.2`), `macs` those of NICs; `tables` are by server and id, but for the kernel's own. `mtus` are those of ports,
-    IRBs and NICs, in bytes without Ethernet headers. `sessions` and `bfd` are by the switch's own port, `ribs` those of
-    the prefixes in `examined`. `probed` are the switches that a probe prefix came to, with the ports by which it did,
-    by the leaf that announced it; `not_probed` says why none was sent.
+    IRBs and NICs, in bytes without Ethernet headers. `sessions` and `bfd` are by the switch's own port, `ribs` are the
+    paths, after import, of the prefixes in `examined`, with status and logical interface. `probed` are the switches
+    that a probe prefix came to, with the ports by which it did, by the leaf that announced it; `not_probed` says why
+    none was sent.
     """
 
     devices: frozenset[str] = frozenset()
@@ -132,14 +87,14 @@ class Observed:
     addresses: Mapping[End, frozenset[int]] = field(default_factory=dict)
     macs: Mapping[End, str] = field(default_factory=dict)
     rules: Mapping[str, frozenset[KernelRule]] = field(default_factory=dict)
-    tables: Mapping[str, Mapping[int, frozenset[ObservedRoute]]] = field(default_factory=dict)
-    sessions: Mapping[End, ObservedLabSession] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[int, KernelRoutes]] = field(default_factory=dict)
+    sessions: Mapping[End, SessionState] = field(default_factory=dict)
     examined: tuple[Prefix, ...] = ()
-    ribs: Mapping[str, Mapping[Prefix, tuple[ObservedPath, ...]]] = field(default_factory=dict)
+    ribs: Mapping[str, Mapping[Prefix, tuple[Path, ...]]] = field(default_factory=dict)
     hops: Hops = field(default_factory=dict)
     traces: tuple[ObservedTrace, ...] = ()
-    sizes: tuple[ObservedSize, ...] = ()
+    sizes: tuple[ObservedTrace, ...] = ()
     mtus: Mapping[End, int] = field(default_factory=dict)
-    bfd: Mapping[End, ObservedBfd] = field(default_factory=dict)
+    bfd: Mapping[End, BfdState] = field(default_factory=dict)
     probed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     not_probed: str = ""

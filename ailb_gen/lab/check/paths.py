@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Iterable
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import LARGE, TRACED
-from ailb_gen.checks.model import Findings
+from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.expected import ExpectedLabRoutes, host_place, leaf_ports
-from ailb_gen.lab.check.observed import Observed, ObservedSize, ObservedTrace, Pair
+from ailb_gen.lab.check.observed import Observed, ObservedTrace, Pair
 from ailb_gen.network.fabric import End
 
 
@@ -30,7 +31,6 @@ def pairs(context: Context, most: int, seed: int) -> tuple[list[Pair], int]:
 
 
 def _pair(rails: list[list[End]], colors: int, number: int) -> Pair:
-    """Return the pair with a number, of all of them in order."""
     number, color = divmod(number, colors)
     for nics in rails:
         count = len(nics) * (len(nics) - 1)
@@ -49,7 +49,7 @@ class PacketPaths:
         self._switches, self._routes = context.expected.switches, routes
         self._spines: dict[tuple[str, int, str], list[str]] = {}
 
-    def expected(self, sent: ObservedTrace | ObservedSize) -> list[tuple[str, ...]]:
+    def expected(self, sent: ObservedTrace) -> list[tuple[str, ...]]:
         """Return the switches of every path; none if no path is left."""
         near, far = self.leaves(sent)
         if near == far:
@@ -60,7 +60,7 @@ class PacketPaths:
             self._spines[key] = sorted(self._routes.spines(near, prefix))
         return [(near, spine, far) for spine in self._spines[key]]
 
-    def leaves(self, sent: ObservedTrace | ObservedSize) -> tuple[str, str]:
+    def leaves(self, sent: ObservedTrace) -> tuple[str, str]:
         """Return the leaves of both NICs."""
         return self._leaves[sent.source], self._leaves[sent.target]
 
@@ -74,15 +74,42 @@ def check_traces(context: Context, routes: ExpectedLabRoutes, observed: Observed
         expected = paths.expected(trace)
         if trace.end or trace.hops not in expected:
             wrong[trace.source.device, _text(expected)].append(trace)
-    for (server, text), traces in wrong.items():
+    for (_, text), traces in wrong.items():
         first = traces[0]
-        message = f"packets of queue pair {first.pair} from {first.source} to {first.target} pass {_path(first.hops)}"
-        message += f" and end there: {first.end}" if first.end else ""
-        message += f", not {text}" + (f" (and {len(traces) - 1} more pairs)" if len(traces) > 1 else "")
-        involves = dict.fromkeys(name for one in traces for name in (*paths.leaves(one), *one.hops, one.target.device))
-        place = host_place(context, server)
-        subjects = [about.nic(server, first.source.port)]
-        findings.add(TRACED, server, message, place, involves=involves, part=first.source.port, subjects=subjects)
+        message = f"packets of {_pair_text(first)} pass {_path(first.hops)}"
+        message += (f" and end there: {first.end}" if first.end else "") + f", not {text}"
+        involves = (name for one in traces for name in (*paths.leaves(one), *one.hops, one.target.device))
+        _add(context, TRACED, message, traces, involves, findings)
+
+
+def check_sizes(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+    """Expect packets of the senders' own MTU to arrive; other checks report where small ones are lost, too."""
+    paths = PacketPaths(context, routes)
+    lost_anyway = {one[:3] for one in observed.traces if one.end}
+    sent = [one for one in observed.sizes if one[:3] not in lost_anyway]
+    findings.look(LARGE, len(sent))
+    wrong: dict[tuple[str, int, str], list[ObservedTrace]] = defaultdict(list)
+    for one in sent:
+        if one.end:
+            end = f"{' '.join(one.hops)}: {one.end}" if one.hops else one.end
+            wrong[one.source.device, one.size, end].append(one)
+    for (_, size, end), lost in wrong.items():
+        message = f"a packet of {size} bytes of {_pair_text(lost[0])} is lost: {end}"
+        passed = [name for one in lost for path in ((paths.leaves(one)), *paths.expected(one)) for name in path]
+        _add(context, LARGE, message, lost, (*passed, *(one.target.device for one in lost)), findings)
+
+
+def _add(
+    context: Context, check: Check, message: str, sent: list[ObservedTrace], involves: Iterable[str], findings: Findings
+) -> None:
+    server, nic = sent[0].source.device, sent[0].source.port
+    message += f" (and {len(sent) - 1} more pairs)" if len(sent) > 1 else ""
+    place, subjects = host_place(context, server), [about.nic(server, nic)]
+    findings.add(check, server, message, place, involves=dict.fromkeys(involves), part=nic, subjects=subjects)
+
+
+def _pair_text(sent: ObservedTrace) -> str:
+    return f"queue pair {sent.pair} from {sent.source} to {sent.target}"
 
 
 def _path(switches: tuple[str, ...]) -> str:
@@ -91,24 +118,3 @@ def _path(switches: tuple[str, ...]) -> str:
 
 def _text(paths: list[tuple[str, ...]]) -> str:
     return " or ".join(map(_path, paths[:4])) or "anything: no path is left"
-
-
-def check_sizes(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
-    """Expect packets of the senders' own MTU to arrive; other checks report where small ones are lost, too."""
-    paths = PacketPaths(context, routes)
-    lost_anyway = {(one.source, one.target, one.pair) for one in observed.traces if one.end}
-    wrong: dict[tuple[str, int, str], list[ObservedSize]] = defaultdict(list)
-    for one in observed.sizes:
-        if (one.source, one.target, one.pair) in lost_anyway:
-            continue
-        findings.look(LARGE)
-        if one.end:
-            wrong[one.source.device, one.size, one.end].append(one)
-    for (server, size, end), lost in wrong.items():
-        first = lost[0]
-        message = f"a packet of {size} bytes of queue pair {first.pair} from {first.source} to {first.target} is lost"
-        message += f": {end}" + (f" (and {len(lost) - 1} more pairs)" if len(lost) > 1 else "")
-        passed = ((*paths.leaves(one), *(name for path in paths.expected(one) for name in path)) for one in lost)
-        involves = dict.fromkeys((*(name for names in passed for name in names), *(one.target.device for one in lost)))
-        place, subjects = host_place(context, server), [about.nic(server, first.source.port)]
-        findings.add(LARGE, server, message, place, involves=involves, part=first.source.port, subjects=subjects)

@@ -10,17 +10,7 @@ from dataclasses import replace
 from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.checks.context import Context
 from ailb_gen.lab import kernel
-from ailb_gen.lab.bird.model import RibRoute, SessionState
-from ailb_gen.lab.check.observed import (
-    ACTIVE,
-    HIDDEN,
-    INACTIVE,
-    ObservedPath,
-    ObservedRoute,
-    ObservedSize,
-    ObservedTrace,
-    Pair,
-)
+from ailb_gen.lab.check.observed import ObservedTrace, Pair
 from ailb_gen.lab.namespaces import output
 from ailb_gen.lab.trace import PacketTrace, Probe, arrive, named, trace
 from ailb_gen.network.fabric import End
@@ -31,18 +21,6 @@ TABLE = re.compile(r" table (\d+)")
 LINK_LOCAL = Prefix(0xFE80 << 112, 10)
 # How long an answer to a packet that was not answered at first may take. Seconds.
 PATIENT_S = 1.5
-
-
-def state_of(session: SessionState) -> str:
-    """Return the state of a session, with its last error."""
-    return f"{session.state}{f', {session.last_error}' if session.last_error else ''}"
-
-
-def path_of(port: str, row: RibRoute) -> ObservedPath:
-    """Return a path as it came in by a port."""
-    found = row.attributes
-    status = HIDDEN if found.hidden else ACTIVE if row.active else INACTIVE
-    return ObservedPath(port, found.as_path, found.communities, found.aigp, found.local_preference, found.med, status)
 
 
 def global_addresses(addresses: Mapping[str, tuple[kernel.KernelAddress, ...]]) -> dict[End, frozenset[int]]:
@@ -60,43 +38,30 @@ def rules_of(name: str) -> frozenset[kernel.KernelRule]:
     return frozenset(rule for rule in kernel.rules(name) if rule.table not in OWN_TABLES and not rule.others)
 
 
-def tables_of(name: str) -> dict[int, frozenset[ObservedRoute]]:
+def tables_of(name: str) -> dict[int, kernel.KernelRoutes]:
     """Return the routes of all tables of a server, but for the kernel's own. Raises LabError."""
     lines: dict[int, list[str]] = defaultdict(list)
     for line in output(name, ("ip", "-6", "-N", "-o", "route", "show", "table", "all")).splitlines():
         found = TABLE.search(line)
         if found is not None and int(found[1]) not in OWN_TABLES:
             lines[int(found[1])].append(line)
-    return {
-        table: frozenset(
-            ObservedRoute(prefix, hop.link, hop.gateway)
-            for prefix, hops in kernel.read_routes("\n".join(rows)).items()
-            for hop in hops
-        )
-        for table, rows in lines.items()
-    }
+    return {table: kernel.read_routes("\n".join(rows)) for table, rows in lines.items()}
 
 
 def send(
-    context: Context,
-    pairs: Sequence[Pair],
-    owners: Mapping[int, str],
-    macs: Mapping[End, str],
-    mtus: Mapping[str, Mapping[str, int]],
-) -> tuple[tuple[ObservedTrace, ...], tuple[ObservedSize, ...]]:
+    context: Context, pairs: Sequence[Pair], owners: Mapping[int, str], macs: Mapping[End, str], mtus: Mapping[End, int]
+) -> tuple[tuple[ObservedTrace, ...], tuple[ObservedTrace, ...]]:
     """Trace pairs of servers that run; where packets arrive, send one as large as the MTUs of both NICs allow.
 
-    `owners` are switches by their addresses, `macs` those of NICs, `mtus` by device and port. Raises LabError.
+    `owners` are switches by their addresses, `macs` those of NICs, `mtus` those of NICs, too. Raises LabError.
     """
     seats = {End(cable.b_device, cable.b_port): cable.a_device for cable in context.cabling.hosts}
     probes = []
     for pair in pairs:
-        source, target = (
-            context.expected.switches[seats[nic]].prefixes[pair.number - 1].value + eui64(macs[nic])
-            for nic in (pair.source, pair.target)
-        )
-        size = min(mtus[nic.device][nic.port] for nic in (pair.source, pair.target))
-        probes.append(Probe(pair.source.device, source, target, size=size))
+        nics = (pair.source, pair.target)
+        prefixes = (context.expected.switches[seats[nic]].prefixes[pair.number - 1] for nic in nics)
+        source, target = (prefix.value + eui64(macs[nic]) for prefix, nic in zip(prefixes, nics, strict=True))
+        probes.append(Probe(pair.source.device, source, target, min(mtus[nic] for nic in nics)))
     traced = list(named(_traced([replace(probe, size=0) for probe in probes], trace), owners))
     # Where small packets are lost, large ones say nothing more, and would be waited for.
     arriving = [number for number, (found, _) in enumerate(traced) if not found.end]
@@ -104,7 +69,7 @@ def send(
     return (
         tuple(ObservedTrace(*pair, hops, found.end) for pair, (found, hops) in zip(pairs, traced, strict=True)),
         tuple(
-            ObservedSize(*pairs[number], found.probe.size, f"{' '.join(hops)}: {found.end}" if hops else found.end)
+            ObservedTrace(*pairs[number], hops, found.end, found.probe.size)
             for number, (found, hops) in zip(arriving, sent, strict=True)
         ),
     )

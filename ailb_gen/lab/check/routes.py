@@ -11,9 +11,12 @@ from ailb_gen.checks.compare import deviations, summary
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import COPIES, SESSIONS
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.lab.bird.model import SessionState
 from ailb_gen.lab.check.expected import ExpectedLabRoutes, ExpectedNextHops, bgp_place, ports_text
-from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed, ObservedLabSession, ObservedPath
+from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed
+from ailb_gen.lab.plan import port_of
 from ailb_gen.network.fabric import End
+from ailb_gen.routing.rib import Path
 from ailb_gen.wording import some
 
 COLOR = "color:"
@@ -28,7 +31,7 @@ def check_sessions(context: Context, routes: ExpectedLabRoutes, observed: Observ
         if end.device in observed.devices
     }
     findings.look(SESSIONS, sum(map(len, routes.links.values())))
-    up = {end: (one.own_asn, one.peer_asn) for end, one in observed.sessions.items() if one.established}
+    up = {end: (one.local_as, one.neighbor_as) for end, one in observed.sessions.items() if one.established}
     for deviation in deviations(expected, up):
         end, peer = deviation.subject, routes.peer(deviation.subject)
         if peer is None:
@@ -45,10 +48,10 @@ def check_sessions(context: Context, routes: ExpectedLabRoutes, observed: Observ
         findings.add(SESSIONS, end.device, message, place, involves=involves, part=end.port)
 
 
-def _down(session: ObservedLabSession | None, peer: End) -> str:
+def _down(session: SessionState | None, peer: End) -> str:
     if session is None:
         return f"has no session with {peer}: neighbor discovery or the configuration lacks it"
-    return f"the session with {peer} is not established: {session.state or 'no reason is known'}"
+    return f"the session with {peer} is not established: {session.trouble}"
 
 
 def check_copies(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
@@ -80,11 +83,11 @@ class _Copies:
         self.owner, self.color = routes.owners[prefix]
         self.links = routes.links.get(device, {})
 
-    def of_leaf(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
+    def of_leaf(self, paths: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy from every spine that passes it on in a color that the leaf has a link of."""
         received: dict[str, set[str]] = defaultdict(set)
         for path in paths:
-            peer, session = self.links.get(path.port, (End("", ""), ""))
+            peer, session = self.links.get(port_of(path.interface), (End("", ""), ""))
             asns = (self.switches[peer.device].asn, self.switches[self.owner].asn) if peer.device else ()
             received[peer.device].add(session)
             yield from self._wrong(path, peer, session, asns)
@@ -95,33 +98,35 @@ class _Copies:
             if heard <= offered[spine] and not received[spine] & heard:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 
-    def of_spine(self, paths: tuple[ObservedPath, ...]) -> Iterator[tuple[str, str]]:
+    def of_spine(self, paths: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
         allowed = {self.color, *self.routes.ways.backups[self.color]}
         missing = {port for port, (peer, color) in self.links.items() if peer.device == self.owner and color in allowed}
         for path in paths:
-            missing.discard(path.port)
-            peer, session = self.links.get(path.port, (End("", ""), ""))
+            missing.discard(port_of(path.interface))
+            peer, session = self.links.get(port_of(path.interface), (End("", ""), ""))
             if peer.device != self.owner:
-                yield f"valley@{peer.device}", f"came from {peer.device or path.port}, which must not pass it on"
+                yield (
+                    f"valley@{peer.device}",
+                    f"came from {peer.device or port_of(path.interface)}, which must not pass it on",
+                )
             else:
                 yield from self._wrong(path, peer, session, (self.switches[self.owner].asn,))
         for port in sorted(missing):
             yield f"missing@{self.owner}", f"did not come from {self.links[port][0]} as {self.links[port][1]}"
 
-    def _wrong(self, path: ObservedPath, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
-        """Yield the deviation of a single copy."""
-        colors = sorted(value for value in path.communities if value.startswith(COLOR))
+    def _wrong(self, path: Path, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+        colors = sorted(value for value in path.route.communities if value.startswith(COLOR))
         if path.status == HIDDEN:
             yield f"hidden@{peer.device}", f"came from {peer} with {some(colors) or 'no color'} and is hidden"
         elif colors != [session]:
             found = " and ".join(colors) or "no color"
             yield f"color@{peer.device}", f"came from {peer} with {found} over a session of {session or 'no color'}"
-        elif path.as_path != asns:
-            found = " ".join(map(str, path.as_path))
+        elif path.route.as_path != asns:
+            found = " ".join(map(str, path.route.as_path))
             yield f"path@{peer.device}", f"came from {peer} with the AS path {found}, not {' '.join(map(str, asns))}"
-        elif (path.aigp is not None) != (session == self.color and self.aigp):
-            state = "with" if path.aigp is not None else "without"
+        elif (path.route.aigp is not None) != (session == self.color and self.aigp):
+            state = "with" if path.route.aigp is not None else "without"
             yield f"aigp@{peer.device}", f"came from {peer} {state} AIGP as {session}"
 
 

@@ -15,21 +15,20 @@ from ailb_gen.lab.check.agreement import check_agreement, computed_hops, session
 from ailb_gen.lab.check.expected import NO_LINKS_DOWN, DownLinks, ExpectedLabRoutes
 from ailb_gen.lab.check.failures import (
     OF_FAILURES,
+    FailureRun,
     LinkFailure,
     LiveLab,
-    check_failure,
     double,
     failures,
     sessions_at,
     settle,
 )
 from ailb_gen.lab.check.links import check_bfd, check_mtus, check_multipath
-from ailb_gen.lab.check.observed import Hops, Observed, Samples
+from ailb_gen.lab.check.observed import Observed, Samples
 from ailb_gen.lab.check.paths import check_sizes, check_traces, pairs
-from ailb_gen.lab.check.probes import check_probes, probes
-from ailb_gen.lab.check.recolor import check_recoloring
 from ailb_gen.lab.check.routes import check_copies, check_next_hops, check_sessions
 from ailb_gen.lab.check.servers import check_servers
+from ailb_gen.lab.check.trials import check_probes, check_recoloring, probes
 from ailb_gen.network.fabric import End
 from ailb_gen.routing.rib import Routing
 from ailb_gen.wording import some
@@ -99,30 +98,23 @@ def check_lab(
     else:
         # Those that have not come up until now are not waited for again.
         down = replace(down, dark=down.dark | sessions_missing(routing, observed))
-        _check_changes(lab, context, options, observed.hops, down, findings, step)
+        _check_changes(FailureRun(lab, context, observed.hops, down, findings, step), options)
     yield from findings.results(check for check in checks_of(OF_LAB) if check.id in options.chosen)
 
 
-def _check_changes(
-    lab: LiveLab,
-    context: Context,
-    options: LabCheckOptions,
-    before: Hops,
-    down: DownLinks,
-    findings: Findings,
-    step: Callable[[str], None],
-) -> None:
-    """Let links fail and colors change, as far as chosen; `before` are the next hops until then."""
+def _check_changes(test: FailureRun, options: LabCheckOptions) -> None:
+    """Let links fail and colors change, as far as chosen."""
+    context, findings = test.context, test.findings
     planned = _failures(context, options)
     for failure in planned:
-        check_failure(lab, context, failure, before, down, findings, step)
+        test.run(failure)
     if options.wants(OF_FAILURES):
         tried = len(planned) and min(options.doubles, len(double(context, options.seed)))
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
         findings.figure(checks.FAILED, "double failures", f"{tried} of {len(double(context, options.seed))}")
     if options.faults and options.wants([checks.RECOLORED]):
-        step("colors change")
-        check_recoloring(lab.recolor, context, down.failed, findings)
+        test.step("colors change")
+        check_recoloring(test.lab.recolor, context, test.down.failed, findings)
 
 
 def skipped_checks(options: LabCheckOptions, reason: str) -> Iterator[Result]:

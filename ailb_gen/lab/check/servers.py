@@ -15,8 +15,8 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
 from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes, leaf_ports
-from ailb_gen.lab.check.observed import Observed, ObservedRoute
-from ailb_gen.lab.kernel import KernelRule
+from ailb_gen.lab.check.observed import Observed
+from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.layout import NETPLAN
 from ailb_gen.network.fabric import End
 from ailb_gen.wording import some
@@ -42,7 +42,7 @@ def check_servers(
     _check_nics(context, nics, observed, findings)
     _check_addresses(context, nics, observed, findings)
     for server in dict.fromkeys(end.device for end in nics):
-        own = [row for end, row in nics.items() if end.device == server]
+        own = {end: row for end, row in nics.items() if end.device == server}
         _check_tables(context, observed, server, own, findings)
 
 
@@ -58,11 +58,11 @@ def _check_links(
             if end in down.dark and {end.device, sender.device} <= observed.devices:
                 message += ": the link has no carrier"
             involves = (about.device(end.device), about.end(end))
-            _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, involves, findings)
+            _at_interface(context, ADVERTISED, sender, message, involves, findings)
         elif advertisement.prefixes:
             prefixes = some([str(one.prefix) for one in advertisement.prefixes])
             message = f"its advertisements to {end} announce {prefixes}"
-            _at_interface(context, ADVERTISED, sender, f"{sender.port}.0", message, (), findings)
+            _at_interface(context, ADVERTISED, sender, message, (), findings)
 
 
 def _check_nics(context: Context, nics: Nics, observed: Observed, findings: Findings) -> None:
@@ -72,13 +72,12 @@ def _check_nics(context: Context, nics: Nics, observed: Observed, findings: Find
         advertisement = observed.advertisements.get(end)
         # A NIC that receives nothing may be down, and has no routes then.
         involves = (about.device(end.device), *([about.nic(end.device, end.port)] if advertisement is None else []))
-        irb = f"irb.{leaf.vlan}"
+        irb = End(leaf.name, f"irb.{leaf.vlan}")
         for message in _advertisement(leaf, advertisement, end):
-            _at_interface(context, ADVERTISED, End(leaf.name, irb), irb, message, involves, findings)
+            _at_interface(context, ADVERTISED, irb, message, involves, findings)
 
 
 def _advertisement(leaf: ExpectedSwitch, observed: Advertisement | None, end: End) -> Iterator[str]:
-    """Yield the deviations of an advertisement at a NIC from the intent."""
     if observed is None:
         yield f"no router advertisement arrives at {end}"
         return
@@ -124,34 +123,25 @@ def _check_addresses(context: Context, nics: Nics, observed: Observed, findings:
                 subjects = [about.nic(end.device, end.port)]
                 findings.add(ADDRESSES, end.device, message, None, involves=involves, part=end.port, subjects=subjects)
             else:
-                _at_interface(context, ADDRESSES, end, end.port, f"{end.port} {message}", (), findings)
+                _at_interface(context, ADDRESSES, end, f"{end.port} {message}", (), findings)
 
 
-def _check_tables(
-    context: Context,
-    observed: Observed,
-    server: str,
-    nics: list[tuple[ExpectedSwitch, ExpectedNic]],
-    findings: Findings,
-) -> None:
+def _check_tables(context: Context, observed: Observed, server: str, nics: Nics, findings: Findings) -> None:
     """Compare a server's rules, and the routes of the tables that are expected, with those of the intent."""
     rules: set[KernelRule] = set()
-    routes: set[tuple[int, ObservedRoute]] = set()
+    routes: set[tuple[int, Prefix, KernelNextHop]] = set()
     nic_of: dict[int, str] = {}
-    for leaf, nic in nics:
+    for leaf, nic in nics.values():
         for table, prefix, gateway in zip(nic.tables, leaf.prefixes, leaf.gateways, strict=True):
             nic_of[table.id] = nic.name
             rules.add(KernelRule(table.priority, prefix, table.id))
-            routes.add((table.id, ObservedRoute(prefix, nic.name)))
-            routes.add((table.id, ObservedRoute(DEFAULT_ROUTE, nic.name, gateway)))
+            routes.add((table.id, prefix, KernelNextHop(nic.name, None)))
+            routes.add((table.id, DEFAULT_ROUTE, KernelNextHop(nic.name, gateway)))
     findings.look(TABLES, len(rules) + len(nic_of))
     tables = observed.tables.get(server, {})
-    have = {(table, route) for table in nic_of for route in tables.get(table, ())}
-    # Number of the table, its text in messages, and the text of the rule or route.
-    expected = {(one.table, "", _rule(one)) for one in rules}
-    expected |= {(at, f"table {at} ", _route(one)) for at, one in routes}
-    found = {(one.table, "", _rule(one)) for one in observed.rules.get(server, ())}
-    found |= {(at, f"table {at} ", _route(one)) for at, one in have}
+    have = {(table, prefix, hop) for table in nic_of for prefix, hops in tables.get(table, {}).items() for hop in hops}
+    expected = {_rule(one) for one in rules} | {_route(*one) for one in routes}
+    found = {_rule(one) for one in observed.rules.get(server, ())} | {_route(*one) for one in have}
     for number, where, text in sorted(expected ^ found):
         missing, kind = (number, where, text) in expected, "route" if where else "rule"
         message = f"{where}has no {kind} {text}" if missing else f"{where}has the {kind} {text}, which is not expected"
@@ -176,25 +166,24 @@ def _table_place(context: Context, server: str, table: int) -> Place | None:
     return Place(f"{host.profile.folder}/{file}", line or 1)
 
 
-def _rule(rule: KernelRule) -> str:
-    return f"{rule.priority}: from {rule.source} lookup {rule.table}"
+# The number of a table, its text in messages (none for a rule), and the text of the rule or route.
+Line = tuple[int, str, str]
 
 
-def _route(route: ObservedRoute) -> str:
-    via = f" via {address_text(route.gateway)}" if route.gateway is not None else ""
-    return f"{'default' if route.prefix == DEFAULT_ROUTE else route.prefix}{via} dev {route.nic}"
+def _rule(rule: KernelRule) -> Line:
+    return rule.table, "", f"{rule.priority}: from {rule.source} lookup {rule.table}"
+
+
+def _route(table: int, prefix: Prefix, hop: KernelNextHop) -> Line:
+    via = f" via {address_text(hop.gateway)}" if hop.gateway is not None else ""
+    return table, f"table {table} ", f"{'default' if prefix == DEFAULT_ROUTE else prefix}{via} dev {hop.link}"
 
 
 def _at_interface(
-    context: Context,
-    check: Check,
-    end: End,
-    interface: str,
-    message: str,
-    involves: tuple[about.Subject, ...],
-    findings: Findings,
+    context: Context, check: Check, end: End, message: str, involves: tuple[about.Subject, ...], findings: Findings
 ) -> None:
-    """Add a finding about an interface of a switch, at its line if it has a file."""
+    """Add a finding about a port or an IRB of a switch, at its line if it has a file."""
+    interface = end.port if end.port.startswith("irb.") else f"{end.port}.0"
     switch = context.network.switches.get(end.device)
     if switch is None:
         findings.add(check, end.device, message, None, involves=involves, part=end.port)

@@ -24,10 +24,19 @@ from ailb_gen.lab.kernel import addresses
 from ailb_gen.lab.namespaces import PATIENCE_S, batch, spawn, write_sysctl
 from ailb_gen.lab.plan import LabPlan, ServerPlan
 from ailb_gen.lab.polling import settled
-from ailb_gen.lab.servers import stand_ins
-from ailb_gen.lab.servers.files import BASE, NETPLAN, SSH, generate, share_etc, stage
-from ailb_gen.lab.servers.stand_ins import NETWORKD, START_NETWORKD
+from ailb_gen.lab.servers.files import (
+    BASE,
+    NETPLAN,
+    NETWORKD,
+    SSH,
+    START_NETWORKD,
+    generate,
+    install_stand_ins,
+    share_etc,
+    stage,
+)
 from ailb_gen.network.fabric import Network
+from ailb_gen.shipped import template
 
 BootMethod = Literal["netplan", "script"]
 # Addresses of a NIC in addition to those of the prefixes: link-local, and one to spare.
@@ -37,31 +46,6 @@ NETWORK_KEY = re.compile(r"net[./](?!(?:.*/)?\.\.(?:/|$))[^\0]+")
 # So many programs prepare files at once; each takes a quarter of a second.
 AT_ONCE = 4
 READY = "ready"
-MOUNTS = f"""\
-set -e
-mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/etc,workdir=$2/work" /etc
-mount --bind "$2/sbin" /usr/local/sbin
-cp -a "$3/etc/." /etc/
-cp -a "$3/usr/local/sbin/." /usr/local/sbin/
-mount -t tmpfs -o mode=755 tmpfs /var/lib
-mkdir "$2/run"
-mount -t tmpfs -o mode=755 tmpfs "$2/run"
-mkdir -p "$2/run/systemd"
-if [ -d "$3/run/systemd/network" ]; then
-    cp -a "$3/run/systemd/network" "$2/run/systemd/"
-    mkdir "$2/run/systemd/system"
-fi
-mkdir -m 755 "$2/run/sshd"
-[ ! -d "$5" ] || cp -a "$5" "$2/run/ailb-ssh"
-mount --bind "$2/run" /run
-mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /sys
-mount --bind /proc/sys /proc/sys
-mount --bind /proc/sys/net /proc/sys/net
-mount -o remount,bind,ro /proc/sys
-hostname "$4"
-echo {READY}
-exec sleep infinity >/dev/null 2>&1
-"""
 
 
 @dataclass(slots=True)
@@ -114,7 +98,7 @@ def boot(plan: LabPlan, network: Network, artifacts: Path, hosts: str = "auto") 
             _kernel(servers, plan.servers[name], host)
         if servers.method == "netplan":
             for name in there:
-                servers.processes.append(run(name, ("sh", "-c", START_NETWORKD), stderr=subprocess.DEVNULL))
+                servers.processes.append(run(name, ("sh", "-c", START_NETWORKD)))
         else:
             _scripts(servers, there)
         yield servers
@@ -133,22 +117,20 @@ def command(name: str, words: Sequence[str]) -> tuple[str, ...]:
     try:
         holder = _holder(name).read_text(encoding="ascii")
     except OSError as error:
-        raise LabError(f"{name} is not a server that runs") from error
+        raise LabError(f"{name} is not a running server") from error
     return ("nsenter", f"--target={holder}", "--mount", "--uts", "--", *words)
 
 
 def run(name: str, words: Sequence[str], **options: object) -> subprocess.Popen[bytes]:
     """Start a program on a server; options are those of Popen. Raises LabError."""
-    return spawn(name, command(name, words), stdin=subprocess.DEVNULL, **options)
+    return spawn(name, command(name, words), **options)
 
 
 def _holder(name: str) -> Path:
-    """Return the file with the number of the process that keeps the namespaces of a server."""
     return BASE / f"{name}/holder"
 
 
 def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None:
-    """Give every server its files, in namespaces of its own."""
     from concurrent.futures import ThreadPoolExecutor
 
     etc = share_etc()
@@ -161,7 +143,7 @@ def _files(servers: Servers, hosts: Mapping[str, Host], artifacts: Path) -> None
         with ThreadPoolExecutor(AT_ONCE) as pool:
             complaints = dict(zip(staged, pool.map(generate, staged.values()), strict=True))
         for path in staged.values():
-            stand_ins.install(path / "usr/local/sbin")
+            install_stand_ins(path / "usr/local/sbin")
         for host in hosts.values():
             if complaint := complaints[host.profile.folder]:
                 servers.warn(host.name, complaint)
@@ -179,21 +161,9 @@ def _mount(name: str, etc: Path, staged: Path) -> subprocess.Popen[bytes]:
     own = BASE / name
     for folder in ("etc", "work", "sbin"):
         (own / folder).mkdir(parents=True, mode=0o755)
-    words = ("unshare", "--mount", "--uts", "sh", "-c", MOUNTS, "sh", str(etc), str(own), str(staged), name, str(SSH))
-    return spawn(name, words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def _ended(started: Mapping[str, subprocess.Popen[bytes]]) -> Iterator[tuple[str, int, str]]:
-    """Wait for programs; yields the name, the exit code and the output of each."""
-    until = time.monotonic() + PATIENCE_S
-    for name, process in started.items():
-        try:
-            _, said = process.communicate(timeout=max(0.1, until - time.monotonic()))
-        except subprocess.TimeoutExpired as error:
-            for other in started.values():
-                other.kill()
-            raise LabError(f"{name}: it does not boot within {PATIENCE_S:.0f} s") from error
-        yield name, process.returncode, said.decode(errors="replace").strip()
+    mounts = template("lab", "mounts.sh").render()
+    words = ("unshare", "--mount", "--uts", "sh", "-c", mounts, "sh", str(etc), str(own), str(staged), name, str(SSH))
+    return spawn(name, words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def _kernel(servers: Servers, server: ServerPlan, host: Host) -> None:
@@ -222,13 +192,22 @@ def _mtu(host: Host, nic: str) -> int | None:
 
 
 def _scripts(servers: Servers, hosts: Mapping[str, Host]) -> None:
-    """Let the rendered script set tables and rules."""
     words = ("/usr/local/sbin/ailb-net", "apply")
-    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    started = {name: run(name, words, **options) for name, host in hosts.items() if host.profile.script is not None}
-    for name, code, said in _ended(started):
-        if code:
-            servers.warn(name, said or f"ailb-net ended with {code}")
+    started = {
+        name: run(name, words, stderr=subprocess.PIPE)
+        for name, host in hosts.items()
+        if host.profile.script is not None
+    }
+    until = time.monotonic() + PATIENCE_S
+    for name, process in started.items():
+        try:
+            _, said = process.communicate(timeout=max(0.1, until - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            for other in started.values():
+                other.kill()
+            raise LabError(f"{name}: did not boot within {PATIENCE_S:.0f} s") from error
+        if code := process.returncode:
+            servers.warn(name, said.decode(errors="replace").strip() or f"ailb-net ended with {code}")
 
 
 def missing(plan: LabPlan, hosts: Mapping[str, Host]) -> dict[tuple[str, str], tuple[Prefix, ...]]:

@@ -1,12 +1,11 @@
 """The files of a server of a lab: those of its profile, and the units that netplan generates from them.
 
 Servers share everything that is read: a copy of the machine's /etc without what configures its network, and the files
-of a profile, which are made once and copied in by each server.
+of a profile, which are made once and copied in by each server. Small programs replace what needs a running systemd.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.lab import run_directory
 from ailb_gen.lab.namespaces import output
 from ailb_gen.layout import DROP_INS, NETPLAN_FOLDER
+from ailb_gen.shipped import template
 
 # Below the private /run of a lab.
 BASE = run_directory.inside("lab/servers")
@@ -32,6 +32,15 @@ UNITS = "etc/systemd/system"
 NETWORKD_UNITS = "run/systemd/network"
 # A veth has no permanent address, by which networkd looks for a NIC that netplan matches by its MAC address.
 BY_MAC, BY_NAME = "PermanentMACAddress=", "Name="
+
+# A push calls `netplan apply`, `systemctl` and `systemd-run` on servers that have netplan. There is networkd here and
+# nothing else of systemd: these programs do with it what systemd would.
+NETWORKD = Path("/lib/systemd/systemd-networkd")
+# Keeps the number of networkd's process; what follows becomes networkd.
+NETWORKD_PID = "/run/ailb-networkd.pid"
+START_NETWORKD = f"echo $$ >{NETWORKD_PID}; exec {NETWORKD}"
+# By their names, the templates of the programs.
+PROGRAMS = {"netplan": "netplan.sh.j2", "systemd-run": "systemd-run.sh", "systemctl": "systemctl.sh"}
 
 
 def share_etc() -> Path:
@@ -56,7 +65,8 @@ def share_etc() -> Path:
 def stage(artifacts: Path, profile: ServerProfile, number: int) -> Path:
     """Copy the files of a profile as a push would put them in place; returns the folder. Raises LabError."""
     source, folder = artifacts / profile.folder, BASE / f"profiles/{number}"
-    for path in sorted(_files(source)):
+    known = (path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file())
+    for path in sorted(path for path in known if path.startswith(("etc/", "usr/local/sbin/"))):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -73,17 +83,7 @@ def stage(artifacts: Path, profile: ServerProfile, number: int) -> Path:
     return folder
 
 
-def _files(folder: Path) -> Iterator[str]:
-    """Yield the files of a profile that belong on a server, relative to its folder."""
-    for at, _, names in os.walk(folder):
-        for name in names:
-            path = (Path(at) / name).relative_to(folder).as_posix()
-            if path.startswith(("etc/", "usr/local/sbin/")):
-                yield path
-
-
 def _enabled(profile: ServerProfile) -> Iterator[tuple[str, str]]:
-    """Yield the units that are installed, each with the target that wants it."""
     for unit, settings in profile.units.items():
         for setting in settings:
             if unit in profile.files and (setting.section, setting.key) == ("Install", "WantedBy"):
@@ -101,3 +101,18 @@ def generate(folder: Path) -> str:
         if any(line.startswith(BY_NAME) for line in lines):
             unit.write_text("".join(line for line in lines if not line.startswith(BY_MAC)), encoding="utf-8")
     return ""
+
+
+def install_stand_ins(folder: Path) -> None:
+    """Write the programs that replace those which need a running systemd to a folder."""
+    values = {
+        "netplan": NETPLAN,
+        "units": NETWORKD_UNITS,
+        "by_name": BY_NAME,
+        "by_mac": BY_MAC,
+        "pid_file": NETWORKD_PID,
+        "start_networkd": START_NETWORKD,
+    }
+    for name, file in PROGRAMS.items():
+        (folder / name).write_text(template("lab", file).render(values), encoding="utf-8")
+        (folder / name).chmod(0o755)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import selectors
 import socket
 import subprocess
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -18,28 +18,15 @@ from threading import Event, Thread
 import asyncssh
 
 from ailb_gen.errors import LabError, OutputError
-from ailb_gen.lab.namespaces import spawn
-from ailb_gen.lab.requirements import located
+from ailb_gen.lab.namespaces import located, spawn
 from ailb_gen.lab.servers.boot import command, other_users
 from ailb_gen.lab.servers.files import SSH
 from ailb_gen.programs import program
+from ailb_gen.shipped import template
 
 USER = "root"
-# Where a server finds it: see MOUNTS in boot.py.
+# Where a server finds it: see templates/lab/mounts.sh.
 INSIDE = Path("/run/ailb-ssh")
-CONFIG = f"""\
-HostKey {INSIDE}/host_key
-AuthorizedKeysFile {INSIDE}/authorized_keys
-StrictModes no
-UsePAM no
-PermitRootLogin prohibit-password
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PidFile none
-LogLevel ERROR
-AcceptEnv none
-Subsystem sftp internal-sftp
-"""
 # How often processes that have ended are looked for. Seconds.
 REAP_S = 1.0
 
@@ -69,7 +56,7 @@ def make_keys(client: Path) -> Keys:
     host, own = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
     _secret(SSH / "host_key", host.export_private_key("openssh"))
     (SSH / "authorized_keys").write_bytes(own.export_public_key("openssh"))
-    (SSH / "config").write_text(CONFIG, encoding="ascii")
+    (SSH / "config").write_text(template("lab", "sshd_config.j2").render(inside=INSIDE), encoding="ascii")
     try:
         client.parent.mkdir(parents=True, exist_ok=True)
         _secret(client, own.export_private_key("openssh"))
@@ -96,41 +83,39 @@ def known_hosts(keys: Keys, address: str, ports: Mapping[str, int]) -> str:
     return "".join(f"[{address}]:{port} {keys.host}\n" for port in ports.values())
 
 
-class SshServers:
-    """Accepts connections to servers, in a thread of its own; a context manager. `listening` are sockets by server."""
-
-    def __init__(self, listening: Mapping[str, socket.socket]) -> None:
-        self._listening = dict(listening)
-        self._running: list[subprocess.Popen[bytes]] = []
-        self._stop = Event()
-        self._thread = Thread(target=self._accept, name="ssh", daemon=True)
-
-    def __enter__(self) -> SshServers:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        for process in self._running:
+@contextmanager
+def accepted(listening: Mapping[str, socket.socket]) -> Iterator[None]:
+    """Accept connections to servers, in a thread of its own; `listening` are sockets by server."""
+    running: list[subprocess.Popen[bytes]] = []
+    stop = Event()
+    thread = Thread(target=_accept, args=(listening, running, stop), name="ssh", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        for process in running:
             process.kill()
             process.wait()
 
-    def _accept(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            for name, listening in self._listening.items():
-                listening.setblocking(False)
-                selector.register(listening, selectors.EVENT_READ, name)
-            while not self._stop.is_set():
-                for key, _ in selector.select(REAP_S):
-                    self._begin(key.data)
-                self._running = [process for process in self._running if process.poll() is None]
 
-    def _begin(self, name: str) -> None:
-        """Hand a connection to an sshd; close it if no sshd can run."""
-        with suppress(OSError, LabError):
-            connection, _ = self._listening[name].accept()
-            with connection:
-                connection.setblocking(True)
-                words = command(name, (located("sshd"), "-i", "-f", f"{INSIDE}/config"))
-                self._running.append(spawn(name, words, stdin=connection, stdout=connection, stderr=subprocess.DEVNULL))
+def _accept(listening: Mapping[str, socket.socket], running: list[subprocess.Popen[bytes]], stop: Event) -> None:
+    with selectors.DefaultSelector() as selector:
+        for name, one in listening.items():
+            one.setblocking(False)
+            selector.register(one, selectors.EVENT_READ, name)
+        while not stop.is_set():
+            for key, _ in selector.select(REAP_S):
+                # A connection is closed if no sshd can run.
+                with suppress(OSError, LabError):
+                    running.append(_sshd(key.data, listening[key.data]))
+            running[:] = [process for process in running if process.poll() is None]
+
+
+def _sshd(name: str, listening: socket.socket) -> subprocess.Popen[bytes]:
+    connection, _ = listening.accept()
+    with connection:
+        connection.setblocking(True)
+        words = command(name, (located("sshd"), "-i", "-f", f"{INSIDE}/config"))
+        return spawn(name, words, stdin=connection, stdout=connection)

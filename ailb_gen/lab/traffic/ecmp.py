@@ -11,12 +11,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab.bird.control import Bird
 from ailb_gen.lab.bird.model import ECMP_KERNEL, ECMP_PIPE, ECMP_TABLE
 from ailb_gen.lab.kernel import BIRD, routes, rules
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.plan import LabPlan
-from ailb_gen.lab.routers import control_socket
+from ailb_gen.lab.routers import bird_of
 from ailb_gen.lab.traffic.model import TrafficLoad
 
 # A DSCP that no class of service of a fabric uses, and where the rule stands.
@@ -36,7 +35,7 @@ def ecmp(plan: LabPlan) -> Iterator[None]:
     leaves = [name for name, switch in plan.switches.items() if switch.role == "leaf"]
     with ExitStack() as stack:
         for name in leaves:
-            bird = Bird(control_socket(name))
+            bird = bird_of(name)
             for protocol in (ECMP_PIPE, ECMP_KERNEL):
                 bird.command(f"enable {protocol}")
                 stack.callback(bird.command, f"disable {protocol}")
@@ -48,6 +47,6 @@ def ecmp(plan: LabPlan) -> Iterator[None]:
         for name in leaves:
             while routes(name, ECMP_TABLE, BIRD).keys() != routes(name, protocol=BIRD).keys():
                 if time.monotonic() > until:
-                    raise LabError(f"{name}: the routes without AIGP are not there after {PATIENCE_S:g} s")
+                    raise LabError(f"{name}: the routes without AIGP are missing after {PATIENCE_S:g} s")
                 time.sleep(0.05)
         yield

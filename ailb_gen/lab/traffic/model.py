@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ailb_gen.errors import UsageError
@@ -134,10 +135,7 @@ class TrafficResult:
 
     def spread(self) -> dict[str, float]:
         """Return the largest number of bytes of an uplink over the mean, for every leaf that has sent any."""
-        return {leaf: max(sizes) * len(sizes) / sum(sizes) for leaf, sizes in self._by_leaf() if sum(sizes)}
-
-    def _by_leaf(self) -> Iterator[tuple[str, list[int]]]:
-        found: dict[str, list[int]] = {}
+        by_leaf: dict[str, list[int]] = defaultdict(list)
         for uplink, size in self.uplinks.items():
-            found.setdefault(uplink.leaf, []).append(size)
-        yield from found.items()
+            by_leaf[uplink.leaf].append(size)
+        return {leaf: max(sizes) * len(sizes) / sum(sizes) for leaf, sizes in by_leaf.items() if sum(sizes)}

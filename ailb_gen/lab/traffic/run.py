@@ -2,73 +2,56 @@
 
 from __future__ import annotations
 
-import pickle
+import multiprocessing
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ailb_gen.errors import LabError
-from ailb_gen.lab import run_directory
 from ailb_gen.lab.kernel import counters
 from ailb_gen.lab.plan import LabPlan
 from ailb_gen.lab.traffic.model import Flow, FlowResult, ReceivedPackets, TrafficLoad, TrafficResult, Uplink
-from ailb_gen.lab.traffic.worker import Task
-
-MODULE = "ailb_gen.lab.traffic.worker"
+from ailb_gen.lab.traffic.worker import Work, receive, run, send
 
 
 class Worker:
     """A process that sends or receives."""
 
-    def __init__(self, what: str, task: Task) -> None:
+    def __init__(self, work: Work, flows: tuple[Flow, ...], load: TrafficLoad) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pipe, far = context.Pipe()
+        self._process = context.Process(target=run, args=(work, flows, load, far), daemon=True)
         # Ctrl-C reaches all processes of a terminal; this one ends its workers. What is blocked stays so in a child.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._process = subprocess.Popen(
-                (sys.executable, "-m", MODULE, what, run_directory.root()),
-                pass_fds=run_directory.descriptors(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
+            self._process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        data = pickle.dumps(task)
-        self._write(len(data).to_bytes(8, "big") + data)
+        far.close()
 
-    def ready(self) -> None:
-        """Wait until all sockets are open. Raises LabError."""
-        line = self._process.stdout.readline() if self._process.stdout is not None else b""
-        if line != b"ready\n":
-            said = self.result() if line == b"failed\n" else f"it ended with {self._process.wait()}"
-            raise LabError(str(said))
-
-    def tell(self, word: bytes) -> None:
-        """Send `go` or `stop`; a worker that has ended gets nothing."""
-        self._write(word + b"\n")
+    def tell(self) -> None:
+        """Send the word to begin, or to end; a worker that has ended gets nothing."""
+        with suppress(BrokenPipeError):
+            self._pipe.send(True)
 
     def result(self) -> Any:  # noqa: ANN401 - of the kind that the worker returns
-        """Wait for the end of the work, and return its result. Raises LabError."""
+        """Wait until all sockets are open or, after that, for the result, and return it. Raises LabError."""
         try:
-            return pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - from the worker
-        except (EOFError, pickle.UnpicklingError) as error:
-            raise LabError(f"traffic: a worker ended with {self._process.wait()}") from error
+            fine, value = self._pipe.recv()
+        except (EOFError, ConnectionResetError) as error:
+            self._process.join()
+            raise LabError(f"traffic: a worker ended with {self._process.exitcode}") from error
+        if not fine:
+            raise LabError(value)
+        return value
 
     def end(self) -> None:
         """End the process."""
         self._process.kill()
-        self._process.communicate()
-
-    def _write(self, data: bytes) -> None:
-        try:
-            if self._process.stdin is not None:
-                self._process.stdin.write(data)
-                self._process.stdin.flush()
-        except BrokenPipeError:
-            return
+        self._process.join()
+        self._pipe.close()
 
 
 class Running:
@@ -81,19 +64,19 @@ class Running:
         self._sender, self._receiver = workers
         self._before = uplink_bytes(plan)
         for worker in workers:
-            worker.tell(b"go")
+            worker.tell()
         self._began = time.monotonic()
 
     def stop(self) -> TrafficResult:
         """Stop sending now, and return the results. Raises LabError."""
-        self._sender.tell(b"stop")
+        self._sender.tell()
         return self.wait()
 
     def wait(self) -> TrafficResult:
         """Wait until everything is sent, and return the results. Raises LabError."""
         sent: list[int] = self._sender.result()
         seconds = time.monotonic() - self._began
-        self._receiver.tell(b"stop")
+        self._receiver.tell()
         received: list[ReceivedPackets] = self._receiver.result()
         after = uplink_bytes(self._plan)
         uplinks = {uplink: size - self._before.get(uplink, 0) for uplink, size in after.items()}
@@ -108,10 +91,10 @@ def running(plan: LabPlan, flows: tuple[Flow, ...], load: TrafficLoad) -> Iterat
     """Start traffic, and end it with the block. Raises LabError."""
     workers: list[Worker] = []
     try:
-        for what in ("receive", "send"):
-            workers.append(Worker(what, Task(flows, load)))
+        for work in (receive, send):
+            workers.append(Worker(work, flows, load))
         for worker in workers:
-            worker.ready()
+            worker.result()
         yield Running(plan, flows, load, (workers[1], workers[0]))
     finally:
         for worker in workers:

@@ -32,8 +32,6 @@ def report(results: Mapping[str, TrafficResult], paint: Paint = unpainted) -> st
 
 
 def _table(rows: Sequence[Sequence[object]], paint: Paint) -> list[str]:
-    """Return the lines of a table, a heading first."""
-
     def styled(row: int, column: int, text: str) -> str:
         style = STYLES.get(str(rows[0][column]))
         if row < 1 or style is None or not float(text):

@@ -1,29 +1,24 @@
 """The process that sends all flows, and the one that receives them: packets as RoCEv2's, numbered.
 
-Run as a module with `send` or `receive`, and where the lab's /run is. On standard input comes a pickled `Task`, then
-lines: `go`, `stop`; a sender stops by itself after its last packet. On standard output goes `ready`, then the pickled
-result.
+Each says over its pipe that it is ready, begins at the next word, and ends at the one after; a sender also stops by
+itself after its last packet. What goes back is True and a value, or False and an error.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
 import select
 import selectors
 import socket
 import struct
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from typing import BinaryIO
+from multiprocessing.connection import Connection
+from typing import Any
 
 from ailb_gen.addresses import address_text
 from ailb_gen.errors import LabError
-from ailb_gen.lab import run_directory
-from ailb_gen.lab.sockets import open_socket, widen
+from ailb_gen.lab.namespaces import end_with_parent, open_socket, widen
 from ailb_gen.lab.traffic.model import ROCE_PORT, Flow, ReceivedPackets, TrafficLoad
 
 # The base transport header of an RC SEND Only: opcode, flags, partition key, QP and packet sequence number
@@ -41,24 +36,19 @@ LOOK = 256
 ECT0 = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The task of a worker."""
-
-    flows: tuple[Flow, ...]
-    load: TrafficLoad
+# `send` or `receive`.
+Work = Callable[[tuple[Flow, ...], TrafficLoad, "Connection[Any, Any]"], object]
 
 
-def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[int]:
-    """Send all flows, evenly over time, until every one has its packets or `stop` comes; returns their numbers."""
-    flows, load = task.flows, task.load
+def send(flows: tuple[Flow, ...], load: TrafficLoad, pipe: Connection[Any, Any]) -> list[int]:
+    """Send all flows, evenly over time, until every one has its packets or a word comes; returns their numbers."""
     count = len(flows)
     packets = [0] * count
     with ExitStack() as stack:
         sockets = [_sender(flow, load.dscp, stack) for flow in flows]
         targets = [(address_text(flow.target_address), ROCE_PORT) for flow in flows]
         buffer = bytearray(load.size)
-        _announce(ready, lines)
+        _announce(pipe)
         step = 1 / (load.rate * count)
         start, number = time.monotonic(), 0
         end = load.count * count
@@ -66,7 +56,7 @@ def send(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[int]:
             now = time.monotonic()
             due = start + number * step
             if due > now or number % LOOK == 0:
-                if select.select([lines], [], [], max(0.0, due - now))[0]:
+                if select.select([pipe], [], [], max(0.0, due - now))[0]:
                     break
                 if due > now:
                     continue
@@ -97,23 +87,23 @@ def _sender(flow: Flow, dscp: int, stack: ExitStack) -> socket.socket:
     return made
 
 
-def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[ReceivedPackets]:
-    """Receive all flows until `stop` comes and nothing more arrives."""
-    count = len(task.flows)
+def receive(flows: tuple[Flow, ...], _load: TrafficLoad, pipe: Connection[Any, Any]) -> list[ReceivedPackets]:
+    """Receive all flows until a word comes and nothing more arrives."""
+    count = len(flows)
     packets, late, run, expected = ([0] * count for _ in range(4))
     unpack, size = HEADER.unpack_from, HEADER.size
     until = 0.0
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        for name in dict.fromkeys(flow.target for flow in task.flows):
+        for name in dict.fromkeys(flow.target for flow in flows):
             made = _receiver(name, stack)
             selector.register(made, selectors.EVENT_READ, made)
-        _announce(ready, lines)
-        selector.register(lines, selectors.EVENT_READ)
+        _announce(pipe)
+        selector.register(pipe, selectors.EVENT_READ)
         while not until or time.monotonic() < until:
             for key, _ in selector.select(max(0.0, until - time.monotonic()) if until else None):
                 if key.data is None:
-                    selector.unregister(lines)
+                    selector.unregister(pipe)
                     until = time.monotonic() + DRAIN_S
                     continue
                 for data in _datagrams(key.data, size):
@@ -132,7 +122,6 @@ def receive(task: Task, lines: BinaryIO, ready: BinaryIO) -> list[ReceivedPacket
 
 
 def _datagrams(made: socket.socket, size: int) -> Sequence[bytes]:
-    """Return the headers of some of the datagrams that are there."""
     found = []
     for _ in range(64):
         try:
@@ -155,44 +144,17 @@ def _receiver(name: str, stack: ExitStack) -> socket.socket:
     return made
 
 
-def _announce(ready: BinaryIO, lines: BinaryIO) -> None:
+def _announce(pipe: Connection[Any, Any]) -> None:
     """Say that all sockets are open, and wait for the word to begin."""
-    ready.write(b"ready\n")
-    ready.flush()
-    lines.readline()
+    pipe.send((True, None))
+    pipe.recv()
 
 
-def main() -> None:
-    """Do what the first argument says in the lab whose /run is the second; an error goes out instead of a result."""
-    run_directory.take(sys.argv[2])
-    # Unbuffered: select() knows nothing of a buffer of Python's.
-    lines = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - a descriptor
-    out = sys.stdout.buffer
-    work = {"send": send, "receive": receive}[sys.argv[1]]
-    size = int.from_bytes(_exactly(lines, 8), "big")
-    task = pickle.loads(_exactly(lines, size))  # noqa: S301 - from the process that started this one
-    try:
-        result: object = work(task, lines, out)
-    except LabError as error:
-        out.write(b"failed\n")
-        result = str(error)
-    try:
-        pickle.dump(result, out)
-        out.flush()
-    except BrokenPipeError:
-        # Nobody waits for it any more.
-        os._exit(1)
-
-
-def _exactly(lines: BinaryIO, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        piece = lines.read(size - len(found))
-        if not piece:
-            sys.exit(1)
-        found += piece
-    return found
-
-
-if __name__ == "__main__":
-    main()
+def run(work: Work, flows: tuple[Flow, ...], load: TrafficLoad, pipe: Connection[Any, Any]) -> None:
+    """Do the work of a process that ends with the one that started it; an error goes out instead of a result."""
+    end_with_parent()
+    with suppress(BrokenPipeError, EOFError):
+        try:
+            pipe.send((True, work(flows, load, pipe)))
+        except LabError as error:
+            pipe.send((False, str(error)))

@@ -12,7 +12,8 @@ from ailb_gen.errors import LabError
 from ailb_gen.lab.bird import communities, parse
 from ailb_gen.lab.bird.communities import value
 from ailb_gen.lab.bird.control import Bird, BirdAnswer
-from ailb_gen.lab.bird.model import Attributes, BfdState, RibRoute, SessionState
+from ailb_gen.lab.bird.model import BfdState, RibRoute, SessionState
+from ailb_gen.routing.route import Route
 from tests.lab.bird.test_filters import VALUES
 from tests.routing.fabrics import prefix
 
@@ -24,35 +25,32 @@ def answer(name: str) -> str:
     return (FOLDER / f"{name}.txt").read_text()
 
 
-def bgp(path: tuple[int, ...], **others: object) -> Attributes:
-    return Attributes(path, **others)  # type: ignore[arg-type]
-
-
 def test_routes() -> None:
-    local = Attributes()
+    local = Route()
     assert parse.read_routes(answer("routes")) == (
         RibRoute(prefix("fc00:1:1:1::/64"), "direct6", True, local),
-        RibRoute(prefix("fc00:1:9:1::/64"), "et-0-0-0", True, bgp((65001,), med=5)),
-        RibRoute(prefix("fc00:1:9:1::/64"), "et-0-0-1", False, bgp((65002, 65009), aigp=0, local_preference=150)),
+        RibRoute(prefix("fc00:1:9:1::/64"), "et-0-0-0", True, Route((65001,), med=5)),
+        RibRoute(prefix("fc00:1:9:1::/64"), "et-0-0-1", False, Route((65002, 65009), aigp=0, local_preference=150)),
         RibRoute(prefix("fc00:1:1:2::/64"), "direct6", True, local),
     )
 
 
 def test_hidden_routes_are_never_active() -> None:
     assert parse.read_routes(answer("filtered")) == (
-        RibRoute(prefix("fc00:1:9:3::/64"), "et-0-0-0", False, bgp((65001, 65101), med=5, hidden=1)),
+        RibRoute(prefix("fc00:1:9:3::/64"), "et-0-0-0", False, Route((65001, 65101), med=5), 1),
         RibRoute(
             prefix("fc00:1:9:2::/64"),
             "et-0-0-0",
             False,
-            bgp((65001,), med=5, hidden=7, communities=frozenset({"0:15"})),
+            Route((65001,), frozenset({"0:15"}), med=5),
+            7,
         ),
     )
 
 
 def test_what_is_sent_has_aigp_where_it_is_originated() -> None:
     found = parse.read_routes(answer("exported"))
-    assert [(route.attributes.aigp, route.attributes.communities) for route in found] == [(0, COLORED), (None, COLORED)]
+    assert [(row.route.aigp, row.route.communities) for row in found] == [(0, COLORED), (None, COLORED)]
 
 
 @pytest.mark.parametrize("text", ["0000 \n", "1007-Table master6:\n0000 \n", ""])
@@ -91,7 +89,6 @@ def test_sessions() -> None:
     found = parse.read_sessions(answer("protocols"))
     assert found == {
         "et-0-0-0": SessionState(
-            protocol="et-0-0-0",
             state="Established",
             since="2026-11-22 22:54:21.718",
             neighbor="fe80::b0:1ff:fe01:1",
@@ -106,7 +103,6 @@ def test_sessions() -> None:
             updates_sent=2,
         ),
         "et-0-0-1": SessionState(
-            protocol="et-0-0-1",
             state="Idle",
             since="2026-11-22 22:53:43.275",
             neighbor="fe80::b0:1ff:fe01:2",
@@ -125,8 +121,7 @@ def test_bfd(monkeypatch: pytest.MonkeyPatch) -> None:
         " fe80::b0:1ff:fe01:1       up1        Up         2026-11-22 22:53:33.314    0.300    0.900\n0000 \n"
     )
     monkeypatch.setattr(Bird, "ask", lambda bird, command: BirdAnswer(0, text))
-    found = BfdState("up1", "Up", 0.3, 0.9)
-    assert parse.bfd(Bird(Path())) == (found,)
+    assert parse.bfd(Bird(Path())) == {"up1": BfdState(True, 300, 900)}
 
 
 def test_a_session_that_is_down_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,34 +10,20 @@ from ailb_gen.addresses import Prefix, eui64
 from ailb_gen.forwarding.endpoints import Endpoint
 from ailb_gen.forwarding.trace import View, trace_pair
 from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
+from ailb_gen.lab.bird.model import BfdState, SessionState
 from ailb_gen.lab.check.agreement import computed_hops
 from ailb_gen.lab.check.failures import sessions_at
-from ailb_gen.lab.check.observed import (
-    HIDDEN,
-    INACTIVE,
-    Hops,
-    Observed,
-    ObservedBfd,
-    ObservedLabSession,
-    ObservedPath,
-    ObservedRecoloring,
-    ObservedRoute,
-    ObservedSize,
-    ObservedTrace,
-    Pair,
-    Samples,
-)
-from ailb_gen.lab.check.probes import with_probe
-from ailb_gen.lab.check.recolor import Recoloring
+from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring, ObservedTrace, Pair, Samples
+from ailb_gen.lab.check.trials import Recoloring, with_probe
 from ailb_gen.lab.faults import FaultKind
-from ailb_gen.lab.kernel import KernelRule
+from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.lab.links import settings
 from ailb_gen.lab.plan import plan, port_of
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import RouterAdvertisement, Switch
 from ailb_gen.network.sessions import Side
 from ailb_gen.routing.fib import held
-from ailb_gen.routing.rib import Path, Routing
+from ailb_gen.routing.rib import Routing
 
 
 class ComputedLab:
@@ -105,18 +91,23 @@ class ComputedLab:
             },
             tables={
                 name: {
-                    table: frozenset(ObservedRoute(one.to, one.nic, one.via) for one in routes if one.to is not None)
+                    table: {
+                        one.to: frozenset([KernelNextHop(one.nic, one.via)]) for one in routes if one.to is not None
+                    }
                     for table, routes in host.profile.routes.items()
                 }
                 for name, host in network.hosts.items()
             },
             sessions={
-                End(own.device, port_of(own.interface)): ObservedLabSession(True, own.asn, peer.asn)
+                End(own.device, port_of(own.interface)): SessionState("Established", own.asn, peer.asn)
                 for own, peer in sides
             },
             examined=look.prefixes,
             ribs={
-                name: {prefix: tuple(map(_path, _learned(routing, device, prefix))) for prefix in look.prefixes}
+                name: {
+                    prefix: tuple(path for path in routing.paths(device, prefix) if path.interface)
+                    for prefix in look.prefixes
+                }
                 for device, name in enumerate(routing.graph.names)
             },
             hops=self.hops(),
@@ -134,14 +125,14 @@ def _mtus(network: Network) -> dict[End, int]:
         End(name, port.port if (port := by_link.get(link)) else link): wanted.mtu
         for name, switch in network.switches.items()
         for by_link in [{port.link: port for port in planned.switches[name].ports.values()}]
-        for link, wanted in settings(planned, switch).interfaces.items()
+        for link, wanted in settings(planned, switch).items()
     }
     for name, host in network.hosts.items():
         found |= {End(name, nic): int(str(one.value("mtu") or 1500)) for nic, one in host.profile.nics.items()}
     return found
 
 
-def _size(mtus: dict[End, int], network: Network, trace: ObservedTrace) -> ObservedSize:
+def _size(mtus: dict[End, int], network: Network, trace: ObservedTrace) -> ObservedTrace:
     """What becomes of a packet of the NIC's MTU: a veth takes four bytes more than its MTU, for a VLAN."""
     size, ends = min(mtus[trace.source], mtus[trace.target]), []
     path = [trace.source.device, *trace.hops, trace.target.device]
@@ -154,10 +145,10 @@ def _size(mtus: dict[End, int], network: Network, trace: ObservedTrace) -> Obser
         ]
     ends += [network.attachments[nic.device, nic.port] for nic in (trace.source, trace.target)]
     lost = next((end for end in (*ends, trace.target) if mtus[end] + 4 < size), None)
-    return ObservedSize(trace.source, trace.target, trace.pair, size, f"{lost} takes {mtus[lost]}" if lost else "")
+    return trace._replace(hops=(), end=f"{lost} takes {mtus[lost]}" if lost else "", size=size)
 
 
-def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[End, ObservedBfd]]:
+def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[End, BfdState]]:
     for one, other in sessions:
         for own, peer in ((one, other), (other, one)):
             here, there = (network.switches[side.device].groups[side.group].bfd for side in (own, peer))
@@ -166,19 +157,8 @@ def _bfd(network: Network, sessions: list[tuple[Side, Side]]) -> Iterator[tuple[
                 multiplier = (there.multiplier or 3) if there else 0
                 yield (
                     End(own.device, port_of(own.interface)),
-                    ObservedBfd(there is not None, interval, interval * multiplier),
+                    BfdState(there is not None, interval, interval * multiplier),
                 )
-
-
-def _learned(routing: Routing, device: int, prefix: Prefix) -> Iterable[Path]:
-    return (path for path in routing.paths(device, prefix) if path.interface)
-
-
-def _path(path: Path) -> ObservedPath:
-    route = path.route
-    status = path.status if path.status in ("active", HIDDEN) else INACTIVE
-    attributes = (route.as_path, route.communities, route.aigp, route.local_preference, route.med)
-    return ObservedPath(port_of(path.interface), *attributes, status)
 
 
 def _told(told: RouterAdvertisement) -> Advertisement:

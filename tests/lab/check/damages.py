@@ -56,6 +56,15 @@ SCRIPT_DAMAGES = (
 )
 
 
+def seen_by_a_lab() -> tuple[Damage, ...]:
+    """Return those that kernels and daemons decide about.
+
+    What becomes of routes and sessions is computed: in labs of random damaged files BIRD does the same.
+    """
+    routed = {"AILBL06", "AILBL07", "AILBL08", "AILBL14", "AILBL31"}
+    return (*(one for one in DAMAGES if not one.found_by <= routed), *SCRIPT_DAMAGES)
+
+
 def damaged(damage: Damage, folder: Path) -> Path:
     """Return a copy of the lab's files with the damage done."""
     out = folder / "damaged"

@@ -2,16 +2,71 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
-from tests.checks.trees import GOLDEN
-from tests.lab.check.damages import DAMAGES, NETPLAN, SCRIPT_DAMAGES, Damage, damaged
-from tests.lab.check.live_labs import ALL, flow_result, found_by, single_links
+from ailb_gen.checks.catalogue import OF_LAB, checks_of
+from ailb_gen.checks.context import Context
+from ailb_gen.checks.families.lab import AGREE_FAILED, AGREE_HOPS, FAILED
+from ailb_gen.checks.model import Findings
+from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
+from ailb_gen.lab.check.failures import check_failed, hops_without, settle
+from ailb_gen.lab.check.live import RunningLab
+from ailb_gen.lab.check.run import LabCheckOptions, check_lab
+from tests.checks.trees import GOLDEN, fabric_of, findings, network_of, shown
+from tests.lab.check.damages import NETPLAN, Damage, damaged, seen_by_a_lab
 from tests.lab.isolated import isolated
+from tests.lab.labs import with_servers
 
+ALL = frozenset(check.id for check in checks_of(OF_LAB))
 TOOLS = ("ip", "bird", "nft")
+
+
+def flow_result(root: Path, example: str, faults: bool) -> tuple[list[str], dict[str, int]]:
+    """Bring the files of an example up, and judge them; returns all findings, and how much every check examined."""
+    context = Context(fabric_of(example), network_of(root))
+    plan = with_servers(root)
+    results = list(
+        check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds=1, doubles=2 * faults, faults=faults))
+    )
+    return shown(results), {result.check.id: result.examined for result in results}
+
+
+def found_by(root: Path, example: str, rounds: int, hosts: str) -> tuple[set[str], list[str]]:
+    """Bring damaged files up, and judge them; returns the checks that found something, and what."""
+    context = Context(fabric_of(example), network_of(root))
+    plan = with_servers(root, hosts)
+    results = list(check_lab(RunningLab(plan, context), context, LabCheckOptions(ALL, rounds)))
+    return {finding.check for finding in findings(results)}, shown(results)
+
+
+def single_links(root: Path, example: str, count: int | None, part: int = 0) -> tuple[list[str], int]:
+    """Take links down one after the other: all, or so many of a seeded sample, the part of that number.
+
+    Returns all findings, also those about next hops that are others after the repair, and the number of links.
+    """
+    context = Context(fabric_of(example), network_of(root))
+    plan = with_servers(root)
+    lab, found = RunningLab(plan, context), Findings()
+    cables = list(context.network.links)
+    if count is not None:
+        random.Random(1).shuffle(cables)
+        cables = cables[part * count : (part + 1) * count]
+    computed = computed_hops(context.routing.graph, context.routing.states)
+    before = settle(lab.hops, computed)
+    check_same_hops(computed, before, AGREE_HOPS, "", found)
+    unlike = []
+    for cable in cables:
+        ends = frozenset({cable.a})
+        ours = hops_without(context, ends)
+        lab.fail(ends)
+        check_failed(context, ends, ours, settle(lab.hops, ours), f"{cable.a} down: ", found)
+        lab.repair()
+        if settle(lab.hops, before) != before:
+            unlike.append(f"{cable.a}: not as before after the repair")
+    return shown(found.results((AGREE_HOPS, FAILED, AGREE_FAILED))) + unlike, len(cables)
 
 
 def test_nothing_is_found_in_a_lab_of_sound_files() -> None:
@@ -29,7 +84,7 @@ def test_nothing_is_found_when_everything_fails_in_a_lab_of_sound_files(example:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("damage", (*DAMAGES, *SCRIPT_DAMAGES), ids=lambda damage: damage.name)
+@pytest.mark.parametrize("damage", seen_by_a_lab(), ids=lambda damage: damage.name)
 def test_a_lab_shows_every_damage(damage: Damage, tmp_path: Path) -> None:
     hosts, tools = ("netplan", (*TOOLS, "netplan")) if damage.file == NETPLAN else ("script", TOOLS)
     checks, found = isolated(found_by, damaged(damage, tmp_path), "lab", 1, hosts, tools=tools)

@@ -16,8 +16,7 @@ from ailb_gen.errors import LabError, UsageError
 from ailb_gen.lab.namespaces import output
 from ailb_gen.lab.plan import plan
 from ailb_gen.lab.servers.boot import NETWORK_KEY, boot, command, missing, usable_method, wait
-from ailb_gen.lab.servers.files import NETPLAN
-from ailb_gen.lab.servers.stand_ins import NETWORKD
+from ailb_gen.lab.servers.files import NETPLAN, NETWORKD
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
 from tests.lab.attached import attach
@@ -110,6 +109,7 @@ def test_boot(way: str) -> None:
     assert seen.modes[:4] == ["600 root", "644 root", "755 root", "644 root"]
 
 
+@pytest.mark.long
 def test_what_is_wrong_with_a_file_is_said_and_does_not_stop_the_others(tmp_path: Path) -> None:
     root = tmp_path / "lab"
     shutil.copytree(GOLDEN / "lab", root, symlinks=True)
@@ -157,5 +157,5 @@ def test_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_run() -> None:
-    with pytest.raises(LabError, match="gpu-s9 is not a server that runs"):
+    with pytest.raises(LabError, match="gpu-s9 is not a running server"):
         command("gpu-s9", ("true",))

@@ -21,9 +21,8 @@ from ailb_gen.hosts.read import read_hosts
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import plan
 from ailb_gen.lab.servers.boot import boot, command, wait
-from ailb_gen.lab.servers.files import NETPLAN
-from ailb_gen.lab.servers.ssh import Keys, SshServers, entries, known_hosts, make_keys, why_not
-from ailb_gen.lab.servers.stand_ins import NETWORKD
+from ailb_gen.lab.servers.files import NETPLAN, NETWORKD
+from ailb_gen.lab.servers.ssh import Keys, accepted, entries, known_hosts, make_keys, why_not
 from tests.checks.trees import GOLDEN, network_of
 from tests.conftest import missing as absent
 from tests.lab.attached import attach
@@ -53,7 +52,7 @@ def on_lab(
     listening = {name: socket.create_server(("127.0.0.1", 0)) for name in made.servers}
     keys = make_keys(folder / "server_key")
     attach(made, network)
-    with boot(made, network, root, way), SshServers(listening):
+    with boot(made, network, root, way), accepted(listening):
         assert not wait(made, network.hosts, PATIENCE_S, PATIENCE_S)
         server = connected(keys, listening[NAME].getsockname()[1])
         try:
@@ -99,7 +98,8 @@ def pushed(root: Path, new: Path, way: str, folder: Path) -> dict[str, object]:
     return on_lab(root, way, folder, work)
 
 
-@pytest.mark.parametrize("way", ["netplan", pytest.param("script", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["netplan", "script"])
 def test_a_push_to_a_server(tmp_path: Path, way: str) -> None:
     for path in (NETPLAN, NETWORKD):
         if way == "netplan" and not path.exists():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from ailb_gen.lab.namespaces import batch
 from ailb_gen.lab.servers.boot import boot, wait
 from ailb_gen.lab.trace import Probe, named, trace
@@ -72,6 +74,7 @@ def owners(network: Network) -> dict[int, str]:
     return found | {0xFD6C6162 << 96 | number: name for number, name in enumerate(network.switches, 1)}
 
 
+@pytest.mark.long
 def test_packets_take_the_spine_of_their_color_and_uplinks_carry_alike() -> None:
     seen = isolated(everything, GOLDEN / "lab", tools=("ip", "bird", "unshare", "nsenter"))
 

@@ -4,8 +4,7 @@ import pytest
 
 from ailb_gen import programs
 from ailb_gen.errors import LabError
-from ailb_gen.lab.namespaces import batch, output
-from ailb_gen.lab.requirements import located, require
+from ailb_gen.lab.namespaces import batch, located, output, require
 from tests.conftest import need_tool
 
 USER = "/usr/local/bin:/usr/bin:/bin"
