@@ -16,23 +16,22 @@ BOTH = ("lab", "jvd")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of damage.
+    """One kind of damage; its name says what is damaged.
 
     `named_by` are the ids of the checks of which one must find it. `seal` renews the manifest's digests of the files
     that change; only damage to the manifest itself leaves them.
     """
 
     name: str
-    what: str
     edit: Edit
     named_by: frozenset[str]
     examples: tuple[str, ...] = BOTH
     seal: bool = True
 
 
-def kind(name: str, what: str, edit: Edit, named_by: str, examples: tuple[str, ...] = BOTH, seal: bool = True) -> Kind:
+def kind(name: str, edit: Edit, named_by: str, examples: tuple[str, ...] = BOTH, seal: bool = True) -> Kind:
     """Write a row; the ids are separated by spaces."""
-    return Kind(name, what, edit, frozenset(named_by.split()), examples, seal)
+    return Kind(name, edit, frozenset(named_by.split()), examples, seal)
 
 
 def places(row: Kind, tree: Tree) -> list[Damage]:

@@ -50,6 +50,7 @@ class TestJvd:
 
 
 class TestBrownfield:
+    @pytest.mark.long
     def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
         score("brownfield", capfd)
 

@@ -19,7 +19,6 @@ def _in_family(statement: str) -> Edit:
 POLICIES = (
     kind(
         "added-static-accepted",
-        "a leaf sends static routes",
         insert(
             leaf(OUT), "        term static {\n            from protocol static;\n            then accept;\n        }"
         ),
@@ -27,52 +26,36 @@ POLICIES = (
     ),
     kind(
         "added-color-accepted",
-        "a leaf passes on what has one color",
         insert(leaf(OUT), "        term c {\n            from community orange;\n            then accept;\n        }"),
         "AILB308",
     ),
     kind(
         "added-one-prefix-accepted",
-        "a leaf passes on one prefix of another",
         insert(
             leaf(OUT),
             "        term one {\n from {\n route-filter fc00:2:2:1::/64 exact;\n }\n then accept;\n }",
         ),
         "AILB308",
     ),
-    kind(
-        "added-import-on-leaf",
-        "a leaf imports with its export policy",
-        insert(leaf(GROUP), "            import FABRIC-OUT;"),
-        "AILB306",
-    ),
+    kind("added-import-on-leaf", insert(leaf(GROUP), "            import FABRIC-OUT;"), "AILB306"),
     kind(
         "added-import-preference",
-        "a spine prefers what it takes",
         replace(spine(f"{IN} > term fabric > then *"), "then accept", "then {\n local-preference 200;\n accept;\n }"),
         "AILB306",
     ),
     kind(
         "added-import-strip",
-        "a spine strips a color of what it takes",
         replace(spine(f"{IN} > term fabric > then *"), "then accept", "then {\n community delete red;\n accept;\n }"),
         "AILB306",
     ),
-    kind(
-        "added-export-metric",
-        "a spine sends a metric",
-        insert(spine(f"{OUT} > term fabric > then"), "                metric 5;"),
-        "AILB306",
-    ),
+    kind("added-export-metric", insert(spine(f"{OUT} > term fabric > then"), "                metric 5;"), "AILB306"),
     kind(
         "added-export-prepend",
-        "a spine makes paths longer",
         insert(spine(f"{OUT} > term fabric > then"), "                as-path-prepend 64999;"),
         "AILB209",
     ),
     kind(
         "added-term-behind",
-        "a term stands behind the one that rejects everything",
         replace(
             switch(f"{OUT} > term others"),
             r"(?s)\}\n()$",
@@ -82,59 +65,40 @@ POLICIES = (
     ),
     kind(
         "added-second-prefix",
-        "a spine's pool has a second prefix",
         insert(spine("policy-options > prefix-list fabric-pool"), "        2001:db8::/32;"),
         "AILB306",
     ),
 )
 ROUTING = (
-    kind("added-bgp-disable", "BGP is switched off", insert(switch(BGP), "        disable;"), "AILB201"),
-    kind("added-hold-time", "BGP gives up early", insert(switch(GROUP), "            hold-time 3;"), "AILB209"),
+    kind("added-bgp-disable", insert(switch(BGP), "        disable;"), "AILB201"),
+    kind("added-hold-time", insert(switch(GROUP), "            hold-time 3;"), "AILB209"),
     kind(
         "added-prefix-limit",
-        "a session takes one prefix",
         insert(switch(f"{GROUP} > family inet6 > unicast"), "    accepted-prefix-limit {\n maximum 1;\n }"),
         "AILB209",
     ),
     kind(
         "added-bfd-receive",
-        "BFD listens seldom",
         insert(switch(f"{GROUP} > bfd-liveness-detection"), "                minimum-receive-interval 20000;"),
         "AILB209",
     ),
+    kind("added-static", insert(leaf("routing-options"), "    static {\n route fc00:2::/32 discard;\n }"), "AILB209"),
+    kind("added-martians", insert(switch("routing-options"), "    martians fc00::/16 orlonger;"), "AILB209"),
     kind(
-        "added-static",
-        "a static route hides part of the pool",
-        insert(leaf("routing-options"), "    static {\n route fc00:2::/32 discard;\n }"),
-        "AILB209",
-    ),
-    kind(
-        "added-martians",
-        "the pool is refused",
-        insert(switch("routing-options"), "    martians fc00::/16 orlonger;"),
-        "AILB209",
-    ),
-    kind(
-        "added-ospf3",
-        "another protocol runs",
-        insert(switch("protocols"), "    ospf3 {\n area 0.0.0.0 {\n interface all;\n }\n }"),
-        "AILB209",
+        "added-ospf3", insert(switch("protocols"), "    ospf3 {\n area 0.0.0.0 {\n interface all;\n }\n }"), "AILB209"
     ),
     kind(
         "added-hash",
-        "hashing leaves addresses out",
         insert(switch("forwarding-options > enhanced-hash-key"), "        inet6 {\n no-ipv6-destination-address;\n }"),
         "AILB209",
     ),
     kind(
         "added-mode",
-        "DLB has two modes",
         insert(switch("forwarding-options > enhanced-hash-key > ecmp-dlb"), "            per-packet;"),
         "AILB407",
     ),
     kind(
         "added-quantization",
-        "DLB grades links otherwise",
         insert(
             switch("forwarding-options > enhanced-hash-key > ecmp-dlb"),
             "            egress-quantization {\n min 1;\n max 99;\n rate-weightage 0;\n }",
@@ -143,24 +107,21 @@ ROUTING = (
     ),
     kind(
         "added-maximum-ecmp",
-        "the FIB holds one next hop",
         replace(leaf("interfaces"), r"^()interfaces", "chassis {\n    maximum-ecmp 1;\n}\n"),
         "AILB406",
     ),
 )
 PORTS = (
-    kind("added-filter", "an uplink has a filter", _in_family("filter { input DROP; }"), "AILB212"),
-    kind("added-rpf", "an uplink checks reverse paths", _in_family("rpf-check;"), "AILB209"),
-    kind("added-inet6-mtu", "an uplink's IPv6 MTU is small", _in_family("mtu 1280;"), "AILB710"),
+    kind("added-filter", _in_family("filter { input DROP; }"), "AILB212"),
+    kind("added-rpf", _in_family("rpf-check;"), "AILB209"),
+    kind("added-inet6-mtu", _in_family("mtu 1280;"), "AILB710"),
     kind(
         "added-hold-time-port",
-        "a port hides that its link is down",
         insert(switch("interfaces > et-*", having="facing"), "        hold-time up 60000 down 60000;"),
         "AILB209",
     ),
     kind(
         "added-vlan-filter",
-        "a VLAN has a filter",
         insert(leaf("vlans > vn*"), "        forwarding-options {\n filter {\n input DROP;\n }\n }"),
         "AILB212",
     ),
@@ -168,31 +129,18 @@ PORTS = (
 CLASSES = (
     kind(
         "added-rewrite",
-        "ports rewrite DSCPs",
         insert(switch(f"{MEANS} > interfaces > et-* > unit *"), "                rewrite-rules {\n dscp x;\n }"),
         "AILB209 AILB702",
     ),
-    kind(
-        "added-shaping",
-        "ports are shaped",
-        insert(switch(f"{MEANS} > interfaces > et-*"), "            shaping-rate 1g;"),
-        "AILB209",
-    ),
+    kind("added-shaping", insert(switch(f"{MEANS} > interfaces > et-*"), "            shaping-rate 1g;"), "AILB209"),
     kind(
         "added-fixed-class",
-        "ports put everything into one class",
         insert(switch(f"{MEANS} > interfaces > et-* > unit *"), "                forwarding-class CNP;"),
         "AILB209",
     ),
-    kind(
-        "added-buffer",
-        "the lossless queue has a small buffer",
-        insert(switch(f"{MEANS} > schedulers > s1"), "            buffer-size percent 1;"),
-        "AILB209",
-    ),
+    kind("added-buffer", insert(switch(f"{MEANS} > schedulers > s1"), "            buffer-size percent 1;"), "AILB209"),
     kind(
         "added-outbound",
-        "the switch's own packets are lossless",
         insert(switch(MEANS), "    host-outbound-traffic {\n forwarding-class NO-LOSS;\n }"),
         "AILB209",
     ),

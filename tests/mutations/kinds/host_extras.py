@@ -29,48 +29,25 @@ def _mode(mode: int) -> Callable[[Tree], list[Changes]]:
     ]
 
 
-# Name, what it does, path in the server's folder, text.
+# Name, path in the server's folder, text.
 BESIDE = (
-    ("sysctl", "sets accept_ra once more", "etc/sysctl.d/zz-local.conf", "net.ipv6.conf.all.accept_ra = 0\n"),
-    ("sysctl-conf", "forwards packets", "etc/sysctl.conf", "net.ipv6.conf.all.forwarding = 1\n"),
-    (
-        "drop-in",
-        "replaces what a service starts",
-        "etc/systemd/system/ailb-net.service.d/override.conf",
-        "[Service]\nExecStart=\nExecStart=/bin/true\n",
-    ),
-    (
-        "network",
-        "matches all NICs for networkd",
-        "etc/systemd/network/05-all.network",
-        "[Match]\nName=*\n\n[Network]\nIPv6AcceptRA=no\n",
-    ),
-    (
-        "link",
-        "renames NICs",
-        "etc/systemd/network/05-nic.link",
-        "[Match]\nDriver=mlx5_core\n\n[Link]\nNamePolicy=path\n",
-    ),
-    (
-        "udev",
-        "renames RDMA devices",
-        "etc/udev/rules.d/60-rdma.rules",
-        'ACTION=="add", KERNEL=="mlx5_*", PROGRAM="rdma_rename %k NAME_PCI"\n',
-    ),
-    ("modprobe", "sets options of the NICs' driver", "etc/modprobe.d/mlx5.conf", "options mlx5_core prof_sel=3\n"),
-    ("nccl", "configures NCCL", "etc/nccl.conf", "NCCL_IB_GID_INDEX=0\n"),
-    ("profile", "sets variables of jobs", "etc/profile.d/nccl.sh", "export NCCL_IB_DISABLE=1\n"),
-    ("tables", "names a table twice", "etc/iproute2/rt_tables.d/local.conf", "10000 storage\n"),
-    ("nftables", "filters packets", "etc/nftables.conf", "table inet filter {}\n"),
-    ("program", "stands in for `ip`", "usr/local/sbin/ip", "#!/bin/sh\nexit 0\n"),
-    ("cron", "runs by the clock", "etc/cron.d/mtu", "* * * * * root ip link set gpu0_eth mtu 1500\n"),
-    ("unknown", "is of no known kind", "opt/vendor/setup.bin", "ifup -a\n"),
+    ("sysctl", "etc/sysctl.d/zz-local.conf", "net.ipv6.conf.all.accept_ra = 0\n"),
+    ("sysctl-conf", "etc/sysctl.conf", "net.ipv6.conf.all.forwarding = 1\n"),
+    ("drop-in", "etc/systemd/system/ailb-net.service.d/override.conf", "[Service]\nExecStart=\nExecStart=/bin/true\n"),
+    ("network", "etc/systemd/network/05-all.network", "[Match]\nName=*\n\n[Network]\nIPv6AcceptRA=no\n"),
+    ("link", "etc/systemd/network/05-nic.link", "[Match]\nDriver=mlx5_core\n\n[Link]\nNamePolicy=path\n"),
+    ("udev", "etc/udev/rules.d/60-rdma.rules", 'ACTION=="add", KERNEL=="mlx5_*", PROGRAM="rdma_rename %k NAME_PCI"\n'),
+    ("modprobe", "etc/modprobe.d/mlx5.conf", "options mlx5_core prof_sel=3\n"),
+    ("nccl", "etc/nccl.conf", "NCCL_IB_GID_INDEX=0\n"),
+    ("profile", "etc/profile.d/nccl.sh", "export NCCL_IB_DISABLE=1\n"),
+    ("tables", "etc/iproute2/rt_tables.d/local.conf", "10000 storage\n"),
+    ("nftables", "etc/nftables.conf", "table inet filter {}\n"),
+    ("program", "usr/local/sbin/ip", "#!/bin/sh\nexit 0\n"),
+    ("cron", "etc/cron.d/mtu", "* * * * * root ip link set gpu0_eth mtu 1500\n"),
+    ("unknown", "opt/vendor/setup.bin", "ifup -a\n"),
 )
 KINDS = (
-    *(
-        kind(f"host-extra-{name}", f"a file {what}", _beside(path, text), "AILB617")
-        for name, what, path, text in BESIDE
-    ),
-    kind("script-not-executable", "a script cannot be executed", put(_mode(0o644)), "AILB618"),
-    kind("script-writable", "a script can be written by everybody", put(_mode(0o777)), "AILB618"),
+    *(kind(f"host-extra-{name}", _beside(path, text), "AILB617") for name, path, text in BESIDE),
+    kind("script-not-executable", put(_mode(0o644)), "AILB618"),
+    kind("script-writable", put(_mode(0o777)), "AILB618"),
 )
