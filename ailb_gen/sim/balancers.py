@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US
 
+# As in `fabric.py`: completion on the command line reads these names, and has no time for NumPy.
+PS_PER_S, PS_PER_US = 10**12, 10**6
 # How flows choose paths where no packets are simulated: a member by hash; the one with the least load; the one by which
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)

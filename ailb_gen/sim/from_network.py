@@ -12,7 +12,6 @@ from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from ailb_gen.sim.broken import Broken
 from ailb_gen.sim.fabric import (
     HOST,
     LEAF,
@@ -25,7 +24,7 @@ from ailb_gen.sim.fabric import (
     Int64,
     NextHopSets,
 )
-from ailb_gen.sim.failures import Outage, scheduled
+from ailb_gen.sim.failures import Broken, Outage, scheduled
 from ailb_gen.sim.fibs import Column, Fibs, Holders
 from ailb_gen.sim.nics import ServerNic, server_nics
 from ailb_gen.wording import some

@@ -95,13 +95,9 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
     else:
         table = {
             "headings": ("case", "quantity", "published", "ours", "deviation", "role"),
-            "rows": [(row.published.case, row.published.quantity, *cells(row), _role(row)) for row in rows],
+            "rows": [(row.published.case, row.published.quantity, *cells(row), row.role) for row in rows],
         }
     yield charts_section("numbers", "Numbers", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
-
-
-def _role(row: ComparedRow) -> str:
-    return "" if row.published.role == "compared" else row.published.role
 
 
 def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:

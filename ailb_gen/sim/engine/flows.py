@@ -1,13 +1,24 @@
-"""The start of flows: their records, their first packets."""
+"""The graph of flows and computations: who may start, who has ended; records of flows and their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
+from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
-from ailb_gen.sim.engine.nic import activate, begin_message, nic_link, payload_of
+from ailb_gen.sim.engine.nic import activate, begin_message, data_packet, nic_link
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, EngineState
-from ailb_gen.sim.engine.wire import new_packet
+from ailb_gen.sim.engine.records import (
+    ARRIVALS,
+    COMPUTED,
+    FIRST_DATA,
+    HOPS,
+    IDLE,
+    NEVER,
+    NONE,
+    RAW,
+    START,
+    EngineState,
+)
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
@@ -64,19 +75,6 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
     return number
 
 
-@inlined
-def _data_packet(state: EngineState, flow: int, sequence: int, now: int) -> int:
-    record = state.flows[flow]
-    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header_bytes)
-    packet = state.packets[number]
-    packet.sequence = sequence
-    packet.sent = now
-    packet.destination = record.destination
-    packet.key = record.key
-    packet.priority = record.priority
-    return number
-
-
 @spliced
 def _nic(state: EngineState, flow: int, packet: int, now: int) -> int:
     """Return the link over which a host sends a packet."""
@@ -99,7 +97,7 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
     if state.config[0].transport == RAW:
         state.run[0].packets += record.packets
         for sequence in range(record.packets):
-            packet = _data_packet(state, flow, sequence, now)
+            packet = data_packet(state, flow, sequence, now)
             join(state, _nic(state, flow, packet, now), packet, now)
         return
     record.link = nic_link(state, record.source, flow)
@@ -109,3 +107,55 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
         dcqcn.begin(state, flow)
     if activate(state, flow, now):
         kick(state, record.link, now)
+
+
+@inlined
+def make_ready(state: EngineState, task: int, now: int) -> None:
+    """Start a task as soon as its time has come."""
+    record = state.tasks[task]
+    run = state.run[0]
+    if record.not_before > now:
+        add_timer(state, record.not_before, START, task)
+        return
+    record.next_ready = NONE
+    if run.ready_head == NONE:
+        run.ready_head = task
+    else:
+        state.tasks[run.ready_tail].next_ready = task
+    run.ready_tail = task
+
+
+@compiled
+def end_task(state: EngineState, task: int, now: int) -> None:
+    """Note the end of a task; what waited for nothing else may start."""
+    record = state.tasks[task]
+    record.finish = now
+    state.run[0].ended += 1
+    for number in range(record.first_successor, state.tasks[task + 1].first_successor):
+        successor = state.successors[number]
+        state.tasks[successor].waits -= 1
+        if state.tasks[successor].waits == 0:
+            make_ready(state, successor, now)
+
+
+@compiled
+def next_arrivals(state: EngineState, now: int) -> None:
+    """Make the tasks ready that wait for nothing and whose time has come; start the timer for the next one."""
+    run = state.run[0]
+    while run.arrival < len(state.arrivals):
+        task = state.arrivals[run.arrival]
+        time = state.tasks[task].not_before
+        if time > now:
+            add_timer(state, time, ARRIVALS, NONE)
+            return
+        run.arrival += 1
+        make_ready(state, task, now)
+
+
+@compiled
+def compute(state: EngineState, task: int, now: int) -> None:
+    """Start a computation."""
+    if state.tasks[task].amount == 0:
+        end_task(state, task, now)
+    else:
+        add_timer(state, now + state.tasks[task].amount, COMPUTED, task)

@@ -207,6 +207,14 @@ class FailurePart(Model):
     random: Share | None = Field(None, description="every cable with this probability; no FIB follows")
 
 
+def timed_failure(value: object) -> object:
+    """Let `LINK` or `LINK@TIME` stand for a failure."""
+    if not isinstance(value, str):
+        return value
+    name, _, time = value.partition("@")
+    return {"name": name, **({"at": time} if time else {})}
+
+
 class Measure(Model):
     """Measurements."""
 

@@ -84,16 +84,13 @@ class Mixed:
 
 def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy(), queue_pairs: QueuePairs = ONE) -> Workload:
     """Return the heavy workload with messages `scale` times as large; mice have one queue pair."""
-    builder, generator = TaskBuilder(seed), stream(seed, "rings")
-    job = builder.job("heavy", queue_pairs)
-    servers = np.arange(LEAVES * SERVERS_PER_LEAF)
-    end = NO_TASK
+    builder, servers = TaskBuilder(seed), np.arange(LEAVES * SERVERS_PER_LEAF)
+    job = _Phases(builder, builder.job("heavy", queue_pairs), servers, scale, stream(seed, "rings"))
     for _ in range(settings.steps):
-        end = _compute(builder, job, settings.compute_ps, end)
+        job.compute(settings.compute_ps)
         for _ in range(settings.buckets):
-            end = _sync(builder, job, servers, scale * settings.bucket_bytes, end, generator)
-        end = _compute(builder, job, settings.optimizer_ps, end)
-        builder.step(job, end)
+            job.synchronize(settings.bucket_bytes)
+        job.end_step(settings.optimizer_ps)
     return merged([builder.finish(), *_mice(seed, settings.mice, settings.payload_bytes)])
 
 
@@ -101,10 +98,14 @@ def mixed(seed: int, scale: int = 1, settings: Mixed = Mixed(), queue_pairs: Que
     """Return the mixed workload with messages `scale` times as large; mice have one queue pair."""
     builder, generator = TaskBuilder(seed), stream(seed, "rings")
     by_leaf = np.arange(LEAVES * SERVERS_PER_LEAF).reshape(LEAVES, SERVERS_PER_LEAF)
-    half = SERVERS_PER_LEAF // 2
-    tensor, pipeline = (builder.job(name, queue_pairs) for name in ("tp_heavy", "pp_dp"))
-    _tensor(builder, tensor, by_leaf[:, :half].ravel(), scale, settings.tensor, generator)
-    _pipeline(builder, pipeline, by_leaf[:, half:].ravel(), scale, settings.pipeline, generator)
+    halves = np.split(by_leaf, 2, axis=1)
+    names = ("tp_heavy", "pp_dp")
+    jobs = [builder.job(name, queue_pairs) for name in names]
+    tensor, pipeline = (
+        _Phases(builder, job, half.ravel(), scale, generator) for job, half in zip(jobs, halves, strict=True)
+    )
+    _tensor(tensor, settings.tensor)
+    _pipeline(pipeline, settings.pipeline)
     return merged([builder.finish(), *_mice(seed, settings.mice, settings.payload_bytes)])
 
 
@@ -113,71 +114,61 @@ def leaf_of_host() -> Int32:
     return np.repeat(np.arange(LEAVES, dtype=np.int32), SERVERS_PER_LEAF)
 
 
-def _tensor(
-    builder: TaskBuilder,
-    job: Job,
-    servers: Ranks,
-    scale: int,
-    settings: TensorParallel,
-    generator: np.random.Generator,
-) -> None:
-    end = NO_TASK
+@dataclass(slots=True)
+class _Phases:
+    """Appends the phases of a job, each after the one before."""
+
+    builder: TaskBuilder
+    job: Job
+    servers: Ranks
+    scale: int
+    generator: np.random.Generator
+    end: int = NO_TASK
+
+    def compute(self, ps: int) -> None:
+        self.end = int(self.builder.computations(1, ps, self.end, self.job)[0])
+
+    def end_step(self, ps: int) -> None:
+        """Compute, and end the step."""
+        self.compute(ps)
+        self.builder.step(self.job, self.end)
+
+    def ring(self, collective: str, size: int) -> int:
+        """Append n - 1 ring steps, all at once: the published all-reduce, too, has no more."""
+        options = CollectiveOptions(at_once=True, rounds=len(self.servers) - 1)
+        ranks = self.generator.permutation(self.servers)
+        ends = append(self.builder, self.job, collective, ranks, self.scale * size, options, after=self.end)
+        return int(ends[0])
+
+    def synchronize(self, size: int) -> None:
+        """Append a reduce-scatter and an all-gather, both at once, along rings of their own."""
+        ends = [self.ring(kind, size) for kind in ("reduce-scatter", "all-gather")]
+        self.end = self.builder.barrier(np.array(ends), self.job)
+
+
+def _tensor(job: _Phases, settings: TensorParallel) -> None:
     for _ in range(settings.steps):
-        end = _compute(builder, job, settings.compute_ps, end)
+        job.compute(settings.compute_ps)
         for _ in range(settings.micro_collectives):
-            end = _ring(builder, job, "all-reduce", servers, scale * settings.micro_bytes, end, generator)
-            end = _compute(builder, job, settings.micro_gap_ps, end)
-        end = _sync(builder, job, servers, scale * settings.sync_bytes, end, generator)
-        end = _compute(builder, job, settings.tail_ps, end)
-        builder.step(job, end)
+            job.end = job.ring("all-reduce", settings.micro_bytes)
+            job.compute(settings.micro_gap_ps)
+        job.synchronize(settings.sync_bytes)
+        job.end_step(settings.tail_ps)
 
 
-def _pipeline(
-    builder: TaskBuilder,
-    job: Job,
-    servers: Ranks,
-    scale: int,
-    settings: PipelineParallel,
-    generator: np.random.Generator,
-) -> None:
-    stages = servers.reshape(settings.stages, -1)
+def _pipeline(job: _Phases, settings: PipelineParallel) -> None:
+    stages = job.servers.reshape(settings.stages, -1)
     here, there = stages[:-1], stages[1:]
-    end = NO_TASK
     for _ in range(settings.steps):
         for source, target, size in (
             (here, there, settings.activation_bytes),
             (there[::-1], here[::-1], settings.gradient_bytes),
         ):
             ends = [np.tile(part.ravel(), settings.microbatches) for part in (source, target)]
-            messages = builder.send(job, ends[0], ends[1], scale * size, end, "stages")
-            end = builder.barrier(messages.end, job)
-        end = _sync(builder, job, servers, scale * settings.sync_bytes, end, generator)
-        end = _compute(builder, job, settings.tail_ps, end)
-        builder.step(job, end)
-
-
-def _compute(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
-    return int(builder.computations(1, ps, after, job)[0])
-
-
-def _ring(
-    builder: TaskBuilder,
-    job: Job,
-    collective: str,
-    servers: Ranks,
-    size: int,
-    after: int,
-    generator: np.random.Generator,
-) -> int:
-    """Append n - 1 ring steps, all at once: the published all-reduce, too, has no more."""
-    options = CollectiveOptions(at_once=True, rounds=len(servers) - 1)
-    return int(append(builder, job, collective, generator.permutation(servers), size, options, after=after)[0])
-
-
-def _sync(builder: TaskBuilder, job: Job, servers: Ranks, size: int, after: int, generator: np.random.Generator) -> int:
-    """Append a reduce-scatter and an all-gather, both at once, along rings of their own."""
-    ends = [_ring(builder, job, kind, servers, size, after, generator) for kind in ("reduce-scatter", "all-gather")]
-    return builder.barrier(np.array(ends), job)
+            messages = job.builder.send(job.job, ends[0], ends[1], job.scale * size, job.end, "stages")
+            job.end = job.builder.barrier(messages.end, job.job)
+        job.synchronize(settings.sync_bytes)
+        job.end_step(settings.tail_ps)
 
 
 def _mice(seed: int, mice: Mice | None, payload_bytes: int) -> list[Workload]:

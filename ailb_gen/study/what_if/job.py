@@ -19,6 +19,8 @@ FORWARD_FLOP, BACKWARD_FLOP = 2, 4
 COLLECTIVES = 2
 # Bytes per parameter that Adam keeps in mixed precision: parameter, momentum and variance in FP32.
 ADAM_BYTES = 12
+# In ps.
+UNITS = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +93,9 @@ def memory_bytes(job: TrainingJob, model: LanguageModel) -> int:
 def alone_ps(job: TrainingJob, found: Amounts) -> int:
     """Return the time of a step without any waiting for the fabric: all passes, the bubble and the optimizer."""
     return (job.microbatches + job.pipeline - 1) * (found.forward + found.backward) + found.optimizer
+
+
+def time_text(ps: int) -> str:
+    """Return a time with a unit, such as `1.5 s`, four digits."""
+    unit, factor = next(((unit, factor) for unit, factor in UNITS if ps >= factor), UNITS[-1])
+    return f"{ps / factor:.4g} {unit}"

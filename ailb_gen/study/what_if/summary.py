@@ -1,16 +1,16 @@
-"""PlotSources of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
+"""Results of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.study.model import BarFigure, CaseResults, Figure, SeedSpread, Summary
 from ailb_gen.study.quantities import Statistics
 from ailb_gen.study.rows import ENDLESS, PERCENT
 
 NO_FAILURE = "none"
-PS_PER_US = 10**6
 JOB = "training"
 # Times that differ by less are called equal.
 SAME = 0.001

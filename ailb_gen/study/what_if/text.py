@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.sim.memory import shown_bytes
-from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, memory_bytes
+from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, memory_bytes, time_text
 from ailb_gen.study.what_if.load import Question
 from ailb_gen.study.what_if.models import TrainingJob
-from ailb_gen.study.what_if.scenario import time_text
 
 # Packets below which a message is mostly latency.
 FEW_PACKETS = 16

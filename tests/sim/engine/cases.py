@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -70,15 +71,18 @@ def flows(
     )
 
 
+def waiting(workload: Workload, edges: Iterable[tuple[int, int]]) -> Workload:
+    """The same tasks, of which the second of every pair waits for the first."""
+    pairs = sorted(edges)
+    after = np.array([after for _, after in pairs], dtype=np.int32)
+    first = np.searchsorted([before for before, _ in pairs], np.arange(workload.count + 1))
+    waits = np.bincount(after, minlength=workload.count).astype(np.int32)
+    return replace(workload, waits=waits, first_successor=first.astype(np.int64), successors=after)
+
+
 def in_a_row(workload: Workload) -> Workload:
     """The same tasks, each after the one before."""
-    count = workload.count
-    return replace(
-        workload,
-        waits=np.minimum(np.arange(count), 1).astype(np.int32),
-        successors=np.arange(1, count, dtype=np.int32),
-        first_successor=np.minimum(np.arange(count + 1), count - 1).astype(np.int64),
-    )
+    return waiting(workload, pairwise(range(workload.count)))
 
 
 def leaf_spine(leaves: int = 2, spines: int = 2, hosts: int = 2, **more: int) -> FabricArrays:

@@ -1,14 +1,9 @@
 """Whole runs: times by hand, failures, samples, and how a run is stopped."""
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
@@ -20,10 +15,10 @@ from ailb_gen.sim.memory import needed_bytes
 from ailb_gen.sim.outcome import NEVER, Progress, SimulationOutcome
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import BalancerSettings, Measurement, NicSettings, PacketSettings, SimulationSettings
-from ailb_gen.sim.statistics import TIERS
+from ailb_gen.sim.statistics import links_by_tiers
 from ailb_gen.sim.workload import COMPUTATION, merged
-from tests.conftest import ROOT
 from tests.sim.fluid.tasks import workload
+from tests.sim.processes import printed
 
 # 1 byte takes 8 ns.
 RATE = 1_000_000_000
@@ -236,8 +231,8 @@ def test_looking_at_a_run_over_time_changes_nothing_of_it() -> None:
         series = seen.series
         assert series is not None
         assert series.edges_ps[-1] == done.end_ps
-        rates = {tier: fabric.rate_bps[ours] for tier, ours in by_tiers(fabric).items()}
-        sent = {tier: int(done.link_bytes[ours].sum()) for tier, ours in by_tiers(fabric).items()}
+        rates = {tier: fabric.rate_bps[ours] for tier, ours in links_by_tiers(fabric)}
+        sent = {tier: int(done.link_bytes[ours].sum()) for tier, ours in links_by_tiers(fabric)}
         for number, tier in enumerate(series.tiers):
             assert len({*rates[tier].tolist()}) == 1
             whole = float((series.mean_load[number] * np.diff(series.edges_ps)).sum()) * float(rates[tier].sum()) / 8e12
@@ -253,12 +248,6 @@ def test_a_run_that_is_stuck_ends_though_it_is_looked_at() -> None:
     assert not seen.complete
     assert seen.series is not None
     assert seen.series.max_load.max() == 0
-
-
-def by_tiers(fabric: FabricArrays) -> dict[str, npt.NDArray[np.bool_]]:
-    """Which links are between which tiers."""
-    source, target = (fabric.tier[ends] for ends in (fabric.link_source, fabric.link_target))
-    return {f"{TIERS[a]} to {TIERS[b]}": (source == a) & (target == b) for a in TIERS for b in TIERS}
 
 
 PROGRAM = """
@@ -279,18 +268,7 @@ print(json.dumps(found))
 
 
 def test_it_runs_the_same_without_a_compiler() -> None:
-    def found(disabled: str) -> list[object]:
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
-        )
-        return list(json.loads(done.stdout))
-
-    compiled, plainly = found("0"), found("1")
+    compiled, plainly = (printed(PROGRAM, compiled=way) for way in (True, False))
     assert [compiled.pop(0), plainly.pop(0)] == [False, True]
     assert plainly == compiled
 

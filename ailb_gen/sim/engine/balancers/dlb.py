@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.events import add_timer
+from ailb_gen.sim.engine.forwarding import fib_entry
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
 from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
@@ -117,12 +118,10 @@ def _newest(state: EngineState, now: int) -> int:
 @compiled
 def _remote(state: EngineState, link: int, packet: int, row: int) -> int:
     """Return the best band of the links over which the switch behind a link sends a packet on, by a flood."""
-    config = state.config[0]
     node = state.links[link].target
-    if node < config.hosts:
+    if node < state.config[0].hosts:
         return BEST_BAND
-    prefix = state.destinations[state.packets[packet].destination].prefix
-    number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + prefix]
+    number = fib_entry(state, node, state.destinations[state.packets[packet].destination].prefix)
     # It delivers the packet itself, to a host that takes no part; or it cannot, which is for routing to find out.
     if number < 0:
         return BEST_BAND

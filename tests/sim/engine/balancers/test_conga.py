@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import ROOT
-from tests.sim.engine.balancers.flows import Flow, run, sent, two_tiers
+from tests.sim.engine.balancers.small import Flow, run, sent, two_tiers
+from tests.sim.processes import printed
 
 LONG, SHORT = 2_000_000, 10_000
 SEEDS = range(1, 6)
@@ -20,9 +15,9 @@ PLAIN = """
 import json
 from ailb_gen.sim.engine.balancers import conga
 from ailb_gen.sim.engine.memory import new_state
-from tests.sim.engine.balancers.flows import settings, two_tiers, workload
+from tests.sim.engine.balancers.small import plain, two_tiers, workload
 fabric = two_tiers()
-state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), settings("conga"), 1)
+state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), plain("conga"), 1)
 link = fabric.link_names.index("leaf1:spine1")
 found = []
 for share in (0.2, 0.5, 0.9, 1.5):
@@ -43,10 +38,7 @@ print(json.dumps(found))
 
 
 def test_the_metric_is_the_utilization_in_bits_and_is_forgotten() -> None:
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", PLAIN]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    *estimates, idle, remote = json.loads(done.stdout)
+    *estimates, idle, remote = printed(PLAIN, compiled=False)
     # 10 Gb/s send 312,500 bytes in 50 us / 0.2; before the next discount there is up to a quarter more.
     for share, (metric, load) in zip((0.2, 0.5, 0.9, 1.5), estimates, strict=True):
         assert 1.0 <= load / (share * 312_500) / 0.8 < 1.26

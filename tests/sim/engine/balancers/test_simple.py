@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 from ailb_gen.sim.engine.jit import DISABLED
-from tests.conftest import ROOT
-from tests.sim.engine.balancers.flows import run, two_tiers
+from tests.sim.engine.balancers.small import run, two_tiers
+from tests.sim.processes import printed
 
 PARAMETERS: dict[str, dict[str, float]] = {
     "dlb": {"quality_delta": 1, "probability": 0.5},
@@ -30,17 +27,10 @@ def runs() -> list[object]:
     return found
 
 
-def elsewhere(disabled: str) -> list[object]:
-    """Do the same in another process, compiled or not."""
-    program = f"import json\nfrom {__name__} import runs\nprint(json.dumps(runs()))"
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout))
-
-
 def test_compiled_and_plain_runs_are_the_same() -> None:
     # Where nothing is compiled coverage is measured: in this process.
-    compiled, plain = elsewhere("0"), json.loads(json.dumps(runs())) if DISABLED else elsewhere("1")
+    program = f"import json\nfrom {__name__} import runs\nprint(json.dumps(runs()))"
+    plain = json.loads(json.dumps(runs())) if DISABLED else printed(program, compiled=False)
+    compiled = printed(program, compiled=True)
     assert [compiled.pop(0), plain.pop(0)] == [False, True]
     assert plain == compiled
