@@ -76,7 +76,10 @@ def from_network(
         set_first=set_first,
         set_links=set_links,
         forwarding=(forwarding,),
-        prefix_names=tuple(_column_name(column, routing.graph) for column in columns),
+        prefix_names=tuple(
+            f"{prefixes[0] if prefixes else 'no prefix'} at {routing.graph.names[leaf] if leaf >= 0 else 'no leaf'}"
+            for prefixes, leaf in columns
+        ),
     )
     return scheduled(fabric, outages, sets, lambda broken: _after(fibs, cables, fabric, sets, broken))
 
@@ -169,8 +172,3 @@ def _destinations(nics: Sequence[ServerNic], routing: Routing) -> tuple[Int32, I
     hosts = np.repeat(np.arange(len(nics), dtype=np.int32), counts)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     return hosts, first, list(numbers), np.array(prefix_of, dtype=np.int32)
-
-
-def _column_name(column: Column, graph: Graph) -> str:
-    prefixes, leaf = column
-    return f"{prefixes[0] if prefixes else 'no prefix'} at {graph.names[leaf] if leaf >= 0 else 'no leaf'}"

@@ -118,26 +118,19 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching, sampler)
     counted = counted_flows(run.fabric, run.workload, run.settings, outcome, point.after_ps)
     found = statistics(run.fabric, run.workload, outcome, run.collectives, counted)
-    found |= {"interrupted": interrupted, "stuck": _stuck(point, outcome) and not interrupted}
+    # Traffic could not end, though there was time.
+    until = point.settings.until_ps
+    stuck = not interrupted and not outcome.complete and (until is None or outcome.end_ps < until)
+    found |= {"interrupted": interrupted, "stuck": stuck}
     found |= {"extras": {name: extra(run, outcome) for name, extra in point.extras.items()}}
     name = run.digest()
     about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
-    files = _files(run, outcome, about) if tables else {}
+    files: dict[str, bytes] = {}
+    if tables:
+        links = {**about, "load_interval_ps": outcome.load_interval_ps}
+        files["flows"] = encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about)
+        files["links"] = encoded(link_columns(run.fabric, outcome), links)
     if profiled:
         found_profile = profile(run.fabric, run.workload, outcome, counted)
         files[PROFILE] = json.dumps(found_profile, separators=(",", ":")).encode()
     return PointResult(name, point.seed, found, files)
-
-
-def _stuck(point: Point, outcome: SimulationOutcome) -> bool:
-    """Return whether traffic could not end, though there was time."""
-    until = point.settings.until_ps
-    return not outcome.complete and (until is None or outcome.end_ps < until)
-
-
-def _files(run: SimulationRun, outcome: SimulationOutcome, about: Mapping[str, object]) -> dict[str, bytes]:
-    links = {**about, "load_interval_ps": outcome.load_interval_ps}
-    return {
-        "flows": encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about),
-        "links": encoded(link_columns(run.fabric, outcome), links),
-    }

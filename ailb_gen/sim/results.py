@@ -26,7 +26,7 @@ from ailb_gen.optional import without_extra
 from ailb_gen.sim.fabric import FabricArrays, Int64
 from ailb_gen.sim.outcome import NEVER, SimulationOutcome
 from ailb_gen.sim.settings import SimulationSettings
-from ailb_gen.sim.statistics import is_flow, link_loads
+from ailb_gen.sim.statistics import link_loads
 from ailb_gen.sim.unloaded import slowdowns
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import parse_json
@@ -70,7 +70,7 @@ def flow_columns(
     fabric: FabricArrays, workload: Workload, settings: SimulationSettings, outcome: SimulationOutcome
 ) -> pa.Table:
     """Return a row per flow, in the order of the tasks; times that have not come are null."""
-    flows = is_flow(workload)
+    flows = workload.flows()
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
     ended = (finish != NEVER) & (start != NEVER)
     nodes = fabric.names[: fabric.host_count]

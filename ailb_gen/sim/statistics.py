@@ -7,7 +7,7 @@ outcome gives the same digits anywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,12 @@ from ailb_gen.sim.outcome import NEVER, SimulationOutcome
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.collectives import bus_factor
 from ailb_gen.sim.unloaded import PS_BITS, slowdowns
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import Workload
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 TIERS = {HOST: "host", LEAF: "leaf", SPINE: "spine"}
 # What is counted of every flow, and how it is put together by label.
-FLOW_COUNTS = {
+FLOW_COUNTS: Mapping[str, Callable[[Int64], np.int64]] = {
     "retransmitted": np.sum,
     "marked": np.sum,
     "out_of_order": np.sum,
@@ -99,11 +99,6 @@ def distribution(values: Float64) -> Record:
     return {"count": len(values), "mean": mean, **dict(found), "max": float(values.max())}
 
 
-def is_flow(workload: Workload) -> Int64:
-    """Return the tasks that are flows."""
-    return np.flatnonzero(workload.source != COMPUTATION)
-
-
 def counted_flows(
     fabric: FabricArrays,
     workload: Workload,
@@ -112,7 +107,7 @@ def counted_flows(
     after_ps: int = 0,
 ) -> Counted:
     """Return the flows that count: those that start `after_ps` or more after the first one, or never."""
-    flows = is_flow(workload)
+    flows = workload.flows()
     begun = outcome.start_ps[flows]
     flows = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]

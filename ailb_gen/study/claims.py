@@ -66,10 +66,6 @@ def _ordered(compare: Callable[[float, float], bool], falling: bool = False) -> 
     return holds
 
 
-def _within(group: Group, rule: ClaimRule) -> bool:
-    return all(max(pair) <= rule.factor * min(pair) for pair in pairs(group.values(), 2))
-
-
 def _split(group: Group, rule: ClaimRule) -> tuple[list[float], list[float]]:
     these = [value for label, value in group.items() if label in rule.at]
     return these, [value for label, value in group.items() if label not in rule.at]
@@ -95,7 +91,7 @@ RULES: Mapping[str, Callable[[Group, ClaimRule], bool]] = {
     "falling": _ordered(lambda one, other: one < other, falling=True),
     "not falling": _ordered(lambda one, other: one <= other),
     "not rising": _ordered(lambda one, other: one <= other, falling=True),
-    "within": _within,
+    "within": lambda group, rule: all(max(pair) <= rule.factor * min(pair) for pair in pairs(group.values(), 2)),
     "lowest": _lowest,
     "highest": _highest,
 }

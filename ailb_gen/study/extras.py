@@ -12,7 +12,7 @@ import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.statistics import distribution, first_start_ps, is_flow, job_times, link_loads, links_by_tiers
+from ailb_gen.sim.statistics import distribution, first_start_ps, job_times, link_loads, links_by_tiers
 from ailb_gen.sim.unloaded import slowdowns
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ BITS_PER_GBIT = 10**9
 
 def _times_us(run: SimulationRun, outcome: SimulationOutcome, label: str, within_ps: float = math.inf) -> Float64:
     """Return the completion times of the flows of a label that ended by a time."""
-    flows = is_flow(run.workload)
+    flows = run.workload.flows()
     ours = flows[run.workload.label[flows] == run.workload.labels.index(label)]
     finish = outcome.finish_ps[ours]
     ended = ours[(finish != NEVER) & (finish <= within_ps)]
@@ -81,7 +81,7 @@ class SlowdownBySize:
 
         Flows count that count in the statistics of the point, and have ended.
         """
-        flows = is_flow(run.workload)
+        flows = run.workload.flows()
         start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
         counted = (start >= run.point.after_ps + first_start_ps(outcome)) & (finish != NEVER)
         flows = flows[counted]

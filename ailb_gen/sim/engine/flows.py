@@ -1,24 +1,14 @@
 """The graph of flows and computations: who may start, who has ended; records of flows and their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
 from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
 from ailb_gen.sim.engine.nic import activate, begin_message, data_packet, nic_link
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import (
-    ARRIVALS,
-    COMPUTED,
-    FIRST_DATA,
-    HOPS,
-    IDLE,
-    NEVER,
-    NONE,
-    RAW,
-    START,
-    EngineState,
-)
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
@@ -49,23 +39,23 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
     flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
     flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload_bytes
-    flow.priority = entry.priority + FIRST_DATA
-    flow.ring_next = NONE
-    flow.phase = IDLE
+    flow.priority = entry.priority + r.FIRST_DATA
+    flow.ring_next = r.NONE
+    flow.phase = r.IDLE
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
-    flow.recovery = NONE
+    flow.recovery = r.NONE
     flow.timer = 0
     flow.available = now
     flow.expected = flow.arrived = 0
-    flow.latest = flow.refused = NONE
+    flow.latest = flow.refused = r.NONE
     flow.refused_at = 0
     flow.context = 0
     flow.path = 0
-    flow.epoch_at, flow.moved_at = NEVER, now
+    flow.epoch_at, flow.moved_at = r.NEVER, now
     flow.epoch_packets = flow.epoch_marks = 0
     flow.marks = 0
-    for hop in range(HOPS):
-        flow.choice[hop] = NONE
+    for hop in range(r.HOPS):
+        flow.choice[hop] = r.NONE
         flow.chosen_at[hop] = 0
     begin_flow(state, number, now)
     # Bits of an earlier flow that was given up.
@@ -94,7 +84,7 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
         return
     flow = _new_flow(state, task, now)
     record = state.flows[flow]
-    if state.config[0].transport == RAW:
+    if state.config[0].transport == r.RAW:
         state.run[0].packets += record.packets
         for sequence in range(record.packets):
             packet = data_packet(state, flow, sequence, now)
@@ -115,10 +105,10 @@ def make_ready(state: EngineState, task: int, now: int) -> None:
     record = state.tasks[task]
     run = state.run[0]
     if record.not_before > now:
-        add_timer(state, record.not_before, START, task)
+        add_timer(state, record.not_before, r.START, task)
         return
-    record.next_ready = NONE
-    if run.ready_head == NONE:
+    record.next_ready = r.NONE
+    if run.ready_head == r.NONE:
         run.ready_head = task
     else:
         state.tasks[run.ready_tail].next_ready = task
@@ -146,7 +136,7 @@ def next_arrivals(state: EngineState, now: int) -> None:
         task = state.arrivals[run.arrival]
         time = state.tasks[task].not_before
         if time > now:
-            add_timer(state, time, ARRIVALS, NONE)
+            add_timer(state, time, r.ARRIVALS, r.NONE)
             return
         run.arrival += 1
         make_ready(state, task, now)
@@ -158,4 +148,4 @@ def compute(state: EngineState, task: int, now: int) -> None:
     if state.tasks[task].amount == 0:
         end_task(state, task, now)
     else:
-        add_timer(state, now + state.tasks[task].amount, COMPUTED, task)
+        add_timer(state, now + state.tasks[task].amount, r.COMPUTED, task)

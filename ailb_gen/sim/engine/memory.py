@@ -42,9 +42,7 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
-    random, seeds = np.zeros(4, np.int64), np.zeros(len(fabric.names), np.int64)
-    seeded(seed, random)
-    seeded(seed ^ MASK, seeds)
+    random, seeds = seeded(seed, 4), seeded(seed ^ MASK, len(fabric.names))
     classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + r.FIRST_DATA + 1
     links = fabric.link_count
     bits = int(links).bit_length()
@@ -67,7 +65,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
-        arrivals=_arrivals(workload),
+        arrivals=workload.arrivals(),
         changes=records(len(changes), r.CHANGED, time=changes[:, 0], link=changes[:, 1], up=changes[:, 2]),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
@@ -200,12 +198,6 @@ def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, R
     if settings.congestion.name == "dcqcn":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
     return result, records(max(1, shared), r.LIMITER, flow=NONE)
-
-
-def _arrivals(workload: Workload) -> r.Ints32:
-    """Return the tasks that wait for nothing, in the order of their times."""
-    first = np.flatnonzero(workload.waits == 0)
-    return first[np.argsort(workload.start_ps[first], kind="stable")].astype(np.int32)
 
 
 def _destinations(fabric: FabricArrays) -> Records:

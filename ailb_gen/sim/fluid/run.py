@@ -34,7 +34,7 @@ def simulate(
     watch: Watch | None = None,
     sampler: Sampler | None = None,
 ) -> SimulationOutcome:
-    """Return times of all tasks and bytes of all links; raises UsageError for a balancer without a rule for flows.
+    """Return times of all tasks and bytes of all links.
 
     `watch` is called several times a second; once it returns False the run stops, and its outcome is not complete.
     With a sampler the outcome is the same, and has a series.
@@ -59,7 +59,7 @@ def simulate(
 
 
 def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> FluidState:
-    """Return the state before the first event, with timers for the tasks that wait for none; raises UsageError."""
+    """Return the state before the first event, with timers for the tasks that wait for none."""
     balancer = BALANCERS[settings.balancer.name]
     rule, parameters = balancer.flow_rule(settings.balancer.parameters), balancer.values(settings.balancer.parameters)
     measured = settings.measurement
@@ -79,9 +79,8 @@ def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSetti
     run["same_seed"], run["hash_start"] = parameters.get("same_seed", 0), parameters.get("hash_start", 0)
     run["raw"] = settings.transport.name == "raw"
     run["interval"] = measured.load_interval_ps if samples else 0
-    first = np.flatnonzero(workload.waits == 0)
     # In order: such a list is a heap.
-    first = first[np.argsort(workload.start_ps[first], kind="stable")]
+    first = workload.arrivals()
     state.timers["key"][: len(first)] = workload.start_ps[first]
     state.timers["number"][: len(first)] = first
     run["timers"] = len(first)

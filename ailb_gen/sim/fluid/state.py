@@ -166,7 +166,8 @@ def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, wid
         delivery_set=fabric.delivery_set,
         set_first=fabric.set_first,
         set_links=fabric.set_links,
-        seeds=_seeds(nodes, seed),
+        # Those that nodes have in the packet engine, so that both hash the same.
+        seeds=seeded(seed ^ MASK, nodes),
         timers=records(tasks + 1, TIMER),
         flowing=np.zeros(slots, dtype=np.int32),
         free=np.arange(slots, dtype=np.int32)[::-1].copy(),
@@ -179,13 +180,6 @@ def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, wid
         nodes=np.zeros((2, nodes), dtype=np.int32),
         samples=np.zeros((samples, links)),
     )
-
-
-def _seeds(nodes: int, seed: int) -> Int64:
-    """Return the seeds that nodes have in the packet engine, so that both hash the same."""
-    words = np.zeros(nodes, dtype=np.int64)
-    seeded(seed ^ MASK, words)
-    return words
 
 
 def grown(state: FluidState, slots: int, width: int) -> FluidState:

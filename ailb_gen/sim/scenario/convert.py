@@ -16,7 +16,7 @@ import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
-from ailb_gen.sim.scenario.models import BalancerPart, Loss, Scenario, Switches
+from ailb_gen.sim.scenario.models import Loss, Scenario, Switches
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 from ailb_gen.sim.settings import (
     BalancerSettings,
@@ -38,12 +38,17 @@ UNIT = re.compile("_(bytes|ps|bps|packets)$")
 def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettings) -> SimulationSettings:
     """Return the settings of a scenario with one balancer; `base` are those of the files. Raises UsageError."""
     transport, measure = scenario.transport, scenario.measure
+    balancer = base.balancer
+    if scenario.balancer:
+        # That of a variant; parameters that are absent are as in the files.
+        own = scenario.balancer[0]
+        balancer = BalancerSettings(own.name, dict(balancer.parameters) | dict(own.parameters))
     few = transport.timeout if transport.timeout_few is None else transport.timeout_few
     return replace(
         base,
         packets=PacketSettings(**values(scenario.packets, PacketSettings)),
         switches=_switches(scenario.switches, fabric, base.switches),
-        balancer=_balancer(scenario.balancer, base.balancer),
+        balancer=balancer,
         transport=TransportSettings(**values(transport, TransportSettings) | {"timeout_few_ps": few}),
         congestion=CongestionSettings(**values(scenario.congestion, CongestionSettings)),
         nics=NicSettings(**values(scenario.nics, NicSettings)),
@@ -82,13 +87,6 @@ def _loss(rows: tuple[Loss, ...], fabric: FabricArrays) -> Float64:
         for pattern in row.links:
             found[links_of(fabric, pattern, "switches.loss")] = row.probability
     return found
-
-
-def _balancer(parts: tuple[BalancerPart, ...], base: BalancerSettings) -> BalancerSettings:
-    """Return the one load balancer of a variant; parameters that are absent are as in the files."""
-    if not parts:
-        return base
-    return BalancerSettings(parts[0].name, dict(base.parameters) | dict(parts[0].parameters))
 
 
 def links_of(fabric: FabricArrays, pattern: str, what: str) -> list[int]:

@@ -14,7 +14,7 @@ from ailb_gen.network.read import read_network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.clos import clos, with_outages
-from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
+from ailb_gen.sim.fabric import FabricArrays
 from ailb_gen.sim.failures import Outage, random_cables, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
@@ -31,7 +31,6 @@ from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSe
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
-DETECTION_PS = 1000 * PS_PER_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Fabrics:
     def base(self, scenario: Scenario) -> Base:
         """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
         outages = tuple(
-            Outage(one.name, one.at, one.back, _detection(one)) for one in scenario.failures if one.name is not None
+            Outage(one.name, one.at, one.back, one.detection_ps) for one in scenario.failures if one.name is not None
         )
         name = self.balancer(scenario)
         # For all load balancers but RLB, the fabric is routed without regard to colors.
@@ -155,13 +154,6 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
             for seed in dict.fromkeys(scenario.seeds)
         ]
     return found, list(fabrics.warnings)
-
-
-def _detection(failure: FailurePart) -> int:
-    """Return how long FIBs take to follow; what is down from the start was noticed before."""
-    if failure.detection is not None:
-        return failure.detection
-    return DETECTION_PS if failure.at else 0
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

@@ -34,7 +34,6 @@ from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
 from ailb_gen.sim.traffic.flowlist import read_flow_list
-from ailb_gen.sim.traffic.scale_unit import Heavy, Mice, Mixed, PipelineParallel, TensorParallel
 from ailb_gen.sim.traffic.training import Training, place, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
@@ -77,7 +76,11 @@ class TrafficRecipe:
             made[number] = self._made(number, MAKERS, fabric, seed)
             fabric = made[number].fabric or fabric
         found = [made[number] for number in range(len(self.parts))]
-        workloads = [_in_class(one.workload, part.chosen.priority) for one, part in zip(found, self.parts, strict=True)]
+        workloads = [one.workload for one in found]
+        for number, one in enumerate(workloads):
+            # The first data class needs no classes.
+            if priority := self.parts[number].chosen.priority:
+                workloads[number] = replace(one, priority=np.full(one.count, priority, dtype=np.int32))
         workload = workloads[0] if len(found) == 1 else merged(self._distinct(workloads))
         return Traffic(workload, {name: one for part in found for name, one in part.collectives.items()}, fabric)
 
@@ -108,11 +111,6 @@ class TrafficRecipe:
             replace(one, labels=tuple(label(number, name) for name in one.labels))
             for number, one in enumerate(workloads)
         ]
-
-
-def _in_class(workload: Workload, priority: int) -> Workload:
-    """Return a workload in a data class; the first one needs no classes."""
-    return replace(workload, priority=np.full(workload.count, priority, dtype=np.int32)) if priority else workload
 
 
 Makers = Mapping[str, Callable[[Any, EntryContext], Made]]
@@ -209,13 +207,9 @@ def _scale_unit(part: ScaleUnitPart, context: EntryContext) -> Traffic:
     hosts = scale_unit.LEAVES * scale_unit.SERVERS_PER_LEAF
     if context.fabric.host_count != hosts:
         raise UsageError(f"these workloads are for {hosts} servers, and the fabric has {context.fabric.host_count}")
-    small = Mice() if part.mice else None
     queue_pairs = QueuePairs(part.queue_pairs or addresses(context.fabric))
-    steps = {} if part.steps is None else {"steps": part.steps}
-    if part.workload == "heavy":
-        return Traffic(scale_unit.heavy(context.seed, part.scale, Heavy(**steps, mice=small), queue_pairs))
-    mixed = Mixed(TensorParallel(**steps), PipelineParallel(**steps), mice=small)
-    return Traffic(scale_unit.mixed(context.seed, part.scale, mixed, queue_pairs))
+    make = {"heavy": scale_unit.heavy, "mixed": scale_unit.mixed}[part.workload]
+    return Traffic(make(context.seed, part.scale, part.steps, part.mice, queue_pairs))
 
 
 MAKERS: Makers[Traffic] = {

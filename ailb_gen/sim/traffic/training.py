@@ -237,7 +237,7 @@ def place(
     hosts, or if they are not whole blocks.
     """
     if count > len(hosts):
-        raise UsageError(f"the jobs need {count} hosts, and there are {len(hosts)}")
+        raise UsageError(f"the job needs {count} hosts, and there are {len(hosts)}")
     if len(hosts) % block:
         raise UsageError(f"{len(hosts)} hosts are not whole blocks of {block}")
     blocks = hosts.reshape(-1, block)

@@ -37,15 +37,12 @@ class Amounts:
 
     def scaled(self, factor: int) -> Amounts:
         """Return times and sizes divided by a factor, rounded, those that are not zero at least 1."""
-        small = {name: _divided(getattr(self, name), factor) for name in SCALED}
+        whole = {name: getattr(self, name) for name in SCALED}
+        small = {name: max(1, round(value / factor)) if value else 0 for name, value in whole.items()}
         return Amounts(**small, tensor_collectives=self.tensor_collectives)
 
 
 SCALED = ("forward", "backward", "optimizer", "tensor_bytes", "activation_bytes", "gradient_bytes")
-
-
-def _divided(value: int, factor: int) -> int:
-    return max(1, round(value / factor)) if value else 0
 
 
 def amounts(job: TrainingJob) -> Amounts:

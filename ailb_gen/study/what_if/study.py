@@ -11,7 +11,6 @@ from typing import Any
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_US
-from ailb_gen.sim.scenario.fabrics import DETECTION_PS
 from ailb_gen.sim.scenario.load import balancer_name
 from ailb_gen.sim.scenario.models import FailurePart
 from ailb_gen.study.model import Case, Study, StudyOptions
@@ -150,7 +149,7 @@ def _training(question: Question, small: Amounts) -> dict[str, Any]:
 def _scaled(failure: FailurePart, scale: int) -> Mapping[str, Any]:
     if failure.random is not None:
         return {"random": failure.random}
-    detection = DETECTION_PS if failure.detection is None and failure.at else failure.detection
+    detection = failure.detection_ps if failure.at else failure.detection
     times = {"at": failure.at, "back": failure.back, "detection": detection}
     return {"name": failure.name, **{key: _ps(ps // scale) for key, ps in times.items() if ps is not None}}
 

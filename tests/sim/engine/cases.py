@@ -24,6 +24,7 @@ from ailb_gen.sim.fabric import (
     Forwarding,
     LinkChange,
 )
+from ailb_gen.sim.outcome import Progress, Watch
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
@@ -115,6 +116,17 @@ def marking(fabric: FabricArrays, low: int = 5_000, high: int = 20_000) -> Buffe
     return BufferSettings(
         ecn_min_bytes=np.full(links, low), ecn_max_bytes=np.full(links, high), ecn_probability=np.full(links, 0.2)
     )
+
+
+def stopping_after(times: int) -> tuple[list[Progress], Watch]:
+    """What a watcher sees, and the watcher, which ends the run when it has seen so much."""
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress)
+        return len(seen) < times
+
+    return seen, watch
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from ailb_gen.sim.settings import (
     TransportSettings,
 )
 from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, leaf_spine, link, lossless, marking, needs_compiler
-from tests.sim.processes import printed
+from tests.sim.processes import check_both_ways
 
 
 def configurations() -> Iterator[tuple[str, Case]]:
@@ -84,8 +84,7 @@ def digests() -> dict[str, str]:
 @pytest.mark.long
 @needs_compiler
 def test_compiled_and_interpreted_give_the_same_bytes() -> None:
-    script = f"import json; from {__name__} import digests; print(json.dumps(digests()))"
-    assert printed(script, compiled=False) == digests()
+    check_both_ways(digests)
 
 
 def test_the_same_seed_gives_the_same_bytes_again_and_another_one_does_not() -> None:

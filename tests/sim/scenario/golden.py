@@ -41,12 +41,10 @@ def is_valid(schema: str, path: Path) -> bool:
     return bool(jsonschema.Draft202012Validator(json.loads(schema)).is_valid(data))
 
 
-def check_schema(schema: str, kind: str, examples: str, parse: Parse) -> None:
+def check_schema(schema: str, kind: str, examples: str) -> None:
     """Assert that a schema is that of the documentation, and that it accepts the examples, which name it."""
     name = f"{kind}.schema.json"
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == schema, "run: make schema"
     for path in sorted((EXAMPLES / examples).glob("*.yaml")):
-        text = path.read_text(encoding="utf-8")
         assert is_valid(schema, path), path
-        assert parse(text, path.name, path.parent)
-        assert text.startswith(f"# yaml-language-server: $schema=../../docs/{name}\n"), path
+        assert path.read_text(encoding="utf-8").startswith(f"# yaml-language-server: $schema=../../docs/{name}\n"), path

@@ -238,7 +238,7 @@ def test_no_host_has_two_ranks_and_blocks_stay_together(
 
 
 def test_impossible_placements_are_refused() -> None:
-    with pytest.raises(UsageError, match="need 13 hosts, and there are 12"):
+    with pytest.raises(UsageError, match="the job needs 13 hosts, and there are 12"):
         place(13, HOSTS)
     with pytest.raises(UsageError, match="12 hosts are not whole blocks of 5"):
         place(10, HOSTS, block=5)

@@ -105,16 +105,6 @@ def flood(state: EngineState, subject: int, now: int) -> None:
     add_timer(state, now + interval, BALANCER, NONE)
 
 
-@inlined
-def _newest(state: EngineState, now: int) -> int:
-    """Return the row of the flood that is known; NONE before the first one."""
-    passed = now - int(state.parameters[0].flood_delay_ps) - 1
-    number = passed // int(state.parameters[0].flood_ps)
-    if number < 1:
-        return NONE
-    return int(number % state.metrics.shape[1])
-
-
 @compiled
 def _remote(state: EngineState, link: int, packet: int, row: int) -> int:
     """Return the best band of the links over which the switch behind a link sends a packet on, by a flood."""
@@ -144,7 +134,11 @@ def _quality(state: EngineState, link: int, packet: int, now: int, flooded: int)
 @inlined
 def _flooded(state: EngineState, now: int) -> int:
     """Return the row of the flood that leaves know; NONE without GLB, or before the first one."""
-    return _newest(state, now) if state.parameters[0].flood_ps else NONE
+    if not state.parameters[0].flood_ps:
+        return NONE
+    passed = now - int(state.parameters[0].flood_delay_ps) - 1
+    number = passed // int(state.parameters[0].flood_ps)
+    return int(number % state.metrics.shape[1]) if number >= 1 else NONE
 
 
 @compiled

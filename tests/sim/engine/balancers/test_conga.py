@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ailb_gen.sim.settings import TransportName
 from tests.sim.engine.balancers.small import Flow, run, sent, two_tiers
 from tests.sim.processes import printed
 
@@ -22,11 +23,11 @@ link = fabric.link_names.index("leaf1:spine1")
 found = []
 for share in (0.2, 0.5, 0.9, 1.5):
     state.links[link].load = 0.0
-    # So much of 10 Gb/s in packets of 100 bytes for 2 ms.
-    gap = int(100 * 800 / share)
+    # So much of 10 Gb/s in packets of 500 bytes for 2 ms.
+    gap = int(500 * 800 / share)
     for time in range(int(state.links[link].load_at), int(state.links[link].load_at) + 2 * 10**9, gap):
         conga._discount(state, link, time)
-        state.links[link].load += 100
+        state.links[link].load += 500
     found.append([conga._local(state, link), float(state.links[link].load)])
 conga._discount(state, link, 10**11)
 found.append([conga._local(state, link), float(state.links[link].load)])
@@ -54,7 +55,7 @@ def loaded_downlink(start: int) -> list[Flow]:
 
 
 @pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat"])
-def test_a_leaf_avoids_a_link_of_a_spine_that_came_back_congested(transport: str) -> None:
+def test_a_leaf_avoids_a_link_of_a_spine_that_came_back_congested(transport: TransportName) -> None:
     fabric = two_tiers(leaves=3)
     for seed in SEEDS:
         outcome = run(fabric, loaded_downlink(300), "conga", seed, transport)
