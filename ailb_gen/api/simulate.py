@@ -151,9 +151,7 @@ def simulate_collective(
     """
     check_executor(execution.executor)
     _need(Path(fabric))
-    from ailb_gen.sim.scenario.load import variants
-    from ailb_gen.sim.scenario.overrides import with_settings
-    from ailb_gen.sim.scenario.short import short_scenario
+    from ailb_gen.sim.scenario.load import short_scenario, variants, with_settings
 
     source = short_scenario(Path(fabric), Path(artifacts), collective, size, balancers, failures, queue_pairs)
     found = variants(with_settings(source, settings))
@@ -182,7 +180,7 @@ def _simulate(
 ) -> SimulationReport:
     from ailb_gen.sim.comparison import compared
     from ailb_gen.sim.digest import digest
-    from ailb_gen.sim.results import PointRow, finish, held_scenario
+    from ailb_gen.sim.results import PointRow, finish, held_name
     from ailb_gen.sim.scenario.fabrics import points_of
     from ailb_gen.sim.sweep import Options
 
@@ -201,10 +199,10 @@ def _simulate(
         "interrupted": run.interrupted,
     }
     if out is not None:
-        held = held_scenario(out)
-        if held not in (None, about["scenario"]):
+        former = held_name(out)
+        if former not in (None, about["scenario"]):
             stays = "the files of its points stay in points/, and its own file makes them again without simulating"
-            execution.warn(f"{out} held the results of {held!r}: {stays}")
+            execution.warn(f"{out} held the results of {former!r}: {stays}")
         finish(out, rows, about, records)
     return SimulationReport(variants, points, rows, records, run.profiles, about, warnings)
 

@@ -89,9 +89,10 @@ def run_study(
         run = simulated(points, out, options, charts, execution)
     report = StudyReport(study, _results(run), _profiles(run), " ".join(words), run.interrupted)
     if out is not None:
-        from ailb_gen.study.write import held, write
+        from ailb_gen.sim.results import held_name
+        from ailb_gen.study.page import RECORD, write
 
-        former = held(out)
+        former = held_name(out, RECORD, "study")
         if former not in (None, study.name):
             execution.warn(f"{out} held the study {former!r}: its figures and points stay")
         write(study, report.results, out, report.command, report.interrupted)

@@ -123,6 +123,13 @@ def platform(incomplete: str) -> list[str]:
     return _starting((path.stem for path in (PACKAGE / "intent" / "platform_data").glob("*.yaml")), incomplete)
 
 
+def balancer(incomplete: str) -> list[str]:
+    """Complete a load balancer, the last of several."""
+    from ailb_gen.sim.balancers import BALANCERS
+
+    return _last(BALANCERS, incomplete)
+
+
 def _of(words: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: _starting(words, incomplete)
 

@@ -49,7 +49,15 @@ SIZE = Annotated[
     str | None,
     typer.Option("--bytes", help="Size of the collective as nccl-tests counts it, such as 1G.", metavar="SIZE"),
 ]
-BALANCER = Annotated[str | None, typer.Option("--balancer", help="Load balancers to compare.", metavar="NAME,NAME,...")]
+BALANCER = Annotated[
+    str | None,
+    typer.Option(
+        "--balancer",
+        help="Load balancers to compare.",
+        metavar="NAME,NAME,...",
+        autocompletion=complete.balancer,
+    ),
+]
 FAIL = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import PS_PER_S, PS_PER_US
-
+# As in `fabric.py`: completion on the command line reads these names, and has no time for NumPy.
+PS_PER_S, PS_PER_US = 10**12, 10**6
 # How flows choose paths where no packets are simulated: a member by hash; the one with the least load; the one by which
 # the most loaded of two links has the least; all evenly.
 HASHED, LEAST_LOADED, LEAST_LOADED_NEXT, SPREAD = range(4)
@@ -50,14 +49,13 @@ class Parameter:
 class Balancer:
     """A load balancer. `source` says where rule and defaults come from.
 
-    `rule` is how flows choose paths (HASHED, ...), None if that cannot be simulated; flows hash where the parameter
-    `hashed_without` is 0.
+    `rule` is how flows choose paths (HASHED, ...); they hash where the parameter `hashed_without` is 0.
     """
 
     name: str
     text: str
     source: str
-    rule: int | None
+    rule: int
     parameters: tuple[Parameter, ...] = ()
     hashed_without: str = ""
 
@@ -66,12 +64,7 @@ class Balancer:
         return {one.name: given.get(one.name, one.default) for one in self.parameters}
 
     def flow_rule(self, given: Mapping[str, float]) -> int:
-        """Return how flows choose paths with some parameters; raises UsageError."""
-        if self.rule is None:
-            known = ", ".join(name for name, row in BALANCERS.items() if row.rule is not None)
-            raise UsageError(
-                f"{self.name}: flows have no rule for this load balancer; simulate packets, or use one of {known}"
-            )
+        """Return how flows choose paths with some parameters."""
         hashed = self.hashed_without and not self.values(given)[self.hashed_without]
         return HASHED if hashed else self.rule
 

@@ -1,14 +1,29 @@
-"""Leaf-spine fabrics by numbers: those of published scenarios, without files."""
+"""Leaf-spine fabrics by numbers, as those of published scenarios, and their routes after failures; no files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
-from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import HOST, LEAF, LOCAL, PS_PER_US, SPINE, FabricArrays, Forwarding, Int32, Int64
+from ailb_gen.sim.fabric import (
+    HOST,
+    LEAF,
+    LOCAL,
+    PS_PER_US,
+    SPINE,
+    UNREACHABLE,
+    FabricArrays,
+    Forwarding,
+    Int32,
+    Int64,
+    NextHopSets,
+)
+from ailb_gen.sim.failures import Broken, Outage, scheduled
+
+Mask = npt.NDArray[np.bool_]
 
 
 def clos(
@@ -32,100 +47,56 @@ def clos(
     given. Next hops are in this order: a host's links; a leaf's uplinks by spine, then by number; a spine's links to
     the destination's leaf by number. With `colors` every host has as many destinations, and leaves send to the one of
     color c over spine c (modulo `spines`) alone; without, `addresses` destinations, which are reached over all spines.
-    Hosts are numbered by leaf. Raises UsageError.
+    Hosts are numbered by leaf. All counts and rates are at least 1.
     """
-    rates = _uplink_rates(uplink_bps, spines)
-    uplink_delay = delay_ps if uplink_delay_ps is None else uplink_delay_ps
-    _check(
-        {
-            "leaves": leaves,
-            "spines": spines,
-            "hosts_per_leaf": hosts_per_leaf,
-            "host_links": host_links,
-            "leaf_spine_links": leaf_spine_links,
-            "host_bps": host_bps,
-            "uplink_bps": min(rates),
-            "addresses": addresses,
-        },
-        {"delay_ps": delay_ps, "uplink_delay_ps": uplink_delay, "colors": colors},
-    )
-    hosts, tiers, width = leaves * hosts_per_leaf, leaves * spines, colors or addresses
-    names = _names(leaves, spines, hosts)
+    hosts, pairs, width = leaves * hosts_per_leaf, leaves * spines, colors or addresses
+    access, uplinks = 2 * hosts * host_links, 2 * pairs * leaf_spine_links
+    rates = np.broadcast_to(np.array(uplink_bps, dtype=np.int64), spines)
+    counts = (("host", hosts), ("leaf", leaves), ("spine", spines))
+    names = tuple(f"{word}{number}" for word, count in counts for number in range(1, count + 1))
     source, target, reverse = _links(leaves, spines, hosts_per_leaf, host_links, leaf_spine_links)
-    access, uplinks = hosts * host_links, tiers * leaf_spine_links
+    # A leaf's uplinks are one set, with colors one for every spine; they are in order already.
+    of_leaves = (pairs, leaf_spine_links) if colors else (leaves, leaf_spine_links * spines)
+    sizes = np.repeat([host_links, of_leaves[1], leaf_spine_links], [2 * hosts, of_leaves[0], pairs])
+    numbers = [*_numbers(access, host_links), *_numbers(uplinks, leaf_spine_links)]
+    kind, prefixes = "color" if colors else "address", product(range(1, leaves + 1), range(1, width + 1))
+    delays = np.array([delay_ps, delay_ps if uplink_delay_ps is None else uplink_delay_ps], dtype=np.int64)
     return FabricArrays(
         names=names,
         host_count=hosts,
         tier=np.repeat(np.array([HOST, LEAF, SPINE], dtype=np.int32), [hosts, leaves, spines]),
-        link_names=_link_names(names, source, target, access, host_links, leaf_spine_links),
+        link_names=tuple(
+            f"{names[a]}:{names[b]}{number}"
+            for a, b, number in zip(source.tolist(), target.tolist(), numbers, strict=True)
+        ),
         link_source=source,
         link_target=target,
         link_reverse=reverse,
-        rate_bps=_rates(host_bps, rates, access, leaves, leaf_spine_links),
-        delay_ps=np.repeat(np.array([delay_ps, uplink_delay], dtype=np.int64), [2 * access, 2 * uplinks]),
+        rate_bps=np.concatenate(
+            [
+                np.full(access, host_bps, dtype=np.int64),
+                np.tile(np.repeat(rates, leaf_spine_links), leaves),
+                np.repeat(rates, leaves * leaf_spine_links),
+            ]
+        ),
+        delay_ps=np.repeat(delays, [access, uplinks]),
         first_destination=(np.arange(hosts + 1) * width).astype(np.int32),
-        destination_prefix=_destination_prefix(leaves, hosts_per_leaf, width),
+        destination_prefix=np.arange(leaves * width, dtype=np.int32)
+        .reshape(leaves, width)
+        .repeat(hosts_per_leaf, axis=0)
+        .ravel(),
         host_set=np.arange(hosts, dtype=np.int32),
         delivery_set=np.repeat(np.arange(hosts, 2 * hosts, dtype=np.int32), width),
-        set_first=_set_first(hosts, leaves, spines, host_links, leaf_spine_links, colors > 0),
-        set_links=np.arange(2 * (access + uplinks), dtype=np.int32),
+        set_first=np.cumsum([0, *sizes.tolist()]).astype(np.int32),
+        set_links=np.arange(access + uplinks, dtype=np.int32),
         forwarding=(Forwarding(0, _next_hops(leaves, spines, 2 * hosts, width, colors > 0)),),
-        prefix_names=_prefix_names(leaves, width, "color" if colors else "address"),
+        prefix_names=tuple(f"leaf{leaf} {kind} {number}" if width > 1 else f"leaf{leaf}" for leaf, number in prefixes),
     )
 
 
-def _check(counts: Mapping[str, int], others: Mapping[str, int]) -> None:
-    """Refuse counts below 1, and others below 0. Raises UsageError."""
-    for name, value in counts.items():
-        if value < 1:
-            raise UsageError(f"{name}: {value} is too few; at least 1 is needed")
-    for name, value in others.items():
-        if value < 0:
-            raise UsageError(f"{name}: {value} is negative")
-
-
-def _rates(host_bps: int, by_spine: Sequence[int], access: int, leaves: int, leaf_spine_links: int) -> Int64:
-    """Return the rates of all links: from hosts, to hosts, from leaves, from spines."""
-    rates = np.array(by_spine, dtype=np.int64)
-    return np.concatenate(
-        [
-            np.full(2 * access, host_bps, dtype=np.int64),
-            np.tile(np.repeat(rates, leaf_spine_links), leaves),
-            np.repeat(rates, leaves * leaf_spine_links),
-        ]
-    )
-
-
-def _set_first(hosts: int, leaves: int, spines: int, host_links: int, leaf_spine_links: int, pinned: bool) -> Int32:
-    """Return where next-hop sets begin: from hosts, to hosts, of leaves, of spines.
-
-    A leaf's uplinks are one set, or, `pinned`, one for every spine; they are in order already.
-    """
-    tiers = leaves * spines
-    sizes = [host_links] * (2 * hosts)
-    sizes += [leaf_spine_links] * tiers if pinned else [leaf_spine_links * spines] * leaves
-    sizes += [leaf_spine_links] * tiers
-    return np.cumsum([0, *sizes]).astype(np.int32)
-
-
-def _prefix_names(leaves: int, width: int, what: str) -> tuple[str, ...]:
-    return tuple(
-        f"leaf{leaf} {what} {number}" if width > 1 else f"leaf{leaf}"
-        for leaf, number in product(range(1, leaves + 1), range(1, width + 1))
-    )
-
-
-def _uplink_rates(uplink_bps: int | Sequence[int], spines: int) -> list[int]:
-    if isinstance(uplink_bps, int):
-        return [uplink_bps] * max(spines, 1)
-    if len(uplink_bps) != spines:
-        raise UsageError(f"uplink_bps: {len(uplink_bps)} rates for {spines} spines; give one, or one per spine")
-    return list(uplink_bps) or [1]
-
-
-def _names(leaves: int, spines: int, hosts: int) -> tuple[str, ...]:
-    parts = (("host", hosts), ("leaf", leaves), ("spine", spines))
-    return tuple(f"{word}{number}" for word, count in parts for number in range(1, count + 1))
+def _numbers(count: int, parallel: int) -> Iterator[str]:
+    """Yield the ends of the names of `count` links: a number from 0 on where several are parallel."""
+    return (f"/{link % parallel}" if parallel > 1 else "" for link in range(count))
 
 
 def _links(leaves: int, spines: int, per_leaf: int, host_links: int, leaf_spine_links: int) -> tuple[Int32, ...]:
@@ -137,35 +108,13 @@ def _links(leaves: int, spines: int, per_leaf: int, host_links: int, leaf_spine_
     spine = hosts + leaves + np.tile(np.repeat(np.arange(spines), leaf_spine_links), leaves)
     # Links from spines are numbered by spine, so that those of one next-hop set follow each other in both directions.
     down = np.arange(len(leaf)).reshape(leaves, spines, leaf_spine_links).transpose(1, 0, 2).ravel()
-    place = np.argsort(down)
-    first = 2 * len(host)
-    up_back = first + len(leaf) + place
-    down_back = first + down
-    access = np.arange(len(host))
+    access, first = np.arange(len(host)), 2 * len(host)
     found = (
         (host, own, leaf, spine[down]),
         (own, host, spine, leaf[down]),
-        (access + len(host), access, up_back, down_back),
+        (access + len(host), access, first + len(leaf) + np.argsort(down), first + down),
     )
     return tuple(np.concatenate(parts).astype(np.int32) for parts in found)
-
-
-def _link_names(
-    names: Sequence[str], source: Int32, target: Int32, access: int, host_links: int, leaf_spine_links: int
-) -> tuple[str, ...]:
-    """Name every link by its sender and what is at its end, with a number from 0 on if there are several."""
-    number = np.arange(len(source)) % host_links
-    number[2 * access :] = np.arange(len(source) - 2 * access) % leaf_spine_links
-    several = np.arange(len(source)) < 2 * access if host_links > 1 else np.zeros(len(source), dtype=bool)
-    if leaf_spine_links > 1:
-        several[2 * access :] = True
-    rows = zip(source.tolist(), target.tolist(), number.tolist(), several.tolist(), strict=True)
-    return tuple(f"{names[a]}:{names[b]}/{k}" if many else f"{names[a]}:{names[b]}" for a, b, k, many in rows)
-
-
-def _destination_prefix(leaves: int, per_leaf: int, width: int) -> Int32:
-    prefixes = np.arange(leaves * width, dtype=np.int32).reshape(leaves, 1, width)
-    return np.broadcast_to(prefixes, (leaves, per_leaf, width)).ravel().copy()
 
 
 def _next_hops(leaves: int, spines: int, first: int, width: int, pinned: bool) -> Int32:
@@ -178,3 +127,89 @@ def _next_hops(leaves: int, spines: int, first: int, width: int, pinned: bool) -
     behind = first + leaves * (spines if pinned else 1)
     down = behind + np.arange(spines)[:, None] * leaves + owner
     return np.vstack([up, down]).astype(np.int32)
+
+
+def with_outages(fabric: FabricArrays, outages: Sequence[Outage]) -> FabricArrays:
+    """Return a fabric of `clos` in which links and switches fail and come back, and all switches route around them.
+
+    A switch that lost its route to a prefix is avoided by all others. A leaf that lost the path of a color takes all
+    that are left, as with `backup-color all-colors`. Raises UsageError.
+    """
+    sets = NextHopSets(fabric)
+    return scheduled(fabric, outages, sets, lambda broken: _Convergence(fabric, sets, broken).run())
+
+
+class _Convergence:
+    """Finds the next-hop sets of a fabric while links and switches are broken, shape (switches, prefixes).
+
+    Of every set those links stay that are up and lead to a switch from which the prefix is reached; a leaf that has
+    none left takes all its uplinks that are. New sets are added to `sets`.
+    """
+
+    def __init__(self, fabric: FabricArrays, sets: NextHopSets, broken: Broken) -> None:
+        self.fabric, self.sets = fabric, sets
+        self.up = np.ones(fabric.link_count, dtype=bool)
+        self.up[list(broken.links)] = False
+        self.next_hops = fabric.forwarding[0].next_hops
+        tiers = fabric.tier
+        upward = (tiers[fabric.link_source] == LEAF) & (tiers[fabric.link_target] == SPINE)
+        self.uplinks = np.flatnonzero(upward & self.up)
+        self.uplinks_of = {
+            node: self.uplinks[fabric.link_source[self.uplinks] == node].astype(np.int32)
+            for node in np.flatnonzero(tiers == LEAF).tolist()
+        }
+        # The numbers of new sets by their links.
+        self.known: dict[bytes, int] = {}
+
+    def run(self) -> Int32:
+        found = self.next_hops.copy()
+        for prefix in range(found.shape[1]):
+            self._route(found[:, prefix])
+        return found
+
+    def _route(self, row: Int32) -> None:
+        """Correct the next-hop sets of all switches for one prefix."""
+        fabric = self.fabric
+        # Hosts reach nothing for others.
+        reached = np.concatenate([np.zeros(fabric.host_count, dtype=bool), row == LOCAL])
+        usable = self._usable(reached)
+        while True:
+            left = self._left(usable)
+            able = (row == LOCAL) | ((row >= 0) & ((left[row] > 0) | self._rescued(usable)))
+            if (able == reached[fabric.host_count :]).all():
+                break
+            reached[fabric.host_count :] = able
+            usable = self._usable(reached)
+        sizes = np.diff(fabric.set_first)
+        for at in np.flatnonzero((row >= 0) & (left[row] < sizes[row])).tolist():
+            row[at] = self._reduced(int(row[at]), at + fabric.host_count, usable)
+
+    def _usable(self, reached: Mask) -> Mask:
+        """Return the links that are up and lead to where the prefix is reached."""
+        found: Mask = self.up & reached[self.fabric.link_target]
+        return found
+
+    def _left(self, usable: Mask) -> Int32:
+        """Return how many links of every set are usable."""
+        counts = np.concatenate([[0], np.cumsum(usable[self.fabric.set_links])])
+        found: Int32 = np.diff(counts[self.fabric.set_first]).astype(np.int32)
+        return found
+
+    def _rescued(self, usable: Mask) -> Mask:
+        """Return the switches that have any usable uplink."""
+        found = np.zeros(len(self.fabric.names), dtype=bool)
+        found[self.fabric.link_source[self.uplinks[usable[self.uplinks]]]] = True
+        return found[self.fabric.host_count :]
+
+    def _reduced(self, number: int, node: int, usable: Mask) -> int:
+        """Return the set of what is usable of a set, else of the uplinks of the switch that it belongs to."""
+        first = self.fabric.set_first
+        links = self.fabric.set_links[first[number] : first[number + 1]]
+        kept = links[usable[links]]
+        if not len(kept):
+            own = self.uplinks_of.get(node, kept)
+            kept = own[usable[own]]
+        key = kept.tobytes()
+        if key not in self.known:
+            self.known[key] = self.sets.add(kept[None, :]) if len(kept) else UNREACHABLE
+        return self.known[key]

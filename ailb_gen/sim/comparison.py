@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from ailb_gen.paint import Paint, Style, unpainted
@@ -15,56 +17,40 @@ from ailb_gen.wording import clean, shown
 Statistics = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FigureSpread:
-    """A figure over the seeds that have it."""
-
-    seeds: int
-    mean: float
-    least: float
-    most: float
-
-
-def _largest(found: Statistics, kind: str, name: str, figure: str) -> float | None:
-    """Return the largest figure of a distribution over labels or jobs."""
-    values = [row[name][figure] for row in found[kind].values() if row[name][figure] is not None]
-    return max(values, default=None)
+def _known(found: Statistics, kind: str, *steps: str) -> list[float]:
+    """Return a figure of all labels or jobs that have it."""
+    values = (reduce(getitem, steps, row) for row in found[kind].values())
+    return [value for value in values if value is not None]
 
 
 def _job(found: Statistics, figure: str) -> float | None:
-    values = [row[figure] for row in found["jobs"].values()]
-    return None if None in values or not values else max(values)
-
-
-def _bus(found: Statistics) -> float | None:
-    values = [row["bus_bandwidth"] for row in found["jobs"].values() if row["bus_bandwidth"] is not None]
-    return min(values, default=None)
-
-
-def _total(found: Statistics, kind: str, name: str) -> float:
-    return float(sum(row[name] for row in found[kind].values()))
+    values = _known(found, "jobs", figure)
+    return max(values, default=None) if len(values) == len(found["jobs"]) else None
 
 
 # Figures of a point, by name: what a variant is compared by. Of several jobs or labels the worst counts.
 FIGURES: dict[str, Callable[[Statistics], float | None]] = {
-    "bus_bandwidth": _bus,
+    "bus_bandwidth": lambda found: min(_known(found, "jobs", "bus_bandwidth"), default=None),
     "job_us": lambda found: _job(found, "time_us"),
-    "fct_mean_us": lambda found: _largest(found, "flows", "fct_us", "mean"),
-    "fct_p99_us": lambda found: _largest(found, "flows", "fct_us", "p99"),
-    "slowdown_mean": lambda found: _largest(found, "flows", "slowdown", "mean"),
-    "slowdown_p99": lambda found: _largest(found, "flows", "slowdown", "p99"),
+    "fct_mean_us": lambda found: max(_known(found, "flows", "fct_us", "mean"), default=None),
+    "fct_p99_us": lambda found: max(_known(found, "flows", "fct_us", "p99"), default=None),
+    "slowdown_mean": lambda found: max(_known(found, "flows", "slowdown", "mean"), default=None),
+    "slowdown_p99": lambda found: max(_known(found, "flows", "slowdown", "p99"), default=None),
     "peak_packets": lambda found: found["peak_packets"],
-    "marks": lambda found: _total(found, "links", "marks"),
-    "pauses": lambda found: _total(found, "links", "pauses"),
-    "drops": lambda found: _total(found, "links", "drops"),
-    "lost": lambda found: _total(found, "links", "lost"),
-    "retransmitted": lambda found: _total(found, "flows", "retransmitted"),
-    "out_of_order": lambda found: _total(found, "flows", "out_of_order"),
+    "marks": lambda found: float(sum(_known(found, "links", "marks"))),
+    "pauses": lambda found: float(sum(_known(found, "links", "pauses"))),
+    "drops": lambda found: float(sum(_known(found, "links", "drops"))),
+    "lost": lambda found: float(sum(_known(found, "links", "lost"))),
+    "retransmitted": lambda found: float(sum(_known(found, "flows", "retransmitted"))),
+    "out_of_order": lambda found: float(sum(_known(found, "flows", "out_of_order"))),
 }
 
 
 def compared(rows: Sequence[PointRow]) -> Iterator[dict[str, Any]]:
-    """Yield a record per variant: its name, how many seeds were simulated, and every figure's spread, None without."""
+    """Yield a record per variant: its name, how many seeds were simulated, and every figure's spread, None without.
+
+    A spread is over the seeds that have the figure: their number, `mean`, `least` and `most`.
+    """
     for variant in dict.fromkeys(row.variant for row in rows):
         found = [row.statistics for row in rows if row.variant == variant and row.statistics is not None]
         record: dict[str, Any] = {
@@ -74,12 +60,17 @@ def compared(rows: Sequence[PointRow]) -> Iterator[dict[str, Any]]:
         }
         for name, figure in FIGURES.items():
             values = [value for one in found if (value := figure(one)) is not None]
-            record[name] = asdict(_spread(values)) if values else None
+            record[name] = _spread(values) if values else None
         yield record
 
 
-def _spread(values: Sequence[float]) -> FigureSpread:
-    return FigureSpread(len(values), math.fsum(values) / len(values), min(values), max(values))
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {
+        "seeds": len(values),
+        "mean": math.fsum(values) / len(values),
+        "least": min(values),
+        "most": max(values),
+    }
 
 
 WIDTH = 80

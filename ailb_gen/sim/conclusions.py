@@ -49,12 +49,6 @@ class _Ranking:
     same: Sequence[_Time]
     others: Sequence[_Time]
 
-    @property
-    def first(self) -> str:
-        """The sentence about the fastest."""
-        took = f"{self.words} {shown(self.best.mean or 0.0)} us."
-        return _fastest(self.same, len(self.same) + len(self.others), took)
-
 
 def _ranking(points: Mapping[str, Sequence[Statistics]]) -> _Ranking | None:
     """Rank variants by the first of TIMES that any of them has; None without any."""
@@ -86,7 +80,7 @@ def conclusions(points: Mapping[str, Sequence[Statistics]]) -> Iterator[str]:
     """Give the conclusions from the points of variants with the same seeds: the fastest first, the slowest last."""
     ranking = _ranking(points)
     if ranking is not None:
-        yield f"{ranking.first} {_why_equal(points, ranking.same)}".rstrip()
+        yield _fastest(points, ranking)
         yield from (_against(one, ranking.best, ranking.best.mean or 0.0) for one in ranking.others)
     elif any(points.values()):
         yield "No job and no flow ended."
@@ -97,38 +91,32 @@ def tie(points: Mapping[str, Sequence[Statistics]]) -> str:
     ranking = _ranking(points)
     if ranking is None or len(ranking.same) < LEAST_EQUAL:
         return ""
-    return f"{ranking.first} {_why_equal(points, ranking.same)}".rstrip()
+    return _fastest(points, ranking)
+
+
+def _fastest(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> str:
+    """Return which variants are fastest, and if several are, why."""
+    took, within = f"{ranking.words} {shown(ranking.best.mean or 0.0)} us.", f"within {SAME * PERCENT:g} %"
+    *first, last = (one.name for one in ranking.same)
+    if not first:
+        return f"{last} is fastest: {took}" if ranking.others else f"{took[0].upper()}{took[1:]}"
+    who = f"{', '.join(first)} and {last} are fastest" if ranking.others else "All take the same time"
+    return f"{who}, {within}: {took} {_why_equal(points, ranking.same)}".rstrip()
 
 
 def _why_equal(points: Mapping[str, Sequence[Statistics]], same: Sequence[_Time]) -> str:
     """Return how full links are at most where several variants are equally fast: why their difference does not show."""
-    if len(same) < LEAST_EQUAL:
-        return ""
     busiest = {True: 0.0, False: 0.0}
-    for one in same:
-        for statistics in points[one.name]:
-            for kind, links in statistics.get("links", {}).items():
-                of_hosts = HOSTS in kind.split()
-                busiest[of_hosts] = max(busiest[of_hosts], links["max_load"])
+    for statistics in (found for one in same for found in points[one.name]):
+        for kind, links in statistics.get("links", {}).items():
+            of_hosts = HOSTS in kind.split()
+            busiest[of_hosts] = max(busiest[of_hosts], links["max_load"])
     between = f"The busiest link between switches is at {_percent(busiest[False] * PERCENT)} % of its rate"
     if busiest[True] >= FULL:
         return f"{between}, that of a host at {_percent(busiest[True] * PERCENT)} %: hosts are the limit."
     if 0 < busiest[False] < IDLE:
         return f"{between}: too little for flows to collide. Larger messages or a permutation show more."
     return f"{between}." if busiest[False] else ""
-
-
-def _fastest(same: Sequence[_Time], all_of_them: int, took: str) -> str:
-    """Return which variants are fastest; `same` are those that are practically equal."""
-    within = f"within {SAME * PERCENT:g} %"
-    if all_of_them == 1:
-        return f"{took[0].upper()}{took[1:]}"
-    if len(same) == all_of_them:
-        return f"All take the same time, {within}: {took}"
-    if len(same) == 1:
-        return f"{same[0].name} is fastest: {took}"
-    *first, last = (one.name for one in same)
-    return f"{', '.join(first)} and {last} are fastest, {within}: {took}"
 
 
 def _against(one: _Time, best: _Time, least: float) -> str:

@@ -1,8 +1,8 @@
-"""Links and switches that fail: from the start, or at a time and until another, with routes that follow later."""
+"""Links and switches that fail, by the names that users write: from the start, or at a time and until another."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,9 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.broken import Broken, FailureNames
-from ailb_gen.sim.convergence import converged
 from ailb_gen.sim.fabric import UNREACHABLE, FabricArrays, Forwarding, Int32, Int64, LinkChange, NextHopSets
+from ailb_gen.wording import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Links, both of every cable, and switches (nodes); the links of these are among the former."""
+
+    links: frozenset[int]
+    switches: frozenset[int]
+
+    def __or__(self, other: Broken) -> Broken:
+        return Broken(self.links | other.links, self.switches | other.switches)
+
 
 # The next-hop sets of all switches and prefixes while something is broken.
 Converge = Callable[[Broken], Int32]
@@ -63,21 +74,9 @@ def _without_sets(sets: Int32, empty: npt.NDArray[np.bool_]) -> Int32:
 
 
 def random_cables(fabric: FabricArrays, probability: float, seed: int) -> Int64:
-    """Draw cables that are down, each with a probability; returns one link of each. Raises UsageError."""
-    if not 0 <= probability <= 1:
-        raise UsageError(f"{probability} is not a probability; it must be from 0 to 1")
+    """Draw cables that are down, each with a probability; returns one link of each."""
     cables = np.flatnonzero(fabric.link_reverse > np.arange(fabric.link_count))
     return cables[np.random.default_rng(seed).random(len(cables)) < probability]
-
-
-def with_outages(fabric: FabricArrays, outages: Sequence[Outage]) -> FabricArrays:
-    """Return a fabric of `clos` in which links and switches fail and come back, and all switches route around them.
-
-    A switch that lost its route to a prefix is avoided by all others. A leaf that lost the path of a color takes all
-    that are left, as with `backup-color all-colors`. Raises UsageError.
-    """
-    sets = NextHopSets(fabric)
-    return scheduled(fabric, outages, sets, lambda broken: converged(fabric, sets, broken))
 
 
 def scheduled(fabric: FabricArrays, outages: Sequence[Outage], sets: NextHopSets, converge: Converge) -> FabricArrays:
@@ -88,26 +87,12 @@ def scheduled(fabric: FabricArrays, outages: Sequence[Outage], sets: NextHopSets
     """
     if not outages:
         return fabric
-    _check(outages)
     names = FailureNames(fabric)
     broken = {outage: names.named(outage.name) for outage in outages}
-    states = list(_states(fabric.forwarding[0], broken, converge))
+    states = tuple(_states(fabric.forwarding[0], broken, converge))
     set_first, set_links = sets.arrays()
-    return replace(
-        fabric,
-        set_first=set_first,
-        set_links=set_links,
-        forwarding=tuple(states),
-        changes=tuple(_changes(broken)),
-    )
-
-
-def _check(outages: Sequence[Outage]) -> None:
-    for one in outages:
-        if one.down_ps < 0 or one.detection_ps < 0:
-            raise UsageError(f"the failure of {one.name}: times must not be negative")
-        if one.up_ps is not None and one.up_ps <= one.down_ps:
-            raise UsageError(f"the failure of {one.name}: it must come back after it went down, not before")
+    changes = tuple(_changes(broken))
+    return replace(fabric, set_first=set_first, set_links=set_links, forwarding=states, changes=changes)
 
 
 def _changes(broken: Mapping[Outage, Broken]) -> Iterator[LinkChange]:
@@ -149,3 +134,59 @@ def _states(first: Forwarding, broken: Mapping[Outage, Broken], converge: Conver
         if now != last:
             yield Forwarding(at, found[now])
         last = now
+
+
+class FailureNames:
+    """Looks the names of failures up in a fabric."""
+
+    def __init__(self, fabric: FabricArrays) -> None:
+        self.fabric = fabric
+        self.switches = {name: node for node, name in enumerate(fabric.names) if node >= fabric.host_count}
+        # The links that leave from a device, or from a port with or without its unit.
+        self.ends: dict[str, set[int]] = defaultdict(set)
+        for link, source in enumerate(fabric.link_source.tolist()):
+            node, port = fabric.names[source], fabric.link_names[link]
+            server = node.partition(":")[0]
+            for name in {node, server, port, f"{port}.0"}:
+                self.ends[name].add(link)
+
+    def named(self, word: str) -> Broken:
+        """Return the links and switches of a word.
+
+        A switch; a port as `DEVICE:PORT`, with or without unit; all cables of a host or server; all cables between two
+        devices, or one between two ports, as `ONE-OTHER` or `ONE:OTHER`. Raises UsageError.
+        """
+        if word in self.switches:
+            node = self.switches[word]
+            return Broken(self._both(self.ends[word]), frozenset({node}))
+        for name in (word, word.replace(" ", ":", 1)):
+            if name in self.ends:
+                return Broken(self._both(self.ends[name]), frozenset())
+        reverse = self.fabric.link_reverse
+        for one, other in _parts(word):
+            if one in self.ends and other in self.ends:
+                found = {link for link in self.ends[one] if int(reverse[link]) in self.ends[other]}
+                if found:
+                    return Broken(self._both(found), frozenset())
+        hint = did_you_mean(word, self._known()) or "name a port as DEVICE:PORT, two devices as ONE-OTHER, or a switch"
+        raise UsageError(f"failures: {word!r}: there is no such link or switch; {hint}")
+
+    def _both(self, links: set[int]) -> frozenset[int]:
+        one = np.array(sorted(links), dtype=np.int64)
+        return frozenset(one.tolist()) | frozenset(self.fabric.link_reverse[one].tolist())
+
+    def _known(self) -> Iterator[str]:
+        fabric = self.fabric
+        yield from self.switches
+        yield from fabric.link_names
+        ends = zip(fabric.link_source.tolist(), fabric.link_target.tolist(), strict=True)
+        yield from dict.fromkeys(f"{fabric.names[one]}-{fabric.names[other]}" for one, other in ends)
+
+
+def _parts(word: str) -> Iterator[tuple[str, str]]:
+    """Yield all readings of a word as two ends."""
+    for mark in (" - ", "-", ":"):
+        at = word.find(mark)
+        while at >= 0:
+            yield word[:at], word[at + len(mark) :]
+            at = word.find(mark, at + 1)

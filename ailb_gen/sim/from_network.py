@@ -12,7 +12,6 @@ from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from ailb_gen.sim.broken import Broken
 from ailb_gen.sim.fabric import (
     HOST,
     LEAF,
@@ -25,7 +24,7 @@ from ailb_gen.sim.fabric import (
     Int64,
     NextHopSets,
 )
-from ailb_gen.sim.failures import Outage, scheduled
+from ailb_gen.sim.failures import Broken, Outage, scheduled
 from ailb_gen.sim.fibs import Column, Fibs, Holders
 from ailb_gen.sim.nics import ServerNic, server_nics
 from ailb_gen.wording import some
@@ -77,7 +76,10 @@ def from_network(
         set_first=set_first,
         set_links=set_links,
         forwarding=(forwarding,),
-        prefix_names=tuple(_column_name(column, routing.graph) for column in columns),
+        prefix_names=tuple(
+            f"{prefixes[0] if prefixes else 'no prefix'} at {routing.graph.names[leaf] if leaf >= 0 else 'no leaf'}"
+            for prefixes, leaf in columns
+        ),
     )
     return scheduled(fabric, outages, sets, lambda broken: _after(fibs, cables, fabric, sets, broken))
 
@@ -170,8 +172,3 @@ def _destinations(nics: Sequence[ServerNic], routing: Routing) -> tuple[Int32, I
     hosts = np.repeat(np.arange(len(nics), dtype=np.int32), counts)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     return hosts, first, list(numbers), np.array(prefix_of, dtype=np.int32)
-
-
-def _column_name(column: Column, graph: Graph) -> str:
-    prefixes, leaf = column
-    return f"{prefixes[0] if prefixes else 'no prefix'} at {graph.names[leaf] if leaf >= 0 else 'no leaf'}"

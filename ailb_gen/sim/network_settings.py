@@ -103,11 +103,9 @@ def _treatment(qos: PortQos, dscp: int | None) -> tuple[Treatment | None, bool]:
 
 def _marks(treatment: Treatment | None, memory: int) -> tuple[tuple[int, int], float]:
     """Return where marking begins and ends in bytes, and its probability there."""
-    fill, probability = (
-        _percents(treatment.fill) if treatment else [],
-        _percents(treatment.probability) if treatment else [],
-    )
-    if treatment is None or not treatment.ecn or not fill or not probability:
+    rows = (treatment.fill, treatment.probability) if treatment is not None and treatment.ecn else ((), ())
+    fill, probability = map(_percents, rows)
+    if not fill or not probability:
         return (NOT_MARKED, NOT_MARKED), 0.0
     return (memory * fill[0] // 100, memory * fill[-1] // 100), probability[-1] / 100
 

@@ -1,5 +1,6 @@
 """Results of a simulation, as arrays by task and by link."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ailb_gen.sim.fabric import Float64, Int32, Int64
@@ -78,3 +79,7 @@ class Progress:
     events: int
     ended: int
     tasks: int
+
+
+# Gets the progress several times a second; the run ends early when it returns False.
+Watch = Callable[[Progress], bool]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from ailb_gen.sim.digest import digest
 from ailb_gen.sim.fabric import FabricArrays
-from ailb_gen.sim.outcome import Progress, SimulationOutcome
+from ailb_gen.sim.outcome import Progress, SimulationOutcome, Watch
 from ailb_gen.sim.profile import profile
 from ailb_gen.sim.results import PROFILE, PointResult, encoded, flow_columns, link_columns
 from ailb_gen.sim.series import Sampler, sampler_of
@@ -21,25 +21,12 @@ from ailb_gen.sim.workload import LeastTraffic, Workload
 from ailb_gen.version import __version__
 
 Level = Literal["packet", "flow"]
-Watch = Callable[[Progress], bool]
-
-
-class Engine(Protocol):
-    """A function that simulates a workload on a fabric with a seed."""
-
-    def __call__(
-        self,
-        fabric: FabricArrays,
-        workload: Workload,
-        settings: SimulationSettings,
-        seed: int,
-        watch: Watch | None = None,
-        sampler: Sampler | None = None,
-    ) -> SimulationOutcome:
-        """Run it; `watch` gets its progress, and may end it. Raises UsageError."""
-
-
-# The module with the function `simulate` of every level.
+# Simulates a workload on a fabric with a seed. Raises UsageError.
+Engine = Callable[
+    [FabricArrays, Workload, SimulationSettings, int, Watch | None, Sampler | None],
+    SimulationOutcome,
+]
+# The module with the function `simulate` of every level, an engine.
 ENGINES = {"packet": "ailb_gen.sim.engine.run", "flow": "ailb_gen.sim.fluid.run"}
 # The entry of each by which one sees whether it is compiled.
 ENTRIES = {"packet": "loop.advance", "flow": "events.advance"}
@@ -130,29 +117,20 @@ def simulate(point: Point, watch: Watch | None = None, tables: bool = True, prof
     sampler = sampler_of(run.fabric, run.workload, run.settings) if profiled else None
     outcome = engine(run.fabric, run.workload, run.settings, point.seed, watching, sampler)
     counted = counted_flows(run.fabric, run.workload, run.settings, outcome, point.after_ps)
-    found = asdict(statistics(run.fabric, run.workload, outcome, run.collectives, counted))
-    # As JSON has them, so that a point that is read back is the same.
-    found |= {"histogram": list(found["histogram"]), "interrupted": interrupted}
-    found |= {"stuck": _stuck(point, outcome) and not interrupted}
+    found = statistics(run.fabric, run.workload, outcome, run.collectives, counted)
+    # Traffic could not end, though there was time.
+    until = point.settings.until_ps
+    stuck = not interrupted and not outcome.complete and (until is None or outcome.end_ps < until)
+    found |= {"interrupted": interrupted, "stuck": stuck}
     found |= {"extras": {name: extra(run, outcome) for name, extra in point.extras.items()}}
     name = run.digest()
     about = {"version": __version__, "point": name, "seed": point.seed, "interrupted": interrupted}
-    files = _files(run, outcome, about) if tables else {}
+    files: dict[str, bytes] = {}
+    if tables:
+        links = {**about, "load_interval_ps": outcome.load_interval_ps}
+        files["flows"] = encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about)
+        files["links"] = encoded(link_columns(run.fabric, outcome), links)
     if profiled:
         found_profile = profile(run.fabric, run.workload, outcome, counted)
         files[PROFILE] = json.dumps(found_profile, separators=(",", ":")).encode()
     return PointResult(name, point.seed, found, files)
-
-
-def _stuck(point: Point, outcome: SimulationOutcome) -> bool:
-    """Return whether traffic could not end, though there was time."""
-    until = point.settings.until_ps
-    return not outcome.complete and (until is None or outcome.end_ps < until)
-
-
-def _files(run: SimulationRun, outcome: SimulationOutcome, about: Mapping[str, object]) -> dict[str, bytes]:
-    links = {**about, "load_interval_ps": outcome.load_interval_ps}
-    return {
-        "flows": encoded(flow_columns(run.fabric, run.workload, run.settings, outcome), about),
-        "links": encoded(link_columns(run.fabric, outcome), links),
-    }

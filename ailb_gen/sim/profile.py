@@ -29,14 +29,15 @@ def profile(fabric: FabricArrays, workload: Workload, outcome: SimulationOutcome
     ended = counted.finish_ps != NEVER
     flows, slow = counted.flows[ended], counted.slowdown[ended]
     start, finish = counted.start_ps[ended], counted.finish_ps[ended]
+    loads = link_loads(fabric, outcome)
     labels = [(name, workload.label[flows] == number) for number, name in enumerate(workload.labels)]
     return {
         "end_us": outcome.end_ps / PS_PER_US,
         "fct_us": {name: _ranked((finish - start)[ours] / PS_PER_US) for name, ours in labels if ours.any()},
         "slowdown": {name: _ranked(slow[ours]) for name, ours in labels if ours.any()},
         "steps_us": {name: _steps(workload, outcome, number) for number, name in enumerate(workload.jobs)},
-        "loads": _loads(fabric, outcome),
-        "pairs": _pairs(fabric, outcome),
+        "loads": {name: _ranked(loads[ours]) for name, ours in links_by_tiers(fabric)},
+        "pairs": _pairs(fabric, loads),
         "series": None if outcome.series is None else _series(outcome.series),
     }
 
@@ -61,18 +62,11 @@ def _steps(workload: Workload, outcome: SimulationOutcome, number: int) -> list[
     return [[step, time] for step, time in zip((chosen + 1).tolist(), times, strict=True)]
 
 
-def _loads(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, list[float]]:
-    """Return the distribution of the loads of links, by pair of tiers."""
-    loads = link_loads(fabric, outcome)
-    return {name: _ranked(loads[ours]) for name, ours in links_by_tiers(fabric)}
-
-
-def _pairs(fabric: FabricArrays, outcome: SimulationOutcome) -> dict[str, Any] | None:
+def _pairs(fabric: FabricArrays, loads: Float64) -> dict[str, Any] | None:
     """Return the load of every leaf towards every spine and back, the mean of parallel links; None of too many."""
     leaves, spines = (np.flatnonzero(fabric.tier == tier).tolist() for tier in (LEAF, SPINE))
     if not 0 < len(leaves) * len(spines) <= PAIRS:
         return None
-    loads = link_loads(fabric, outcome)
     ends: dict[tuple[int, int], list[float]] = {}
     for source, target, load in zip(
         fabric.link_source.tolist(), fabric.link_target.tolist(), loads.tolist(), strict=True

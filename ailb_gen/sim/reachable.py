@@ -6,7 +6,7 @@ import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import LOCAL, UNREACHABLE, FabricArrays, Int64
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import Workload
 from ailb_gen.wording import some
 
 # Longer than any path through a fabric of two or three tiers.
@@ -15,7 +15,7 @@ MOST_HOPS = 64
 
 def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
     """Raise UsageError if the FIBs at the start lead packets of a flow nowhere; of next hops the first one counts."""
-    flows = np.flatnonzero(workload.source != COMPUTATION)
+    flows = workload.flows()
     first, host = fabric.first_destination, workload.target[flows]
     count = first[host + 1] - first[host]
     pair = workload.queue_pair[flows] % np.maximum(count, 1)

@@ -26,7 +26,7 @@ from ailb_gen.optional import without_extra
 from ailb_gen.sim.fabric import FabricArrays, Int64
 from ailb_gen.sim.outcome import NEVER, SimulationOutcome
 from ailb_gen.sim.settings import SimulationSettings
-from ailb_gen.sim.statistics import is_flow, link_loads
+from ailb_gen.sim.statistics import link_loads
 from ailb_gen.sim.unloaded import slowdowns
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import parse_json
@@ -70,7 +70,7 @@ def flow_columns(
     fabric: FabricArrays, workload: Workload, settings: SimulationSettings, outcome: SimulationOutcome
 ) -> pa.Table:
     """Return a row per flow, in the order of the tasks; times that have not come are null."""
-    flows = is_flow(workload)
+    flows = workload.flows()
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
     ended = (finish != NEVER) & (start != NEVER)
     nodes = fabric.names[: fabric.host_count]
@@ -160,13 +160,13 @@ def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]
     return {name: body for name, body in found.items() if body is not None and body.get("interrupted") is False}
 
 
-def held_scenario(out: Path) -> str | None:
-    """Return the name of the scenario whose results are in a directory; None where there are none."""
+def held_name(out: Path, file: str = SUMMARY, key: str = "scenario") -> str | None:
+    """Return the name of the scenario, or what `key` says, whose results are in a directory; None without any."""
     try:
-        body = parse_json((out / SUMMARY).read_bytes())
+        body = parse_json((out / file).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    name = body.get("scenario") if isinstance(body, dict) else None
+    name = body.get(key) if isinstance(body, dict) else None
     return name if isinstance(name, str) else None
 
 
@@ -175,7 +175,7 @@ def begin(out: Path) -> None:
 
     Raises OutputError.
     """
-    with _writing(out):
+    with writing(out):
         (out / POINTS).mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=out / POINTS):
             pass
@@ -217,7 +217,7 @@ def _file(points: Path, digest: str, kind: str) -> Path:
 def keep(out: Path, result: PointResult) -> None:
     """Write the files of a point; the last one says that it is there. Raises OutputError."""
     points = out / POINTS
-    with _writing(out):
+    with writing(out):
         points.mkdir(parents=True, exist_ok=True)
         for kind, data in result.files.items():
             content = _sealed(result.digest, data) if kind == PROFILE else data
@@ -241,7 +241,7 @@ def finish(
     done = [(number, row) for number, row in enumerate(rows) if row.statistics is not None]
     seeds = " ".join(map(str, dict.fromkeys(row.seed for row in rows)))
     metadata = _metadata({"program": PROGRAM, **about, "seeds": seeds})
-    with _writing(out):
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         for kind in KINDS:
             with replacing(out / f"{kind}.parquet") as file:
@@ -284,7 +284,7 @@ def json_bytes(body: object) -> bytes:
 
 
 @contextmanager
-def _writing(out: Path) -> Iterator[None]:
+def writing(out: Path) -> Iterator[None]:
     """Turn what fails while writing below a directory into OutputError."""
     try:
         yield

@@ -16,7 +16,7 @@ from ailb_gen.sim.outcome import Series
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.statistics import TIERS
 from ailb_gen.sim.unloaded import PS_BITS, host_rates
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import Workload
 
 Float32 = npt.NDArray[np.float32]
 # Intervals at most; an even number.
@@ -69,7 +69,10 @@ class Sampler:
 
     def take(self, now: Counters) -> None:
         """Take what links count at `next_ps`; afterwards the engine forgets the longest queues."""
-        counts = np.stack([self._by_pair(values) for values in (now.marks, now.pauses, now.drops)])
+        counts = np.stack(
+            [np.bincount(self._group, values, len(self.tiers)) for values in (now.marks, now.pauses, now.drops)]
+        )
+        counts = counts.astype(np.int64)
         peak = np.zeros(len(self.tiers), np.int64)
         np.maximum.at(peak, self._group, now.peak)
         self._done.append(_Interval((now.bytes - self._bytes).astype(np.float32), peak, counts - self._counts))
@@ -78,9 +81,6 @@ class Sampler:
         if len(self._done) == MOST:
             self._done = [_joined(*two) for two in zip(self._done[::2], self._done[1::2], strict=True)]
             self._interval_ps *= 2
-
-    def _by_pair(self, values: Int64) -> Int64:
-        return np.bincount(self._group, values, len(self.tiers)).astype(np.int64)
 
     def finish(self, now: Counters, end_ps: int) -> Series:
         """Return all intervals of a run that has ended, with what links count now."""
@@ -110,7 +110,7 @@ def sampler_of(fabric: FabricArrays, workload: Workload, settings: SimulationSet
 
     Few runs are as fast, and every stop of the engine takes time.
     """
-    flows = np.flatnonzero(workload.source != COMPUTATION)
+    flows = workload.flows()
     sent = np.bincount(workload.source[flows], workload.amount[flows], fabric.host_count)
     busiest = float((sent * PS_BITS / np.maximum(host_rates(fabric), 1)).max(initial=0.0))
     packet = (settings.packets.payload_bytes + settings.packets.header_bytes) * PS_BITS / float(fabric.rate_bps.min())

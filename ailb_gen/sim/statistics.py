@@ -1,13 +1,15 @@
 """Statistics of a simulated point: flows by label, jobs and their steps, links, and what switches and hosts counted.
 
-Times are in µs. Percentiles are interpolated linearly between ranks. The same outcome gives the same digits anywhere.
+They are plain data, as JSON has them. Times are in µs. Percentiles are interpolated linearly between ranks. The same
+outcome gives the same digits anywhere.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,23 +19,20 @@ from ailb_gen.sim.outcome import NEVER, SimulationOutcome
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.collectives import bus_factor
 from ailb_gen.sim.unloaded import PS_BITS, slowdowns
-from ailb_gen.sim.workload import COMPUTATION, Workload
+from ailb_gen.sim.workload import Workload
 
-QUANTILES = (0.5, 0.95, 0.99, 0.999)
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 TIERS = {HOST: "host", LEAF: "leaf", SPINE: "spine"}
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Mean, percentiles and maximum of some values; all None of none."""
-
-    count: int
-    mean: float | None = None
-    p50: float | None = None
-    p95: float | None = None
-    p99: float | None = None
-    p999: float | None = None
-    max: float | None = None
+# What is counted of every flow, and how it is put together by label.
+FLOW_COUNTS: Mapping[str, Callable[[Int64], np.int64]] = {
+    "retransmitted": np.sum,
+    "marked": np.sum,
+    "out_of_order": np.sum,
+    "distance": np.max,
+    "rerouted": np.sum,
+}
+LINK_SUMS = ("drops", "lost", "marks", "pauses")
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,48 +49,6 @@ class Collective:
 
 
 @dataclass(frozen=True, slots=True)
-class FlowStatistics:
-    """The flows of one label that are counted."""
-
-    flows: int
-    ended: int
-    bytes: int
-    fct_us: Distribution
-    slowdown: Distribution
-    retransmitted: int
-    marked: int
-    out_of_order: int
-    distance: int
-    rerouted: int
-
-
-@dataclass(frozen=True, slots=True)
-class JobStatistics:
-    """A job: its time, those of its steps, and its bus bandwidth in 10^9 bytes/s, from its mean step."""
-
-    time_us: float | None
-    steps: int
-    step_us: Distribution
-    bus_bandwidth: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class LinkStatistics:
-    """The links from one tier to another: load is a share of the rate from the first start to the end, 1 is full."""
-
-    links: int
-    mean_load: float
-    max_load: float
-    peak_packets: int
-    peak_bytes: int
-    drops: int
-    lost: int
-    marks: int
-    pauses: int
-    paused_us: float
-
-
-@dataclass(frozen=True, slots=True)
 class Counted:
     """The flows that count, tasks of a workload: start and end in ps, slowdown; shape (F,) each."""
 
@@ -101,66 +58,45 @@ class Counted:
     slowdown: Float64
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """All statistics of a point. `mean_node_peak` is the mean over nodes of a node's longest queue."""
-
-    complete: bool
-    end_us: float
-    tasks: int
-    ended: int
-    flows: Mapping[str, FlowStatistics]
-    jobs: Mapping[str, JobStatistics]
-    links: Mapping[str, LinkStatistics]
-    peak_packets: int
-    peak_bytes: int
-    mean_node_peak: float
-    # Packets by how many waited before them: 0, 1, 2-3, 4-7, ...
-    histogram: tuple[int, ...]
-    totals: Mapping[str, int]
-
-
 def statistics(
     fabric: FabricArrays,
     workload: Workload,
     outcome: SimulationOutcome,
     collectives: Mapping[str, Collective],
     counted: Counted,
-) -> Statistics:
-    """Compute the statistics of a point."""
+) -> Record:
+    """Return the statistics of a point.
+
+    `flows` are by label, `jobs` by name, `links` by pair of tiers. `mean_node_peak` is the mean over nodes of a node's
+    longest queue; `histogram` are packets by how many waited before them: 0, 1, 2-3, 4-7, ...
+    """
     peaks = np.zeros(len(fabric.names), dtype=np.int64)
     np.maximum.at(peaks, fabric.link_source, outcome.link_peak)
-    return Statistics(
-        complete=outcome.complete,
-        end_us=outcome.end_ps / PS_PER_US,
-        tasks=workload.count,
-        ended=int(np.count_nonzero(outcome.finish_ps != NEVER)),
-        flows=dict(_flows(workload, outcome, counted)),
-        jobs={
-            name: _job(workload, outcome, number, collectives.get(name)) for number, name in enumerate(workload.jobs)
-        },
-        links=dict(_links(fabric, outcome)),
-        peak_packets=int(outcome.link_peak.max(initial=0)),
-        peak_bytes=int(outcome.link_peak_bytes.max(initial=0)),
-        mean_node_peak=int(peaks.sum()) / max(len(peaks), 1),
-        histogram=tuple(int(count) for count in outcome.histogram.sum(axis=0)) if outcome.histogram.size else (),
-        totals=dict(sorted(outcome.totals.items())),
-    )
+    jobs = enumerate(workload.jobs)
+    return {
+        "complete": outcome.complete,
+        "end_us": outcome.end_ps / PS_PER_US,
+        "tasks": workload.count,
+        "ended": int(np.count_nonzero(outcome.finish_ps != NEVER)),
+        "flows": dict(_flows(workload, outcome, counted)),
+        "jobs": {name: _job(workload, outcome, number, collectives.get(name)) for number, name in jobs},
+        "links": dict(_links(fabric, outcome)),
+        "peak_packets": int(outcome.link_peak.max(initial=0)),
+        "peak_bytes": int(outcome.link_peak_bytes.max(initial=0)),
+        "mean_node_peak": int(peaks.sum()) / max(len(peaks), 1),
+        "histogram": outcome.histogram.sum(axis=0).tolist() if outcome.histogram.size else [],
+        "totals": dict(sorted(outcome.totals.items())),
+    }
 
 
-def distribution(values: Float64) -> Distribution:
-    """Return mean, percentiles and maximum of values that are all finite."""
+def distribution(values: Float64) -> Record:
+    """Return count, mean, percentiles and maximum of values that are all finite; all but the count None of none."""
     if not len(values):
-        return Distribution(0)
+        return {"count": 0, **dict.fromkeys(("mean", *QUANTILES, "max"))}
     # Sums of NumPy depend on the machine's vector units in the last digit.
     mean = math.fsum(values.tolist()) / len(values)
-    p50, p95, p99, p999 = np.quantile(values, QUANTILES).tolist()
-    return Distribution(len(values), mean, p50, p95, p99, p999, float(values.max()))
-
-
-def is_flow(workload: Workload) -> Int64:
-    """Return the tasks that are flows."""
-    return np.flatnonzero(workload.source != COMPUTATION)
+    found = zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True)
+    return {"count": len(values), "mean": mean, **dict(found), "max": float(values.max())}
 
 
 def counted_flows(
@@ -171,14 +107,15 @@ def counted_flows(
     after_ps: int = 0,
 ) -> Counted:
     """Return the flows that count: those that start `after_ps` or more after the first one, or never."""
-    flows = is_flow(workload)
+    flows = workload.flows()
     begun = outcome.start_ps[flows]
     flows = flows[(begun == NEVER) | (begun >= after_ps + first_start_ps(outcome))]
     start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
     return Counted(flows, start, finish, slowdowns(fabric, settings, workload, flows, start, finish))
 
 
-def _flows(workload: Workload, outcome: SimulationOutcome, counted: Counted) -> Iterator[tuple[str, FlowStatistics]]:
+def _flows(workload: Workload, outcome: SimulationOutcome, counted: Counted) -> Iterator[tuple[str, Record]]:
+    """Yield the statistics of the flows of every label that are counted."""
     flows, start, finish, slow = counted.flows, counted.start_ps, counted.finish_ps, counted.slowdown
     for number, name in enumerate(workload.labels):
         ours = workload.label[flows] == number
@@ -186,21 +123,17 @@ def _flows(workload: Workload, outcome: SimulationOutcome, counted: Counted) -> 
             continue
         ended = ours & (finish != NEVER)
         tasks = flows[ours]
-        yield (
-            name,
-            FlowStatistics(
-                flows=len(tasks),
-                ended=int(np.count_nonzero(ended)),
-                bytes=int(workload.amount[tasks].sum()),
-                fct_us=distribution((finish[ended] - start[ended]) / PS_PER_US),
-                slowdown=distribution(slow[ended]),
-                retransmitted=int(outcome.retransmitted[tasks].sum(dtype=np.int64)),
-                marked=int(outcome.marked[tasks].sum(dtype=np.int64)),
-                out_of_order=int(outcome.out_of_order[tasks].sum(dtype=np.int64)),
-                distance=int(outcome.distance[tasks].max(initial=0)),
-                rerouted=int(outcome.rerouted[tasks].sum(dtype=np.int64)),
-            ),
-        )
+        found = {
+            "flows": len(tasks),
+            "ended": int(np.count_nonzero(ended)),
+            "bytes": int(workload.amount[tasks].sum()),
+            "fct_us": distribution((finish[ended] - start[ended]) / PS_PER_US),
+            "slowdown": distribution(slow[ended]),
+        }
+        counts = {
+            name: int(total(getattr(outcome, name)[tasks].astype(np.int64))) for name, total in FLOW_COUNTS.items()
+        }
+        yield name, found | counts
 
 
 def job_times(workload: Workload, outcome: SimulationOutcome, number: int) -> tuple[int, Int64]:
@@ -213,15 +146,16 @@ def job_times(workload: Workload, outcome: SimulationOutcome, number: int) -> tu
     return begin, np.diff(ends, prepend=begin)
 
 
-def _job(workload: Workload, outcome: SimulationOutcome, number: int, collective: Collective | None) -> JobStatistics:
+def _job(workload: Workload, outcome: SimulationOutcome, number: int, collective: Collective | None) -> Record:
+    """Return the time of a job, those of its steps, and its bus bandwidth in 10^9 bytes/s, from its mean step."""
     _, steps = job_times(workload, outcome, number)
-    done = len(steps) == len(workload.steps[number]) > 0
-    return JobStatistics(
-        time_us=int(steps.sum()) / PS_PER_US if done else None,
-        steps=len(steps),
-        step_us=distribution(steps / PS_PER_US),
-        bus_bandwidth=bus_bandwidth(collective, int(steps.sum()), len(steps)) if collective is not None else None,
-    )
+    time_ps, done = int(steps.sum()), len(steps) == len(workload.steps[number]) > 0
+    return {
+        "time_us": time_ps / PS_PER_US if done else None,
+        "steps": len(steps),
+        "step_us": distribution(steps / PS_PER_US),
+        "bus_bandwidth": bus_bandwidth(collective, time_ps, len(steps)) if collective is not None else None,
+    }
 
 
 def bus_bandwidth(collective: Collective, time_ps: int, steps: int) -> float | None:
@@ -253,21 +187,20 @@ def links_by_tiers(fabric: FabricArrays) -> Iterator[tuple[str, npt.NDArray[np.b
         yield f"{TIERS[a]} to {TIERS[b]}", (tiers[0] == a) & (tiers[1] == b)
 
 
-def _links(fabric: FabricArrays, outcome: SimulationOutcome) -> Iterator[tuple[str, LinkStatistics]]:
+def _links(fabric: FabricArrays, outcome: SimulationOutcome) -> Iterator[tuple[str, Record]]:
+    """Yield the links of every pair of tiers; load is a share of the rate from the first start to the end."""
     loads = link_loads(fabric, outcome)
     for name, ours in links_by_tiers(fabric):
+        count = int(np.count_nonzero(ours))
         yield (
             name,
-            LinkStatistics(
-                links=int(np.count_nonzero(ours)),
-                mean_load=math.fsum(loads[ours].tolist()) / int(np.count_nonzero(ours)),
-                max_load=float(loads[ours].max()),
-                peak_packets=int(outcome.link_peak[ours].max()),
-                peak_bytes=int(outcome.link_peak_bytes[ours].max()),
-                drops=int(outcome.link_drops[ours].sum()),
-                lost=int(outcome.link_lost[ours].sum()),
-                marks=int(outcome.link_marks[ours].sum()),
-                pauses=int(outcome.link_pauses[ours].sum()),
-                paused_us=int(outcome.link_paused_ps[ours].sum()) / PS_PER_US,
-            ),
+            {
+                "links": count,
+                "mean_load": math.fsum(loads[ours].tolist()) / count,
+                "max_load": float(loads[ours].max()),
+                "peak_packets": int(outcome.link_peak[ours].max()),
+                "peak_bytes": int(outcome.link_peak_bytes[ours].max()),
+                **{name: int(getattr(outcome, f"link_{name}")[ours].sum()) for name in LINK_SUMS},
+                "paused_us": int(outcome.link_paused_ps[ours].sum()) / PS_PER_US,
+            },
         )

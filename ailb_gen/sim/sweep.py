@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.sharedctypes import RawArray
 
@@ -24,8 +23,6 @@ LOOK_S = 0.25
 # Per point on a board: tasks that have ended, ps, events.
 FIELDS = 3
 
-# A point, and its place on the board.
-Numbered = tuple[int, "Prepared"]
 Report = Callable[["Board"], None]
 
 
@@ -98,8 +95,9 @@ def prepare(
     for numbers in groups.values():
         first = points[numbers[0]]
         least = first.recipe.least(first.fabric, first.seed)
-        for number in numbers:
-            _check_least(points[number], least if run_here else [LeastTraffic(one.tasks) for one in least], free)
+        parts = least if run_here else [LeastTraffic(one.tasks) for one in least]
+        for one in (points[number] for number in numbers):
+            _check_fits(one, least_bytes(one.fabric, parts, one.settings, one.level), free)
         traffic = first.recipe.build(first.fabric, first.seed)
         check_reachable(traffic.fabric or first.fabric, traffic.workload)
         for number in numbers:
@@ -110,12 +108,6 @@ def prepare(
     return [found[number] for number in range(len(points))]
 
 
-def _check_least(point: Point, parts: Sequence[LeastTraffic], free: int | None) -> None:
-    least = least_bytes(point.fabric, parts, point.settings, point.level)
-    if free is not None and least > free:
-        raise _too_large(point, least, free)
-
-
 def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
     """Refuse points that do not fit into what memory is free. Raises UsageError with the estimate."""
     free = available_bytes()
@@ -123,8 +115,7 @@ def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
         return
     largest = max(prepared, key=lambda one: one.needed_bytes)
     together = 1 if options.executor == "serial" else min(options.jobs, len(prepared))
-    if largest.needed_bytes > free:
-        raise _too_large(largest.point, largest.needed_bytes, free)
+    _check_fits(largest.point, largest.needed_bytes, free)
     if together * largest.needed_bytes > free:
         fitting = free // largest.needed_bytes
         raise UsageError(
@@ -133,16 +124,13 @@ def check_memory(prepared: Sequence[Prepared], options: Options) -> None:
         )
 
 
-def _too_large(point: Point, needed: int, free: int) -> UsageError:
-    other = ", larger packets, or --level flow" if point.level == "packet" else ", or fewer queue pairs"
-    return UsageError(
-        f"{_name(point)}: it needs about {shown_bytes(needed)} of memory, and {shown_bytes(free)} are free; "
-        f"simulate fewer hosts or bytes{other}"
-    )
-
-
-def _name(point: Point) -> str:
-    return f"{point.variant}, seed {point.seed}"
+def _check_fits(point: Point, needed: int, free: int | None) -> None:
+    if free is not None and needed > free:
+        other = ", larger packets, or --level flow" if point.level == "packet" else ", or fewer queue pairs"
+        raise UsageError(
+            f"{point.variant}, seed {point.seed}: it needs about {shown_bytes(needed)} of memory, and "
+            f"{shown_bytes(free)} are free; simulate fewer hosts or bytes{other}"
+        )
 
 
 def sweep(
@@ -152,14 +140,17 @@ def sweep(
 
     `report` is called several times a second. Raises UsageError and WorkerError.
     """
-    numbered = list(enumerate(prepared))
-    count = len(numbered)
+    count = len(prepared)
     jobs = min(options.jobs, count)
     with executor_of(options.executor, jobs, count, 2, _prepare_worker, (board,)) as executor:
-        if executor is None:
-            _here(numbered, options, keep, board, report)
-        else:
-            _spread(executor, numbered, options, keep, board, report)
+        if executor is not None:
+            _spread(executor, prepared, options, keep, board, report)
+            return
+        for number, one in enumerate(prepared):
+            result = _simulated(number, one.point, options, board, lambda: report(board))
+            if result is not None:
+                keep(result)
+            report(board)
 
 
 def must_compile(prepared: Sequence[Prepared]) -> bool:
@@ -169,27 +160,16 @@ def must_compile(prepared: Sequence[Prepared]) -> bool:
     return any(not is_compiled(ENTRIES[level]) for level in {one.point.level for one in prepared})
 
 
-def _here(
-    numbered: Sequence[Numbered], options: Options, keep: Callable[[PointResult], None], board: Board, report: Report
-) -> None:
-    with _board(board):
-        for number, one in numbered:
-            found = _simulated(number, one.point, options, lambda: report(board))
-            if found is not None:
-                keep(found)
-            report(board)
-
-
 def _spread(
     executor: Executor,
-    numbered: Sequence[Numbered],
+    prepared: Sequence[Prepared],
     options: Options,
     keep: Callable[[PointResult], None],
     board: Board,
     report: Report,
 ) -> None:
     running: set[Future[PointResult | None]] = {
-        executor.submit(_simulated, number, one.point, options) for number, one in numbered
+        executor.submit(_simulated, number, one.point, options) for number, one in enumerate(prepared)
     }
     while running:
         done, running = wait(running, LOOK_S, FIRST_COMPLETED)
@@ -208,21 +188,15 @@ def _prepare_worker(board: Board) -> None:
     _boards[:] = [board]
 
 
-@contextmanager
-def _board(board: Board) -> Iterator[None]:
-    """Use a board in this process."""
-    _boards[:] = [board]
-    try:
-        yield
-    finally:
-        _boards.clear()
-
-
 def _simulated(
-    number: int, point: Point, options: Options, report: Callable[[], None] = lambda: None
+    number: int,
+    point: Point,
+    options: Options,
+    board: Board | None = None,
+    report: Callable[[], None] = lambda: None,
 ) -> PointResult | None:
-    """Simulate a point, or return None when it is too late to begin."""
-    board = _boards[0] if _boards else None
+    """Simulate a point, or return None when it is too late to begin; the board is by default that of the process."""
+    board = board or next(iter(_boards), None)
     if board is None:
         return simulate(point, None, options.tables, options.profiled)
     if board.stopping:
@@ -238,5 +212,4 @@ def _simulated(
 
 def pending(prepared: Sequence[Prepared], finished: Mapping[str, object]) -> list[Prepared]:
     """Return the points that are not finished, each once."""
-    once = {one.digest: one for one in prepared if one.digest not in finished}
-    return list(once.values())
+    return list({one.digest: one for one in prepared if one.digest not in finished}.values())

@@ -26,15 +26,6 @@ class Unloaded:
     rate_bps: Float64  # (F,) the smaller of what source and target have in all their links
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
-    """The access links of hosts: up to A of them, shape (H, A); infinite costs where there are fewer."""
-
-    switch: Int64
-    up: Float64
-    down: Float64
-
-
 def unloaded(fabric: FabricArrays, packets: PacketSettings, source: Int64, target: Int64) -> Unloaded:
     """Compute what flows between hosts `source` and `target`, shape (F,), meet on an empty fabric.
 
@@ -87,8 +78,11 @@ def host_rates(fabric: FabricArrays) -> Int64:
     return rates
 
 
-def _access(fabric: FabricArrays, cost: Float64) -> _Access:
-    """Return the switches of every host, and what the cheapest links to and from them cost."""
+def _access(fabric: FabricArrays, cost: Float64) -> tuple[Int64, Float64, Float64]:
+    """Return the switches of every host, at most A, and what the cheapest links to and from them cost, shape (H, A).
+
+    Where there are fewer, costs are infinite.
+    """
     hosts = fabric.host_count
     up = (fabric.link_source < hosts) & (fabric.link_target >= hosts)
     host, switch = fabric.link_source[up].astype(np.int64), fabric.link_target[up].astype(np.int64)
@@ -99,32 +93,28 @@ def _access(fabric: FabricArrays, cost: Float64) -> _Access:
     owner, number = key // len(fabric.names), key % len(fabric.names)
     place = np.arange(len(key)) - np.searchsorted(owner, owner)
     shape = (hosts, int(place.max(initial=0)) + 1)
-    found = _Access(np.full(shape, hosts, dtype=np.int64), np.full(shape, np.inf), np.full(shape, np.inf))
-    found.switch[owner, place], found.up[owner, place], found.down[owner, place] = number, going, coming
-    return found
+    switches, to, back = np.full(shape, hosts, dtype=np.int64), np.full(shape, np.inf), np.full(shape, np.inf)
+    switches[owner, place], to[owner, place], back[owner, place] = number, going, coming
+    return switches, to, back
 
 
 def _shortest(fabric: FabricArrays, cost: Float64, pairs: Int64) -> Float64:
     """Return the least cost of a path from host to host, shape (pairs,); infinite without one."""
-    access = _access(fabric, cost)
+    switches, up, down = _access(fabric, cost)
     best = np.full(len(pairs), np.inf)
-    width = access.switch.shape[1]
+    width = switches.shape[1]
     for a in range(width):
-        leaf = access.switch[pairs[:, 0], a] - fabric.host_count
-        for block in _blocks(leaf):
+        leaf = switches[pairs[:, 0], a] - fabric.host_count
+        known = np.unique(leaf)
+        for block in (known[first : first + BLOCK] for first in range(0, len(known), BLOCK)):
             rows = np.flatnonzero(np.isin(leaf, block))
             distances = _distances(fabric, cost, block)
             at = np.searchsorted(block, leaf[rows])
             for b in range(width):
-                other = access.switch[pairs[rows, 1], b] - fabric.host_count
-                found = access.up[pairs[rows, 0], a] + distances[at, other] + access.down[pairs[rows, 1], b]
+                other = switches[pairs[rows, 1], b] - fabric.host_count
+                found = up[pairs[rows, 0], a] + distances[at, other] + down[pairs[rows, 1], b]
                 best[rows] = np.minimum(best[rows], found)
     return best
-
-
-def _blocks(switches: Int64) -> list[Int64]:
-    known = np.unique(switches)
-    return [known[at : at + BLOCK] for at in range(0, len(known), BLOCK)]
 
 
 def _distances(fabric: FabricArrays, cost: Float64, switches: Int64) -> Float64:

@@ -44,6 +44,15 @@ class Workload:
         """The number of tasks, T."""
         return len(self.source)
 
+    def arrivals(self) -> Int32:
+        """Return the tasks that wait for nothing, in the order of their times."""
+        first = np.flatnonzero(self.waits == 0)
+        return first[np.argsort(self.start_ps[first], kind="stable")].astype(np.int32)
+
+    def flows(self) -> Int64:
+        """Return the tasks that are flows."""
+        return np.flatnonzero(self.source != COMPUTATION)
+
 
 @dataclass(frozen=True, slots=True)
 class LeastTraffic:

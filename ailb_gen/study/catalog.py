@@ -12,7 +12,7 @@ import yaml
 from pydantic import Field, TypeAdapter
 
 from ailb_gen.sim.point import ExtraMeasurement
-from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, claims_of, prediction_of, reproduction_of
+from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, claims_of
 from ailb_gen.study.extras import MEASUREMENTS
 from ailb_gen.study.model import Calibrated, Case, CaseResults, Claim, Published, Role, Study, StudyOptions
 from ailb_gen.study.plots import Plot, PlotSources, figures
@@ -146,9 +146,9 @@ def _claims(file: StudyFile, quantities: Mapping[str, Quantity], rows: Sequence[
     published = _as_findings(rows, quantities) if file.check_published else None
     for part in file.claims:
         yield from claims_of(part, quantities, published)
-    yield from (reproduction_of(part, quantities, rows) for part in file.reproduction)
+    yield from (part.claim(quantities, rows) for part in file.reproduction)
     if file.prediction is not None:
-        yield prediction_of(file.prediction, quantities, rows)
+        yield file.prediction.claim(quantities, rows)
 
 
 def _as_findings(rows: Sequence[Published], quantities: Mapping[str, Quantity]) -> CaseResults:

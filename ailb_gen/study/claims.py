@@ -66,10 +66,6 @@ def _ordered(compare: Callable[[float, float], bool], falling: bool = False) -> 
     return holds
 
 
-def _within(group: Group, rule: ClaimRule) -> bool:
-    return all(max(pair) <= rule.factor * min(pair) for pair in pairs(group.values(), 2))
-
-
 def _split(group: Group, rule: ClaimRule) -> tuple[list[float], list[float]]:
     these = [value for label, value in group.items() if label in rule.at]
     return these, [value for label, value in group.items() if label not in rule.at]
@@ -95,7 +91,7 @@ RULES: Mapping[str, Callable[[Group, ClaimRule], bool]] = {
     "falling": _ordered(lambda one, other: one < other, falling=True),
     "not falling": _ordered(lambda one, other: one <= other),
     "not rising": _ordered(lambda one, other: one <= other, falling=True),
-    "within": _within,
+    "within": lambda group, rule: all(max(pair) <= rule.factor * min(pair) for pair in pairs(group.values(), 2)),
     "lowest": _lowest,
     "highest": _highest,
 }
@@ -112,24 +108,6 @@ class ClaimOf(Model):
     shown_along: list[str] = Field([], description="names of numbers: shown once per value of their first axis")
     otherwise: str = Field("", description="shown instead where it does not hold; 'failed': numbers that break a rule")
     reason: str = Field("", description="why it does not hold, as far as was found out")
-
-
-class Reproduction(Model):
-    """A claim about the published numbers themselves: whether those simulated are as close to them as stated."""
-
-    text: str
-    test: Literal["exact", "inside", "close"] = Field(description="inside: the range over seeds, widened by the margin")
-    margin: float = 0
-    quantities: list[str]
-    cases: list[str] = Field(["*"], description="names or globs")
-    reason: str = ""
-
-
-class Prediction(Model):
-    """A claim about the rows said in advance: their median deviation is at most so large."""
-
-    text: str
-    median: float
 
 
 def claims_of(spec: ClaimOf, quantities: Mapping[str, Quantity], published: CaseResults | None) -> Iterator[Claim]:
@@ -183,49 +161,58 @@ TESTS: Mapping[str, Callable[[SeedSpread, float, float], bool]] = {
 }
 
 
-def reproduction_of(spec: Reproduction, quantities: Mapping[str, Quantity], rows: Sequence[Published]) -> Claim:
-    """Return the claim about the published rows of quantities and cases."""
-    chosen = [
-        row
-        for row in rows
-        if row.value is not None
-        and row.quantity in spec.quantities
-        and any(fnmatchcase(row.case, pattern) for pattern in spec.cases)
-    ]
-    return Claim(spec.text, partial(_reproduced, spec, quantities, chosen), spec.reason)
+class Reproduction(Model):
+    """A claim about the published numbers themselves: whether those simulated are as close to them as stated."""
+
+    text: str
+    test: Literal["exact", "inside", "close"] = Field(description="inside: the range over seeds, widened by the margin")
+    margin: float = 0
+    quantities: list[str]
+    cases: list[str] = Field(["*"], description="names or globs")
+    reason: str = ""
+
+    def claim(self, quantities: Mapping[str, Quantity], rows: Sequence[Published]) -> Claim:
+        """Return the claim about the published rows of these quantities and cases."""
+        chosen = [
+            (row, row.value)
+            for row in rows
+            if row.value is not None
+            and row.quantity in self.quantities
+            and any(fnmatchcase(row.case, pattern) for pattern in self.cases)
+        ]
+
+        def check(results: CaseResults) -> ClaimVerdict:
+            count, missed = 0, []
+            for row, value in chosen:
+                ours = results.spread(row.case, quantities[row.quantity].of) if row.case in results.points else None
+                if ours is None:
+                    continue
+                count += 1
+                if not TESTS[self.test](ours, value, self.margin):
+                    limits = f"{number(ours.least)} to {number(ours.most)}"
+                    missed.append(f"{row.case}, {row.quantity}: published {number(value)}, ours {limits}")
+            if not count:
+                raise NotSimulatedError(self.text)
+            return ClaimVerdict(not missed, "; ".join([f"{count - len(missed)} of {count}", *missed]) + ".")
+
+        return Claim(self.text, check, self.reason)
 
 
-def _reproduced(
-    spec: Reproduction, quantities: Mapping[str, Quantity], rows: Sequence[Published], results: CaseResults
-) -> ClaimVerdict:
-    count, missed = 0, []
-    for row in rows:
-        ours = results.spread(row.case, quantities[row.quantity].of) if row.case in results.points else None
-        if ours is None or row.value is None:
-            continue
-        count += 1
-        if not TESTS[spec.test](ours, row.value, spec.margin):
-            limits = f"{number(ours.least)} to {number(ours.most)}"
-            missed.append(f"{row.case}, {row.quantity}: published {number(row.value)}, ours {limits}")
-    if not count:
-        raise NotSimulatedError(spec.text)
-    return ClaimVerdict(not missed, "; ".join([f"{count - len(missed)} of {count}", *missed]) + ".")
+class Prediction(Model):
+    """A claim about the rows said in advance: their median deviation is at most so large."""
 
+    text: str
+    median: float
 
-def prediction_of(spec: Prediction, quantities: Mapping[str, Quantity], rows: Sequence[Published]) -> Claim:
-    """Return the claim about the published rows that are predicted."""
-    predicted = [row for row in rows if row.role == "predicted" and row.value]
-    return Claim(spec.text, partial(_predicted, spec, quantities, predicted))
+    def claim(self, quantities: Mapping[str, Quantity], rows: Sequence[Published]) -> Claim:
+        """Return the claim about the published rows that are predicted."""
+        predicted = [(row, row.value) for row in rows if row.role == "predicted" and row.value]
 
+        def check(results: CaseResults) -> ClaimVerdict:
+            found = [abs(results.mean(row.case, quantities[row.quantity].of) / value - 1) for row, value in predicted]
+            # A median of NaNs is none.
+            middle = math.nan if any(map(math.isnan, found)) else median(found)
+            shown = f"median {middle:.1%}, most {max(found):.0%}, of {len(found)} rows"
+            return ClaimVerdict(middle <= self.median, shown)
 
-def _predicted(
-    spec: Prediction, quantities: Mapping[str, Quantity], rows: Sequence[Published], results: CaseResults
-) -> ClaimVerdict:
-    found = [
-        abs(results.mean(row.case, quantities[row.quantity].of) / row.value - 1)
-        for row in rows
-        if row.value is not None
-    ]
-    # A median of NaNs is none.
-    middle = math.nan if any(map(math.isnan, found)) else median(found)
-    return ClaimVerdict(middle <= spec.median, f"median {middle:.1%}, most {max(found):.0%}, of {len(found)} rows")
+        return Claim(self.text, check)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,25 @@ import numpy as np
 
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.outcome import NEVER
-from ailb_gen.sim.statistics import TIERS, distribution, first_start_ps, is_flow, job_times, link_loads
+from ailb_gen.sim.statistics import distribution, first_start_ps, job_times, link_loads, links_by_tiers
 from ailb_gen.sim.unloaded import slowdowns
 
 if TYPE_CHECKING:
+    from ailb_gen.sim.fabric import Float64
     from ailb_gen.sim.outcome import SimulationOutcome
     from ailb_gen.sim.point import ExtraMeasurement, SimulationRun
 
 BITS_PER_GBIT = 10**9
+
+
+def _times_us(run: SimulationRun, outcome: SimulationOutcome, label: str, within_ps: float = math.inf) -> Float64:
+    """Return the completion times of the flows of a label that ended by a time."""
+    flows = run.workload.flows()
+    ours = flows[run.workload.label[flows] == run.workload.labels.index(label)]
+    finish = outcome.finish_ps[ours]
+    ended = ours[(finish != NEVER) & (finish <= within_ps)]
+    times: Float64 = (outcome.finish_ps[ended] - outcome.start_ps[ended]) / PS_PER_US
+    return times
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +42,8 @@ class CompletionCdf:
 
     def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> list[float]:
         """Return completion times in rising order; empty without flows that ended."""
-        flows = is_flow(run.workload)
-        ours = flows[run.workload.label[flows] == run.workload.labels.index(self.label)]
-        ended = ours[outcome.finish_ps[ours] != NEVER]
-        if not len(ended):
-            return []
-        times = (outcome.finish_ps[ended] - outcome.start_ps[ended]) / PS_PER_US
-        found: list[float] = np.quantile(times, np.linspace(0, 1, self.points)).tolist()
+        times = _times_us(run, outcome, self.label)
+        found: list[float] = np.quantile(times, np.linspace(0, 1, self.points)).tolist() if len(times) else []
         return found
 
 
@@ -50,11 +56,7 @@ class EndedBy:
 
     def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> dict[str, Any]:
         """Return their count, mean, percentiles and maximum."""
-        flows = is_flow(run.workload)
-        ours = flows[run.workload.label[flows] == run.workload.labels.index(self.label)]
-        finish = outcome.finish_ps[ours]
-        ended = ours[(finish != NEVER) & (finish <= self.us * PS_PER_US)]
-        return asdict(distribution((outcome.finish_ps[ended] - outcome.start_ps[ended]) / PS_PER_US))
+        return distribution(_times_us(run, outcome, self.label, self.us * PS_PER_US))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class SlowdownBySize:
 
         Flows count that count in the statistics of the point, and have ended.
         """
-        flows = is_flow(run.workload)
+        flows = run.workload.flows()
         start, finish = outcome.start_ps[flows], outcome.finish_ps[flows]
         counted = (start >= run.point.after_ps + first_start_ps(outcome)) & (finish != NEVER)
         flows = flows[counted]
@@ -88,7 +90,7 @@ class SlowdownBySize:
         found = []
         for number, edge in enumerate((*self.edges, None)):
             about = distribution(slow[place == number])
-            found.append({"edge": edge, "flows": about.count, "mean": about.mean, "p99": about.p99})
+            found.append({"edge": edge, "flows": about["count"], "mean": about["mean"], "p99": about["p99"]})
         return found
 
 
@@ -102,10 +104,8 @@ class LoadByRate:
     def __call__(self, run: SimulationRun, outcome: SimulationOutcome) -> dict[str, float]:
         """Return the mean load by rate, in Gb/s as text, in both directions."""
         fabric = run.fabric
-        ends = {name: tier for tier, name in TIERS.items()}
-        one, other = ends[self.source], ends[self.target]
-        tiers = np.stack([fabric.tier[fabric.link_source], fabric.tier[fabric.link_target]])
-        ours = (tiers == [[one], [other]]).all(axis=0) | (tiers == [[other], [one]]).all(axis=0)
+        names = (f"{self.source} to {self.target}", f"{self.target} to {self.source}")
+        ours = np.any([between for name, between in links_by_tiers(fabric) if name in names], axis=0)
         loads = link_loads(fabric, outcome)
         found = {}
         for rate in sorted({*fabric.rate_bps[ours].tolist()}):

@@ -147,10 +147,6 @@ class Summary:
     conclusions: Sequence[str]
 
 
-def _no_figures(results: CaseResults) -> Sequence[Figure]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Study:
     """A body of measurements and how it is repeated.
@@ -170,7 +166,7 @@ class Study:
     published: Sequence[Published]
     claims: Sequence[Claim] = ()
     calibrated: Sequence[Calibrated] = ()
-    figures: Callable[[CaseResults], Sequence[Figure]] = _no_figures
+    figures: Callable[[CaseResults], Sequence[Figure]] = lambda results: ()
     notes: str = ""
     intents: Mapping[str, str | Path] = field(default_factory=dict)
     summary: Callable[[CaseResults], Summary] | None = None

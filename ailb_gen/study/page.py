@@ -1,11 +1,23 @@
-"""The page of a study: Markdown with its table, claims, calibrated parameters and figures."""
+"""The directory of a study: its page in Markdown, `study.md`, `study.json`, figures.
+
+Finished points are below `points`. Importing this module raises UsageError where matplotlib is missing.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from ailb_gen.atomic import replace_file
+from ailb_gen.sim.results import PROGRAM, writing
+from ailb_gen.study.figures import drawn
 from ailb_gen.study.model import CaseResults, Figure, Study, Summary
 from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, verdict_text
+
+RECORD = "study.json"
 
 
 def page(study: Study, results: CaseResults, figures: Sequence[Figure], command: str) -> str:
@@ -42,8 +54,7 @@ def _table(rows: Sequence[ComparedRow]) -> Iterator[str]:
     yield from ("| case | quantity | published | ours | deviation | |", "|---|---|---:|---:|---:|---|")
     for row in rows:
         about = row.published
-        role = "" if about.role == "compared" else about.role
-        yield f"| {_cell(about.case)} | {_cell(about.quantity)} | {' | '.join(cells(row))} | {role} |"
+        yield f"| {_cell(about.case)} | {_cell(about.quantity)} | {' | '.join(cells(row))} | {row.role} |"
     yield ""
 
 
@@ -73,3 +84,30 @@ def _calibrated(study: Study) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
+    """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
+    return {
+        "program": PROGRAM,
+        "study": study.name,
+        "digest": study.digest(),
+        "interrupted": interrupted,
+        "rows": [asdict(row) for row in compared(study, results)],
+        "claims": [asdict(one) for one in checked(study, results)],
+        "calibrated": [asdict(one) for one in study.calibrated],
+        "summary": None if study.summary is None else asdict(study.summary(results)),
+        "points": {case: list(points) for case, points in results.points.items()},
+    }
+
+
+def write(study: Study, results: CaseResults, out: Path, command: str, interrupted: bool) -> None:
+    """Write page, record and figures of a study. Raises OutputError, UsageError without matplotlib."""
+    figures = study.figures(results)
+    files = {f"{figure.name}.{form}": data for figure in figures for form, data in drawn(figure).items()}
+    files[RECORD] = (json.dumps(record(study, results, interrupted), indent=1) + "\n").encode()
+    files["study.md"] = page(study, results, figures, command).encode()
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            replace_file(out / name, data)

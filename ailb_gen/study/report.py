@@ -95,31 +95,25 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
     else:
         table = {
             "headings": ("case", "quantity", "published", "ours", "deviation", "role"),
-            "rows": [(row.published.case, row.published.quantity, *cells(row), _role(row)) for row in rows],
+            "rows": [(row.published.case, row.published.quantity, *cells(row), row.role) for row in rows],
         }
     yield charts_section("numbers", "Numbers", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
-
-
-def _role(row: ComparedRow) -> str:
-    return "" if row.published.role == "compared" else row.published.role
 
 
 def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:
     """Yield a chart per quantity: the published number of every case, and ours with its range."""
     for quantity in dict.fromkeys(row.published.quantity for row in rows):
-        ours = [row for row in rows if row.published.quantity == quantity]
-        known = [row for row in ours if row.published.value is not None and row.ours is not None]
+        known = [
+            (row.published.case, row.published.value, row.ours)
+            for row in rows
+            if row.published.quantity == quantity and row.published.value is not None and row.ours is not None
+        ]
         if known:
             text = f"{CASES} of {len(known)} cases." if len(known) > CASES else ""
-            bars = {row.published.case: _pair(row.published.value, row.ours) for row in known[:CASES]}
+            bars: dict[str, dict[str, Bar | None]] = {
+                case: {"published": Bar(value, value, value), "ours": _bar(ours)} for case, value, ours in known[:CASES]
+            }
             yield Bars(quantity, Axis(""), bars, text)
-
-
-def _pair(published: float | None, ours: SeedSpread | None) -> dict[str, Bar | None]:
-    return {
-        "published": None if published is None else Bar(published, published, published),
-        "ours": None if ours is None else _bar(ours),
-    }
 
 
 def _bar(spread: SeedSpread) -> Bar:

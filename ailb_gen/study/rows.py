@@ -26,6 +26,11 @@ class ComparedRow:
     ours: SeedSpread | None
     deviation: float | None
 
+    @property
+    def role(self) -> str:
+        """The role of the published number, empty if it is only compared."""
+        return "" if self.published.role == "compared" else self.published.role
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -127,7 +132,7 @@ def _row_lines(rows: Sequence[ComparedRow], paint: Paint) -> list[str]:
         return ["no results"]
     lines: list[Sequence[str]] = [["", "published", "ours", "deviation"]]
     for row in rows:
-        role = "" if row.published.role == "compared" else f" ({row.published.role})"
+        role = f" ({row.role})" if row.role else ""
         lines.append([f"  {row.published.quantity}{role}", *cells(row)])
     # The row of every line: a wrapped row has several.
     numbers: list[int] = []

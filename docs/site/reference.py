@@ -213,7 +213,6 @@ _FLOWS = {
     LEAST_LOADED: "one path, the least loaded",
     LEAST_LOADED_NEXT: "one path, the least loaded over two links",
     SPREAD: "all paths, evenly",
-    None: "not simulated",
 }
 
 

@@ -72,6 +72,7 @@ def asked(folder: Path, line: str, shell: str = "fish", **more: str) -> list[str
         (f"ailb-gen rib -C {LAB} stripe1", ["stripe1-leaf1", "stripe1-leaf2"]),
         (f"ailb-gen fib -C {LAB} --fail spine", SPINES),
         ("ailb-gen study wh", ["what-if"]),
+        ("ailb-gen simulate --balancer ecmp,dlb-", ["ecmp,dlb-assigned-flow", "ecmp,dlb-per-packet"]),
         (f"ailb-gen rollback {FABRIC} {LAB} --state runs ", ["0002-b", "0001-a"]),
         ("ailb-gen lab status --lab my", ["mylab"]),
         ("ailb-gen lab shell stripe2-leaf", ["stripe2-leaf1", "stripe2-leaf2"]),
@@ -121,7 +122,9 @@ def test_the_list_of_studies_is_that_of_the_program() -> None:
     assert tuple(table.STUDIES) == complete.STUDIES
 
 
-@pytest.mark.parametrize("words", ["validate x --checks A", "path -C {lab} g", "init --platform q", "rollback x y "])
+@pytest.mark.parametrize(
+    "words", ["validate x --checks A", "path -C {lab} g", "init --platform q", "rollback x y ", "simulate --balancer d"]
+)
 def test_little_is_imported(tmp_path: Path, words: str) -> None:
     line = f"ailb-gen {words.format(lab=LAB)}"
     environment = {"_AILB_GEN_COMPLETE": "complete_bash", "COMP_WORDS": line}

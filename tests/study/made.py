@@ -1,9 +1,11 @@
-"""A small study with made-up numbers, and results for it."""
+"""A small study with made-up numbers, and results for it; and studies that are simulated."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
+from ailb_gen.sim.point import simulate
 from ailb_gen.study.model import (
     BarFigure,
     Calibrated,
@@ -16,7 +18,9 @@ from ailb_gen.study.model import (
     Published,
     Study,
 )
-from ailb_gen.study.quantities import Quantity
+from ailb_gen.study.points import folder_of, study_points
+from ailb_gen.study.quantities import Quantity, Statistics
+from ailb_gen.study.rows import checked
 
 SCENARIO = {
     "fabric": {"clos": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2}},
@@ -75,3 +79,24 @@ RESULTS = CaseResults(
         "adaptive": [{"end_us": 8.5, "packets": 0.25}, {"end_us": None, "packets": 0.25}],
     }
 )
+
+
+def simulated(study: Study) -> CaseResults:
+    """The results of all cases."""
+    found: dict[str, list[Statistics]] = defaultdict(list)
+    with folder_of(study) as folder:
+        points, _ = study_points(study, folder)
+        for point in points:
+            found[point.variant].append(simulate(point, tables=False).statistics)
+    return CaseResults(found)
+
+
+def holding(study: Study, results: CaseResults) -> set[str]:
+    """The texts of the claims that hold."""
+    return {one.text for one in checked(study, results) if one.verdict is not None and one.verdict.holds}
+
+
+def failing(study: Study, results: CaseResults) -> set[int]:
+    """The places of the claims that do not hold, or have no verdict."""
+    held = holding(study, results)
+    return {number for number, claim in enumerate(study.claims) if claim.text not in held}

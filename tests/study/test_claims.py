@@ -14,8 +14,6 @@ from ailb_gen.study.claims import (
     Prediction,
     Reproduction,
     claims_of,
-    prediction_of,
-    reproduction_of,
 )
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published
 from ailb_gen.study.quantities import Quantity
@@ -168,9 +166,8 @@ ROWS = (
     [("exact", 0, 1000.0, 1001.0), ("close", 0.1, 1090.0, 1110.0), ("inside", 0.1, 1110.0, 1120.0)],
 )
 def test_published_rows_are_reproduced(test: Any, margin: float, good: float, bad: float) -> None:
-    claim = reproduction_of(
-        Reproduction(text="all", test=test, margin=margin, quantities=[TIME, LOST], cases=["*, x"]), QUANTITIES, ROWS
-    )
+    spec = Reproduction(text="all", test=test, margin=margin, quantities=[TIME, LOST], cases=["*, x"])
+    claim = spec.claim(QUANTITIES, ROWS)
     assert claim.check(results(**{"a, x": [good]})) == ClaimVerdict(True, "1 of 1.")
     missed = claim.check(results(**{"a, x": [bad], "b, x": [2000.0], "c, y": [1.0]}))
     assert not missed.holds
@@ -180,7 +177,7 @@ def test_published_rows_are_reproduced(test: Any, margin: float, good: float, ba
 
 
 def test_predictions_are_met_by_their_median() -> None:
-    claim = prediction_of(Prediction(text="met", median=0.15), QUANTITIES, ROWS)
+    claim = Prediction(text="met", median=0.15).claim(QUANTITIES, ROWS)
     assert claim.check(results(**{"a, x": [1100.0], "b, x": [2300.0]})) == ClaimVerdict(
         True, "median 12.5%, most 15%, of 2 rows"
     )

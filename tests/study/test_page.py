@@ -10,8 +10,7 @@ import pytest
 from ailb_gen.errors import OutputError
 from ailb_gen.study.figures import drawn
 from ailb_gen.study.model import CaseResults
-from ailb_gen.study.page import page
-from ailb_gen.study.write import write
+from ailb_gen.study.page import page, write
 from tests.study.made import RESULTS, STUDY, figures
 
 PAGE = f"""\

@@ -1,13 +1,14 @@
-"""The start of flows: their records, their first packets."""
+"""The graph of flows and computations: who may start, who has ended; records of flows and their first packets."""
 
 from ailb_gen.sim.engine import dcqcn
+from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import begin_flow, choose
+from ailb_gen.sim.engine.events import add_timer
 from ailb_gen.sim.engine.jit import compiled, inlined, spliced
 from ailb_gen.sim.engine.links import join, kick
-from ailb_gen.sim.engine.nic import activate, begin_message, nic_link, payload_of
+from ailb_gen.sim.engine.nic import activate, begin_message, data_packet, nic_link
 from ailb_gen.sim.engine.random import mix
-from ailb_gen.sim.engine.records import DATA, FIRST_DATA, HOPS, IDLE, NEVER, NONE, RAW, EngineState
-from ailb_gen.sim.engine.wire import new_packet
+from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.fabric import UNREACHABLE
 
 
@@ -38,42 +39,29 @@ def _new_flow(state: EngineState, task: int, now: int) -> int:
     flow.key = mix((ends << 30) + (int(now) if state.parameters[0].hash_start else int(entry.port)))
     flow.packets = packets_of(state, task)
     flow.last_bytes = entry.amount - (flow.packets - 1) * config.payload_bytes
-    flow.priority = entry.priority + FIRST_DATA
-    flow.ring_next = NONE
-    flow.phase = IDLE
+    flow.priority = entry.priority + r.FIRST_DATA
+    flow.ring_next = r.NONE
+    flow.phase = r.IDLE
     flow.next = flow.unsent = flow.acknowledged = flow.repair = flow.highest = 0
-    flow.recovery = NONE
+    flow.recovery = r.NONE
     flow.timer = 0
     flow.available = now
     flow.expected = flow.arrived = 0
-    flow.latest = flow.refused = NONE
+    flow.latest = flow.refused = r.NONE
     flow.refused_at = 0
     flow.context = 0
     flow.path = 0
-    flow.epoch_at, flow.moved_at = NEVER, now
+    flow.epoch_at, flow.moved_at = r.NEVER, now
     flow.epoch_packets = flow.epoch_marks = 0
     flow.marks = 0
-    for hop in range(HOPS):
-        flow.choice[hop] = NONE
+    for hop in range(r.HOPS):
+        flow.choice[hop] = r.NONE
         flow.chosen_at[hop] = 0
     begin_flow(state, number, now)
     # Bits of an earlier flow that was given up.
     for word in range(state.arrived.shape[1]):
         state.arrived[number, word] = 0
         state.acknowledged[number, word] = 0
-    return number
-
-
-@inlined
-def _data_packet(state: EngineState, flow: int, sequence: int, now: int) -> int:
-    record = state.flows[flow]
-    number = new_packet(state, DATA, flow, payload_of(state, flow, sequence) + state.config[0].header_bytes)
-    packet = state.packets[number]
-    packet.sequence = sequence
-    packet.sent = now
-    packet.destination = record.destination
-    packet.key = record.key
-    packet.priority = record.priority
     return number
 
 
@@ -96,10 +84,10 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
         return
     flow = _new_flow(state, task, now)
     record = state.flows[flow]
-    if state.config[0].transport == RAW:
+    if state.config[0].transport == r.RAW:
         state.run[0].packets += record.packets
         for sequence in range(record.packets):
-            packet = _data_packet(state, flow, sequence, now)
+            packet = data_packet(state, flow, sequence, now)
             join(state, _nic(state, flow, packet, now), packet, now)
         return
     record.link = nic_link(state, record.source, flow)
@@ -109,3 +97,55 @@ def start_flow(state: EngineState, task: int, now: int) -> None:
         dcqcn.begin(state, flow)
     if activate(state, flow, now):
         kick(state, record.link, now)
+
+
+@inlined
+def make_ready(state: EngineState, task: int, now: int) -> None:
+    """Start a task as soon as its time has come."""
+    record = state.tasks[task]
+    run = state.run[0]
+    if record.not_before > now:
+        add_timer(state, record.not_before, r.START, task)
+        return
+    record.next_ready = r.NONE
+    if run.ready_head == r.NONE:
+        run.ready_head = task
+    else:
+        state.tasks[run.ready_tail].next_ready = task
+    run.ready_tail = task
+
+
+@compiled
+def end_task(state: EngineState, task: int, now: int) -> None:
+    """Note the end of a task; what waited for nothing else may start."""
+    record = state.tasks[task]
+    record.finish = now
+    state.run[0].ended += 1
+    for number in range(record.first_successor, state.tasks[task + 1].first_successor):
+        successor = state.successors[number]
+        state.tasks[successor].waits -= 1
+        if state.tasks[successor].waits == 0:
+            make_ready(state, successor, now)
+
+
+@compiled
+def next_arrivals(state: EngineState, now: int) -> None:
+    """Make the tasks ready that wait for nothing and whose time has come; start the timer for the next one."""
+    run = state.run[0]
+    while run.arrival < len(state.arrivals):
+        task = state.arrivals[run.arrival]
+        time = state.tasks[task].not_before
+        if time > now:
+            add_timer(state, time, r.ARRIVALS, r.NONE)
+            return
+        run.arrival += 1
+        make_ready(state, task, now)
+
+
+@compiled
+def compute(state: EngineState, task: int, now: int) -> None:
+    """Start a computation."""
+    if state.tasks[task].amount == 0:
+        end_task(state, task, now)
+    else:
+        add_timer(state, now + state.tasks[task].amount, r.COMPUTED, task)

@@ -27,11 +27,17 @@ def refuse(state: EngineState, link: int, packet: int) -> None:
 
 
 @inlined
+def fib_entry(state: EngineState, node: int, prefix: int) -> int:
+    """Return the next-hop set of a switch for a prefix, UNREACHABLE or LOCAL."""
+    config = state.config[0]
+    return state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + prefix]
+
+
+@inlined
 def next_hops(state: EngineState, node: int, packet: int) -> int:
     """Return the next-hop set of a packet at a switch."""
-    config = state.config[0]
     destination = state.destinations[state.packets[packet].destination]
-    entry = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
+    entry = fib_entry(state, node, destination.prefix)
     return destination.delivery if entry == LOCAL else entry
 
 

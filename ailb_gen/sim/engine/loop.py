@@ -3,14 +3,13 @@
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers import dispatch as balancer
 from ailb_gen.sim.engine.events import add_timer, remove_timer, schedule
-from ailb_gen.sim.engine.flows import packets_of, start_flow
+from ailb_gen.sim.engine.flows import compute, end_task, make_ready, next_arrivals, packets_of, start_flow
 from ailb_gen.sim.engine.forwarding import lose, next_hops, send_on
 from ailb_gen.sim.engine.jit import compiled, entry, inlined, spliced
 from ailb_gen.sim.engine.links import catch_up, kick, serve
 from ailb_gen.sim.engine.nic import rate_allows, release_flow
 from ailb_gen.sim.engine.random import happens
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.engine.tasks import compute, end_task, make_ready, next_arrivals
 from ailb_gen.sim.engine.transport import expire, receive_answer, receive_data
 from ailb_gen.sim.engine.wire import arrive, free_packet
 from ailb_gen.sim.fabric import UNREACHABLE

@@ -39,18 +39,10 @@ def window_packets(fabric: FabricArrays, settings: SimulationSettings) -> int:
     return max(1, int(round_trip / float(byte_ps(fabric).min()) / settings.packets.payload_bytes))
 
 
-def message_packets(settings: SimulationSettings) -> int:
-    """Return how many packets a message of a flow has; 0: a flow is one message."""
-    size = settings.transport.message_bytes
-    return 0 if size is None else max(1, -(-size // settings.packets.payload_bytes))
-
-
 def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> EngineState:
     """Return the state at time 0."""
     words = _words(fabric, workload, settings)
-    random, seeds = np.zeros(4, np.int64), np.zeros(len(fabric.names), np.int64)
-    seeded(seed, random)
-    seeded(seed ^ MASK, seeds)
+    random, seeds = seeded(seed, 4), seeded(seed ^ MASK, len(fabric.names))
     classes = int(max(0, workload.priority.max(initial=0) if workload.priority is not None else 0)) + r.FIRST_DATA + 1
     links = fabric.link_count
     bits = int(links).bit_length()
@@ -58,6 +50,7 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
     tasks, limiters = _tasks(workload, settings)
     hooks, parameters = HOOKS[settings.balancer.name], _parameters(settings)
     firsts, hosts = fabric.set_first, fabric.first_destination
+    changes = np.array([(one.at_ps, one.link, one.up) for one in fabric.changes], np.int64).reshape(-1, 3)
     queue = dict.fromkeys(("head", "tail", "ring_head", "ring_tail"), NONE)
     return EngineState(
         config=records(1, r.CONFIG, **_config(fabric, workload, settings, classes, bits)),
@@ -72,8 +65,8 @@ def new_state(fabric: FabricArrays, workload: Workload, settings: SimulationSett
         tasks=tasks,
         limiters=limiters,
         successors=np.array(workload.successors, np.int32),
-        arrivals=_arrivals(workload),
-        changes=_changes(fabric),
+        arrivals=workload.arrivals(),
+        changes=records(len(changes), r.CHANGED, time=changes[:, 0], link=changes[:, 1], up=changes[:, 2]),
         next_hops=np.stack([state.next_hops.reshape(-1) for state in fabric.forwarding]).astype(np.int32),
         fib_times=np.array([state.at_ps for state in fabric.forwarding], np.int64),
         sets=records(len(firsts) - 1, r.SET, first=firsts[:-1], count=np.diff(firsts)),
@@ -117,7 +110,7 @@ def _config(
         settings.measurement,
     )
     given = {name: getattr(part, name) for part in parts for name in part.__slots__ if name in r.SETTINGS}
-    transport, switches = settings.transport, settings.switches
+    transport, switches, message = settings.transport, settings.switches, settings.transport.message_bytes
     return {
         **{name: NONE if value is None else value for name, value in given.items()},
         "bits": bits,
@@ -140,7 +133,7 @@ def _config(
         "delayed": int(np.count_nonzero((workload.waits > 0) & (workload.start_ps > 0))),
         "round_robin": switches.scheduling == "round-robin",
         "window": window_packets(fabric, settings),
-        "message_packets": message_packets(settings),
+        "message_packets": 0 if message is None else max(1, -(-message // settings.packets.payload_bytes)),
         "reordering_packets": NO_LIMIT if transport.name == "timeout-only" else transport.reordering_packets,
         "fast_recovery_stages": min(settings.congestion.fast_recovery_stages, MOST_STAGES),
     }
@@ -205,19 +198,6 @@ def _tasks(workload: Workload, settings: SimulationSettings) -> tuple[Records, R
     if settings.congestion.name == "dcqcn":
         result["limiter"][:count], shared = shared_queue_pairs(workload)
     return result, records(max(1, shared), r.LIMITER, flow=NONE)
-
-
-def _arrivals(workload: Workload) -> r.Ints32:
-    """Return the tasks that wait for nothing, in the order of their times."""
-    first = np.flatnonzero(workload.waits == 0)
-    return first[np.argsort(workload.start_ps[first], kind="stable")].astype(np.int32)
-
-
-def _changes(fabric: FabricArrays) -> Records:
-    result = records(len(fabric.changes), r.CHANGED)
-    for number, change in enumerate(fabric.changes):
-        result[number] = (change.at_ps, change.link, change.up)
-    return result
 
 
 def _destinations(fabric: FabricArrays) -> Records:

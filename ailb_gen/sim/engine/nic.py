@@ -10,10 +10,18 @@ from ailb_gen.sim.engine.wire import new_packet
 
 
 @inlined
-def payload_of(state: EngineState, flow: int, sequence: int) -> int:
-    """Return the payload bytes of a packet of a flow."""
-    record = state.flows[flow]
-    return record.last_bytes if sequence == record.packets - 1 else state.config[0].payload_bytes
+def data_packet(state: EngineState, flow: int, sequence: int, now: int) -> int:
+    """Return a new packet of a flow."""
+    config, record = state.config[0], state.flows[flow]
+    payload = record.last_bytes if sequence == record.packets - 1 else config.payload_bytes
+    number = new_packet(state, r.DATA, flow, payload + config.header_bytes)
+    packet = state.packets[number]
+    packet.sequence = sequence
+    packet.sent = now
+    packet.destination = record.destination
+    packet.key = record.key + record.path
+    packet.priority = record.priority
+    return number
 
 
 @inlined
@@ -252,24 +260,19 @@ def next_packet(state: EngineState, link: int, priority: int, now: int) -> int:
     if sequence == r.NONE:
         release_flow(state, flow)
         return r.NONE
-    packet = new_packet(state, r.DATA, flow, payload_of(state, flow, sequence) + config.header_bytes)
-    entry = state.packets[packet]
-    entry.sequence = sequence
-    entry.sent = now
-    entry.destination = record.destination
-    entry.key = record.key + record.path
-    entry.priority = record.priority
+    packet = data_packet(state, flow, sequence, now)
     fresh = _note_sent(state, flow, sequence)
     if sequence == record.acknowledged:
         record.timeout_at = now + timeout_of(state, flow)
     if not record.timer:
         record.timer = 1
         add_timer(state, record.timeout_at, r.TIMEOUT, record.task)
-    on_wire = entry.bytes * state.links[link].byte_ps
+    size = state.packets[packet].bytes
+    on_wire = size * state.links[link].byte_ps
     duration = on_wire
     if config.dcqcn:
         settle_rate(state, flow, now)
-        duration = max(duration, int(entry.bytes / record.rate))
+        duration = max(duration, int(size / record.rate))
     if config.context_cache:
         duration += _use_context(state, flow)
     record.available = now + duration

@@ -1,5 +1,7 @@
 """Random numbers, hashes in 32-bit steps and powers, the same on every machine, compiled or not."""
 
+import numpy as np
+
 from ailb_gen.sim.engine.jit import inlined
 from ailb_gen.sim.engine.records import EngineState, Ints
 
@@ -54,12 +56,13 @@ def power(value: float, exponent: int) -> float:
     return result
 
 
-def seeded(seed: int, words: Ints) -> None:
-    """Fill the words of the generator from a seed (Steele et al., SplitMix, 2014)."""
-    value = seed & (2**64 - 1)
-    for number in range(len(words)):
+def seeded(seed: int, count: int) -> Ints:
+    """Return words of 32 bits from a seed: of the generator, or by which nodes hash (Steele et al., SplitMix, 2014)."""
+    words, value = np.zeros(count, np.int64), seed & (2**64 - 1)
+    for number in range(count):
         value = (value + 0x9E3779B97F4A7C15) & (2**64 - 1)
         mixed = value
         mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
         mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
         words[number] = ((mixed ^ (mixed >> 31)) & MASK) or 1
+    return words

@@ -1,7 +1,5 @@
 """Run a simulation: the compiled event loop in slices, with progress and an orderly end in between."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ailb_gen.errors import UsageError
@@ -11,7 +9,7 @@ from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import EngineState
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays
-from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome
+from ailb_gen.sim.outcome import COUNTS, LINK_COUNTS, TASK_COUNTS, Progress, SimulationOutcome, Watch
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
@@ -25,7 +23,7 @@ def simulate(
     workload: Workload,
     settings: SimulationSettings,
     seed: int,
-    watch: Callable[[Progress], bool] | None = None,
+    watch: Watch | None = None,
     sampler: Sampler | None = None,
 ) -> SimulationOutcome:
     """Run a workload on a fabric until all tasks have ended, nothing happens any more, or the time is over.

@@ -9,11 +9,11 @@ from ailb_gen.sim.engine import dcqcn
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.balancers.dispatch import answered, timed_out
 from ailb_gen.sim.engine.events import add_timer
+from ailb_gen.sim.engine.flows import end_task
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send, kick
 from ailb_gen.sim.engine.nic import activate, is_acknowledged, nic_link, release_flow, timeout_of
 from ailb_gen.sim.engine.records import EngineState
-from ailb_gen.sim.engine.tasks import end_task
 from ailb_gen.sim.engine.wire import free_packet, turn
 from ailb_gen.sim.fabric import UNREACHABLE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from itertools import groupby
 
 import numpy as np
@@ -14,12 +13,11 @@ from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Forwarding, Int32, Int64
 from ailb_gen.sim.fluid.events import DONE, MORE_WIDTH, PAUSED, advance, change_capacity, reroute
 from ailb_gen.sim.fluid.rates import sample
 from ailb_gen.sim.fluid.state import FOREVER, FluidState, grown, initial
-from ailb_gen.sim.outcome import LINK_COUNTS, TASK_COUNTS, TOTALS, Progress, SimulationOutcome
+from ailb_gen.sim.outcome import LINK_COUNTS, TASK_COUNTS, TOTALS, Progress, SimulationOutcome, Watch
 from ailb_gen.sim.series import Counters, Sampler
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.workload import Workload
 
-Watch = Callable[[Progress], bool]
 FIRST_SLOTS = 1024
 # Rates computed between two reports; adjusted so that reports come several times a second.
 FIRST_WORK, LEAST_WORK = 2000, 100
@@ -36,36 +34,32 @@ def simulate(
     watch: Watch | None = None,
     sampler: Sampler | None = None,
 ) -> SimulationOutcome:
-    """Return times of all tasks and bytes of all links; raises UsageError for a balancer without a rule for flows.
+    """Return times of all tasks and bytes of all links.
 
     `watch` is called several times a second; once it returns False the run stops, and its outcome is not complete.
     With a sampler the outcome is the same, and has a series.
     """
-    state = prepared(fabric, workload, settings, seed)
-    end = FOREVER if settings.until_ps is None else settings.until_ps
-    reporter = _Reporter(watch, workload.count)
-    hops = fabric.forwarding[0].next_hops
+    hops, end = fabric.forwarding[0].next_hops, FOREVER if settings.until_ps is None else settings.until_ps
+    run = _Run(prepared(fabric, workload, settings, seed), hops, watch, sampler)
     if not is_compiled("events.advance"):
         with one_compiler():
-            advance(state, hops, 0, 0)
+            advance(run.state, hops, 0, 0)
     going = True
     for at_ps, changes in _changes(fabric):
         if at_ps >= end or not going:
             break
-        state, going = _sampled(state, hops, at_ps, reporter, sampler)
+        going = run.sampled(at_ps)
         if going:
-            state.run[0]["now"] = at_ps
-            state, hops = changed(state, hops, changes)
-    if going:
-        state, going = _sampled(state, hops, end, reporter, sampler)
-    run = state.run[0]
-    if going and settings.until_ps is not None and run["ended"] < workload.count:
-        run["now"] = end
-    return _outcome(state, sampler)
+            run.state.run[0]["now"] = at_ps
+            run.state, run.hops = changed(run.state, run.hops, changes)
+    going = going and run.sampled(end)
+    if going and settings.until_ps is not None and run.state.run[0]["ended"] < workload.count:
+        run.state.run[0]["now"] = end
+    return _outcome(run.state, sampler)
 
 
 def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSettings, seed: int) -> FluidState:
-    """Return the state before the first event, with timers for the tasks that wait for none; raises UsageError."""
+    """Return the state before the first event, with timers for the tasks that wait for none."""
     balancer = BALANCERS[settings.balancer.name]
     rule, parameters = balancer.flow_rule(settings.balancer.parameters), balancer.values(settings.balancer.parameters)
     measured = settings.measurement
@@ -85,9 +79,8 @@ def prepared(fabric: FabricArrays, workload: Workload, settings: SimulationSetti
     run["same_seed"], run["hash_start"] = parameters.get("same_seed", 0), parameters.get("hash_start", 0)
     run["raw"] = settings.transport.name == "raw"
     run["interval"] = measured.load_interval_ps if samples else 0
-    first = np.flatnonzero(workload.waits == 0)
     # In order: such a list is a heap.
-    first = first[np.argsort(workload.start_ps[first], kind="stable")]
+    first = workload.arrivals()
     state.timers["key"][: len(first)] = workload.start_ps[first]
     state.timers["number"][: len(first)] = first
     run["timers"] = len(first)
@@ -118,27 +111,6 @@ def _wider(state: FluidState) -> FluidState:
     return grown(state, len(state.flows), int(state.run[0]["width"]) + 1)
 
 
-class _Reporter:
-    """Calls `watch` several times a second, and knows how much work lies between two calls."""
-
-    def __init__(self, watch: Watch | None, tasks: int) -> None:
-        self.watch, self.tasks = watch, tasks
-        self.work = FIRST_WORK if watch else FOREVER // 4
-        self.last = time.monotonic()
-
-    def goes_on(self, run: np.void) -> bool:
-        """Report, and return whether the run continues."""
-        if self.watch is None:
-            return True
-        now = time.monotonic()
-        spent, self.last = now - self.last, now
-        if spent < REPORT_S / 2:
-            self.work *= 2
-        elif spent > REPORT_S:
-            self.work = max(LEAST_WORK, self.work // 2)
-        return self.watch(Progress(int(run["now"]), int(run["events"]), int(run["ended"]), self.tasks))
-
-
 def advanced(state: FluidState, hops: Int32, limit: int, work: int) -> tuple[FluidState, bool]:
     """Run events before a time, growing the state as needed; return whether there are more (see `advance`)."""
     while (code := advance(state, hops, limit, work)) not in (DONE, PAUSED):
@@ -146,28 +118,47 @@ def advanced(state: FluidState, hops: Int32, limit: int, work: int) -> tuple[Flu
     return state, code == PAUSED
 
 
-def _until(state: FluidState, hops: Int32, limit: int, reporter: _Reporter) -> tuple[FluidState, bool]:
-    """Run all events before a time; return False if `watch` stopped it."""
-    more = True
-    while more:
-        state, more = advanced(state, hops, limit, reporter.work)
-        if more and not reporter.goes_on(state.run[0]):
-            return state, False
-    return state, True
+class _Run:
+    """A run: its state and its next hops. It calls `watch` several times a second."""
 
+    def __init__(self, state: FluidState, hops: Int32, watch: Watch | None, sampler: Sampler | None) -> None:
+        self.state, self.hops, self.watch, self.sampler = state, hops, watch, sampler
+        # What lies between two calls of `watch`.
+        self.work = FIRST_WORK if watch else FOREVER // 4
+        self.last = time.monotonic()
 
-def _sampled(
-    state: FluidState, hops: Int32, limit: int, reporter: _Reporter, sampler: Sampler | None
-) -> tuple[FluidState, bool]:
-    """Run all events before a time, with the samples that are due until then; return False if `watch` stopped it."""
-    while sampler is not None and sampler.next_ps < limit:
-        state, going = _until(state, hops, sampler.next_ps, reporter)
-        if not going:
-            return state, False
-        if limit == FOREVER and not _moves(state):
-            break
-        sampler.take(_counters(state, sampler.next_ps))
-    return _until(state, hops, limit, reporter)
+    def until(self, limit: int) -> bool:
+        """Run all events before a time; return False if `watch` stopped it."""
+        more = True
+        while more:
+            self.state, more = advanced(self.state, self.hops, limit, self.work)
+            if more and not self._goes_on():
+                return False
+        return True
+
+    def sampled(self, limit: int) -> bool:
+        """Run all events before a time, with the samples that are due until then; False if `watch` stopped it."""
+        sampler = self.sampler
+        while sampler is not None and sampler.next_ps < limit:
+            if not self.until(sampler.next_ps):
+                return False
+            if limit == FOREVER and not _moves(self.state):
+                break
+            sampler.take(_counters(self.state, sampler.next_ps))
+        return self.until(limit)
+
+    def _goes_on(self) -> bool:
+        """Report, and return whether the run continues."""
+        if self.watch is None:
+            return True
+        now, run = time.monotonic(), self.state.run[0]
+        spent, self.last = now - self.last, now
+        if spent < REPORT_S / 2:
+            self.work *= 2
+        elif spent > REPORT_S:
+            self.work = max(LEAST_WORK, self.work // 2)
+        progress = Progress(int(run["now"]), int(run["events"]), int(run["ended"]), len(self.state.tasks))
+        return self.watch(progress)
 
 
 def _moves(state: FluidState) -> bool:

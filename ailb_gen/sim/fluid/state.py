@@ -72,6 +72,7 @@ TASK = np.dtype(
     ],
     align=True,
 )
+TASK_COLUMNS = ("source", "target", "queue_pair", "port", "amount", "start_ps", "waits")
 # Entries of heaps: tasks by time, links by level.
 TIMER = np.dtype([("key", "i8"), ("number", "i4")], align=True)
 LEVEL = np.dtype([("key", "f8"), ("number", "i4")], align=True)
@@ -140,13 +141,23 @@ class FluidState(NamedTuple):
 def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, width: int, samples: int) -> FluidState:
     """Return the state before the first event; nothing is ready, and there are no timers."""
     links, nodes, tasks = fabric.link_count, len(fabric.names), workload.count
+    columns = {name: getattr(workload, name) for name in TASK_COLUMNS}
     run = records(1, RUN, this_round=1, hosts=fabric.host_count, width=width, free=slots)
     return FluidState(
         run=run,
-        links=_links(fabric),
+        links=records(
+            links,
+            LINK,
+            source=fabric.link_source,
+            target=fabric.link_target,
+            rate=fabric.rate_bps,
+            capacity=fabric.rate_bps,
+            delay=fabric.delay_ps,
+            head=NONE,
+        ),
         flows=records(slots, FLOW),
         entries=records(slots << width, ENTRY),
-        tasks=_tasks(workload),
+        tasks=records(tasks, TASK, began=NEVER, ended=NEVER, **columns),
         first_successor=workload.first_successor,
         successors=workload.successors,
         first_destination=fabric.first_destination,
@@ -155,7 +166,8 @@ def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, wid
         delivery_set=fabric.delivery_set,
         set_first=fabric.set_first,
         set_links=fabric.set_links,
-        seeds=_seeds(nodes, seed),
+        # Those that nodes have in the packet engine, so that both hash the same.
+        seeds=seeded(seed ^ MASK, nodes),
         timers=records(tasks + 1, TIMER),
         flowing=np.zeros(slots, dtype=np.int32),
         free=np.arange(slots, dtype=np.int32)[::-1].copy(),
@@ -168,32 +180,6 @@ def initial(fabric: FabricArrays, workload: Workload, seed: int, slots: int, wid
         nodes=np.zeros((2, nodes), dtype=np.int32),
         samples=np.zeros((samples, links)),
     )
-
-
-def _seeds(nodes: int, seed: int) -> Int64:
-    """Return the seeds that nodes have in the packet engine, so that both hash the same."""
-    words = np.zeros(nodes, dtype=np.int64)
-    seeded(seed ^ MASK, words)
-    return words
-
-
-def _links(fabric: FabricArrays) -> Records:
-    return records(
-        fabric.link_count,
-        LINK,
-        source=fabric.link_source,
-        target=fabric.link_target,
-        rate=fabric.rate_bps,
-        capacity=fabric.rate_bps,
-        delay=fabric.delay_ps,
-        head=NONE,
-    )
-
-
-def _tasks(workload: Workload) -> Records:
-    names = ("source", "target", "queue_pair", "port", "amount", "start_ps", "waits")
-    columns = {name: getattr(workload, name) for name in names}
-    return records(workload.count, TASK, began=NEVER, ended=NEVER, **columns)
 
 
 def grown(state: FluidState, slots: int, width: int) -> FluidState:

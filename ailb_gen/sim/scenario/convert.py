@@ -1,16 +1,23 @@
-"""Checked models to the plain settings of the engine: fields are named like the keys of the file, with their units."""
+"""Checked models to what the engine has: settings, and numbers of the hosts and links that a scenario names.
+
+Fields of settings are named like the keys of the file, with their units.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
-from ailb_gen.sim.fabric import FabricArrays, Float64
-from ailb_gen.sim.scenario.members import links_of
-from ailb_gen.sim.scenario.models import BalancerPart, Loss, Scenario, Switches
+from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
+from ailb_gen.sim.scenario.models import Loss, Scenario, Switches
+from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
@@ -22,6 +29,7 @@ from ailb_gen.sim.settings import (
     TransportSettings,
 )
 from ailb_gen.validation import Model
+from ailb_gen.wording import did_you_mean
 
 # The unit at the end of a field's name.
 UNIT = re.compile("_(bytes|ps|bps|packets)$")
@@ -30,12 +38,17 @@ UNIT = re.compile("_(bytes|ps|bps|packets)$")
 def settings_of(scenario: Scenario, fabric: FabricArrays, base: SimulationSettings) -> SimulationSettings:
     """Return the settings of a scenario with one balancer; `base` are those of the files. Raises UsageError."""
     transport, measure = scenario.transport, scenario.measure
+    balancer = base.balancer
+    if scenario.balancer:
+        # That of a variant; parameters that are absent are as in the files.
+        own = scenario.balancer[0]
+        balancer = BalancerSettings(own.name, dict(balancer.parameters) | dict(own.parameters))
     few = transport.timeout if transport.timeout_few is None else transport.timeout_few
     return replace(
         base,
         packets=PacketSettings(**values(scenario.packets, PacketSettings)),
         switches=_switches(scenario.switches, fabric, base.switches),
-        balancer=_balancer(scenario.balancer, base.balancer),
+        balancer=balancer,
         transport=TransportSettings(**values(transport, TransportSettings) | {"timeout_few_ps": few}),
         congestion=CongestionSettings(**values(scenario.congestion, CongestionSettings)),
         nics=NicSettings(**values(scenario.nics, NicSettings)),
@@ -76,8 +89,50 @@ def _loss(rows: tuple[Loss, ...], fabric: FabricArrays) -> Float64:
     return found
 
 
-def _balancer(parts: tuple[BalancerPart, ...], base: BalancerSettings) -> BalancerSettings:
-    """Return the one load balancer of a variant; parameters that are absent are as in the files."""
-    if not parts:
-        return base
-    return BalancerSettings(parts[0].name, dict(base.parameters) | dict(parts[0].parameters))
+def links_of(fabric: FabricArrays, pattern: str, what: str) -> list[int]:
+    """Return the directed links whose names match a name or glob. Raises UsageError."""
+    return _matching(fabric.link_names, pattern, what, "link")
+
+
+def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:
+    """Return the hosts that names and globs say, in their order, each once; all without any. Raises UsageError."""
+    names = fabric.names[: fabric.host_count]
+    found = [number for pattern in patterns for number in _matching(names, pattern, "hosts", "host")]
+    return np.array(list(dict.fromkeys(found)) if patterns else range(len(names)), dtype=np.int32)
+
+
+def _matching(names: Sequence[str], pattern: str, what: str, kind: str) -> list[int]:
+    found = [number for number, name in enumerate(names) if fnmatchcase(name, pattern)]
+    if not found:
+        known = f"names are such as {names[0]!r}" if names else f"the fabric has no {kind}s"
+        raise UsageError(f"{what}: no {kind} is called {pattern!r}; {did_you_mean(pattern, names) or known}")
+    return found
+
+
+def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:
+    """Return how many ranks in a row are GPUs of one server: as the scenario says, else as the names of hosts do."""
+    if part.per_server is not None:
+        return part.per_server
+    return 1 if part.kind in ("incast", "permutation") else _together(fabric, ranks.tolist())
+
+
+def servers_of(part: TrainingPart, fabric: FabricArrays, placed: Int32) -> Int64:
+    """Return the numbers of the servers of ranks: as the scenario says, else as the names of hosts do."""
+    if part.per_server is not None:
+        return np.arange(len(placed), dtype=np.int64) // part.per_server
+    names = [fabric.names[host].partition(":")[0] for host in placed.tolist()]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def _together(fabric: FabricArrays, ranks: Sequence[int]) -> int:
+    """Return how many ranks in a row are NICs of one server (`SERVER:NIC`), if it is the same number everywhere."""
+    servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
+    counts = Counter(servers)
+    together = [name for name, count in counts.items() for _ in range(count)] == servers
+    return next(iter(counts.values())) if together and len(set(counts.values())) == 1 else 1
+
+
+def addresses(fabric: FabricArrays) -> int:
+    """Return how many addresses hosts have, the most that all of them have."""
+    return max(1, int(min(np.diff(fabric.first_destination), default=1)))

@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ailb_gen.errors import UsageError
+from ailb_gen.intent.load import load
+from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import Network
+from ailb_gen.network.read import read_network
+from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from ailb_gen.sim.clos import clos
-from ailb_gen.sim.fabric import PS_PER_US, FabricArrays
-from ailb_gen.sim.failures import Outage, random_cables, with_outages, without_links
+from ailb_gen.sim.clos import clos, with_outages
+from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.failures import Outage, random_cables, without_links
 from ailb_gen.sim.from_network import from_network
 from ailb_gen.sim.memory import available_bytes, fabric_bytes, shown_bytes
 from ailb_gen.sim.network_balancer import balancer_settings, without_colors
 from ailb_gen.sim.network_settings import switch_settings
+from ailb_gen.sim.nics import server_nics
 from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.convert import settings_of
-from ailb_gen.sim.scenario.files import read_files
 from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
@@ -27,7 +31,6 @@ from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSe
 # The balancer for which colors decide.
 RLB = "rlb"
 NO_CLASSES = "level flow: all flows share links equally; 'priority' has no effect"
-DETECTION_PS = 1000 * PS_PER_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,6 @@ class Fabrics:
         self.folder = folder
         self.warnings: dict[str, None] = {}
         self._read: dict[tuple[Files, bool], tuple[Network, Routing]] = {}
-        self._bases: dict[tuple[FabricPart, tuple[Outage, ...], str], Base] = {}
         self._built: dict[tuple[FabricPart, tuple[Outage, ...], bool], tuple[FabricArrays, BufferSettings]] = {}
         self._random: dict[tuple[int, float, int], FabricArrays] = {}
 
@@ -60,36 +62,28 @@ class Fabrics:
     def base(self, scenario: Scenario) -> Base:
         """Return a scenario's fabric without random failures. Raises UsageError, IntentError."""
         outages = tuple(
-            Outage(one.name, one.at, one.back, _detection(one)) for one in scenario.failures if one.name is not None
+            Outage(one.name, one.at, one.back, one.detection_ps) for one in scenario.failures if one.name is not None
         )
         name = self.balancer(scenario)
-        key = scenario.fabric, outages, name
-        if key not in self._bases:
-            self._bases[key] = self._base(scenario.fabric, outages, name)
-        return self._bases[key]
-
-    def fabric(self, scenario: Scenario, seed: int) -> FabricArrays:
-        """Return the fabric of one seed. Raises UsageError, IntentError."""
-        found = self.base(scenario).fabric
-        for number, failure in enumerate(scenario.failures):
-            if failure.random is not None:
-                key = id(found), failure.random, seed + (number << 32)
-                if key not in self._random:
-                    self._random[key] = without_links(found, random_cables(found, *key[1:]))
-                found = self._random[key]
-        return found
-
-    def _base(self, part: FabricPart, outages: tuple[Outage, ...], balancer: str) -> Base:
-        """Return the fabric for a load balancer: for all but RLB, one that is routed without regard to colors."""
-        colored = balancer == RLB
-        key = part, outages, colored
+        # For all load balancers but RLB, the fabric is routed without regard to colors.
+        key = scenario.fabric, outages, name == RLB
         if key not in self._built:
-            self._built[key] = self._build(part, outages, colored)
+            self._built[key] = self._build(*key)
         fabric, switches = self._built[key]
-        settings = BalancerSettings(balancer)
-        if part.files is not None:
-            settings = balancer_settings(self._files(part.files, colored=True)[0], balancer)
+        settings, files = BalancerSettings(name), scenario.fabric.files
+        if files is not None:
+            settings = balancer_settings(self._files(files, colored=True)[0], name)
         return Base(fabric, SimulationSettings(switches=switches, balancer=settings))
+
+    def failed(self, fabric: FabricArrays, failures: Sequence[FailurePart], seed: int) -> FabricArrays:
+        """Return a fabric with the random failures of one seed."""
+        for number, failure in enumerate(failures):
+            if failure.random is not None:
+                key = id(fabric), failure.random, seed + (number << 32)
+                if key not in self._random:
+                    self._random[key] = without_links(fabric, random_cables(fabric, *key[1:]))
+                fabric = self._random[key]
+        return fabric
 
     def _build(
         self, part: FabricPart, outages: tuple[Outage, ...], colored: bool
@@ -105,13 +99,32 @@ class Fabrics:
     def _files(self, part: Files, colored: bool) -> tuple[Network, Routing]:
         """Return the network that files describe, with or without colors."""
         if (part, True) not in self._read:
-            found, warnings = read_files(part, self.folder)
-            self._read[part, True] = found
+            self._read[part, True], warnings = _read(part, self.folder)
             self.warnings |= dict.fromkeys(warnings)
         if (part, colored) not in self._read:
             network = without_colors(self._read[part, True][0])
             self._read[part, colored] = network, Routing(network)
         return self._read[part, colored]
+
+
+def _read(part: Files, folder: Path) -> tuple[tuple[Network, Routing], list[str]]:
+    """Read a fabric's files; returns what they are and warnings. Raises UsageError, IntentError, OutputError."""
+    artifacts = folder / part.artifacts
+    warnings = []
+    if part.fabric is not None:
+        intent = load(folder / part.fabric)
+        manifest = read_any(artifacts) if artifacts.is_dir() else None
+        if manifest is not None and manifest.fabric not in ("", intent.fabric.name):
+            raise UsageError(
+                f"{artifacts}: these are the files of the fabric {manifest.fabric!r}, and {part.fabric} describes "
+                f"{intent.fabric.name!r}"
+            )
+        if manifest is not None and manifest.input_sha256 not in (None, intent.digest):
+            warnings.append(f"{artifacts}: {part.fabric} has changed since these files were generated")
+    network = read_network(artifacts, lambda written, tree: 0).network
+    warnings += [f"{defect.place or defect.scope}: {defect.message}" for defect in network.defects]
+    warnings += [doubt for nic in server_nics(network) for doubt in nic.doubts]
+    return (network, Routing(network, frozenset(), Graph(network))), warnings
 
 
 def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], list[str]]:
@@ -133,7 +146,7 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
                 variant.name or fabrics.balancer(scenario),
                 seed,
                 scenario.level,
-                fabrics.fabric(scenario, seed),
+                fabrics.failed(base.fabric, scenario.failures, seed),
                 settings,
                 recipe,
                 scenario.measure.after,
@@ -141,13 +154,6 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
             for seed in dict.fromkeys(scenario.seeds)
         ]
     return found, list(fabrics.warnings)
-
-
-def _detection(failure: FailurePart) -> int:
-    """Return how long FIBs take to follow; what is down from the start was noticed before."""
-    if failure.detection is not None:
-        return failure.detection
-    return DETECTION_PS if failure.at else 0
 
 
 def _clos(part: Clos, colored: bool) -> FabricArrays:

@@ -1,22 +1,31 @@
-"""Read a scenario file into checked models, one per variant of its sweep."""
+"""Read a scenario into checked models, one per variant of its sweep: a file, or the short form of the command line.
+
+Values for paths, from `--set` and from `sweep`, are put into the data before it is checked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import copy
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path as FilePath
+from typing import Any
 
-from ailb_gen.errors import IntentError, Place, Problem
+from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.sim.balancers import BALANCERS
-from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario
-from ailb_gen.sim.scenario.overrides import read_path, replaced, with_settings
+from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario, timed_failure
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
 MAX_VARIANTS = 10_000
+# Sections for which a name can stand.
+NAMED = frozenset({"balancer", "transport", "congestion"})
+STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)((?:\[[0-9]{1,6}\])*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +90,7 @@ def _combinations(source: Source, scenario: Scenario) -> Iterator[tuple[str, Sou
             reason = "needs at least one value, and cannot be swept itself"
             raise IntentError([Problem("out-of-range", source.locate(where), dotted(where), reason)])
         axes.append([(key, path, value, source.locate((*where, n))) for n, value in enumerate(values)])
-    count = 1
-    for axis in axes:
-        count *= len(axis)
+    count = prod(map(len, axes))
     if count > MAX_VARIANTS:
         reason = f"these are {count:,} combinations; at most {MAX_VARIANTS:,} can be simulated"
         raise IntentError([Problem("out-of-range", source.locate(("sweep",)), "sweep", reason)])
@@ -91,11 +98,99 @@ def _combinations(source: Source, scenario: Scenario) -> Iterator[tuple[str, Sou
         swept = source
         for _, path, value, place in chosen:
             swept = replaced(swept, path, value, place)
-        yield ", ".join(f"{key}={_text(value)}" for key, _, value, _ in chosen), swept
+        yield ", ".join(f"{key}={value}" for key, _, value, _ in chosen), swept
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else f"{value}"
+def read_path(text: str, what: str) -> Path:
+    """Read a path such as `traffic[0].load`; `what` names it in messages. Raises UsageError."""
+    path: Path = ()
+    for part in text.split("."):
+        found = STEP.fullmatch(part)
+        if found is None:
+            raise UsageError(f"{what}: {text!r} is not a path; write keys and list places, such as traffic[0].load")
+        path = (*path, found[1], *map(int, re.findall(r"[0-9]+", found[2])))
+    return path
+
+
+def with_settings(source: Source, words: Iterable[str]) -> Source:
+    """Return a scenario with every `PATH=VALUE` put in; values are YAML. Raises UsageError, IntentError."""
+    for word in words:
+        name, equals, text = word.partition("=")
+        what = f"--set {word}"
+        if not equals:
+            raise UsageError(f"{what}: write PATH=VALUE")
+        value = read_yaml(text, what)
+        path = read_path(name.strip(), what)
+        source = replaced(source, path, value.data, Place(what, 0))
+    return source
+
+
+def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  # noqa: ANN401 - what YAML holds
+    """Return a source with another value at a path; mappings that lead there are made. Raises IntentError."""
+    data = copy.deepcopy(source.data)
+    parent = holder = data
+    for depth, step in enumerate(path):
+        here = path[:depth]
+        if isinstance(holder, str) and here[0] in NAMED:
+            # `transport: raw` is short for `transport: {name: raw}`.
+            parent[path[depth - 1]] = holder = {"name": holder}
+        if isinstance(step, int):
+            count = len(holder) if isinstance(holder, list) else 0
+            if step >= count:
+                reason = f"there is no entry {step}: {dotted(here) or 'this'} has {count}, counted from 0"
+                raise IntentError([Problem("out-of-range", place, dotted(path), reason)])
+        elif not isinstance(holder, dict):
+            reason = f"{dotted(here)} is not a mapping; give all of it"
+            raise IntentError([Problem("wrong-type", place, dotted(path), reason)])
+        if depth + 1 == len(path):
+            holder[step] = value
+        else:
+            if not isinstance(step, int) and holder.get(step) is None:
+                if isinstance(path[depth + 1], int):
+                    reason, hint = "there is no such list", did_you_mean(step, holder)
+                    raise IntentError([Problem("unknown-key", place, dotted(path[: depth + 1]), reason, hint)])
+                holder[step] = {}
+            parent, holder = holder, holder[step]
+    places = {known: where for known, where in source.places.items() if known[: len(path)] != path}
+    # Keys above it that the file lacks have this place, too.
+    for end in range(1, len(path) + 1):
+        places.setdefault(path[:end], place)
+    return Source(source.file, data, places)
+
+
+def short_scenario(
+    fabric: FilePath,
+    artifacts: FilePath,
+    collective: str,
+    size: str,
+    balancers: Sequence[str],
+    failed: Sequence[str],
+    queue_pairs: int | None,
+) -> Source:
+    """Return the scenario of a collective over all NICs, with the usual RoCE of hosts: go-back-N and DCQCN.
+
+    `failed` are words such as `leaf1:et-0/0/0@2ms`. Errors name the options.
+    """
+    job: dict[str, Any] = {"kind": collective, "bytes": size}
+    if queue_pairs is not None:
+        job["queue_pairs"] = queue_pairs
+    data: dict[str, Any] = {
+        "name": f"{collective} of {size}",
+        "fabric": {"files": {"fabric": str(fabric), "artifacts": str(artifacts)}},
+        "traffic": [{"collective": job}],
+        "balancer": [name.strip() for name in balancers] if len(balancers) > 1 else balancers[0],
+        "transport": "go-back-n",
+        "congestion": "dcqcn",
+        "failures": [timed_failure(word) for word in failed],
+    }
+    words: dict[Path, str] = {
+        ("fabric",): f"{fabric} {artifacts}",
+        ("traffic", 0, "collective", "kind"): f"--collective {collective}",
+        ("traffic", 0, "collective", "bytes"): f"--bytes {size}",
+        ("balancer",): f"--balancer {','.join(balancers)}",
+        **{("failures", number): f"--fail {word}" for number, word in enumerate(failed)},
+    }
+    return Source("command line", data, {path: Place(word, 0) for path, word in words.items()})
 
 
 def checked(source: Source) -> Scenario:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
 from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
@@ -17,6 +18,7 @@ from ailb_gen.wording import did_you_mean
 # Steps of a validation path that no file has: `transport: raw` is read as `transport: {name: raw}`, and so on.
 UNWRITTEN_STEPS = frozenset({"name", "count", "word", "[key]"})
 MAX_SEEDS = 10_000
+DETECTION_PS = 1000 * PS_PER_US
 
 Positive = Annotated[Int, Field(ge=1)]
 Few = Annotated[Int, Field(ge=0, le=1_000_000)]
@@ -205,6 +207,19 @@ class FailurePart(Model):
         None, description="until all FIBs follow, after the failure and after the return; default: 1ms, or 0 if at is 0"
     )
     random: Share | None = Field(None, description="every cable with this probability; no FIB follows")
+
+    @property
+    def detection_ps(self) -> int:
+        """How long FIBs take to follow; what is down from the start was noticed before."""
+        return self.detection if self.detection is not None else DETECTION_PS if self.at else 0
+
+
+def timed_failure(value: object) -> object:
+    """Let `LINK` or `LINK@TIME` stand for a failure."""
+    if not isinstance(value, str):
+        return value
+    name, at, time = value.partition("@")
+    return {"name": name, **({"at": time} if at else {})}
 
 
 class Measure(Model):

@@ -14,8 +14,7 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int32
 from ailb_gen.sim.point import Traffic
-from ailb_gen.sim.scenario.convert import values
-from ailb_gen.sim.scenario.members import addresses, links_of, per_server, ranks_of, servers_of
+from ailb_gen.sim.scenario.convert import addresses, links_of, per_server, ranks_of, servers_of, values
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -35,9 +34,7 @@ from ailb_gen.sim.traffic.background import with_background
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder, TaskCounter
 from ailb_gen.sim.traffic.connection_matrix import read_connection_matrix
 from ailb_gen.sim.traffic.flowlist import read_flow_list
-from ailb_gen.sim.traffic.placement import place
-from ailb_gen.sim.traffic.scale_unit import Heavy, Mice, Mixed
-from ailb_gen.sim.traffic.training import Training, repeat, train
+from ailb_gen.sim.traffic.training import Training, place, repeat, train
 from ailb_gen.sim.unloaded import host_rates
 from ailb_gen.sim.workload import LeastTraffic, Workload, merged
 
@@ -69,62 +66,54 @@ class TrafficRecipe:
         Files of flows, background load and published workloads are no larger than their files and links; they count as
         nothing.
         """
-        names = _names([part.kind for part in self.parts])
-        found = []
-        for number, part in enumerate(self.parts):
-            context = EntryContext(fabric, seed + (number << 40), self.folder, names[number])
-            count = LEAST.get(part.kind)
-            found.append(_in_entry(number, part, partial(count, part.chosen, context)) if count else LeastTraffic(0))
-        return found
+        return [self._made(number, LEAST, fabric, seed) for number in range(len(self.parts))]
 
     def build(self, fabric: FabricArrays, seed: int) -> Traffic:
         """Make the traffic. Raises UsageError, IntentError."""
-        names = _names([part.kind for part in self.parts])
         made: dict[int, Traffic] = {}
         # Background load adds hosts of its own, which take part in nothing else.
-        order = sorted(range(len(names)), key=lambda number: self.parts[number].kind == "background")
-        for number in order:
-            part = self.parts[number]
-            # Entries of one kind must not draw the same numbers.
-            context = EntryContext(fabric, seed + (number << 40), self.folder, names[number])
-            made[number] = _in_entry(number, part, partial(MAKERS[part.kind], part.chosen, context))
+        for number in sorted(range(len(self.parts)), key=lambda number: self.parts[number].kind == "background"):
+            made[number] = self._made(number, MAKERS, fabric, seed)
             fabric = made[number].fabric or fabric
-        found = [made[number] for number in range(len(names))]
-        workloads = [_in_class(one.workload, part.chosen.priority) for one, part in zip(found, self.parts, strict=True)]
-        workload = workloads[0] if len(found) == 1 else merged(_distinct(workloads, names))
+        found = [made[number] for number in range(len(self.parts))]
+        workloads = [one.workload for one in found]
+        for number, one in enumerate(workloads):
+            # The first data class needs no classes.
+            if priority := self.parts[number].chosen.priority:
+                workloads[number] = replace(one, priority=np.full(one.count, priority, dtype=np.int32))
+        workload = workloads[0] if len(found) == 1 else merged(self._distinct(workloads))
         return Traffic(workload, {name: one for part in found for name, one in part.collectives.items()}, fabric)
 
+    def _made(self, number: int, makers: Makers[Made], fabric: FabricArrays, seed: int) -> Made:
+        """Return the result of the function for the kind of an entry; errors name the entry."""
+        part = self.parts[number]
+        # Entries of one kind must not draw the same numbers.
+        context = EntryContext(fabric, seed + (number << 40), self.folder, self._name(number))
+        try:
+            return makers[part.kind](part.chosen, context)
+        except UsageError as error:
+            raise UsageError(f"traffic[{number}].{part.kind}: {error}") from error
 
-def _in_entry(number: int, part: TrafficPart, make: Callable[[], Made]) -> Made:
-    """Return the result for an entry; errors name it."""
-    try:
-        return make()
-    except UsageError as error:
-        raise UsageError(f"traffic[{number}].{part.kind}: {error}") from error
+    def _name(self, number: int) -> str:
+        """Return the name of an entry: its kind, numbered where there are several of one."""
+        kinds = [part.kind for part in self.parts]
+        kind = kinds[number]
+        return f"{kind} {kinds[:number].count(kind) + 1}" if kinds.count(kind) > 1 else kind
 
+    def _distinct(self, workloads: Sequence[Workload]) -> list[Workload]:
+        """Return workloads whose labels differ: those that occur twice get the name of their entry."""
+        every = [label for one in workloads for label in one.labels]
 
-def _names(kinds: Sequence[str]) -> list[str]:
-    """Return the names of entries: their kinds, numbered where there are several of one."""
-    return [
-        f"{kind} {kinds[:number].count(kind) + 1}" if kinds.count(kind) > 1 else kind
-        for number, kind in enumerate(kinds)
-    ]
+        def label(number: int, name: str) -> str:
+            return f"{self._name(number)}: {name}" if every.count(name) > 1 else name
 
-
-def _in_class(workload: Workload, priority: int) -> Workload:
-    """Return a workload in a data class; the first one needs no classes."""
-    return replace(workload, priority=np.full(workload.count, priority, dtype=np.int32)) if priority else workload
-
-
-def _distinct(workloads: Sequence[Workload], names: Sequence[str]) -> list[Workload]:
-    """Return workloads whose labels differ: those that occur twice get the name of their entry."""
-    every = [label for one in workloads for label in one.labels]
-    return [
-        replace(one, labels=tuple(f"{name}: {label}" if every.count(label) > 1 else label for label in one.labels))
-        for one, name in zip(workloads, names, strict=True)
-    ]
+        return [
+            replace(one, labels=tuple(label(number, name) for name in one.labels))
+            for number, one in enumerate(workloads)
+        ]
 
 
+Makers = Mapping[str, Callable[[Any, EntryContext], Made]]
 Describe = Callable[[Any, EntryContext, TaskBuilder], Mapping[str, Collective]]
 
 
@@ -140,42 +129,27 @@ def _leaves(fabric: FabricArrays) -> Int32:
     return found
 
 
-def _delayed(workload: Workload, start_ps: int) -> Workload:
-    """Return a job that begins at a time: the wait is not part of its first step."""
-    return replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(start_ps)))
-
-
 def _describe_collective(part: CollectivePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a collective; return it by the name of its job."""
     fabric = context.fabric
-    ranks = ranks_of(part.hosts, context.fabric)
+    ranks = ranks_of(part.hosts, fabric)
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
     servers = per_server(part, fabric, ranks)
     options = CollectiveOptions(part.slices, part.at_once, servers, part.rounds, part.shift, drawn, pxn=part.pxn)
     name = context.name.replace("collective", part.kind)
-    repeat(
-        builder,
-        name,
-        part.kind,
-        ranks,
-        part.bytes,
-        part.steps,
-        options,
-        part.algorithm,
-        _queue_pairs(part, fabric),
-        part.compute,
-    )
+    pairs = _queue_pairs(part, fabric)
+    repeat(builder, name, part.kind, ranks, part.bytes, part.steps, options, part.algorithm, pairs, part.compute)
     return {name: Collective(part.kind, len(ranks), part.bytes, part.compute)}
 
 
 def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
-    hosts = ranks_of(part.hosts, context.fabric)
-    given = values(part, Training) | {"options": CollectiveOptions(part.slices, stream=part.stream), "start_ps": 0}
-    training = Training(**given | {"queue_pairs": _queue_pairs(part, fabric)})
-    (placed,) = place([training.ranks], hosts, part.placement, context.seed, part.stride, part.block)
+    hosts = ranks_of(part.hosts, fabric)
+    options = CollectiveOptions(part.slices, stream=part.stream)
+    training = Training(**values(part, Training) | {"options": options, "queue_pairs": _queue_pairs(part, fabric)})
+    placed = place(training.ranks, hosts, part.placement, context.seed, part.stride, part.block)
     train(builder, context.name, placed, training, servers_of(part, fabric, placed))
     return {}
 
@@ -183,7 +157,9 @@ def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskB
 def _job(describe: Describe, part: Any, context: EntryContext) -> Traffic:  # noqa: ANN401 - the part it describes
     builder = TaskBuilder(context.seed)
     collectives = describe(part, context, builder)
-    return Traffic(_delayed(builder.finish(), part.start), collectives)
+    workload = builder.finish()
+    # The wait for the start is not part of the first step.
+    return Traffic(replace(workload, start_ps=np.maximum(workload.start_ps, np.int64(part.start))), collectives)
 
 
 def _least_of_job(describe: Describe, part: Any, context: EntryContext) -> LeastTraffic:  # noqa: ANN401 - as above
@@ -223,27 +199,20 @@ def _mice(part: MicePart, context: EntryContext) -> Traffic:
 
 def _background(part: BackgroundPart, context: EntryContext) -> Traffic:
     links = {link: None for pattern in part.links for link in links_of(context.fabric, pattern, "links")}
-    found = with_background(context.fabric, list(links), part.load, part.duration, part.start, context.seed)
-    return Traffic(found.workload, fabric=found.fabric)
+    fabric, workload = with_background(context.fabric, list(links), part.load, part.duration, part.start, context.seed)
+    return Traffic(workload, fabric=fabric)
 
 
 def _scale_unit(part: ScaleUnitPart, context: EntryContext) -> Traffic:
     hosts = scale_unit.LEAVES * scale_unit.SERVERS_PER_LEAF
     if context.fabric.host_count != hosts:
         raise UsageError(f"these workloads are for {hosts} servers, and the fabric has {context.fabric.host_count}")
-    small = Mice() if part.mice else None
     queue_pairs = QueuePairs(part.queue_pairs or addresses(context.fabric))
-    if part.workload == "heavy":
-        heavy = Heavy(mice=small) if part.steps is None else Heavy(steps=part.steps, mice=small)
-        return Traffic(scale_unit.heavy(context.seed, part.scale, heavy, queue_pairs))
-    mixed = Mixed(mice=small)
-    if part.steps is not None:
-        jobs = replace(mixed.tensor, steps=part.steps), replace(mixed.pipeline, steps=part.steps)
-        mixed = replace(mixed, tensor=jobs[0], pipeline=jobs[1])
-    return Traffic(scale_unit.mixed(context.seed, part.scale, mixed, queue_pairs))
+    make = {"heavy": scale_unit.heavy, "mixed": scale_unit.mixed}[part.workload]
+    return Traffic(make(context.seed, part.scale, part.steps, part.mice, queue_pairs))
 
 
-MAKERS: Mapping[str, Callable[[Any, EntryContext], Traffic]] = {
+MAKERS: Makers[Traffic] = {
     "collective": partial(_job, _describe_collective),
     "training": partial(_job, _describe_training),
     "flows": _flows,
@@ -252,9 +221,10 @@ MAKERS: Mapping[str, Callable[[Any, EntryContext], Traffic]] = {
     "background": _background,
     "scale_unit": _scale_unit,
 }
-LEAST: Mapping[str, Callable[[Any, EntryContext], LeastTraffic]] = {
+LEAST: Makers[LeastTraffic] = {
     "collective": partial(_least_of_job, _describe_collective),
     "training": partial(_least_of_job, _describe_training),
     "arrivals": _least_arrivals,
     "mice": lambda part, context: LeastTraffic(part.count, part.count, part.bytes),
+    **dict.fromkeys(("flows", "background", "scale_unit"), lambda part, context: LeastTraffic(0)),
 }

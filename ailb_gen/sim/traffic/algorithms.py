@@ -4,7 +4,7 @@ All have the parameters that `collectives.Algorithm` describes. Only the shape a
 once: a builder that counts needs no more.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
-from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, TaskBuilder, Waits, spread
+from ailb_gen.sim.traffic.builder import NO_TASK, Job, MessagesOf, Numbers, TaskBuilder, Waits, WaitsOf, spread
 
 Ranks = npt.NDArray[np.integer]
 
@@ -40,74 +40,74 @@ class CollectiveOptions:
     stream: bool = False
     pxn: bool = True
 
-    def __post_init__(self) -> None:
-        for name, value in (("slices", self.slices), ("per_server", self.per_server), ("rounds", self.rounds)):
-            if value is not None and value < 1:
-                raise UsageError(f"{name} of a collective must be at least 1, not {value}")
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A collective to be appended, of G groups of n ranks."""
 
-Make = Callable[[TaskBuilder, Job, Ranks, Int64, CollectiveOptions, Numbers], Int64]
+    builder: TaskBuilder
+    job: Job
+    ranks: Ranks  # (G, n) hosts
+    size: Int64  # (G,) bytes
+    options: CollectiveOptions
+    after: Numbers  # the task, or one per group, that it waits for
 
-
-def ring(label: str, passes: int) -> Make:
-    """Return a ring around which the vector goes `passes` times: 2 for an all-reduce (Patarasuk and Yuan 2009)."""
-
-    def make(
-        builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
+    def exchange(
+        self, label: str, shape: Sequence[int], least: int, messages: MessagesOf, waits: WaitsOf | None = None
     ) -> Int64:
-        """Append a ring of n ranks in n / g servers, one ring of servers per rail.
-
-        In step s rank i sends chunk i - s (mod n), which it received in step s - 1, to rank i + 1. Only the last rank
-        of a server sends over the fabric, so a server passes on in step s what it received in step s - g. Axes: group,
-        step, rail, server, slice.
-        """
-        groups, n = ranks.shape
-        per_server = options.per_server
-        servers = n // per_server
-        steps = passes * (n - 1)
-        steps = min(steps, options.rounds or steps)
-        if options.stream:
-            size, steps = size * steps, 1
-
-        def messages() -> tuple[Numbers, Numbers, Numbers]:
-            nodes = ranks.reshape(groups, servers, per_server).swapaxes(1, 2)[:, None, :, :, None]
-            last_rank = np.arange(1, servers + 1) * per_server - 1
-            chunk = (last_rank - np.arange(steps)[:, None]) % n
-            pieces = spread(spread(spread(size, per_server), n), options.slices)
-            return nodes, np.roll(nodes, -1, axis=3), pieces[:, :, chunk].swapaxes(1, 2)
-
-        def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
-            awaited = begin.copy()
-            awaited[:, per_server:] = np.roll(end, 1, axis=3)[:, : steps - per_server]
-            yield awaited.ravel(), None
-
-        shape = (groups, steps, per_server, servers, options.slices)
-        least = int(size.min()) // (per_server * n * options.slices)
-        return builder.exchange(job, label, shape, least, messages, after, None if options.at_once else waits)
-
-    return make
+        """Append messages as `TaskBuilder.exchange`, without `waits` where all are sent at once."""
+        waiting = None if self.options.at_once else waits
+        return self.builder.exchange(self.job, label, shape, least, messages, self.after, waiting)
 
 
-def chain(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
-) -> Int64:
+Make = Callable[[Asked], Int64]
+
+
+def ring(asked: Asked, label: str, passes: int) -> Int64:
+    """Append a ring of n ranks in n / g servers, one ring of servers per rail.
+
+    The vector goes around it `passes` times, 2 for an all-reduce (Patarasuk and Yuan 2009). In step s rank i sends
+    chunk i - s (mod n), which it received in step s - 1, to rank i + 1. Only the last rank of a server sends over the
+    fabric, so a server passes on in step s what it received in step s - g. Axes: group, step, rail, server, slice.
+    """
+    groups, n = asked.ranks.shape
+    size, options, per_server = asked.size, asked.options, asked.options.per_server
+    servers = n // per_server
+    steps = passes * (n - 1)
+    steps = min(steps, options.rounds or steps)
+    if options.stream:
+        size, steps = size * steps, 1
+
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        nodes = asked.ranks.reshape(groups, servers, per_server).swapaxes(1, 2)[:, None, :, :, None]
+        last_rank = np.arange(1, servers + 1) * per_server - 1
+        chunk = (last_rank - np.arange(steps)[:, None]) % n
+        pieces = spread(spread(spread(size, per_server), n), options.slices)
+        return nodes, np.roll(nodes, -1, axis=3), pieces[:, :, chunk].swapaxes(1, 2)
+
+    def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
+        awaited = begin.copy()
+        awaited[:, per_server:] = np.roll(end, 1, axis=3)[:, : steps - per_server]
+        yield awaited.ravel(), None
+
+    shape = (groups, steps, per_server, servers, options.slices)
+    return asked.exchange(label, shape, int(size.min()) // (per_server * n * options.slices), messages, waits)
+
+
+def chain(asked: Asked) -> Int64:
     """Append a broadcast from the first rank to the last one. Axes: group, rank, slice."""
-    groups, n = ranks.shape
+    (groups, n), slices = asked.ranks.shape, asked.options.slices
 
     def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
         awaited = begin.copy()
         awaited[:, 1:] = end[:, :-1]
         yield awaited.ravel(), None
 
-    return builder.exchange(
-        job,
-        "broadcast",
-        (groups, n - 1, options.slices),
-        int(size.min()) // options.slices,
-        lambda: (ranks[:, :-1, None], ranks[:, 1:, None], spread(size, options.slices)[:, None, :]),
-        after,
-        None if options.at_once else waits,
-    )
+    def messages() -> tuple[Numbers, Numbers, Numbers]:
+        return asked.ranks[:, :-1, None], asked.ranks[:, 1:, None], spread(asked.size, slices)[:, None, :]
+
+    least = int(asked.size.min()) // slices
+    return asked.exchange("broadcast", (groups, n - 1, slices), least, messages, waits)
 
 
 def parents(n: int) -> Int64:
@@ -122,23 +122,22 @@ def parents(n: int) -> Int64:
     return found
 
 
-def double_tree(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
-) -> Int64:
+def double_tree(asked: Asked) -> Int64:
     """Append a reduction to the root and a broadcast from it, in each of two trees with one half of the vector.
 
     The second tree is the first one mirrored (n even) or shifted by one rank (n odd), so that leaves of one are inner
     nodes of the other. Axes of messages: group, up or down, tree, child, slice.
     """
+    ranks, slices = asked.ranks, asked.options.slices
     groups, n = ranks.shape
     up, order = parents(n), np.arange(n)
-    shape, least = (groups, 2, 2, n - 1, options.slices), int(size.min()) // (2 * options.slices)
+    shape = (groups, 2, 2, n - 1, slices)
 
     def messages() -> tuple[Numbers, Numbers, Numbers]:
         places = np.stack([order, n - 1 - order if n % 2 == 0 else (order + 1) % n])
         child, parent = ranks[:, places[:, 1:]], ranks[:, places[:, up]]
         source, target = np.stack([child, parent], axis=1), np.stack([parent, child], axis=1)
-        pieces = spread(spread(size, 2), options.slices)
+        pieces = spread(spread(asked.size, 2), slices)
         return source[..., None], target[..., None], pieces[:, None, :, None, :]
 
     def waits(begin: Int64, end: Int64) -> Iterator[Waits]:
@@ -156,18 +155,17 @@ def double_tree(
         ):
             yield awaited.ravel(), waiting.ravel()
 
-    return builder.exchange(job, "all-reduce", shape, least, messages, after, None if options.at_once else waits)
+    return asked.exchange("all-reduce", shape, int(asked.size.min()) // (2 * slices), messages, waits)
 
 
-def halving_doubling(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
-) -> Int64:
+def halving_doubling(asked: Asked) -> Int64:
     """Append recursive vector halving and distance doubling (Rabenseifner; Thakur et al. 2005).
 
     If n is no power of two p, every even one of the first 2(n - p) ranks leaves its part to the next rank: it sends
     its vector there first and gets the result back at the end. A rank sends in a step when it has sent and received
     in the step before.
     """
+    builder, job, ranks, size = asked.builder, asked.job, asked.ranks, asked.size
     groups, n = ranks.shape
     levels = n.bit_length() - 1
     p = 1 << levels
@@ -180,7 +178,7 @@ def halving_doubling(
         done = builder.send(job, source.ravel(), target.ravel(), amount.ravel(), rows, "all-reduce")
         return done.end.reshape(source.shape)
 
-    begin = np.broadcast_to(np.reshape(np.asarray(after, dtype=np.int64), (-1, 1, 1)), (groups, p, 1))
+    begin = np.broadcast_to(np.reshape(np.asarray(asked.after, dtype=np.int64), (-1, 1, 1)), (groups, p, 1))
     whole = np.repeat(size[:, None], extra, axis=1)
     handed = send(idle, active[:, :extra], whole, begin[:, :extra])
     wait = np.concatenate([handed[..., None], begin[:, extra:]], axis=1)
@@ -197,9 +195,7 @@ def halving_doubling(
     return builder.barriers(np.concatenate([end, back], axis=1), job, "all-reduce")
 
 
-def all_to_all(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
-) -> Int64:
+def all_to_all(asked: Asked) -> Int64:
     """Append part j of every rank's data to rank j.
 
     With servers of g > 1 a rank's NIC sends what all GPUs of its server have for the GPU of the same rail (PXN), or,
@@ -207,18 +203,18 @@ def all_to_all(
     one rail further on. Unless at once, a rank begins a round when it has sent and received in the one before. Axes:
     group, round, server, rail.
     """
-    groups, n = ranks.shape
-    per_server = options.per_server
+    groups, n = asked.ranks.shape
+    per_server = asked.options.per_server
     servers = n // per_server
-    rails = 1 if options.pxn else per_server
+    rails = 1 if asked.options.pxn else per_server
     shape = (groups, (servers - 1) * rails, servers, per_server)
-    parts = spread(size, n).reshape(groups, servers, per_server) * (per_server // rails)
+    parts = spread(asked.size, n).reshape(groups, servers, per_server) * (per_server // rails)
 
     def rounds() -> list[tuple[int, int]]:
         return [(distance, shift) for distance in range(1, servers) for shift in range(rails)]
 
     def messages() -> tuple[Numbers, Numbers, Numbers]:
-        nodes = ranks.reshape(groups, servers, per_server)
+        nodes = asked.ranks.reshape(groups, servers, per_server)
         distances, shifts = np.array(rounds(), dtype=np.int64).reshape(-1, 2).T
         further = ((distances[:, None] + np.arange(servers)) % servers)[:, :, None]
         rail = ((shifts[:, None] + np.arange(per_server)) % per_server)[:, None, :]
@@ -232,26 +228,19 @@ def all_to_all(
         awaited[:, 0, ..., 1] = NO_TASK
         yield awaited.reshape(-1, 2), None
 
-    return builder.exchange(
-        job, "all-to-all", shape, int(parts.min()), messages, after, None if options.at_once else waits
-    )
+    return asked.exchange("all-to-all", shape, int(parts.min()), messages, waits)
 
 
-def incast(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
-) -> Int64:
+def incast(asked: Asked) -> Int64:
     """Append `size` bytes from every other rank to the first one, all at once."""
-    groups, n = ranks.shape
-    return builder.exchange(
-        job, "incast", (groups, n - 1), int(size.min()), lambda: (ranks[:, 1:], ranks[:, :1], size[:, None]), after
-    )
+    ranks, size = asked.ranks, asked.size
+    shape = (ranks.shape[0], ranks.shape[1] - 1)
+    return asked.exchange("incast", shape, int(size.min()), lambda: (ranks[:, 1:], ranks[:, :1], size[:, None]))
 
 
-def permutation(
-    builder: TaskBuilder, job: Job, ranks: Ranks, size: Int64, options: CollectiveOptions, after: Numbers
-) -> Int64:
+def permutation(asked: Asked) -> Int64:
     """Append `size` bytes from every rank to another one, so that each receives from one: random, or shifted."""
-    groups, n = ranks.shape
+    (groups, n), options = asked.ranks.shape, asked.options
     if options.shift is not None and options.shift % n == 0:
         raise UsageError(f"a permutation of {n} hosts shifted by {options.shift}: every host would send to itself")
 
@@ -261,9 +250,9 @@ def permutation(
         else:
             generator = np.random.Generator(np.random.PCG64(options.seed))
             partner = np.stack([derangement(n, generator) for _ in range(groups)])
-        return ranks, np.take_along_axis(ranks, partner, axis=1), size[:, None]
+        return asked.ranks, np.take_along_axis(asked.ranks, partner, axis=1), asked.size[:, None]
 
-    return builder.exchange(job, "permutation", (groups, n), int(size.min()), messages, after)
+    return asked.exchange("permutation", (groups, n), int(asked.size.min()), messages)
 
 
 def derangement(n: int, generator: np.random.Generator) -> Int64:

@@ -98,13 +98,8 @@ def poisson(
 ) -> Workload:
     """Return Poisson arrivals at every host: flows offer `load` of its rate, sizes are drawn, destinations are uniform.
 
-    `hosts` shape (h,), `rate_bps` a number or one per host; each flow has a queue pair of its own. Raises UsageError
-    for a load that is not above 0 and at most 1.
+    `hosts` shape (h,), `rate_bps` a number or one per host; each flow has a queue pair of its own.
     """
-    if not 0 < load <= 1:
-        raise UsageError(f"a load of {load:.0%}: must be above 0 and at most 100 % of the hosts' rate")
-    if duration_ps < 1:
-        raise UsageError(f"arrivals during {duration_ps} ps: must be at least 1")
     generator = stream(seed, label)
     per_second = load * np.broadcast_to(np.asarray(rate_bps, dtype=np.float64), hosts.shape) / (8 * sizes.mean_bytes())
     # Given their number, Poisson arrivals are uniform in time.

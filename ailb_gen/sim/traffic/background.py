@@ -7,7 +7,7 @@ computed before: the FIBs of all its states get the new prefixes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,25 +19,20 @@ from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
-    """The fabric with its generators, and their flows."""
-
-    fabric: FabricArrays
-    workload: Workload
-
-
 def with_background(
     fabric: FabricArrays, links: Sequence[int], share: float, duration_ps: int, start_ps: int = 0, seed: int = 0
-) -> Background:
+) -> tuple[FabricArrays, Workload]:
     """Add a flow to each of G links between switches: `share` of the link's rate for a time, at full speed.
 
-    A congestion control that applies to all flows slows these down, too. A generator does not avoid failures: it
-    loses what it sends over a failed link. Raises UsageError for links that do not exist, twice or at a host, for a
-    share that is not above 0 and at most 1, and a time in which not even a byte is sent.
+    Returns the fabric with its generators, and their flows. A congestion control that applies to all flows slows these
+    down, too. A generator does not avoid failures: it loses what it sends over a failed link. `links` are different
+    ones. Raises UsageError for a link at a host, and for a time in which not even a byte is sent.
     """
     chosen = np.array(links, dtype=np.int64)
-    _check(fabric, chosen, share)
+    at_host = chosen[np.minimum(fabric.link_source[chosen], fabric.link_target[chosen]) < fabric.host_count]
+    if len(at_host):
+        name = fabric.link_names[at_host[0]]
+        raise UsageError(f"background on {name}: the link leads to a host; it must be between switches")
     rate = np.maximum((fabric.rate_bps[chosen] * share).astype(np.int64), 1)
     amount = np.array([int(bps) * duration_ps // (8 * PS_PER_S) for bps in rate], dtype=np.int64)
     if len(amount) and amount.min() < 1:
@@ -45,7 +40,7 @@ def with_background(
     sender = fabric.host_count + 2 * np.arange(len(chosen))
     start = np.full(len(chosen), start_ps, dtype=np.int64)
     workload = flows(sender, sender + 1, amount, start, seed, "background")
-    return Background(_with_hosts(fabric, chosen, rate), workload)
+    return _with_hosts(fabric, chosen, rate), workload
 
 
 def with_more_links(settings: SimulationSettings, link_count: int) -> SimulationSettings:
@@ -61,29 +56,11 @@ def with_more_links(settings: SimulationSettings, link_count: int) -> Simulation
     return replace(settings, switches=replace(switches, **longer))
 
 
-def _check(fabric: FabricArrays, links: Int64, share: float) -> None:
-    if not 0 < share <= 1:
-        raise UsageError(f"background of {share:.0%}: must be above 0 and at most 100 % of a link's rate")
-    unknown = links[(links < 0) | (links >= fabric.link_count)]
-    if len(unknown):
-        raise UsageError(f"there is no link {unknown[0]}: the fabric has links 0 to {fabric.link_count - 1}")
-    if len(np.unique(links)) < len(links):
-        raise UsageError("background on the same link twice")
-    to_host = links[np.minimum(fabric.link_source[links], fabric.link_target[links]) < fabric.host_count]
-    if len(to_host):
-        name = fabric.link_names[to_host[0]]
-        raise UsageError(f"background on {name}: the link leads to a host; it must be between switches")
-
-
 def _with_hosts(fabric: FabricArrays, links: Int64, rate: Int64) -> FabricArrays:
     """Add hosts 2g (sender) and 2g + 1 (receiver) for every link, each with two links, a destination and a prefix."""
     count = len(links)
-    hosts, old_links, sets, prefixes = (
-        fabric.host_count,
-        fabric.link_count,
-        len(fabric.set_first) - 1,
-        _prefixes(fabric),
-    )
+    hosts, old_links, sets = fabric.host_count, fabric.link_count, len(fabric.set_first) - 1
+    prefixes = int(fabric.forwarding[0].next_hops.shape[1])
     added = np.arange(2 * count)
     back = fabric.link_reverse[links]
     # By host: the switch it is attached to, its rate, and the fabric's link towards it from the other switch.
@@ -136,10 +113,6 @@ def _with_routes(next_hops: Int32, switch: Int32, far: Int64) -> Int32:
     routes[switch, column] = LOCAL
     routes[switch[column ^ 1], column] = far
     return np.concatenate([next_hops, routes], axis=1)
-
-
-def _prefixes(fabric: FabricArrays) -> int:
-    return int(fabric.forwarding[0].next_hops.shape[1])
 
 
 def _joined(*parts: Int32 | Int64) -> Int32:

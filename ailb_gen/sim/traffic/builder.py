@@ -28,6 +28,9 @@ Split = Literal["split", "round-robin"]
 Numbers = int | npt.NDArray[np.integer]
 # Tasks that messages wait for, as `wait` has them, and the numbers of the messages; None: all.
 Waits = tuple[Int64, npt.NDArray[np.integer] | None]
+# Sources, targets and sizes of messages; and what they wait for, from what they wait for at once and from their ends.
+MessagesOf = Callable[[], tuple[Numbers, Numbers, Numbers]]
+WaitsOf = Callable[[Int64, Int64], Iterator[Waits]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,6 @@ class QueuePairs:
     def __post_init__(self) -> None:
         if not 1 <= self.count <= 128:
             raise UsageError(f"{self.count} queue pairs per connection: must be 1 to 128")
-        if self.split not in ("split", "round-robin"):
-            raise UsageError(f"queue pairs can 'split' messages or take them 'round-robin', not {self.split!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,7 @@ def mixed(*parts: Numbers) -> npt.NDArray[np.uint64]:
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
-    """Return a generator of random numbers, independent of those of other seeds and purposes, the same everywhere.
-
-    Raises UsageError for a negative seed.
-    """
-    if seed < 0:
-        raise UsageError(f"the seed {seed} is negative")
+    """Return a generator of random numbers, independent of those of other seeds and purposes, the same everywhere."""
     return np.random.Generator(np.random.PCG64([seed, crc32(purpose.encode())]))
 
 
@@ -146,17 +142,8 @@ class TaskBuilder:
         self, count: int, ps: Numbers, after: Numbers = NO_TASK, job: Job | None = None, label: str = "computation"
     ) -> Int64:
         """Append computations of `ps` each, and return their tasks, shape (count,); `after` is as for `wait`."""
-        tasks = self._append(
-            count,
-            source=COMPUTATION,
-            target=COMPUTATION,
-            queue_pair=0,
-            port=0,
-            amount=ps,
-            start_ps=0,
-            job=-1 if job is None else job.number,
-            label=self._label(label),
-        )
+        number = -1 if job is None else job.number
+        tasks = self._append(count, source=COMPUTATION, target=COMPUTATION, amount=ps, job=number, label=label)
         self.wait(tasks, after)
         return tasks
 
@@ -172,15 +159,7 @@ class TaskBuilder:
         """Append flows that belong to no job, each a connection of its own with one queue pair; return their tasks."""
         (count,) = np.broadcast_shapes((1,), *map(np.shape, (source, target, amount, port, start_ps)))
         return self._append(
-            count,
-            source=source,
-            target=target,
-            queue_pair=0,
-            port=port,
-            amount=amount,
-            start_ps=start_ps,
-            job=-1,
-            label=self._label(label),
+            count, source=source, target=target, port=port, amount=amount, start_ps=start_ps, job=-1, label=label
         )
 
     def send(
@@ -209,11 +188,9 @@ class TaskBuilder:
             source=np.where(real, source[message], COMPUTATION),
             target=np.where(real, target[message], COMPUTATION),
             queue_pair=queue_pair,
-            port=0,
             amount=shares[keep],
-            start_ps=0,
             job=job.number,
-            label=self._label(label),
+            label=label,
         )
         if dealt and len(flows):
             self._dealt.setdefault(job, []).append(flows)
@@ -235,9 +212,9 @@ class TaskBuilder:
         label: str,
         shape: Sequence[int],
         least: int,
-        messages: Callable[[], tuple[Numbers, Numbers, Numbers]],
+        messages: MessagesOf,
         after: Numbers,
-        waits: Callable[[Int64, Int64], Iterator[Waits]] | None = None,
+        waits: WaitsOf | None = None,
     ) -> Int64:
         """Append messages of G groups, `shape` (G, ...), and return the tasks that end the groups, shape (G,).
 
@@ -330,15 +307,14 @@ class TaskBuilder:
             steps=tuple(np.array(steps, dtype=np.int32) for steps in self._steps),
         )
 
-    def _label(self, name: str) -> int:
-        return self._labels.setdefault(name, len(self._labels))
-
-    def _append(self, count: int, **columns: Numbers) -> Int64:
+    def _append(self, count: int, label: str, **columns: Numbers) -> Int64:
+        """Append tasks, and return them; columns that are not given are 0."""
         if self._count + count > MAX_TASKS:
             raise UsageError(f"the traffic has more than {MAX_TASKS:,} flows: simulate fewer steps or hosts")
-        for name, values in columns.items():
+        columns["label"] = self._labels.setdefault(label, len(self._labels))
+        for name, blocks in self._columns.items():
             wide = np.int64 if name in ("amount", "start_ps") else np.int32
-            self._columns[name].append(np.broadcast_to(np.asarray(values).astype(wide), (count,)))
+            blocks.append(np.broadcast_to(np.asarray(columns.get(name, 0)).astype(wide), (count,)))
         tasks: Int64 = np.arange(self._count, self._count + count, dtype=np.int64)
         self._count += count
         return tasks
@@ -362,9 +338,9 @@ class TaskCounter(TaskBuilder):
         label: str,
         shape: Sequence[int],
         least: int,
-        messages: Callable[[], tuple[Numbers, Numbers, Numbers]],
+        messages: MessagesOf,
         after: Numbers,
-        waits: Callable[[Int64, Int64], Iterator[Waits]] | None = None,
+        waits: WaitsOf | None = None,
     ) -> Int64:
         """Count messages, each with the queue pairs that the smallest one takes, and the barriers of the groups."""
         count = prod(shape)
@@ -389,6 +365,6 @@ class TaskCounter(TaskBuilder):
         """Return the counts."""
         return LeastTraffic(self._tasks, self._at_once.flows, self._at_once.flow_bytes)
 
-    def _append(self, count: int, **columns: Numbers) -> Int64:
+    def _append(self, count: int, label: str, **columns: Numbers) -> Int64:
         self._tasks += self._weight * count
         return np.zeros(count, dtype=np.int64)

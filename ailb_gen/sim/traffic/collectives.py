@@ -11,20 +11,20 @@ per rail: rail i carries 1/g of the vector, from NIC i to NIC i.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import Int64
 from ailb_gen.sim.traffic import algorithms
-from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Make, Ranks
+from ailb_gen.sim.traffic.algorithms import Asked, CollectiveOptions, Make, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, TaskBuilder, spread
-from ailb_gen.wording import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """An algorithm of a collective: `make(builder, job, ranks (G, n), size (G,), options, after)` gives the ends, (G,).
+    """An algorithm of a collective: `make` appends it, and returns the tasks that end the groups, shape (G,).
 
     `options` are the ones that it has in addition to `per_server`. `rails`: how it handles servers of several GPUs:
     "own", "each": it runs once per rail, on 1/g of the vector; "none": not at all. `at_once` is its default.
@@ -38,16 +38,20 @@ class Algorithm:
     at_once: bool = False
 
 
+def _ring(label: str, passes: int, text: str) -> Algorithm:
+    make = partial(algorithms.ring, label=label, passes=passes)
+    return Algorithm("ring", make, text, ("slices", "at_once", "rounds", "stream"), "own")
+
+
 PLAIN = CollectiveOptions()
-_RING = ("slices", "at_once", "rounds", "stream")
 COLLECTIVES = {
     "all-reduce": (
-        Algorithm("ring", algorithms.ring("all-reduce", 2), "reduce-scatter and all-gather along a ring", _RING, "own"),
+        _ring("all-reduce", 2, "reduce-scatter and all-gather along a ring"),
         Algorithm("tree", algorithms.double_tree, "double binary tree", ("slices", "at_once"), "each"),
         Algorithm("halving-doubling", algorithms.halving_doubling, "recursive halving and doubling", (), "each"),
     ),
-    "reduce-scatter": (Algorithm("ring", algorithms.ring("reduce-scatter", 1), "along a ring", _RING, "own"),),
-    "all-gather": (Algorithm("ring", algorithms.ring("all-gather", 1), "along a ring", _RING, "own"),),
+    "reduce-scatter": (_ring("reduce-scatter", 1, "along a ring"),),
+    "all-gather": (_ring("all-gather", 1, "along a ring"),),
     "all-to-all": (
         Algorithm("direct", algorithms.all_to_all, "every pair of ranks", ("at_once", "pxn"), "own", at_once=True),
     ),
@@ -72,28 +76,26 @@ def append(
     """Append a collective of G groups, `ranks` of shape (G, n) or (n,); return the tasks that end it, shape (G,).
 
     `algorithm`: None is the first one in the table. `after`: the task, or one per group, shape (G,), that it waits
-    for. Raises UsageError for names, options, ranks and sizes that cannot be.
+    for. Ranks of a group are different hosts, and `size` is at least 1. Raises UsageError for an unknown algorithm,
+    for options that it lacks, and for ranks that are too few or no full servers.
     """
     chosen = find(collective, algorithm)
     groups = np.atleast_2d(np.asarray(ranks))
-    _check(collective, chosen, groups, size, options)
+    _check(collective, chosen, groups.shape[1], options)
     count, n = groups.shape
     per_server = options.per_server
     options = replace(options, at_once=chosen.at_once if options.at_once is None else options.at_once)
     if per_server == 1 or chosen.rails == "own":
-        return chosen.make(builder, job, groups, np.full(count, size, dtype=np.int64), options, after)
+        return chosen.make(Asked(builder, job, groups, np.full(count, size, dtype=np.int64), options, after))
     rails = groups.reshape(count, n // per_server, per_server).swapaxes(1, 2).reshape(-1, n // per_server)
     begin = np.repeat(np.broadcast_to(np.asarray(after), (count,)), per_server)
     share = np.tile(spread(size, per_server), count)
-    ends = chosen.make(builder, job, rails, share, replace(options, per_server=1), begin)
+    ends = chosen.make(Asked(builder, job, rails, share, replace(options, per_server=1), begin))
     return builder.barriers(ends.reshape(count, per_server), job, collective)
 
 
 def find(collective: str, algorithm: str | None = None) -> Algorithm:
-    """Return an algorithm of a collective, without a name the first one; raises UsageError for unknown names."""
-    if collective not in COLLECTIVES:
-        hint = did_you_mean(collective, COLLECTIVES) or f"known: {', '.join(COLLECTIVES)}"
-        raise UsageError(f"unknown collective {collective!r}; {hint}")
+    """Return an algorithm of a collective, without a name the first one; raises UsageError for an unknown name."""
     known = {one.name: one for one in COLLECTIVES[collective]}
     if algorithm is None:
         return COLLECTIVES[collective][0]
@@ -107,24 +109,13 @@ def bus_factor(collective: str, n: int) -> float:
 
     A permutation is its sendrecv. Incast, which it does not have, counts what the target receives.
     """
-    find(collective)
-    factors = {
-        "all-reduce": 2 * (n - 1) / n,
-        "broadcast": 1.0,
-        "incast": n - 1.0,
-        "permutation": 1.0,
-    }
+    factors = {"all-reduce": 2 * (n - 1) / n, "broadcast": 1.0, "incast": n - 1.0, "permutation": 1.0}
     return factors.get(collective, (n - 1) / n)
 
 
-def _check(collective: str, chosen: Algorithm, groups: Ranks, size: int, options: CollectiveOptions) -> None:
-    n = groups.shape[1]
+def _check(collective: str, chosen: Algorithm, n: int, options: CollectiveOptions) -> None:
     if n < 2:
         raise UsageError(f"{collective} needs at least 2 hosts, not {n}")
-    if (np.diff(np.sort(groups, axis=1), axis=1) == 0).any():
-        raise UsageError(f"a host takes part in the same {collective} twice")
-    if size < 1:
-        raise UsageError(f"{collective} of {size} bytes: must be at least 1")
     for name in ("slices", "at_once", "rounds", "shift", "seed", "stream", "pxn"):
         if name not in chosen.options and getattr(options, name) != getattr(PLAIN, name):
             known = ", ".join(chosen.options) or "none"

@@ -25,87 +25,52 @@ LEAVES, SERVERS_PER_LEAF = 8, 4
 ONE = QueuePairs()
 
 
-@dataclass(frozen=True, slots=True)
-class Mice:
-    """One mouse per interval, to a server under another leaf; `sizes[k]` of them have k + 1 packets."""
-
-    interval_ps: int = PS_PER_MS
-    sizes: tuple[int, ...] = (2422, 2531, 2553, 2495)
-
-
-@dataclass(frozen=True, slots=True)
-class Heavy:
-    """One data-parallel job of all servers."""
-
-    steps: int = 50
-    compute_ps: int = 10 * PS_PER_MS
-    buckets: int = 8
-    bucket_bytes: int = 4 << 20
-    optimizer_ps: int = 5 * PS_PER_MS
-    payload_bytes: int = 32_768
-    mice: Mice | None = Mice()
+# Mice: one per interval, to a server under another leaf; MICE[k] of them have k + 1 packets.
+MICE_INTERVAL_PS = PS_PER_MS
+MICE = (2422, 2531, 2553, 2495)
+# Heavy: one data-parallel job of all servers.
+HEAVY_STEPS, HEAVY_PAYLOAD_BYTES = 50, 32_768
+COMPUTE_PS, OPTIMIZER_PS = 10 * PS_PER_MS, 5 * PS_PER_MS
+BUCKETS, BUCKET_BYTES = 8, 4 << 20
+# Mixed: two jobs from time 0 on. A tensor-parallel one of the first half of the servers of every leaf;
+MIXED_PAYLOAD_BYTES = 4096
+TENSOR_STEPS, TENSOR_COMPUTE_PS, TENSOR_TAIL_PS = 100, 5 * PS_PER_MS, 2 * PS_PER_MS
+MICRO_COLLECTIVES, MICRO_BYTES, MICRO_GAP_PS = 16, 128 << 10, PS_PER_MS // 2
+TENSOR_SYNC_BYTES = 2 << 20
+# and a pipeline of the second half, of which a stage is these servers of consecutive leaves.
+PIPELINE_STEPS, PIPELINE_TAIL_PS = 200, 3 * PS_PER_MS
+STAGES, MICROBATCHES = 4, 4
+ACTIVATION_BYTES = GRADIENT_BYTES = 256 << 10
+PIPELINE_SYNC_BYTES = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class TensorParallel:
-    """The job of the first half of the servers of every leaf."""
-
-    steps: int = 100
-    compute_ps: int = 5 * PS_PER_MS
-    micro_collectives: int = 16
-    micro_bytes: int = 128 << 10
-    micro_gap_ps: int = PS_PER_MS // 2
-    sync_bytes: int = 2 << 20
-    tail_ps: int = 2 * PS_PER_MS
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineParallel:
-    """The job of the second half of the servers of every leaf; a stage is these servers of consecutive leaves."""
-
-    steps: int = 200
-    stages: int = 4
-    microbatches: int = 4
-    activation_bytes: int = 256 << 10
-    gradient_bytes: int = 256 << 10
-    sync_bytes: int = 4 << 20
-    tail_ps: int = 3 * PS_PER_MS
+def heavy(
+    seed: int, scale: int = 1, steps: int | None = None, mice: bool = True, queue_pairs: QueuePairs = ONE
+) -> Workload:
+    """Return the heavy workload with messages `scale` times as large, or with other steps; mice have one queue pair."""
+    builder, servers = TaskBuilder(seed), np.arange(LEAVES * SERVERS_PER_LEAF)
+    job = _Phases(builder, builder.job("heavy", queue_pairs), servers, scale, stream(seed, "rings"))
+    for _ in range(steps or HEAVY_STEPS):
+        job.compute(COMPUTE_PS)
+        for _ in range(BUCKETS):
+            job.synchronize(BUCKET_BYTES)
+        job.end_step(OPTIMIZER_PS)
+    return merged([builder.finish(), *([_mice(seed, HEAVY_PAYLOAD_BYTES)] if mice else [])])
 
 
-@dataclass(frozen=True, slots=True)
-class Mixed:
-    """Both jobs, from time 0 on."""
-
-    tensor: TensorParallel = TensorParallel()
-    pipeline: PipelineParallel = PipelineParallel()
-    payload_bytes: int = 4096
-    mice: Mice | None = Mice()
-
-
-def heavy(seed: int, scale: int = 1, settings: Heavy = Heavy(), queue_pairs: QueuePairs = ONE) -> Workload:
-    """Return the heavy workload with messages `scale` times as large; mice have one queue pair."""
+def mixed(
+    seed: int, scale: int = 1, steps: int | None = None, mice: bool = True, queue_pairs: QueuePairs = ONE
+) -> Workload:
+    """Return the mixed workload with messages `scale` times as large, or with other steps; mice have one queue pair."""
     builder, generator = TaskBuilder(seed), stream(seed, "rings")
-    job = builder.job("heavy", queue_pairs)
-    servers = np.arange(LEAVES * SERVERS_PER_LEAF)
-    end = NO_TASK
-    for _ in range(settings.steps):
-        end = _compute(builder, job, settings.compute_ps, end)
-        for _ in range(settings.buckets):
-            end = _sync(builder, job, servers, scale * settings.bucket_bytes, end, generator)
-        end = _compute(builder, job, settings.optimizer_ps, end)
-        builder.step(job, end)
-    return merged([builder.finish(), *_mice(seed, settings.mice, settings.payload_bytes)])
-
-
-def mixed(seed: int, scale: int = 1, settings: Mixed = Mixed(), queue_pairs: QueuePairs = ONE) -> Workload:
-    """Return the mixed workload with messages `scale` times as large; mice have one queue pair."""
-    builder, generator = TaskBuilder(seed), stream(seed, "rings")
-    by_leaf = np.arange(LEAVES * SERVERS_PER_LEAF).reshape(LEAVES, SERVERS_PER_LEAF)
-    half = SERVERS_PER_LEAF // 2
-    tensor, pipeline = (builder.job(name, queue_pairs) for name in ("tp_heavy", "pp_dp"))
-    _tensor(builder, tensor, by_leaf[:, :half].ravel(), scale, settings.tensor, generator)
-    _pipeline(builder, pipeline, by_leaf[:, half:].ravel(), scale, settings.pipeline, generator)
-    return merged([builder.finish(), *_mice(seed, settings.mice, settings.payload_bytes)])
+    halves = np.split(np.arange(LEAVES * SERVERS_PER_LEAF).reshape(LEAVES, SERVERS_PER_LEAF), 2, axis=1)
+    jobs = [builder.job(name, queue_pairs) for name in ("tp_heavy", "pp_dp")]
+    tensor, pipeline = (
+        _Phases(builder, job, half.ravel(), scale, generator) for job, half in zip(jobs, halves, strict=True)
+    )
+    _tensor(tensor, steps or TENSOR_STEPS)
+    _pipeline(pipeline, steps or PIPELINE_STEPS)
+    return merged([builder.finish(), *([_mice(seed, MIXED_PAYLOAD_BYTES)] if mice else [])])
 
 
 def leaf_of_host() -> Int32:
@@ -113,77 +78,62 @@ def leaf_of_host() -> Int32:
     return np.repeat(np.arange(LEAVES, dtype=np.int32), SERVERS_PER_LEAF)
 
 
-def _tensor(
-    builder: TaskBuilder,
-    job: Job,
-    servers: Ranks,
-    scale: int,
-    settings: TensorParallel,
-    generator: np.random.Generator,
-) -> None:
-    end = NO_TASK
-    for _ in range(settings.steps):
-        end = _compute(builder, job, settings.compute_ps, end)
-        for _ in range(settings.micro_collectives):
-            end = _ring(builder, job, "all-reduce", servers, scale * settings.micro_bytes, end, generator)
-            end = _compute(builder, job, settings.micro_gap_ps, end)
-        end = _sync(builder, job, servers, scale * settings.sync_bytes, end, generator)
-        end = _compute(builder, job, settings.tail_ps, end)
-        builder.step(job, end)
+@dataclass(slots=True)
+class _Phases:
+    """Appends the phases of a job, each after the one before."""
+
+    builder: TaskBuilder
+    job: Job
+    servers: Ranks
+    scale: int
+    generator: np.random.Generator
+    end: int = NO_TASK
+
+    def compute(self, ps: int) -> None:
+        self.end = int(self.builder.computations(1, ps, self.end, self.job)[0])
+
+    def end_step(self, ps: int) -> None:
+        """Compute, and end the step."""
+        self.compute(ps)
+        self.builder.step(self.job, self.end)
+
+    def ring(self, collective: str, size: int) -> int:
+        """Append n - 1 ring steps, all at once: the published all-reduce, too, has no more."""
+        options = CollectiveOptions(at_once=True, rounds=len(self.servers) - 1)
+        ranks = self.generator.permutation(self.servers)
+        ends = append(self.builder, self.job, collective, ranks, self.scale * size, options, after=self.end)
+        return int(ends[0])
+
+    def synchronize(self, size: int) -> None:
+        """Append a reduce-scatter and an all-gather, both at once, along rings of their own."""
+        ends = [self.ring(kind, size) for kind in ("reduce-scatter", "all-gather")]
+        self.end = self.builder.barrier(np.array(ends), self.job)
 
 
-def _pipeline(
-    builder: TaskBuilder,
-    job: Job,
-    servers: Ranks,
-    scale: int,
-    settings: PipelineParallel,
-    generator: np.random.Generator,
-) -> None:
-    stages = servers.reshape(settings.stages, -1)
-    here, there = stages[:-1], stages[1:]
-    end = NO_TASK
-    for _ in range(settings.steps):
-        for source, target, size in (
-            (here, there, settings.activation_bytes),
-            (there[::-1], here[::-1], settings.gradient_bytes),
-        ):
-            ends = [np.tile(part.ravel(), settings.microbatches) for part in (source, target)]
-            messages = builder.send(job, ends[0], ends[1], scale * size, end, "stages")
-            end = builder.barrier(messages.end, job)
-        end = _sync(builder, job, servers, scale * settings.sync_bytes, end, generator)
-        end = _compute(builder, job, settings.tail_ps, end)
-        builder.step(job, end)
+def _tensor(job: _Phases, steps: int) -> None:
+    for _ in range(steps):
+        job.compute(TENSOR_COMPUTE_PS)
+        for _ in range(MICRO_COLLECTIVES):
+            job.end = job.ring("all-reduce", MICRO_BYTES)
+            job.compute(MICRO_GAP_PS)
+        job.synchronize(TENSOR_SYNC_BYTES)
+        job.end_step(TENSOR_TAIL_PS)
 
 
-def _compute(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
-    return int(builder.computations(1, ps, after, job)[0])
+def _pipeline(job: _Phases, steps: int) -> None:
+    stages = job.servers.reshape(STAGES, -1)
+    first, second = (np.tile(part.ravel(), MICROBATCHES) for part in (stages[:-1], stages[1:]))
+    last, before = (np.tile(part.ravel(), MICROBATCHES) for part in (stages[:0:-1], stages[-2::-1]))
+    for _ in range(steps):
+        for source, target, size in ((first, second, ACTIVATION_BYTES), (last, before, GRADIENT_BYTES)):
+            messages = job.builder.send(job.job, source, target, job.scale * size, job.end, "stages")
+            job.end = job.builder.barrier(messages.end, job.job)
+        job.synchronize(PIPELINE_SYNC_BYTES)
+        job.end_step(PIPELINE_TAIL_PS)
 
 
-def _ring(
-    builder: TaskBuilder,
-    job: Job,
-    collective: str,
-    servers: Ranks,
-    size: int,
-    after: int,
-    generator: np.random.Generator,
-) -> int:
-    """Append n - 1 ring steps, all at once: the published all-reduce, too, has no more."""
-    options = CollectiveOptions(at_once=True, rounds=len(servers) - 1)
-    return int(append(builder, job, collective, generator.permutation(servers), size, options, after=after)[0])
-
-
-def _sync(builder: TaskBuilder, job: Job, servers: Ranks, size: int, after: int, generator: np.random.Generator) -> int:
-    """Append a reduce-scatter and an all-gather, both at once, along rings of their own."""
-    ends = [_ring(builder, job, kind, servers, size, after, generator) for kind in ("reduce-scatter", "all-gather")]
-    return builder.barrier(np.array(ends), job)
-
-
-def _mice(seed: int, mice: Mice | None, payload_bytes: int) -> list[Workload]:
-    if mice is None:
-        return []
-    packets = np.repeat(np.arange(1, len(mice.sizes) + 1), mice.sizes)
+def _mice(seed: int, payload_bytes: int) -> Workload:
+    packets = np.repeat(np.arange(1, len(MICE) + 1), MICE)
     amount = stream(seed, "mice sizes").permutation(packets) * payload_bytes
     hosts = np.arange(LEAVES * SERVERS_PER_LEAF, dtype=np.int32)
-    return [arrivals.mice(hosts, amount, mice.interval_ps, seed, leaf_of_host())]
+    return arrivals.mice(hosts, amount, MICE_INTERVAL_PS, seed, leaf_of_host())

@@ -1,19 +1,19 @@
-"""Jobs: a collective again and again, and training steps with data, tensor and pipeline parallelism."""
+"""Jobs: a collective again and again, training steps with data, tensor and pipeline parallelism, and their hosts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ailb_gen.errors import UsageError
-from ailb_gen.sim.fabric import Int64
+from ailb_gen.sim.fabric import Int32, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
-from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread
+from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread, stream
 from ailb_gen.sim.traffic.collectives import PLAIN, append
 
 Schedule = Literal["1f1b", "gpipe"]
+Placement = Literal["packed", "strided", "random"]
 Operation = tuple[Literal["forward", "backward"], int]
 ONE_QUEUE_PAIR = QueuePairs()
 
@@ -29,23 +29,18 @@ def repeat(
     algorithm: str | None = None,
     queue_pairs: QueuePairs = ONE_QUEUE_PAIR,
     compute_ps: int = 0,
-    start_ps: int = 0,
-) -> Job:
+) -> None:
     """Append a job that does a collective `iterations` times; each iteration is a step.
 
     `ranks` as for `collectives.append`; an iteration begins when all groups have ended the one before, and
-    `compute_ps` later. Raises UsageError as that does, and for less than one iteration.
+    `compute_ps` later. Raises UsageError as that does.
     """
-    if iterations < 1:
-        raise UsageError(f"{iterations} iterations of {collective}: must be at least 1")
-    job = builder.job(name, queue_pairs)
-    end = _delay(builder, job, start_ps, NO_TASK)
+    job, end = builder.job(name, queue_pairs), NO_TASK
     with builder.repeated(iterations) as rounds:
         for _ in range(rounds):
             end = _delay(builder, job, compute_ps, end)
             end = builder.barrier(append(builder, job, collective, ranks, size, options, algorithm, end), job)
             builder.step(job, end)
-    return job
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +75,12 @@ class Training:
     algorithm: str = "ring"
     options: CollectiveOptions = PLAIN
     queue_pairs: QueuePairs = ONE_QUEUE_PAIR
-    start_ps: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("data", "tensor", "pipeline", "steps", "microbatches", "tensor_collectives", "gradient_buckets"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} of a training job must be at least 1, not {getattr(self, name)}")
-        for one in fields(self):
-            if one.name.endswith(("_ps", "_bytes")) and getattr(self, one.name) < 0:
-                raise UsageError(f"{one.name} of a training job must not be negative: {getattr(self, one.name)}")
         if 0 < self.gradient_bytes < self.gradient_buckets:
             raise UsageError(
                 f"{self.gradient_bytes} bytes of gradients are too few for {self.gradient_buckets} buckets"
             )
-        if self.schedule not in ("1f1b", "gpipe"):
-            raise UsageError(f"unknown pipeline schedule {self.schedule!r}; known: 1f1b, gpipe")
-        if self.gradients not in ("all-reduce", "sharded"):
-            raise UsageError(f"gradients can be reduced by 'all-reduce' or 'sharded', not {self.gradients!r}")
 
     @property
     def ranks(self) -> int:
@@ -125,27 +109,23 @@ def together(servers: Ranks) -> int:
     return count if n % count == 0 and (same == inside).all() else 1
 
 
-def train(builder: TaskBuilder, name: str, hosts: Ranks, training: Training, servers: Ranks | None = None) -> Job:
-    """Append a training job on `hosts`, one per rank; raises UsageError for another number of them.
+def train(builder: TaskBuilder, name: str, hosts: Ranks, training: Training, servers: Ranks | None = None) -> None:
+    """Append a training job on `hosts`, one per rank.
 
-    `servers` are numbers of their servers; None: every rank has one to itself.
+    `servers` are numbers of their servers; None: every rank has one to itself. Raises UsageError as collectives do.
     """
-    if len(hosts) != training.ranks:
-        degrees = f"{training.data} (data) x {training.tensor} (tensor) x {training.pipeline} (pipeline)"
-        raise UsageError(f"job {name!r} has {len(hosts)} hosts, and {degrees} needs {training.ranks}")
-    job = builder.job(name, training.queue_pairs)
     shape = training.pipeline, training.data, training.tensor
     where = np.arange(training.ranks) if servers is None else np.asarray(servers)
     stages = [Stage(*parts) for parts in zip(np.asarray(hosts).reshape(shape), where.reshape(shape), strict=True)]
-    end = _delay(builder, job, training.start_ps, NO_TASK)
+    job = _TrainingJob(builder, builder.job(name, training.queue_pairs), stages, training)
+    end = NO_TASK
     with builder.repeated(training.steps) as rounds:
         for _ in range(rounds):
             with builder.repeated(training.microbatches) as microbatches:
-                done = _passes(builder, job, stages, replace(training, microbatches=microbatches), end)
-            ends = [_synchronize(builder, job, stage, training, last) for stage, last in zip(stages, done, strict=True)]
-            end = builder.barrier(np.array(ends), job)
-            builder.step(job, end)
-    return job
+                done = job.passes(microbatches, end)
+            ends = [job.synchronize(stage, last) for stage, last in zip(stages, done, strict=True)]
+            end = builder.barrier(np.array(ends), job.job)
+            builder.step(job.job, end)
 
 
 def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -> list[Operation]:
@@ -163,79 +143,106 @@ def operations(stage: int, stages: int, microbatches: int, schedule: Schedule) -
     return result
 
 
-def _passes(builder: TaskBuilder, job: Job, ranks: Sequence[Stage], training: Training, begin: int) -> list[Int64]:
-    """Append all passes of a step; return the tasks that end the work of every stage, shape (data,) each.
+@dataclass(frozen=True, slots=True)
+class _TrainingJob:
+    """Appends the parts of a training job."""
 
-    A pass waits for the stage's pass before it, and for what its neighbor sends.
-    """
-    stages = training.pipeline
-    waiting = [operations(stage, stages, training.microbatches, training.schedule) for stage in range(stages)]
-    last = [np.full(training.data, begin, dtype=np.int64) for _ in range(stages)]
-    nothing = np.full(training.data, NO_TASK, dtype=np.int64)
-    arrived: dict[tuple[int, Operation], Int64] = {}
-    for number in range(training.microbatches):
-        arrived[0, ("forward", number)] = arrived[stages - 1, ("backward", number)] = nothing
-    while any(waiting):
-        for stage, operation in [(stage, queue[0]) for stage, queue in enumerate(waiting) if queue]:
-            if (stage, operation) not in arrived:
-                continue
-            waiting[stage].pop(0)
-            after = np.stack([last[stage], arrived[stage, operation]], axis=1)
-            last[stage] = _pass(builder, job, ranks[stage], training, operation[0], after)
-            neighbor = stage + 1 if operation[0] == "forward" else stage - 1
-            if 0 <= neighbor < stages:
-                arrived[neighbor, operation] = _hand_over(
-                    builder, job, ranks[stage], ranks[neighbor], training.activation_bytes, last[stage]
-                )
-    return last
+    builder: TaskBuilder
+    job: Job
+    stages: Sequence[Stage]
+    training: Training
 
+    def passes(self, microbatches: int, begin: int) -> list[Int64]:
+        """Append all passes of a step; return the tasks that end the work of every stage, shape (data,) each.
 
-def _pass(
-    builder: TaskBuilder, job: Job, stage: Stage, training: Training, direction: str, after: npt.NDArray[np.int64]
-) -> Int64:
-    """Append one pass through a stage in all replicas; return its ends, shape (data,)."""
-    inside = together(stage.servers)
-    communicates = inside < training.tensor and training.tensor_bytes > 0
-    options = replace(training.options, per_server=inside)
-    pieces = training.tensor_collectives if communicates else 1
-    wait: Numbers = after
-    with builder.repeated(pieces) as rounds:
-        for ps in spread(training.forward_ps if direction == "forward" else training.backward_ps, pieces)[-rounds:]:
-            end = builder.computations(training.data, int(ps), wait, job, direction)
-            if communicates:
-                end = append(
-                    builder, job, "all-reduce", stage.hosts, training.tensor_bytes, options, training.algorithm, end
-                )
-            wait = end
-    return end
+        A pass waits for the stage's pass before it, and for what its neighbor sends.
+        """
+        count, data = len(self.stages), self.training.data
+        waiting = [operations(stage, count, microbatches, self.training.schedule) for stage in range(count)]
+        last = [np.full(data, begin, dtype=np.int64) for _ in range(count)]
+        nothing = np.full(data, NO_TASK, dtype=np.int64)
+        arrived: dict[tuple[int, Operation], Int64] = {}
+        for number in range(microbatches):
+            arrived[0, ("forward", number)] = arrived[count - 1, ("backward", number)] = nothing
+        while any(waiting):
+            for stage, operation in [(stage, queue[0]) for stage, queue in enumerate(waiting) if queue]:
+                if (stage, operation) not in arrived:
+                    continue
+                waiting[stage].pop(0)
+                after = np.stack([last[stage], arrived[stage, operation]], axis=1)
+                last[stage] = self.one_pass(self.stages[stage], operation[0], after)
+                neighbor = stage + 1 if operation[0] == "forward" else stage - 1
+                if 0 <= neighbor < count:
+                    arrived[neighbor, operation] = self.hand_over(stage, neighbor, last[stage])
+        return last
 
+    def one_pass(self, stage: Stage, direction: str, after: Int64) -> Int64:
+        """Append one pass through a stage in all replicas; return its ends, shape (data,)."""
+        builder, training, inside = self.builder, self.training, together(stage.servers)
+        communicates = inside < training.tensor and training.tensor_bytes > 0
+        pieces = training.tensor_collectives if communicates else 1
+        time_ps = training.forward_ps if direction == "forward" else training.backward_ps
+        end = after
+        with builder.repeated(pieces) as rounds:
+            for ps in spread(time_ps, pieces)[-rounds:]:
+                end = builder.computations(training.data, int(ps), end, self.job, direction)
+                if communicates:
+                    end = self.collective("all-reduce", stage.hosts, training.tensor_bytes, inside, end)
+        return end
 
-def _hand_over(builder: TaskBuilder, job: Job, here: Stage, there: Stage, size: int, after: Int64) -> Int64:
-    """Append the messages from a stage to its neighbor; return the tasks that end them, shape (data,)."""
-    if size == 0:
-        return after
-    source, target = here.hosts.ravel(), there.hosts.ravel()
-    sizes = np.where((here.servers == there.servers).ravel(), 0, size)
-    messages = builder.send(job, source, target, sizes, np.repeat(after, here.hosts.shape[1]), "stages")
-    return builder.barriers(messages.end.reshape(here.hosts.shape), job)
+    def collective(self, kind: str, ranks: Ranks, size: int, per_server: int, after: Numbers) -> Int64:
+        """Append a collective in all groups; return the tasks that end them."""
+        training = self.training
+        options = replace(training.options, per_server=per_server)
+        algorithm = training.algorithm if kind == "all-reduce" else None
+        return append(self.builder, self.job, kind, ranks, size, options, algorithm, after)
 
+    def hand_over(self, stage: int, neighbor: int, after: Int64) -> Int64:
+        """Append the messages from a stage to its neighbor; return the tasks that end them, shape (data,)."""
+        here, there, size = self.stages[stage], self.stages[neighbor], self.training.activation_bytes
+        if size == 0:
+            return after
+        sizes = np.where((here.servers == there.servers).ravel(), 0, size)
+        begin = np.repeat(after, here.hosts.shape[1])
+        messages = self.builder.send(self.job, here.hosts.ravel(), there.hosts.ravel(), sizes, begin, "stages")
+        return self.builder.barriers(messages.end.reshape(here.hosts.shape), self.job)
 
-def _synchronize(builder: TaskBuilder, job: Job, stage: Stage, training: Training, done: Int64) -> int:
-    """Append what a stage does after its last pass; return the task that ends it."""
-    end = builder.barrier(done, job)
-    inside = together(stage.servers.T)
-    options = replace(training.options, per_server=inside)
-    if inside < training.data and training.gradient_bytes:
-        kinds = {"all-reduce": ("all-reduce",), "sharded": ("reduce-scatter", "all-gather")}[training.gradients]
-        with builder.repeated(training.gradient_buckets) as rounds:
-            for size in spread(training.gradient_bytes, training.gradient_buckets)[-rounds:]:
-                for kind in kinds:
-                    algorithm = training.algorithm if kind == "all-reduce" else None
-                    ends = append(builder, job, kind, stage.hosts.T, int(size), options, algorithm, end)
-                    end = builder.barrier(ends, job)
-    return _delay(builder, job, training.optimizer_ps, end)
+    def synchronize(self, stage: Stage, done: Int64) -> int:
+        """Append what a stage does after its last pass; return the task that ends it."""
+        builder, training, inside = self.builder, self.training, together(stage.servers.T)
+        end = builder.barrier(done, self.job)
+        if inside < training.data and training.gradient_bytes:
+            kinds = {"all-reduce": ("all-reduce",), "sharded": ("reduce-scatter", "all-gather")}[training.gradients]
+            with builder.repeated(training.gradient_buckets) as rounds:
+                for size in spread(training.gradient_bytes, training.gradient_buckets)[-rounds:]:
+                    for kind in kinds:
+                        ends = self.collective(kind, stage.hosts.T, int(size), inside, end)
+                        end = builder.barrier(ends, self.job)
+        return _delay(builder, self.job, training.optimizer_ps, end)
 
 
 def _delay(builder: TaskBuilder, job: Job, ps: int, after: int) -> int:
     """Append a computation, unless it takes no time; return what ends it."""
     return int(builder.computations(1, ps, after, job)[0]) if ps else after
+
+
+def place(
+    count: int, hosts: Int32, placement: Placement = "packed", seed: int = 0, stride: int = 1, block: int = 1
+) -> Int32:
+    """Return the hosts of a job, `count` of them, in the order of its ranks.
+
+    "packed": one host after the other. "strided": first every `stride`-th host, then those next to them, and so on;
+    with the NICs per server as stride, a job gets one rail of all servers before the next one. "random": drawn by
+    `seed`. Each `block` hosts after another stay together, and count as one. Raises UsageError if there are too few
+    hosts, or if they are not whole blocks.
+    """
+    if count > len(hosts):
+        raise UsageError(f"the job needs {count} hosts, and there are {len(hosts)}")
+    if len(hosts) % block:
+        raise UsageError(f"{len(hosts)} hosts are not whole blocks of {block}")
+    blocks = hosts.reshape(-1, block)
+    if placement == "strided":
+        blocks = np.concatenate([blocks[first::stride] for first in range(min(stride, len(blocks)))])
+    elif placement == "random":
+        blocks = stream(seed, "placement").permutation(blocks)
+    return blocks.ravel()[:count]

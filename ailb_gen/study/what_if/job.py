@@ -19,6 +19,8 @@ FORWARD_FLOP, BACKWARD_FLOP = 2, 4
 COLLECTIVES = 2
 # Bytes per parameter that Adam keeps in mixed precision: parameter, momentum and variance in FP32.
 ADAM_BYTES = 12
+# In ps.
+UNITS = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,12 @@ class Amounts:
 
     def scaled(self, factor: int) -> Amounts:
         """Return times and sizes divided by a factor, rounded, those that are not zero at least 1."""
-        small = {name: _divided(getattr(self, name), factor) for name in SCALED}
+        whole = {name: getattr(self, name) for name in SCALED}
+        small = {name: max(1, round(value / factor)) if value else 0 for name, value in whole.items()}
         return Amounts(**small, tensor_collectives=self.tensor_collectives)
 
 
 SCALED = ("forward", "backward", "optimizer", "tensor_bytes", "activation_bytes", "gradient_bytes")
-
-
-def _divided(value: int, factor: int) -> int:
-    return max(1, round(value / factor)) if value else 0
 
 
 def amounts(job: TrainingJob) -> Amounts:
@@ -91,3 +90,9 @@ def memory_bytes(job: TrainingJob, model: LanguageModel) -> int:
 def alone_ps(job: TrainingJob, found: Amounts) -> int:
     """Return the time of a step without any waiting for the fabric: all passes, the bubble and the optimizer."""
     return (job.microbatches + job.pipeline - 1) * (found.forward + found.backward) + found.optimizer
+
+
+def time_text(ps: int) -> str:
+    """Return a time with a unit, such as `1.5 s`, four digits."""
+    unit, factor = next(((unit, factor) for unit, factor in UNITS if ps >= factor), UNITS[-1])
+    return f"{ps / factor:.4g} {unit}"

@@ -17,6 +17,7 @@ from ailb_gen.sim.scenario.models import (
     Switches,
     Transport,
     by_name,
+    timed_failure,
 )
 from ailb_gen.sim.scenario.scalars import (
     Bytes,
@@ -94,16 +95,8 @@ class TrainingJob(Model):
     stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
 
 
-def _failure(value: object) -> object:
-    """Accept `LINK@TIME` for a failure, as `simulate --fail` does."""
-    if not isinstance(value, str):
-        return value
-    name, _, time = value.partition("@")
-    return {"name": name, **({"at": time} if time else {})}
-
-
 Failures = Annotated[
-    tuple[Annotated[FailurePart, BeforeValidator(_failure, json_schema_input_type=str | FailurePart)], ...],
+    tuple[Annotated[FailurePart, BeforeValidator(timed_failure, json_schema_input_type=str | FailurePart)], ...],
     Field(max_length=1000),
 ]
 

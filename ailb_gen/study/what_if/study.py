@@ -1,20 +1,32 @@
-"""The cost of load balancers and failures for a training job: the study of a user's own file."""
+"""The cost of load balancers and failures for a training job: the study of a user's own file.
+
+Its scenarios are one per load balancer and failure, scaled down.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ailb_gen.errors import UsageError
+from ailb_gen.sim.fabric import PS_PER_US
+from ailb_gen.sim.scenario.load import balancer_name
+from ailb_gen.sim.scenario.models import FailurePart
 from ailb_gen.study.model import Case, Study, StudyOptions
-from ailb_gen.study.what_if.job import alone_ps, amounts
+from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, time_text
 from ailb_gen.study.what_if.load import Question, load
 from ailb_gen.study.what_if.models import WhatIf
-from ailb_gen.study.what_if.scenario import GENERATED, scenarios
-from ailb_gen.study.what_if.summary import WhatIfCosts
+from ailb_gen.study.what_if.summary import JOB, NO_FAILURE, WhatIfCosts
 from ailb_gen.study.what_if.text import text_of
 
 # In --quick: load balancers and failures.
 BALANCERS, FAILURES = 2, 1
+# The fabric that is generated where the file names no artifacts.
+GENERATED = "fabric"
+LEAST_TIMEOUT_PS = 100 * PS_PER_US
+# Times of congestion control, queues and delays are as on the real fabric.
+AS_WRITTEN = ("packets", "switches", "transport", "congestion", "nics")
 
 
 def what_if(options: StudyOptions) -> Study:
@@ -26,7 +38,8 @@ def what_if(options: StudyOptions) -> Study:
         )
     question = load(options.file)
     if options.quick:
-        question = replace(question, what_if=_quick(question.what_if))
+        few = {"balancers": question.what_if.balancers[:BALANCERS], "failures": question.what_if.failures[:FAILURES]}
+        question = replace(question, what_if=question.what_if.model_copy(update=few))
     seeds = list(question.what_if.seeds) if options.seeds is None else list(range(1, options.seeds + 1))
     return study_of(question, seeds[:1] if options.quick and options.seeds is None else seeds)
 
@@ -34,7 +47,7 @@ def what_if(options: StudyOptions) -> Study:
 def study_of(question: Question, seeds: list[int]) -> Study:
     """Return the study of a checked file."""
     file = question.what_if
-    found = [(balancer, failure, scenario) for balancer, failure, scenario in scenarios(question, seeds)]
+    found = list(scenarios(question, seeds))
     names = {(balancer, failure): f"{balancer}, {failure}" for balancer, failure, _ in found}
     reading = WhatIfCosts(names, file.scale, alone_ps(file.job, amounts(file.job)), file.level == "packet")
     generated = {GENERATED: question.folder / file.fabric} if file.artifacts is None else {}
@@ -59,5 +72,87 @@ def study_of(question: Question, seeds: list[int]) -> Study:
     )
 
 
-def _quick(file: WhatIf) -> WhatIf:
-    return file.model_copy(update={"balancers": file.balancers[:BALANCERS], "failures": file.failures[:FAILURES]})
+def failures_of(what_if: WhatIf) -> dict[str, FailurePart | None]:
+    """Return the failures by name, first that there is none."""
+    return {NO_FAILURE: None} | {failure_name(failure): failure for failure in what_if.failures}
+
+
+def failure_name(failure: FailurePart) -> str:
+    """Return the name of a failure."""
+    if failure.random is not None:
+        return f"{failure.random * 100:g} % of cables"
+    at = f" at {time_text(failure.at)}" if failure.at else ""
+    back = f" to {time_text(failure.back)}" if failure.back else ""
+    seen = "" if failure.detection is None else f", seen after {time_text(failure.detection)}"
+    return f"{failure.name}{at}{back}{seen}"
+
+
+def scenarios(question: Question, seeds: list[int]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield load balancer, failure and scenario of every case."""
+    what_if = question.what_if
+    base = _base(question) | {"seeds": seeds}
+    for balancer in what_if.balancers:
+        name = balancer_name(balancer, what_if.balancers)
+        chosen = {"balancer": {"name": balancer.name, "parameters": dict(balancer.parameters)}}
+        for failed, failure in failures_of(what_if).items():
+            part = {} if failure is None else {"failures": [_scaled(failure, what_if.scale)]}
+            yield name, failed, base | chosen | part
+
+
+def _base(question: Question) -> dict[str, Any]:
+    what_if = question.what_if
+    files: dict[str, Any] = {"artifacts": f"{GENERATED}/files"}
+    if what_if.artifacts is not None:
+        files = {"fabric": what_if.fabric, "artifacts": what_if.artifacts}
+    until = {} if what_if.until is None else {"until": _ps(what_if.until // what_if.scale)}
+    written = {name: question.source.data[name] for name in AS_WRITTEN if name in question.source.data}
+    transport = written.get("transport", {})
+    named = {"name": transport} if isinstance(transport, str) else dict(transport)
+    return {
+        "fabric": {"files": {**files, "delay": _ps(what_if.delay)}},
+        "traffic": [{JOB: _training(question, amounts(what_if.job).scaled(what_if.scale))}],
+        "level": what_if.level,
+        **{"congestion": "dcqcn", **written},
+        "transport": named | _timeouts(what_if),
+        **until,
+    }
+
+
+def _timeouts(what_if: WhatIf) -> dict[str, str]:
+    """Return the timeouts of the hosts, divided as well, but long enough for round trips through full queues."""
+    part = what_if.transport
+    given = {"timeout": part.timeout, "timeout_few": part.timeout_few}
+    return {
+        name: _ps(max(ps // what_if.scale, min(ps, LEAST_TIMEOUT_PS)))
+        for name, ps in given.items()
+        if ps is not None and what_if.scale > 1
+    }
+
+
+def _training(question: Question, small: Amounts) -> dict[str, Any]:
+    job = question.what_if.job
+    same = (
+        "data", "tensor", "pipeline", "steps", "microbatches", "schedule", "gradients", "gradient_buckets", "placement",
+        "stride", "split", "stream",
+    )  # fmt: skip
+    pairs = {} if job.queue_pairs is None else {"queue_pairs": job.queue_pairs}
+    return {
+        **{name: getattr(job, name) for name in same},
+        **{name: _ps(getattr(small, name)) for name in ("forward", "backward", "optimizer")},
+        **{name: getattr(small, name) for name in ("tensor_bytes", "activation_bytes", "gradient_bytes")},
+        "tensor_collectives": small.tensor_collectives,
+        "block": question.server_size if question.uniform else 1,
+        **pairs,
+    }
+
+
+def _scaled(failure: FailurePart, scale: int) -> Mapping[str, Any]:
+    if failure.random is not None:
+        return {"random": failure.random}
+    detection = failure.detection_ps if failure.at else failure.detection
+    times = {"at": failure.at, "back": failure.back, "detection": detection}
+    return {"name": failure.name, **{key: _ps(ps // scale) for key, ps in times.items() if ps is not None}}
+
+
+def _ps(value: int) -> str:
+    return f"{value}ps"

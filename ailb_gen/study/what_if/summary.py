@@ -1,19 +1,21 @@
-"""PlotSources of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
+"""Results of a what-if study: a row per load balancer and failure, conclusions, and the figure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.study.model import BarFigure, CaseResults, Figure, SeedSpread, Summary
-from ailb_gen.study.quantities import Statistics
+from ailb_gen.study.quantities import Quantity, Statistics
 from ailb_gen.study.rows import ENDLESS, PERCENT
 
 NO_FAILURE = "none"
-PS_PER_US = 10**6
 JOB = "training"
 # Times that differ by less are called equal.
 SAME = 0.001
+# Beside the times, of packets.
+COUNTERS = (Quantity("reordered", "flows/*/out_of_order", "sum"), Quantity("pauses", "links/*/pauses", "sum"))
 # Units of steps, in ps. Tenths of a second are still shown in seconds.
 UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6}
 
@@ -53,7 +55,7 @@ class WhatIfCosts:
         """Return the table and its conclusions."""
         costs = list(self._costs(results))
         best = _best(costs, NO_FAILURE)
-        headings = ("balancer", "failure", f"step {self.unit}", "cost %", "waiting %", "reordered", "pauses")
+        headings = ("balancer", "failure", f"step {self.unit}", "cost %", "waiting %", *(one.name for one in COUNTERS))
         rows = [headings, *(self._row(results, cost, best) for cost in costs)]
         return Summary(rows, list(self._conclusions(costs, best)))
 
@@ -74,15 +76,19 @@ class WhatIfCosts:
                 yield Cost(balancer, failure, step, len(results.points[case]), ended)
 
     def _row(self, results: CaseResults, cost: Cost, best: Cost | None) -> Sequence[str]:
-        def shown(of: Callable[[Statistics], float | None]) -> str:
-            return f"{results.mean(self.cases[cost.balancer, cost.failure], of):,.0f}"
+        def shown(counter: Quantity) -> str:
+            return f"{results.mean(self.cases[cost.balancer, cost.failure], counter.of):,.0f}"
 
         step = ENDLESS if cost.step is None else _digits(cost.step)
         if 0 < cost.ended < cost.seeds:
             step += f"; {ENDLESS} with {cost.seeds - cost.ended} of {cost.seeds} seeds"
-        more = "-" if cost.step is None or best is None or best.step is None else _more(cost.step, best.step.mean)
-        waiting = "-" if cost.step is None else f"{self._waiting(cost.step):.1f}"
-        counters = [shown(_out_of_order), shown(_pauses)] if self.packets else ["-", "-"]
+        more = waiting = "-"
+        if cost.step is not None:
+            waiting = f"{self._waiting(cost.step):.1f}"
+            if best is not None and best.step is not None:
+                # Without a minus in front of 0.0.
+                more = f"{round((cost.step.mean / best.step.mean - 1) * PERCENT, 1) + 0.0:.1f}"
+        counters = [shown(counter) if self.packets else "-" for counter in COUNTERS]
         return [cost.balancer, cost.failure, step, more, waiting, *counters]
 
     def _waiting(self, step: SeedSpread) -> float:
@@ -147,21 +153,8 @@ def _digits(found: SeedSpread) -> str:
     return mean if f"{found.least:#.4g}" == f"{found.most:#.4g}" else f"{mean} ({least}-{most})"
 
 
-def _more(found: SeedSpread, base: float) -> str:
-    # Without a minus in front of 0.0.
-    return f"{round((found.mean / base - 1) * PERCENT, 1) + 0.0:.1f}"
-
-
 def _percent(found: SeedSpread, base: float) -> str:
     """Return how much more than a base a spread is, in percent, with its range where seeds differ."""
     mean, least, most = ((value / base - 1) * PERCENT for value in (found.mean, found.least, found.most))
     text = f"{mean:.1f}"
     return text if f"{least:.1f}" == f"{most:.1f}" else f"{text} ({least:.1f} to {most:.1f})"
-
-
-def _out_of_order(point: Statistics) -> float:
-    return float(sum(flow["out_of_order"] for flow in point["flows"].values()))
-
-
-def _pauses(point: Statistics) -> float:
-    return float(sum(links["pauses"] for links in point["links"].values()))

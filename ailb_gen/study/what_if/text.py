@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ailb_gen.sim.memory import shown_bytes
-from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, memory_bytes
+from ailb_gen.study.what_if.job import Amounts, alone_ps, amounts, memory_bytes, time_text
 from ailb_gen.study.what_if.load import Question
 from ailb_gen.study.what_if.models import TrainingJob
-from ailb_gen.study.what_if.scenario import time_text
 
 # Packets below which a message is mostly latency.
 FEW_PACKETS = 16
@@ -58,17 +57,14 @@ def _paragraphs(question: Question) -> Iterator[str]:
         f"Without waiting for the fabric a step takes {time_text(alone_ps(job, whole))}: microbatches + p − 1 passes, "
         "forward and backward, and the optimizer. Waiting is the rest of a step's time."
     )
+    inside = "Tensor-parallel groups are inside servers, and send nothing over the fabric. "
+    inside = inside if 1 < job.tensor <= question.server_size else ""
     yield (
         "GPUs of a server exchange data in no time: what NVLink takes is part of the utilization. "
-        f"{_tensor(question)}A stage reduces its "
+        f"{inside}A stage reduces its "
         "gradients when its last backward pass is done; overlap inside a stage is not modeled."
     )
     yield from _doubts(question, whole)
-
-
-def _tensor(question: Question) -> str:
-    inside = 1 < question.what_if.job.tensor <= question.server_size
-    return "Tensor-parallel groups are inside servers, and send nothing over the fabric. " if inside else ""
 
 
 def _order(job: TrainingJob) -> str:

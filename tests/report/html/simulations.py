@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from ailb_gen.report.html.simulated import Simulation
 from ailb_gen.sim.comparison import compared
@@ -38,7 +37,7 @@ def simulation(
                 FABRIC, work(), SimulationSettings(), drawn, None, sampler_of(FABRIC, work(), SimulationSettings())
             )
             counted = counted_flows(FABRIC, work(), SimulationSettings(), outcome)
-            found: dict[str, Any] = asdict(statistics(FABRIC, work(), outcome, {}, counted))
+            found = statistics(FABRIC, work(), outcome, {}, counted)
             digest = f"{name}-{seed}"
             profiles[digest] = profile(FABRIC, work(), outcome, counted)
             rows.append(PointRow(name, seed, digest, found | {"interrupted": False, "stuck": False}))

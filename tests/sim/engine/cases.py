@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from ailb_gen.sim.fabric import (
     Forwarding,
     LinkChange,
 )
+from ailb_gen.sim.outcome import Progress, Watch
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
@@ -70,15 +72,18 @@ def flows(
     )
 
 
+def waiting(workload: Workload, edges: Iterable[tuple[int, int]]) -> Workload:
+    """The same tasks, of which the second of every pair waits for the first."""
+    pairs = sorted(edges)
+    after = np.array([after for _, after in pairs], dtype=np.int32)
+    first = np.searchsorted([before for before, _ in pairs], np.arange(workload.count + 1))
+    waits = np.bincount(after, minlength=workload.count).astype(np.int32)
+    return replace(workload, waits=waits, first_successor=first.astype(np.int64), successors=after)
+
+
 def in_a_row(workload: Workload) -> Workload:
     """The same tasks, each after the one before."""
-    count = workload.count
-    return replace(
-        workload,
-        waits=np.minimum(np.arange(count), 1).astype(np.int32),
-        successors=np.arange(1, count, dtype=np.int32),
-        first_successor=np.minimum(np.arange(count + 1), count - 1).astype(np.int64),
-    )
+    return waiting(workload, pairwise(range(workload.count)))
 
 
 def leaf_spine(leaves: int = 2, spines: int = 2, hosts: int = 2, **more: int) -> FabricArrays:
@@ -111,6 +116,17 @@ def marking(fabric: FabricArrays, low: int = 5_000, high: int = 20_000) -> Buffe
     return BufferSettings(
         ecn_min_bytes=np.full(links, low), ecn_max_bytes=np.full(links, high), ecn_probability=np.full(links, 0.2)
     )
+
+
+def stopping_after(times: int) -> tuple[list[Progress], Watch]:
+    """What a watcher sees, and the watcher, which ends the run when it has seen so much."""
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress)
+        return len(seen) < times
+
+    return seen, watch
 
 
 @dataclass(frozen=True, slots=True)

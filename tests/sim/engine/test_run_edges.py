@@ -10,7 +10,7 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, Forwarding, LinkChange
-from ailb_gen.sim.outcome import NEVER, Progress
+from ailb_gen.sim.outcome import NEVER
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import (
     BalancerSettings,
@@ -22,7 +22,7 @@ from ailb_gen.sim.settings import (
     TransportName,
     TransportSettings,
 )
-from tests.sim.engine.cases import PACKETS, flows, in_a_row, leaf_spine, link, lossless, star
+from tests.sim.engine.cases import PACKETS, flows, in_a_row, leaf_spine, link, lossless, star, stopping_after
 
 US = PS_PER_US
 REPAIRING = ("go-back-n", "selective-repeat", "timeout-only")
@@ -172,12 +172,7 @@ def test_the_run_stops_at_the_end_of_its_time() -> None:
 
 def test_a_watcher_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ailb_gen.sim.engine.run.SLICE", 50)
-    seen: list[Progress] = []
-
-    def watch(progress: Progress) -> bool:
-        seen.append(progress)
-        return len(seen) < 3
-
+    seen, watch = stopping_after(3)
     outcome = simulate(star(2), flows([0], [1], 1_000_000), plain(), 1, watch)
     assert not outcome.complete
     assert [one.events for one in seen] == sorted(one.events for one in seen)
@@ -188,14 +183,8 @@ def test_a_watcher_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_watcher_stops_the_run_between_two_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has taken as long as what happened until then, not as long as it may take."""
     monkeypatch.setattr("ailb_gen.sim.engine.run.SLICE", 5)
-    seen: list[Progress] = []
-
-    def watch(progress: Progress) -> bool:
-        seen.append(progress)
-        return len(seen) < 3
-
     for until_ps in (None, 20_000 * US):
-        seen.clear()
+        seen, watch = stopping_after(3)
         settings = replace(plain(), until_ps=until_ps)
         outcome = simulate(star(2), flows([0], [1], 1_000_000), settings, 1, watch, Sampler(star(2), US // 100))
         assert not outcome.complete

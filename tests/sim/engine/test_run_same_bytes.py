@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
@@ -29,8 +26,8 @@ from ailb_gen.sim.settings import (
     SimulationSettings,
     TransportSettings,
 )
-from tests.conftest import ROOT
 from tests.sim.engine.cases import PACKETS, TRANSPORTS, Case, flows, leaf_spine, link, lossless, marking, needs_compiler
+from tests.sim.processes import check_both_ways
 
 
 def configurations() -> Iterator[tuple[str, Case]]:
@@ -87,17 +84,7 @@ def digests() -> dict[str, str]:
 @pytest.mark.long
 @needs_compiler
 def test_compiled_and_interpreted_give_the_same_bytes() -> None:
-    script = "import json; from tests.sim.engine.test_run_same_bytes import digests; print(json.dumps(digests()))"
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout) == digests()
+    check_both_ways(digests)
 
 
 def test_the_same_seed_gives_the_same_bytes_again_and_another_one_does_not() -> None:

@@ -6,30 +6,15 @@ import numpy as np
 
 from ailb_gen.sim.fluid.state import FluidState
 from ailb_gen.sim.workload import Workload
+from tests.sim.engine.cases import flows, waiting
 
 Path = Mapping[int, float]
 
 
 def workload(rows: Sequence[tuple[int, int, int, int]], edges: Iterable[tuple[int, int]] = ()) -> Workload:
     """Return tasks of (source, target, amount, start), the number in the list as port and queue pair, and who waits."""
-    pairs = sorted(edges)
-    columns = list(zip(*rows, strict=True))
-    count = len(rows)
-    first = np.searchsorted([before for before, _ in pairs], np.arange(count + 1))
-    after = np.array([after for _, after in pairs], dtype=np.int32)
-    return Workload(
-        source=np.array(columns[0], dtype=np.int32),
-        target=np.array(columns[1], dtype=np.int32),
-        queue_pair=np.arange(count, dtype=np.int32),
-        port=np.arange(count, dtype=np.int32),
-        amount=np.array(columns[2], dtype=np.int64),
-        start_ps=np.array(columns[3], dtype=np.int64),
-        waits=np.bincount(after, minlength=count).astype(np.int32),
-        first_successor=first.astype(np.int64),
-        successors=after,
-        job=np.full(count, -1, dtype=np.int32),
-        label=np.zeros(count, dtype=np.int32),
-    )
+    source, target, amount, start = zip(*rows, strict=True)
+    return waiting(flows(source, target, amount, start, queue_pair=np.arange(len(rows))), edges)
 
 
 def fair_rates(paths: Sequence[Path], capacity: Sequence[float]) -> list[float]:

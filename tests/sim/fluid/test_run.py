@@ -1,14 +1,9 @@
 """Whole runs: times by hand, failures, samples, and how a run is stopped."""
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from ailb_gen.sim.balancers import BALANCERS
@@ -17,18 +12,20 @@ from ailb_gen.sim.fabric import PS_PER_US, UNREACHABLE, FabricArrays, Forwarding
 from ailb_gen.sim.fluid import run as fluid
 from ailb_gen.sim.fluid.run import simulate
 from ailb_gen.sim.memory import needed_bytes
-from ailb_gen.sim.outcome import NEVER, Progress, SimulationOutcome
+from ailb_gen.sim.outcome import NEVER, SimulationOutcome
 from ailb_gen.sim.series import Sampler
 from ailb_gen.sim.settings import BalancerSettings, Measurement, NicSettings, PacketSettings, SimulationSettings
-from ailb_gen.sim.statistics import TIERS
+from ailb_gen.sim.statistics import links_by_tiers
 from ailb_gen.sim.workload import COMPUTATION, merged
-from tests.conftest import ROOT
+from tests.sim.engine.cases import stopping_after
 from tests.sim.fluid.tasks import workload
+from tests.sim.processes import check_both_ways
 
 # 1 byte takes 8 ns.
 RATE = 1_000_000_000
 BYTE = 8_000
 US = PS_PER_US
+BALANCED = ("ecmp", "glb", "spray")
 
 
 def plain(**words: Any) -> SimulationSettings:
@@ -136,12 +133,7 @@ def test_the_state_grows(balancer: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_is_reported_and_stopped() -> None:
     built, rows = busy()
-    seen: list[Progress] = []
-
-    def watch(progress: Progress) -> bool:
-        seen.append(progress)
-        return len(seen) < 3
-
+    seen, watch = stopping_after(3)
     work = merged([workload([(a, b, c, d + k * 1000 * US) for a, b, c, d in rows]) for k in range(40)])
     stopped = simulate(built, work, plain(), 1, watch)
     assert len(seen) == 3
@@ -236,8 +228,8 @@ def test_looking_at_a_run_over_time_changes_nothing_of_it() -> None:
         series = seen.series
         assert series is not None
         assert series.edges_ps[-1] == done.end_ps
-        rates = {tier: fabric.rate_bps[ours] for tier, ours in by_tiers(fabric).items()}
-        sent = {tier: int(done.link_bytes[ours].sum()) for tier, ours in by_tiers(fabric).items()}
+        rates = {tier: fabric.rate_bps[ours] for tier, ours in links_by_tiers(fabric)}
+        sent = {tier: int(done.link_bytes[ours].sum()) for tier, ours in links_by_tiers(fabric)}
         for number, tier in enumerate(series.tiers):
             assert len({*rates[tier].tolist()}) == 1
             whole = float((series.mean_load[number] * np.diff(series.edges_ps)).sum()) * float(rates[tier].sum()) / 8e12
@@ -255,44 +247,18 @@ def test_a_run_that_is_stuck_ends_though_it_is_looked_at() -> None:
     assert seen.series.max_load.max() == 0
 
 
-def by_tiers(fabric: FabricArrays) -> dict[str, npt.NDArray[np.bool_]]:
-    """Which links are between which tiers."""
-    source, target = (fabric.tier[ends] for ends in (fabric.link_source, fabric.link_target))
-    return {f"{TIERS[a]} to {TIERS[b]}": (source == a) & (target == b) for a in TIERS for b in TIERS}
-
-
-PROGRAM = """
-import json
-from tests.sim.fluid.test_run import busy, plain, two_spines, workload
-from ailb_gen.sim.engine.jit import DISABLED
-from ailb_gen.sim.fluid.run import simulate
-from ailb_gen.sim.settings import BalancerSettings, Measurement
-built, rows = busy()
-found = [bool(DISABLED)]
-for name in ("ecmp", "glb", "spray"):
-    done = simulate(built, workload(rows), plain(balancer=BalancerSettings(name), measurement=Measurement(1000, 9)), 1)
-    found.append([done.finish_ps.tolist(), done.link_bytes.tolist(), done.load.tolist(), done.totals])
-failing = simulate(two_spines(100_000, 900_000, 300_000), workload([(0, 1, 1000, 0)]), plain(), 1)
-found.append([failing.finish_ps.tolist(), failing.rerouted.tolist()])
-print(json.dumps(found))
-"""
+def runs() -> list[object]:
+    """What comes of some load balancers, and of a failure."""
+    built, rows = busy()
+    settings = [plain(balancer=BalancerSettings(name), measurement=Measurement(1000, 9)) for name in BALANCED]
+    done = [simulate(built, workload(rows), one, 1) for one in settings]
+    failing = simulate(two_spines(100_000, 900_000, 300_000), workload([(0, 1, 1000, 0)]), plain(), 1)
+    found = [[one.finish_ps.tolist(), one.link_bytes.tolist(), one.load.tolist(), one.totals] for one in done]
+    return [*found, failing.finish_ps.tolist(), failing.rerouted.tolist()]
 
 
 def test_it_runs_the_same_without_a_compiler() -> None:
-    def found(disabled: str) -> list[object]:
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
-        )
-        return list(json.loads(done.stdout))
-
-    compiled, plainly = found("0"), found("1")
-    assert [compiled.pop(0), plainly.pop(0)] == [False, True]
-    assert plainly == compiled
+    check_both_ways(runs)
 
 
 def test_the_memory_of_a_run_of_flows_does_not_depend_on_their_bytes() -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ailb_gen.sim.traffic import scale_unit
 from ailb_gen.sim.traffic.builder import QueuePairs
-from ailb_gen.sim.traffic.scale_unit import PS_PER_MS, Heavy, Mixed, PipelineParallel, TensorParallel
+from ailb_gen.sim.traffic.scale_unit import PS_PER_MS
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.sim.traffic.executor import check, finish_times, packets
 from tests.sim.traffic.test_builder import same
-
-SMALL = Mixed(TensorParallel(steps=2), PipelineParallel(steps=3), mice=None)
 
 
 @pytest.mark.parametrize(
@@ -39,10 +36,9 @@ def test_packets_are_the_published_ones(
 
 
 def test_heavy_runs_bucket_after_bucket() -> None:
-    settings = Heavy(steps=2, mice=None)
-    workload = scale_unit.heavy(5, 1, settings)
+    workload = scale_unit.heavy(5, steps=2, mice=False)
     ends = finish_times(workload)
-    flow = settings.bucket_bytes // 32
+    flow = scale_unit.BUCKET_BYTES // 32
     step = 15 * PS_PER_MS + 8 * flow
     assert [ends[task] for task in workload.steps[0]] == [step, 2 * step]
     flows = workload.source != COMPUTATION
@@ -52,7 +48,7 @@ def test_heavy_runs_bucket_after_bucket() -> None:
 
 
 def test_heavy_has_other_rings_every_time() -> None:
-    workload = scale_unit.heavy(5, 1, Heavy(steps=1, mice=None))
+    workload = scale_unit.heavy(5, steps=1, mice=False)
     rings = set()
     for label in ("reduce-scatter", "all-gather"):
         flows = (workload.source != COMPUTATION) & (workload.label == workload.labels.index(label))
@@ -64,13 +60,13 @@ def test_heavy_has_other_rings_every_time() -> None:
 
 
 def test_mixed_runs_both_jobs_at_once() -> None:
-    workload = scale_unit.mixed(3, 1, SMALL)
+    workload = scale_unit.mixed(3, steps=2, mice=False)
     ends = finish_times(workload)
     tensor = 7 * PS_PER_MS + 16 * (PS_PER_MS // 2 + (8 << 10)) + (128 << 10)
     pipeline = 3 * PS_PER_MS + 2 * (256 << 10) + (256 << 10)
     assert workload.jobs == ("tp_heavy", "pp_dp")
     assert [ends[task] for task in workload.steps[0]] == [tensor, 2 * tensor]
-    assert [ends[task] for task in workload.steps[1]] == [pipeline, 2 * pipeline, 3 * pipeline]
+    assert [ends[task] for task in workload.steps[1]] == [pipeline, 2 * pipeline]
     for job, servers in enumerate(({0, 1}, {2, 3})):
         flows = (workload.source != COMPUTATION) & (workload.job == job)
         assert {int(host) % 4 for host in workload.source[flows]} == servers
@@ -78,7 +74,7 @@ def test_mixed_runs_both_jobs_at_once() -> None:
 
 
 def test_stages_of_the_pipeline_are_pairs_of_leaves() -> None:
-    workload = scale_unit.mixed(3, 1, replace(SMALL, pipeline=PipelineParallel(steps=1)))
+    workload = scale_unit.mixed(3, steps=1, mice=False)
     flows = (workload.source != COMPUTATION) & (workload.label == workload.labels.index("stages"))
     forward, backward = np.flatnonzero(flows).reshape(2, 48)
     assert (workload.target[forward] - workload.source[forward] == 8).all(), "the partner two leaves further on"
@@ -87,7 +83,7 @@ def test_stages_of_the_pipeline_are_pairs_of_leaves() -> None:
 
 
 def test_mice_cross_leaves_at_a_fixed_interval() -> None:
-    workload = scale_unit.heavy(9, 1, Heavy(steps=1))
+    workload = scale_unit.heavy(9, steps=1)
     mice = workload.label == workload.labels.index("mice")
     assert np.count_nonzero(mice) == 10_001
     assert workload.start_ps[mice].tolist() == [PS_PER_MS * i for i in range(10_001)]
@@ -102,13 +98,13 @@ def test_mice_cross_leaves_at_a_fixed_interval() -> None:
 
 
 def test_the_seed_decides_rings_and_mice() -> None:
-    settings = Heavy(steps=1)
-    assert same(scale_unit.heavy(1, 1, settings), scale_unit.heavy(1, 1, settings))
-    assert not same(scale_unit.heavy(1, 1, settings), scale_unit.heavy(2, 1, settings))
+    one, again, other = (scale_unit.heavy(seed, steps=1) for seed in (1, 1, 2))
+    assert same(one, again)
+    assert not same(one, other)
 
 
 def test_messages_are_spread_over_queue_pairs() -> None:
-    workload = scale_unit.heavy(1, 1, Heavy(steps=1, mice=None), QueuePairs(4))
+    workload = scale_unit.heavy(1, steps=1, mice=False, queue_pairs=QueuePairs(4))
     flows = workload.source != COMPUTATION
     assert np.bincount(workload.queue_pair[flows]).tolist() == [8 * 1984] * 4
     assert set(workload.amount[flows].tolist()) == {(128 << 10) // 4}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import QueuePairs, TaskBuilder
-from ailb_gen.sim.traffic.training import Training, operations, repeat, together, train
+from ailb_gen.sim.traffic.training import Training, operations, place, repeat, together, train
 from ailb_gen.sim.workload import COMPUTATION, Workload
 from tests.conftest import examples
 from tests.sim.traffic.executor import finish_times, sent
@@ -189,8 +189,8 @@ def test_stages_reduce_when_their_own_work_is_done() -> None:
 
 def test_iterations_are_steps() -> None:
     builder = TaskBuilder()
-    repeat(builder, "j", "all-gather", np.arange(4), 40, iterations=3, compute_ps=100, start_ps=1000)
-    assert step_times(builder.finish()) == [1000 + (100 + 30) * i for i in (1, 2, 3)]
+    repeat(builder, "j", "all-gather", np.arange(4), 40, iterations=3, compute_ps=100)
+    assert step_times(builder.finish()) == [(100 + 30) * i for i in (1, 2, 3)]
 
 
 def test_groups_of_an_iteration_wait_for_one_another() -> None:
@@ -202,30 +202,43 @@ def test_groups_of_an_iteration_wait_for_one_another() -> None:
     assert Counter(workload.queue_pair[flows].tolist()) == {0: 96, 1: 96}
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ({"data": 0}, "data of a training job must be at least 1"),
-        ({"steps": 0}, "steps of a training job"),
-        ({"forward_ps": -1}, "forward_ps of a training job must not be negative"),
-        ({"tensor_bytes": -1}, "tensor_bytes of a training job must not be negative"),
-        ({"gradient_bytes": 3, "gradient_buckets": 4}, "too few for 4 buckets"),
-        ({"schedule": "zero-bubble"}, "unknown pipeline schedule 'zero-bubble'; known: 1f1b, gpipe"),
-        ({"gradients": "none"}, "not 'none'"),
-    ],
+def test_gradients_fill_their_buckets() -> None:
+    with pytest.raises(UsageError, match="too few for 4 buckets"):
+        Training(gradient_bytes=3, gradient_buckets=4)
+
+
+HOSTS = np.arange(12, dtype=np.int32)
+
+
+def test_packed_strided_and_random_placement() -> None:
+    assert place(3, HOSTS).tolist() == [0, 1, 2]
+    assert place(4, HOSTS, "strided", stride=4).tolist() == [0, 4, 8, 1]
+    drawn, again, other = (place(5, HOSTS, "random", seed) for seed in (1, 1, 2))
+    assert np.array_equal(drawn, again)
+    assert not np.array_equal(drawn, other)
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.integers(1, 24),
+    st.sampled_from(["packed", "strided", "random"]),
+    st.integers(0, 2**40),
+    st.integers(1, 40),
+    st.sampled_from([1, 2, 6]),
 )
-def test_impossible_jobs_are_refused(values: dict[str, Any], text: str) -> None:
-    with pytest.raises(UsageError, match=text):
-        Training(**values)
+def test_no_host_has_two_ranks_and_blocks_stay_together(
+    count: int, placement: Any, seed: int, stride: int, block: int
+) -> None:
+    hosts = np.arange(100, 124, dtype=np.int32)
+    placed = place(count, hosts, placement, seed, stride, block).tolist()
+    assert len(placed) == len(set(placed)) == count
+    assert set(placed) <= set(hosts.tolist())
+    for first in range(0, count - count % block, block):
+        assert placed[first : first + block] == list(range(placed[first], placed[first] + block))
 
 
-def test_another_number_of_hosts_is_refused() -> None:
-    with pytest.raises(
-        UsageError, match=r"job 'j' has 5 hosts, and 2 \(data\) x 1 \(tensor\) x 3 \(pipeline\) needs 6"
-    ):
-        build(Training(data=2, pipeline=3), np.arange(5))
-
-
-def test_no_iterations_are_refused() -> None:
-    with pytest.raises(UsageError, match="0 iterations"):
-        repeat(TaskBuilder(), "j", "all-reduce", np.arange(4), 40, iterations=0)
+def test_impossible_placements_are_refused() -> None:
+    with pytest.raises(UsageError, match="the job needs 13 hosts, and there are 12"):
+        place(13, HOSTS)
+    with pytest.raises(UsageError, match="12 hosts are not whole blocks of 5"):
+        place(10, HOSTS, block=5)

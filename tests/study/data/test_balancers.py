@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ailb_gen.sim.point import simulate
 from ailb_gen.study.catalog import read_study
 from ailb_gen.study.model import CaseResults, Claim, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
-from ailb_gen.study.rows import checked
 from tests.conftest import ROOT
+from tests.study.made import holding, simulated
 
 GLB = "GLB, quantization 20/50/80"
 ONE, SEVERAL = "one queue pair", "four queue pairs"
@@ -210,13 +209,7 @@ def test_figures_are_of_what_was_simulated() -> None:
 @pytest.mark.long
 def test_the_quick_study_for_real() -> None:
     study: Study = read_study("balancers", StudyOptions(quick=True))
-    with folder_of(study) as folder:
-        points, _ = study_points(study, folder)
-        found: dict[str, list[Mapping[str, Any]]] = {}
-        for one in points:
-            found.setdefault(one.variant, []).append(simulate(one, tables=False).statistics)
-    results = CaseResults(found)
-    holding = {one.text for one in checked(study, results) if one.verdict is not None and one.verdict.holds}
+    holding_here = holding(study, simulated(study))
     for part in (
         "DLB uses the uplinks",
         f"{SPINE}, {GLB} keeps 95 % of its bandwidth, and DLB and ECMP lose 10 % or more ({ONE}",
@@ -225,4 +218,4 @@ def test_the_quick_study_for_real() -> None:
         "DLB's bus bandwidth is below",
         "When a link fails",
     ):
-        assert claim_of(part).text in holding
+        assert claim_of(part).text in holding_here

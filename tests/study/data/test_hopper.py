@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ailb_gen.sim.point import simulate
 from ailb_gen.sim.traffic.arrivals import read_size_distribution
 from ailb_gen.study.catalog import FOLDER, read_study
 from ailb_gen.study.model import CaseResults, StudyOptions
@@ -17,6 +16,7 @@ from ailb_gen.study.points import study_points
 from ailb_gen.study.rows import checked
 from tests.conftest import need_shared
 from tests.sim.engine.cases import needs_compiler
+from tests.study.made import simulated
 
 STUDY = read_study("hopper", StudyOptions())
 CLAIMS = STUDY.claims
@@ -193,9 +193,7 @@ def test_figures_show_what_was_simulated() -> None:
 @pytest.mark.long
 def test_the_quick_study_confirms_what_it_is_about() -> None:
     study = read_study("hopper", StudyOptions(quick=True))
-    points, _ = study_points(study, study.folder)
-    found = CaseResults({point.variant: [simulate(point, tables=False).statistics] for point in points})
-    verdicts = {one.text: one.verdict for one in checked(study, found)}
+    verdicts = {one.text: one.verdict for one in checked(study, simulated(study))}
     for text in (
         "AliStorage, 50 %: Hopper is better than FlowBender above one BDP, in mean and p99",
         "AliStorage, 50 %: Hopper is between ECMP and ConWeave above one BDP, in mean and p99",

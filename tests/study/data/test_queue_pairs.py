@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ailb_gen.sim.point import simulate
 from ailb_gen.study.catalog import read_study
 from ailb_gen.study.model import CaseResults, StudyOptions
 from ailb_gen.study.points import study_points
-from ailb_gen.study.rows import checked, compared
+from ailb_gen.study.rows import compared
 from tests.sim.engine.cases import needs_compiler
+from tests.study.made import failing, simulated
 
 Key = tuple[str, int, int]
 REDUCE, EXCHANGE = "all-reduce", "all-to-all"
@@ -42,11 +42,6 @@ def results(changes: Mapping[Key, float] | None = None) -> CaseResults:
     return CaseResults({name(key): [{"jobs": {"job": {"bus_bandwidth": value}}}] for key, value in values.items()})
 
 
-def failing(found: CaseResults) -> set[int]:
-    every = checked(STUDY, found)
-    return {number for number, one in enumerate(every) if one.verdict is None or not one.verdict.holds}
-
-
 def test_no_published_bandwidth_is_above_that_of_eight_nics() -> None:
     assert max(value for row in PUBLISHED.values() for value in row) < 8 * 50
     # What NICs pay for many queue pairs is the same with 4 and 8 uplinks.
@@ -56,8 +51,8 @@ def test_no_published_bandwidth_is_above_that_of_eight_nics() -> None:
 
 
 def test_in_the_published_table_all_to_all_over_8_uplinks_is_best_with_4_queue_pairs() -> None:
-    assert failing(results()) == {3}
-    assert failing(results({(EXCHANGE, 8, 8): 43.4})) == set()
+    assert failing(STUDY, results()) == {3}
+    assert failing(STUDY, results({(EXCHANGE, 8, 8): 43.4})) == set()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +66,7 @@ def test_in_the_published_table_all_to_all_over_8_uplinks_is_best_with_4_queue_p
     ],
 )
 def test_claims_fail_for_other_numbers(changes: dict[Key, float], fails: set[int]) -> None:
-    assert failing(results(changes)) - {3} == fails - {3}
+    assert failing(STUDY, results(changes)) - {3} == fails - {3}
 
 
 def test_predictions_are_those_with_8_uplinks_and_calibration_those_with_4() -> None:
@@ -95,8 +90,7 @@ def test_leaves_have_the_same_capacity() -> None:
 @needs_compiler
 def test_the_study() -> None:
     study = read_study("queue-pairs", StudyOptions(quick=True))
-    points, _ = study_points(study, Path())
-    found = CaseResults({one.variant: [simulate(one, tables=False).statistics] for one in points})
-    assert failing(found) == {3}
+    found = simulated(study)
+    assert failing(STUDY, found) == {3}
     calibrated = [row.deviation or 0.0 for row in compared(study, found) if row.published.role == "calibrated"]
     assert max(map(abs, calibrated)) < 0.07

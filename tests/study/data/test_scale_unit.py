@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ailb_gen.sim.fabric import HOST
-from ailb_gen.sim.point import simulate
 from ailb_gen.study.catalog import read_study
 from ailb_gen.study.model import CaseResults, ClaimVerdict, StudyOptions
 from ailb_gen.study.points import study_points
 from ailb_gen.study.rows import checked, compared
 from tests.sim.engine.cases import needs_compiler
+from tests.study.made import simulated
 
 HEAVY, TENSOR, PIPELINE = "heavy", "tp_heavy", "pp_dp"
 STEPS = {HEAVY: 50, TENSOR: 100, PIPELINE: 200}
@@ -240,8 +240,7 @@ def test_figures_show_what_was_simulated() -> None:
 @pytest.mark.long
 def test_the_quick_study_gives_the_published_numbers() -> None:
     study = read_study("scale-unit", StudyOptions(quick=True))
-    points, _ = study_points(study, Path())
-    found = CaseResults({point.variant: [simulate(point, tables=False).statistics] for point in points})
+    found = simulated(study)
     rows = {(row.published.case, row.published.quantity): row for row in compared(study, found)}
     assert len(rows) == 3 * 11
     verdicts = {one.text: one.verdict for one in checked(study, found)}

@@ -17,7 +17,7 @@ from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.buffers import admit, release
 from ailb_gen.sim.engine.events import add_timer
-from ailb_gen.sim.engine.forwarding import is_idle, lose, next_hops, refuse, send_on
+from ailb_gen.sim.engine.forwarding import fib_entry, is_idle, lose, next_hops, refuse, send_on
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
 from ailb_gen.sim.engine.random import random_below
@@ -150,9 +150,7 @@ def _take_control(state: EngineState, node: int, packet: int, now: int) -> None:
     flow = record.flow
     own = state.steered[flow]
     if record.kind == r.NOTIFY:
-        destination = state.destinations[state.flows[flow].destination]
-        config = state.config[0]
-        number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
+        number = fib_entry(state, node, state.destinations[state.flows[flow].destination].prefix)
         if number >= 0:
             entry = state.sets[number]
             link = state.set_links[entry.first + (record.tag >> PATH) % entry.count]

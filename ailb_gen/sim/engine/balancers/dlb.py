@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.balancers.simple import by_hash
 from ailb_gen.sim.engine.events import add_timer
+from ailb_gen.sim.engine.forwarding import fib_entry
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.random import happens, mix, power, random_below
 from ailb_gen.sim.engine.records import BALANCER, BEST_BAND, HOPS, NEVER, NONE, EngineState
@@ -104,25 +105,13 @@ def flood(state: EngineState, subject: int, now: int) -> None:
     add_timer(state, now + interval, BALANCER, NONE)
 
 
-@inlined
-def _newest(state: EngineState, now: int) -> int:
-    """Return the row of the flood that is known; NONE before the first one."""
-    passed = now - int(state.parameters[0].flood_delay_ps) - 1
-    number = passed // int(state.parameters[0].flood_ps)
-    if number < 1:
-        return NONE
-    return int(number % state.metrics.shape[1])
-
-
 @compiled
 def _remote(state: EngineState, link: int, packet: int, row: int) -> int:
     """Return the best band of the links over which the switch behind a link sends a packet on, by a flood."""
-    config = state.config[0]
     node = state.links[link].target
-    if node < config.hosts:
+    if node < state.config[0].hosts:
         return BEST_BAND
-    prefix = state.destinations[state.packets[packet].destination].prefix
-    number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + prefix]
+    number = fib_entry(state, node, state.destinations[state.packets[packet].destination].prefix)
     # It delivers the packet itself, to a host that takes no part; or it cannot, which is for routing to find out.
     if number < 0:
         return BEST_BAND
@@ -145,7 +134,11 @@ def _quality(state: EngineState, link: int, packet: int, now: int, flooded: int)
 @inlined
 def _flooded(state: EngineState, now: int) -> int:
     """Return the row of the flood that leaves know; NONE without GLB, or before the first one."""
-    return _newest(state, now) if state.parameters[0].flood_ps else NONE
+    if not state.parameters[0].flood_ps:
+        return NONE
+    passed = now - int(state.parameters[0].flood_delay_ps) - 1
+    number = passed // int(state.parameters[0].flood_ps)
+    return int(number % state.metrics.shape[1]) if number >= 1 else NONE
 
 
 @compiled

@@ -9,6 +9,7 @@ chunk is acknowledged (the testbed of Nosrati and Ghaderi 2025).
 """
 
 from ailb_gen.sim.engine.balancers.hooks import Hooks
+from ailb_gen.sim.engine.forwarding import fib_entry
 from ailb_gen.sim.engine.jit import compiled
 from ailb_gen.sim.engine.random import random_below
 from ailb_gen.sim.engine.records import MOST_HOPS, NEVER, EngineState
@@ -45,7 +46,7 @@ def base_round_trip(state: EngineState, flow: int, size: int, count: int) -> int
         node = state.links[best].target
         if node < config.hosts:
             return int(total + (count - 1) * size * slowest)
-        number = state.next_hops[state.run[0].version, (node - config.hosts) * config.prefixes + destination.prefix]
+        number = fib_entry(state, node, destination.prefix)
         if number == LOCAL:
             number = destination.delivery
     return NEVER

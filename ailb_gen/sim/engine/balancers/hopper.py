@@ -9,13 +9,7 @@ With chunks, round trips are those of chunks, and a flow decides when a probe co
 chunk has arrived. What a probe took counts in relation to what it takes at least.
 """
 
-from ailb_gen.sim.engine.balancers.flowbender import (
-    base_round_trip,
-    begin_round_trips,
-    move,
-    other_path,
-    round_trip_began,
-)
+from ailb_gen.sim.engine.balancers import flowbender
 from ailb_gen.sim.engine.balancers.hooks import Hooks
 from ailb_gen.sim.engine.jit import compiled, inlined
 from ailb_gen.sim.engine.links import append_or_send
@@ -28,7 +22,7 @@ from ailb_gen.sim.engine.wire import free_packet, new_packet, turn
 def begin_flow(state: EngineState, flow: int, now: int) -> None:
     """Forget what is known of the flow that had this record before."""
     own = state.steered[flow]
-    begin_round_trips(state, flow, now)
+    flowbender.begin_round_trips(state, flow, now)
     own.round_trip = 0.0
     own.next_probe = 0
     for slot in range(PROBES):
@@ -59,12 +53,6 @@ def _was_probed(state: EngineState, flow: int, path: int, now: int) -> bool:
 
 
 @inlined
-def _slots(state: EngineState) -> int:
-    """Return how many probes a flow remembers: those of as many round trips as a result lives, at least four."""
-    return min(PROBES, int(state.parameters[0].paths) * max(4, int(state.parameters[0].probe_life_factor)))
-
-
-@inlined
 def _probe_bytes(state: EngineState) -> int:
     return int(state.parameters[0].probe_bytes) or state.config[0].control_bytes
 
@@ -72,13 +60,15 @@ def _probe_bytes(state: EngineState) -> int:
 @compiled
 def _probe(state: EngineState, flow: int, now: int) -> None:
     """Send probes over random paths that were not probed lately."""
-    record, own = state.flows[flow], state.steered[flow]
-    for _ in range(int(state.parameters[0].paths)):
-        path = other_path(state, flow)
+    record, own, parameters = state.flows[flow], state.steered[flow], state.parameters[0]
+    # A flow remembers the probes of as many round trips as a result lives, at least four.
+    slots = min(PROBES, int(parameters.paths) * max(4, int(parameters.probe_life_factor)))
+    for _ in range(int(parameters.paths)):
+        path = flowbender.other_path(state, flow)
         if _was_probed(state, flow, path, now):
             continue
         slot = own.next_probe
-        own.next_probe = (slot + 1) % _slots(state)
+        own.next_probe = (slot + 1) % slots
         own.probe_path[slot] = path
         own.probe_at[slot] = now
         own.probe_round_trip[slot] = 0
@@ -113,7 +103,7 @@ def _switch(state: EngineState, flow: int, now: int) -> None:
     life = state.parameters[0].probe_life_factor * own.base_round_trip
     least, best = state.parameters[0].margin * own.round_trip, NONE
     if state.config[0].chunk:
-        least *= base_round_trip(state, flow, _probe_bytes(state), 1) / float(own.base_round_trip)
+        least *= flowbender.base_round_trip(state, flow, _probe_bytes(state), 1) / float(own.base_round_trip)
     for slot in range(PROBES):
         time = own.probe_round_trip[slot]
         if time and now - own.probe_at[slot] <= life and time < least:
@@ -122,7 +112,7 @@ def _switch(state: EngineState, flow: int, now: int) -> None:
         return
     own.may_switch = 0
     wait = 0.0 if state.config[0].chunk else _last_round_trip(state, flow) - least
-    move(state, flow, own.probe_path[best], now)
+    flowbender.move(state, flow, own.probe_path[best], now)
     own.probe_path[best] = NONE
     own.probe_round_trip[best] = 0
     if wait > 0.0:
@@ -140,7 +130,7 @@ def _is_congested(state: EngineState, flow: int) -> bool:
 def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) -> None:
     """Take the round trip of a packet that was sent at a time."""
     record, own = state.flows[flow], state.steered[flow]
-    sent = round_trip_began(state, flow, sent, now)
+    sent = flowbender.round_trip_began(state, flow, sent, now)
     if sent == NEVER or sent < record.moved_at:
         return
     if now - record.epoch_at >= own.base_round_trip:
@@ -157,15 +147,6 @@ def answered(state: EngineState, flow: int, sent: int, marked: int, now: int) ->
     if not state.config[0].chunk and _is_congested(state, flow):
         own.may_switch = 0
         _switch(state, flow, now)
-
-
-@compiled
-def _answer_probe(state: EngineState, packet: int, now: int) -> None:
-    """Send a probe back from its target."""
-    probe = state.packets[packet]
-    record = state.flows[probe.flow]
-    turn(state, packet, PROBED, record.back)
-    append_or_send(state, nic_link(state, record.target, probe.flow), packet, now)
 
 
 @compiled
@@ -186,7 +167,8 @@ def receive(state: EngineState, packet: int, now: int) -> None:
     """Take a probe at the target of its flow, or its answer at the source."""
     flow = state.packets[packet].flow
     if state.packets[packet].kind == PROBE:
-        _answer_probe(state, packet, now)
+        turn(state, packet, PROBED, state.flows[flow].back)
+        append_or_send(state, nic_link(state, state.flows[flow].target, flow), packet, now)
         return
     _note_probed(state, packet, now)
     free_packet(state, packet)

@@ -1,32 +1,76 @@
-"""Small fabrics and flow lists for tests of load balancers, and their last state."""
+"""Small fabrics and flows for tests of load balancers: over which links they went, and the last state of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ailb_gen.sim.clos import clos
 from ailb_gen.sim.engine import records as r
 from ailb_gen.sim.engine.loop import advance
 from ailb_gen.sim.engine.memory import grown, new_state
 from ailb_gen.sim.engine.records import EngineState
+from ailb_gen.sim.engine.run import simulate
 from ailb_gen.sim.fabric import FabricArrays
+from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.settings import (
     BalancerSettings,
     BufferSettings,
     CongestionSettings,
-    PacketSettings,
     SimulationSettings,
     TransportName,
     TransportSettings,
 )
 from ailb_gen.sim.workload import Workload
-from tests.sim.engine.cases import flows
+from tests.sim.engine.cases import PACKETS, flows
 
 G = 10**9
 US = 10**6
 # No packet waits longer than this in a small fabric.
 LONG_US = 10_000.0
+# Source, target, bytes, start in us, UDP source port.
+Flow = tuple[int, int, int, int, int]
+
+
+def two_tiers(leaves: int = 2, spines: int = 2, links: int = 1, colors: int = 0) -> FabricArrays:
+    """Two hosts per leaf, all links of 10 Gb/s: a host fills an uplink."""
+    rates = {"host_bps": 10 * G, "uplink_bps": 10 * G}
+    return clos(leaves, spines, 2, leaf_spine_links=links, colors=colors, **rates)
+
+
+def workload(rows: Sequence[Flow]) -> Workload:
+    """These flows, all of them known from the beginning."""
+    source, target, amount, start, port = (np.array(column) for column in zip(*rows, strict=True))
+    return replace(flows(source, target, amount, start * US), port=port.astype(np.int32))
+
+
+def plain(balancer: str, transport: TransportName = "raw", **parameters: float) -> SimulationSettings:
+    """Infinite queues; DCQCN slows nobody down, as nothing is marked."""
+    return SimulationSettings(
+        packets=PACKETS,
+        balancer=BalancerSettings(balancer, parameters),
+        transport=TransportSettings(transport),
+        congestion=CongestionSettings("none" if transport == "raw" else "dcqcn"),
+    )
+
+
+def run(
+    fabric: FabricArrays,
+    rows: Sequence[Flow],
+    balancer: str,
+    seed: int = 1,
+    transport: TransportName = "raw",
+    **parameters: float,
+) -> SimulationOutcome:
+    """Simulate flows until all have ended."""
+    return simulate(fabric, workload(rows), plain(balancer, transport, **parameters), seed)
+
+
+def sent(fabric: FabricArrays, outcome: SimulationOutcome, start: str) -> list[int]:
+    """The packets over links whose names begin so, in the order of the links."""
+    return [int(n) for name, n in zip(fabric.link_names, outcome.link_packets, strict=True) if name.startswith(start)]
 
 
 def flow_list(rows: Sequence[tuple[int, int, int, int]]) -> Workload:
@@ -49,7 +93,7 @@ def settings(
     """Return settings with DCQCN, ECN, a shared buffer, and PFC if the fabric is to be lossless."""
     links = fabric.link_count
     return SimulationSettings(
-        packets=PacketSettings(payload_bytes=1000, header_bytes=48, control_bytes=60),
+        packets=PACKETS,
         switches=BufferSettings(
             shared_buffer_bytes=buffer_bytes,
             pfc=lossless,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests.conftest import ROOT
-from tests.sim.engine.balancers.flows import Flow, run, sent, two_tiers
+from ailb_gen.sim.settings import TransportName
+from tests.sim.engine.balancers.small import Flow, run, sent, two_tiers
+from tests.sim.processes import printed
 
 LONG, SHORT = 2_000_000, 10_000
 SEEDS = range(1, 6)
@@ -20,18 +16,18 @@ PLAIN = """
 import json
 from ailb_gen.sim.engine.balancers import conga
 from ailb_gen.sim.engine.memory import new_state
-from tests.sim.engine.balancers.flows import settings, two_tiers, workload
+from tests.sim.engine.balancers.small import plain, two_tiers, workload
 fabric = two_tiers()
-state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), settings("conga"), 1)
+state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), plain("conga"), 1)
 link = fabric.link_names.index("leaf1:spine1")
 found = []
 for share in (0.2, 0.5, 0.9, 1.5):
     state.links[link].load = 0.0
-    # So much of 10 Gb/s in packets of 100 bytes for 2 ms.
-    gap = int(100 * 800 / share)
+    # So much of 10 Gb/s in packets of 500 bytes for 2 ms.
+    gap = int(500 * 800 / share)
     for time in range(int(state.links[link].load_at), int(state.links[link].load_at) + 2 * 10**9, gap):
         conga._discount(state, link, time)
-        state.links[link].load += 100
+        state.links[link].load += 500
     found.append([conga._local(state, link), float(state.links[link].load)])
 conga._discount(state, link, 10**11)
 found.append([conga._local(state, link), float(state.links[link].load)])
@@ -43,10 +39,7 @@ print(json.dumps(found))
 
 
 def test_the_metric_is_the_utilization_in_bits_and_is_forgotten() -> None:
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", PLAIN]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    *estimates, idle, remote = json.loads(done.stdout)
+    *estimates, idle, remote = printed(PLAIN, compiled=False)
     # 10 Gb/s send 312,500 bytes in 50 us / 0.2; before the next discount there is up to a quarter more.
     for share, (metric, load) in zip((0.2, 0.5, 0.9, 1.5), estimates, strict=True):
         assert 1.0 <= load / (share * 312_500) / 0.8 < 1.26
@@ -62,7 +55,7 @@ def loaded_downlink(start: int) -> list[Flow]:
 
 
 @pytest.mark.parametrize("transport", ["go-back-n", "selective-repeat"])
-def test_a_leaf_avoids_a_link_of_a_spine_that_came_back_congested(transport: str) -> None:
+def test_a_leaf_avoids_a_link_of_a_spine_that_came_back_congested(transport: TransportName) -> None:
     fabric = two_tiers(leaves=3)
     for seed in SEEDS:
         outcome = run(fabric, loaded_downlink(300), "conga", seed, transport)

@@ -1,13 +1,10 @@
 """Adding a load balancer takes a declaration and a module of hooks (docs/simulate-engine.md)."""
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.sim.processes import printed
 
 MODULE = '''
 """Round robin: every switch takes its members in turn."""
@@ -55,9 +52,5 @@ def test_a_load_balancer_is_a_declaration_and_a_module(tmp_path: Path) -> None:
     sim = tmp_path / "ailb_gen" / "sim"
     (sim / "engine" / "balancers" / "round_robin.py").write_text(MODULE)
     inserted(sim / "balancers.py", ")\nBALANCERS = ", DECLARATION)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-c", RUN]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    packets = json.loads(done.stdout)
+    packets = printed(RUN, compiled=False, root=tmp_path)
     assert sorted(packets)[-4:] == [24, 24, 25, 25], packets

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ailb_gen.sim.engine.run import simulate
-from tests.conftest import ROOT
-from tests.sim.engine.balancers.flows import run, sent, settings, two_tiers, workload
+from tests.sim.engine.balancers.small import plain, run, sent, two_tiers, workload
+from tests.sim.processes import printed
 
 # 100 packets take 84 us on a link.
 LONG, SHORT = 400_000, 100_000
@@ -28,10 +24,10 @@ BANDS = """
 import json
 from ailb_gen.sim.engine.balancers import dlb
 from ailb_gen.sim.engine.memory import new_state
-from tests.sim.engine.balancers.flows import settings, two_tiers, workload
+from tests.sim.engine.balancers.small import plain, two_tiers, workload
 found = [dlb.band(float(value), 20.0, 80.0) for value in range(15, 100, 10)]
 fabric = two_tiers()
-state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), settings("dlb", sampling_rate=10_000), 1)
+state = new_state(fabric, workload([(0, 2, 1000, 0, 1)]), plain("dlb", sampling_rate=10_000), 1)
 period, link, seen = 10**8, 0, []
 for sample in range(1, 40):
     # Half of what 10 Gb/s send in 100 us, then nothing.
@@ -43,10 +39,7 @@ print(json.dumps([found, seen]))
 
 
 def test_bands_are_those_of_the_documentation_and_the_load_is_an_average() -> None:
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", BANDS]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    found, seen = json.loads(done.stdout)
+    found, seen = printed(BANDS, compiled=False)
     # Below the minimum, six bands in between, above the maximum.
     assert found == [7, 6, 5, 4, 3, 2, 1, 0, 0]
     loads = [load for _, load in seen]
@@ -206,7 +199,7 @@ def test_of_parallel_links_of_a_spine_the_best_one_counts() -> None:
 def test_floods_end_with_the_run_also_when_a_flow_never_ends() -> None:
     fabric = two_tiers(leaves=2)
     lossy = np.where([name.startswith("host1:") for name in fabric.link_names], 1.0, 0.0)
-    base = settings("glb", flood_us=1)
+    base = plain("glb", flood_us=1)
     switches = replace(base.switches, loss_probability=lossy)
     outcome = simulate(fabric, workload([(0, 2, CROSSING, 0, 1)]), replace(base, switches=switches), 1)
     assert not outcome.complete
@@ -220,7 +213,7 @@ def test_queue_pairs_go_over_the_spine_of_their_color(dynamic: int) -> None:
     rows = [(0, 2, SHORT * (pair + 1), 0, pair) for pair in range(4)]
     work = replace(workload(rows), queue_pair=np.arange(4, dtype=np.int32))
     for seed in RLB_SEEDS:
-        outcome = simulate(fabric, work, settings("rlb", dynamic=dynamic), seed)
+        outcome = simulate(fabric, work, plain("rlb", dynamic=dynamic), seed)
         assert sent(fabric, outcome, "leaf1:spine") == [100, 200, 300, 400]
         assert sum(outcome.out_of_order) == 0
 

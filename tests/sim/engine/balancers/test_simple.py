@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
+from ailb_gen.sim.settings import TransportName
+from tests.sim.engine.balancers.small import run, two_tiers
+from tests.sim.processes import check_both_ways
 
-from ailb_gen.sim.engine.jit import DISABLED
-from tests.conftest import ROOT
-from tests.sim.engine.balancers.flows import run, two_tiers
+TRANSPORTS: tuple[TransportName, ...] = ("raw", "selective-repeat")
 
 PARAMETERS: dict[str, dict[str, float]] = {
     "dlb": {"quality_delta": 1, "probability": 0.5},
@@ -19,28 +16,16 @@ PARAMETERS: dict[str, dict[str, float]] = {
 
 
 def runs() -> list[object]:
-    """Say whether this process compiles nothing, and what comes of every load balancer."""
+    """What comes of every load balancer."""
     rows = [(host, (host + 2) % 6, 5_000, host, host) for host in range(6)]
     rows += [(host, (host + 4) % 6, 4_000, host + 20, host) for host in range(6)]
-    found: list[object] = [bool(DISABLED)]
+    found: list[object] = []
     for name in ("conga", "dlb", "dlb-per-packet", "dlb-assigned-flow", "glb", "rlb"):
-        for transport in ("raw", "selective-repeat"):
+        for transport in TRANSPORTS:
             done = run(two_tiers(leaves=3, links=2), rows, name, 3, transport, **PARAMETERS.get(name, {}))
             found.append([name, done.finish_ps.tolist(), done.link_bytes.tolist(), done.rerouted.tolist(), done.totals])
     return found
 
 
-def elsewhere(disabled: str) -> list[object]:
-    """Do the same in another process, compiled or not."""
-    program = f"import json\nfrom {__name__} import runs\nprint(json.dumps(runs()))"
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout))
-
-
 def test_compiled_and_plain_runs_are_the_same() -> None:
-    # Where nothing is compiled coverage is measured: in this process.
-    compiled, plain = elsewhere("0"), json.loads(json.dumps(runs())) if DISABLED else elsewhere("1")
-    assert [compiled.pop(0), plain.pop(0)] == [False, True]
-    assert plain == compiled
+    check_both_ways(runs)

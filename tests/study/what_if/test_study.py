@@ -13,9 +13,9 @@ from ailb_gen.sim.scenario.load import variants
 from ailb_gen.study.model import CaseResults, Study, StudyOptions
 from ailb_gen.study.points import folder_of, study_points
 from ailb_gen.study.rows import study_table
+from ailb_gen.study.what_if.job import time_text
 from ailb_gen.study.what_if.load import parse
-from ailb_gen.study.what_if.scenario import failure_name, time_text
-from ailb_gen.study.what_if.study import study_of, what_if
+from ailb_gen.study.what_if.study import failure_name, study_of, what_if
 from ailb_gen.yamlio import Source
 from tests.conftest import EXAMPLES
 
