@@ -10,7 +10,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number
 from ailb_gen.network.model import AsList
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
-from ailb_gen.network.ports import number
+from ailb_gen.network.ports import number, sorted_out
 
 MATCHES = ("exact", "orlonger", "longer", "upto", "prefix-length-range")
 LIST_MATCHES = ("exact", "orlonger", "longer")
@@ -50,10 +50,8 @@ def _communities(top: Node) -> dict[str, Community]:
 def _as_lists(top: Node) -> dict[str, AsList]:
     found = {}
     for node in top.each("as-list"):
-        members = [(member, _range(member.word)) for member in node.each("members")]
-        good = tuple(pair for _, pair in members if pair is not None)
-        bad = tuple((member.word, member.line) for member, pair in members if pair is None)
-        found[node.word] = AsList(node.word, good, bad, node.line)
+        good, bad = sorted_out(node.each("members"), _range)
+        found[node.word] = AsList(node.word, tuple(pair for _, pair in good), bad, node.line)
     return found
 
 
@@ -66,9 +64,9 @@ def _range(text: str) -> tuple[int, int] | None:
 def _prefix_lists(top: Node) -> dict[str, PrefixList]:
     found = {}
     for node in top.each("prefix-list"):
-        prefixes = [_masked(entry) for entry in node.children]
-        good = tuple(prefix for prefix in prefixes if prefix is not None)
-        found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.has("apply-path"), node.line)
+        good, bad = sorted_out(node, _masked)
+        prefixes = tuple(prefix for _, prefix in good)
+        found[node.word] = PrefixList(node.word, prefixes, len(bad), node.has("apply-path"), node.line)
     return found
 
 

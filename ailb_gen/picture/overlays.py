@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ailb_gen.checks.expected import ExpectedDrain
 from ailb_gen.checks.model import Result
 from ailb_gen.forwarding.trace import PathTrace
-from ailb_gen.network.cable_words import cables_named
+from ailb_gen.network.links import cables_named
 from ailb_gen.picture.model import PathMark, Picture
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
-from ailb_gen.network.harmless import HARMLESS as HARMLESS_LIST
+from ailb_gen.network.statements import HARMLESS as HARMLESS_LIST
 from ailb_gen.network.supported_statements import judged
 from tests.checks.trees import GOLDEN
 from tests.conftest import ROOT, SHARED, need_shared
