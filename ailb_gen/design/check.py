@@ -1,14 +1,13 @@
 """Rules beyond types: no duplicates, no overlaps, numbers within their pools, equal speeds and MTUs."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.design.addresses import capacity, ipv4_text
 from ailb_gen.design.inventory import Slot, StripeSlot
+from ailb_gen.design.numbers import capacity, ipv4_text
 from ailb_gen.design.ports import PortUse
-from ailb_gen.design.problems import Problems
+from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
 from ailb_gen.design.servers import HostPortUse, Seat
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
@@ -30,27 +29,6 @@ LAST_RULE_PRIORITY = 32765
 PORT_CODES = frozenset(
     {"ports-exhausted", "no-such-speed", "no-such-breakout", "no-such-port", "wrong-count", "unknown-device"}
 )
-# (value, owner, where the value was decided)
-Claim = tuple[Hashable, str, Path]
-
-
-def duplicates(
-    code: str, what: str, claims: Iterable[Claim], problems: Problems, text: Callable[..., str] = str
-) -> None:
-    """Note every value that more than one owner claims, at the path of one device if there is one."""
-    owners: dict[Hashable, list[tuple[str, Path]]] = defaultdict(list)
-    for value, owner, path in sorted(claims, key=lambda claim: _is_specific(claim[2])):
-        owners[value].append((owner, path))
-    for value, rows in owners.items():
-        first = rows[0][0]
-        for owner, path in rows[1:]:
-            problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
-
-
-@cache
-def _is_specific(path: Path) -> bool:
-    """Return whether a path names one device, not a plan for all."""
-    return path[0] in ("overrides", "spines", "stripes") or any(isinstance(step, int) for step in path)
 
 
 def check_size(fabric: Fabric, problems: Problems) -> None:
@@ -171,7 +149,7 @@ def _owner(peer: str, nic: str) -> str:
 def _check_device_ports(name: str, uses: list[_Claimed], problems: Problems) -> None:
     taken: dict[str, tuple[str, str]] = {}
     splits: dict[str, tuple[PortUse, str, str]] = {}
-    for use, peer, nic, path in sorted(uses, key=lambda row: _is_specific(row[3])):
+    for use, peer, nic, path in sorted(uses, key=lambda row: is_specific(row[3])):
         if not use.physical:
             continue
         if use.interface in taken:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.addresses import address_text
-from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import (
     BgpGroup,
@@ -19,7 +18,7 @@ from ailb_gen.design.model import (
     FabricPort,
     HostPort,
 )
-from ailb_gen.design.numbers import SwitchNumbers
+from ailb_gen.design.numbers import SwitchNumbers, ipv4_text
 from ailb_gen.design.ports import PortUse, breakouts, sort_key
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire

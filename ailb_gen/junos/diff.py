@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.junos.edit import is_value
-from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, form_of, step
+from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, form_of, place_of
 from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.writer import set_lines
@@ -133,30 +133,18 @@ def _survives(old: Node, new: Node, path: Sequence[str]) -> bool:
 
 def _is_unknown(path: Sequence[str]) -> bool:
     """Return whether the last word of a path is neither a key nor a statement that the grammar knows."""
-    parent, keys = "", 0
-    for word in path[:-1]:
-        parent, keys = step(parent, keys, word)
+    parent, keys = place_of(path[:-1])
     return not keys and form_of(parent, path[-1]) == (0, "")
 
 
 def _names_entries(path: Sequence[str]) -> bool:
     """Return whether the words behind a path are keys: a device deletes an entry by all of them."""
-    before, keys = _keys(path)
-    return keys > 0 or (not before and path[-1:] == [PREFIX])
+    return place_of(path)[1] > 0 or (path[-1:] == [PREFIX] and not place_of(path[:-1])[1])
 
 
 def _keeps_order(path: Sequence[str]) -> bool:
     """Return whether the order of the words behind a path counts."""
-    return not path or (not _keys(path)[0] and path[-1] in FIRST_COUNTS)
-
-
-def _keys(path: Sequence[str]) -> tuple[int, int]:
-    """Return how many keys were to come in front of the last word of a path, and how many are behind it."""
-    parent, before, keys = "", 0, 0
-    for word in path:
-        before = keys
-        parent, keys = step(parent, keys, word)
-    return before, keys
+    return not path or (path[-1] in FIRST_COUNTS and not place_of(path[:-1])[1])
 
 
 def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:

@@ -260,9 +260,6 @@ def _drop(node: Node, word: str, names: list[str]) -> None:
 
 def _forget(root: Node, groups: Node) -> None:
     """Take out every `apply-groups-except`: its work is done."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
+    for node in root.below():
         if EXCEPT in node.children:
             _drop(node, EXCEPT, list(groups.children))
-        stack += node.children.values()

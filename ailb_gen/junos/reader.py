@@ -9,10 +9,9 @@ from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
 from ailb_gen.garbage import no_garbage_collection
-from ailb_gen.junos.capture import SAVE, format_fault, line_fault, second_device, second_heading
+from ailb_gen.junos.capture import SAVE, format_fault, line_fault, odd_line, open_comment, second_device, second_heading
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import UNCLOSED, UNOPENED, CurlyReader
-from ailb_gen.junos.indentation import odd_line, open_comment
 from ailb_gen.junos.setreader import SetReader
 from ailb_gen.junos.tokens import (
     CONTROL,
@@ -110,11 +109,7 @@ def check_protection(text: str, file: str = "") -> None:
 
 def _tagged(root: Node) -> Node:
     """Return the first statement with a load tag."""
-    stack, found = [root], []
-    while stack:
-        node = stack.pop()
-        found += [child for child in node if child.flags & (REPLACE | DELETE)]
-        stack += node
+    found = (node for node in root.below() if node is not root and node.flags & (REPLACE | DELETE))
     return min(found, key=lambda node: node.line, default=root)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, Command, command_at
-from ailb_gen.junos.edit import move_of, unquoted
+from ailb_gen.junos.edit import Order, move_of, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
-from ailb_gen.junos.order import Order
 from ailb_gen.junos.tokens import SPECIAL, Words, marked, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
 

@@ -8,13 +8,12 @@ from difflib import get_close_matches
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
-from ailb_gen.junos.host_bits import host_bits
 from ailb_gen.junos.instance import Instance, key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
 from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.values import Wrong, canonical
+from ailb_gen.junos.values import Wrong, canonical, host_bits
 
 # Statements that came with a feature: models without any of them are of an older release, which is reported once.
 FEATURE = "BGP-DPF"
@@ -193,14 +192,16 @@ class Walk:
         wrong = _misfit(instance, definition, definition, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             self._wrong((*instance.path(), *_written(instance, definition, word)), definition, node, wrong)
-        if definition.musts:
-            self.musts.append((instance, definition.musts, word, node, True, _written(instance, definition, word)))
-        if definition.enum_musts and word in definition.enum_musts:
-            self.musts.append(
-                (instance, definition.enum_musts[word], word, node, True, _written(instance, definition, word))
-            )
+        if definition.musts or definition.enum_musts:
+            self._ask(instance, definition, node, word, _written(instance, definition, word))
         if node.children and not whole:
             self._stack.append((instance, node, True))
+
+    def _ask(self, instance: Instance, leaf: Definition, node: Node, word: str, below: tuple[str, ...]) -> None:
+        """Note the constraints of a leaf or key and of its value."""
+        for musts in (leaf.musts, leaf.enum_musts.get(word)):
+            if musts:
+                self.musts.append((instance, musts, word, node, True, below))
 
     def _once(self, instance: Instance, definition: Definition, node: Node) -> None:
         """Find a second value of a leaf whose values are not below one word."""
@@ -267,10 +268,7 @@ class Walk:
         if definition.musts:
             self.musts.append((entry, definition.musts, key[-1], node, False, ()))
         for one, word in zip(definition.keys, key, strict=False):
-            if one.musts:
-                self.musts.append((entry, one.musts, word, node, True, ()))
-            if one.enum_musts and word in one.enum_musts:
-                self.musts.append((entry, one.enum_musts[word], word, node, True, ()))
+            self._ask(entry, one, node, word, ())
         if definition.name == "groups" and instance.parent is None:
             self.groups.append(entry)
         elif node.children:
@@ -376,12 +374,7 @@ def _host_bits(path: tuple[str, ...], around: Node) -> Iterator[Violation]:
 
 def _statements(node: Node) -> int:
     """Count the statements below a node: the nodes without children."""
-    count, stack = 0, [node]
-    while stack:
-        one = stack.pop()
-        count += not one.children
-        stack += one.children.values()
-    return count
+    return sum(not one.children for one in node.below())
 
 
 def _short(word: str) -> str:

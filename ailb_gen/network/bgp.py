@@ -87,9 +87,8 @@ def _discovery(node: Node) -> Discovery:
 def fabric_routes(root: Node) -> tuple[tuple[FabricRoute, ...], tuple[tuple[str, int], ...]]:
     """Read `protocols bgp fabric-advertise`: the routes, and what is no prefix, with its line."""
     good, bad = sorted_out(root.each("protocols", "bgp", "fabric-advertise", "route"), prefix_value)
-    words = ("color", "backup-color")
-    routes = (
-        FabricRoute(prefix, *map(node.value, words), node.line, *(line(node.get(word)) for word in words))
-        for node, prefix in good
-    )
+    routes = []
+    for node, prefix in good:
+        lines = (node.line, line(node.get("color")), line(node.get("backup-color")))
+        routes.append(FabricRoute(prefix, node.value("color"), node.value("backup-color"), *lines))
     return tuple(routes), bad

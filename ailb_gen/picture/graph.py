@@ -10,9 +10,8 @@ from ailb_gen.picture.device_layout import MOST
 from ailb_gen.picture.diagram import DrawnWire
 from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
-from ailb_gen.picture.scene import Scene, is_large, scene_of
 from ailb_gen.picture.status import WireStatus, device_status, findings, findings_text, load_width, wire_status
-from ailb_gen.picture.view import PictureView
+from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of
 from ailb_gen.wording import plural
 
 
@@ -159,7 +158,7 @@ def _edge(upper: str, lower: str, links: Iterable[DrawnLink], coloring: Coloring
 
 def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[GraphEdge]:
     """Yield every link of every path, in the direction of the path."""
-    links = {link.name: link for link in (*picture.links, *picture.attachments)}
+    links = {link.name: link for link in picture.cables}
     colors = colorings(picture.colors)
     for number, mark in enumerate(overlay.paths):
         passed = [links[name] for name in mark.links]

@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Area, Box, Diagram, DrawnWire, Label
+from ailb_gen.picture.diagram import SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
 from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
-from ailb_gen.picture.scene import Scene
-from ailb_gen.picture.text import SMALL, width_of
+from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, BETWEEN = 20.0, 36.0, 40.0
 # Above and below the line in a box, so that its name has room beside nothing else.

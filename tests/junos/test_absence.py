@@ -3,7 +3,7 @@ import random
 import pytest
 
 from ailb_gen.junos import check
-from ailb_gen.junos.absence import holds_without, words_of
+from ailb_gen.junos.check import holds_without, words_of
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import ENDS, Node
 from tests.conftest import ROOT

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.junos.order import Order
+from ailb_gen.junos.edit import Order
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 
