@@ -172,7 +172,7 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
             path = [*level, *command.words]
             _check(command, path)
             if command.verb in ("edit", "top", "up", "exit"):
-                level = _level(command, level)
+                level = path if command.verb == "edit" else [] if command.verb == "top" else level[:-1]
                 continue
             guard = None if command.verb in UNGUARDED else guarded(result, path)
             if guard is not None:
@@ -218,13 +218,6 @@ def _check(command: Command, path: Words) -> None:
         raise ValueError(f"syntax error, {verb[:40]!r} is not a command that can be loaded")
     if verb not in ("top", "up", "exit") and not (path if verb == "delete" else command.words):
         raise ValueError(f"syntax error, nothing behind {verb!r}")
-
-
-def _level(command: Command, level: Words) -> Words:
-    """Return the level that is edited after a move."""
-    if command.verb == "edit":
-        return [*level, *command.words]
-    return [] if command.verb == "top" else level[:-1]
 
 
 def unquoted(words: Words) -> list[str]:

@@ -142,17 +142,13 @@ def _folded(tests: list[Test], scope: Scope, decisive: bool) -> bool | None:
     return known
 
 
-def _not(value: bool | None) -> bool | None:
-    return None if value is None else not value
-
-
 def _unary(signs: list[str], position: int, depth: int) -> Parsed:
     if position >= len(signs) or depth > _DEEP:
         raise Unevaluable("not an expression: it ends early" if depth <= _DEEP else "too many brackets")
     sign = signs[position]
     if sign == "!":
         inner, position = _unary(signs, position + 1, depth + 1)
-        return (lambda scope: _not(inner(scope))), position
+        return (lambda scope: None if (value := inner(scope)) is None else not value), position
     if sign == "(":
         inner, position = _or(signs, position + 1, depth + 1)
         if position >= len(signs) or signs[position] != ")":

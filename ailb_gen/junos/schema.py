@@ -206,13 +206,10 @@ class Schema:
         return self._checks[key]
 
 
-def _silent(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-    return nullcontext(lambda count: None)
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
-def load_schema(
-    directory: Path, progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = _silent
-) -> Schema:
+def load_schema(directory: Path, progress: Progress = lambda what, total: nullcontext(lambda count: None)) -> Schema:
     """Return the schema of a folder of YANG models, from the user's cache or built and put there.
 
     `progress(what, total)` is a context manager whose value is called with how many characters are parsed. Raises
@@ -229,11 +226,7 @@ def load_schema(
     return Schema(blocks, str(directory))
 
 
-def _build(
-    path: Path,
-    models: list[tuple[Path, bytes]],
-    progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]],
-) -> cache.Blocks:
+def _build(path: Path, models: list[tuple[Path, bytes]], progress: Progress) -> cache.Blocks:
     # pyang takes longer to import than the cache to read.
     yang = import_module("ailb_gen.junos.yang")
     texts = [(file, content.decode("utf-8", "replace")) for file, content in models]

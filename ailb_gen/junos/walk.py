@@ -112,7 +112,10 @@ class Walk:
         elif kind == LIST:
             self._list(instance, definition, node)
         elif definition.value == "none":
-            self._empty(instance, definition, node)
+            if definition.musts:
+                self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
+            if node.children:
+                self._stack.append((instance, node, True))
         elif node.children:
             self._values(instance, definition, node)
         elif definition.value in {"one", "words"}:
@@ -148,12 +151,6 @@ class Walk:
             self._stack.append((below, node, False))
         elif definition.flags & ONE_LINE and not definition.flags & PRESENCE and definition.bare:
             self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs a value")
-
-    def _empty(self, instance: Instance, definition: Definition, node: Node) -> None:
-        if definition.musts:
-            self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
-        if node.children:
-            self._stack.append((instance, node, True))
 
     def _values(self, instance: Instance, definition: Definition, node: Node) -> None:
         values = list(node.children.values())
@@ -291,7 +288,7 @@ class Walk:
     def _unknown(self, instance: Instance, node: Node) -> None:
         at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
         if at_top and node.word in HIERARCHIES:
-            self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + _statements(node)
+            self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + sum(not one.children for one in node.below())
             self.unmodeled_lines.setdefault(node.word, node.line)
             self.violations += _host_bits((*instance.path(), node.word), node)
             return
@@ -370,11 +367,6 @@ def _host_bits(path: tuple[str, ...], around: Node) -> Iterator[Violation]:
                 yield Violation(wrong.kind, (*above, child.word), child.line, wrong.message)
             elif child.children:
                 stack.append(((*above, child.word), child))
-
-
-def _statements(node: Node) -> int:
-    """Count the statements below a node: the nodes without children."""
-    return sum(not one.children for one in node.below())
 
 
 def _short(word: str) -> str:

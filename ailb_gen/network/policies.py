@@ -39,12 +39,12 @@ class PolicyOptions:
 def policy_options(node: Node | None) -> PolicyOptions:
     """Read `policy-options`."""
     top = node or Node("")
-    return PolicyOptions(_communities(top), _as_lists(top), _prefix_lists(top), _policies(top))
-
-
-def _communities(top: Node) -> dict[str, Community]:
-    entries = top.each("community")
-    return {node.word: Community(node.word, node.values("members"), node.line) for node in entries}
+    return PolicyOptions(
+        {node.word: Community(node.word, node.values("members"), node.line) for node in top.each("community")},
+        _as_lists(top),
+        _prefix_lists(top),
+        {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in top.each("policy-statement")},
+    )
 
 
 def _as_lists(top: Node) -> dict[str, AsList]:
@@ -76,11 +76,6 @@ def _masked(text: str) -> Prefix | None:
     return found[1] if found is not None else None
 
 
-def _policies(top: Node) -> dict[str, Policy]:
-    entries = top.each("policy-statement")
-    return {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in entries}
-
-
 def _terms(node: Node) -> Iterator[Term]:
     for entry in node.each("term"):
         yield _term(entry.word, entry)
@@ -97,7 +92,8 @@ def _term(name: str, node: Node) -> Term:
         filters += [name for name in found if name is not None]
     for entry in node.each("from", "prefix-list-filter"):
         # An action behind the filter is taken in place of the term's own.
-        unknown += [(f"from prefix-list-filter {entry.word}", entry.line) for kind in entry if not _plain_match(kind)]
+        odd = [kind for kind in entry if kind.word not in LIST_MATCHES or kind.children]
+        unknown += [(f"from prefix-list-filter {entry.word}", entry.line)] * len(odd)
     unknown += [(f"from {entry.word}", entry.line) for entry in node.each("from") if entry.word not in KNOWN_CONDITIONS]
     unknown += [("to", entry.line) for entry in node.each("to")]
     known: dict[str, object] = {}
@@ -119,11 +115,6 @@ def _term(name: str, node: Node) -> Term:
         line=node.line,
         **known,  # type: ignore[arg-type]
     )
-
-
-def _plain_match(kind: Node) -> bool:
-    """Return whether a prefix-list-filter's match type is one that is evaluated, without an action of its own."""
-    return kind.word in LIST_MATCHES and not kind.children
 
 
 def _route_filter(text: str, kind: Node) -> RouteFilter | None:

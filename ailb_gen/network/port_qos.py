@@ -26,7 +26,7 @@ from ailb_gen.network.cos import (
 )
 from ailb_gen.textio import line_field
 
-WILD = "*?["
+WILD = frozenset("*?[")
 # The logical interface of every port.
 UNIT = "0"
 NO_CLASS = ForwardingClass("", None, False, None)
@@ -113,13 +113,9 @@ def _find(rows: Iterable[N], name: str) -> N | None:
     return next((row for row in rows if row.name == name), None)
 
 
-def _specific(pattern: str) -> tuple[bool, int]:
-    return (not any(mark in pattern for mark in WILD), len(pattern))
-
-
 def _most_specific(rows: Iterable[P], name: str) -> P | None:
     found = [row for row in rows if row.pattern == name or fnmatchcase(name, row.pattern)]
-    return max(found, key=lambda row: _specific(row.pattern), default=None)
+    return max(found, key=lambda row: (WILD.isdisjoint(row.pattern), len(row.pattern)), default=None)
 
 
 def port_entry(cos: ClassOfService, port: str) -> PortCos | None:

@@ -53,10 +53,8 @@ def view_of(picture: Picture, words: Sequence[str]) -> PictureView:
     if len(arguments) != len(arguments_of(kind)):
         usage = f"{kind} {ARGUMENTS[kind]}".strip()
         raise UsageError(f"--view {' '.join(words)!r}: write it as '{usage}'")
-    if kind == "rail":
-        return PictureView("rail", _number(picture, kind, arguments[0]))
-    if kind == "stripe":
-        return PictureView("stripe", _number(picture, kind, arguments[0]))
+    if kind in ("rail", "stripe"):
+        return PictureView("rail" if kind == "rail" else "stripe", _number(picture, kind, arguments[0]))
     if kind == "device":
         return PictureView("device", device=_device(picture, arguments[0]).name)
     return (
@@ -70,12 +68,10 @@ def arguments_of(kind: str) -> list[str]:
     """Return the arguments of a view. Raises UsageError if there is no such view."""
     words = kind.split()
     if not words or words[0] not in ARGUMENTS:
-        raise UsageError(f"--view {kind!r}: there is no such view; {did_you_mean(kind, ARGUMENTS) or _all()}")
+        every = ", ".join(f"{name} {words}".strip() for name, words in ARGUMENTS.items())
+        hint = did_you_mean(kind, ARGUMENTS) or f"views: {every}"
+        raise UsageError(f"--view {kind!r}: there is no such view; {hint}")
     return ARGUMENTS[kind].split() if len(words) == 1 else []
-
-
-def _all() -> str:
-    return "views: " + ", ".join(f"{kind} {words}".strip() for kind, words in ARGUMENTS.items())
 
 
 def _number(picture: Picture, kind: str, text: str) -> int:
@@ -156,16 +152,13 @@ def _shown(picture: Picture, view: PictureView, overlay: Overlay) -> set[str]:
         return ends | ({*view.ends} & {device.name for device in picture.devices})
     if view.kind == "device":
         return {view.device} | _ends(link for link in picture.cables if view.device in (link.a.device, link.b.device))
-    leaves = {device.name for device in picture.devices if device.role == "leaf" and _is_in(device, view)}
+    switches = [device for device in picture.devices if device.role == "leaf"]
+    leaves = {leaf.name for leaf in switches if view.number == (leaf.rail if view.kind == "rail" else leaf.stripe)}
     return (
         leaves
         | {device.name for device in picture.devices if device.role == "spine"}
         | {link.b.device for link in picture.attachments if link.a.device in leaves}
     )
-
-
-def _is_in(leaf: DrawnDevice, view: PictureView) -> bool:
-    return leaf.rail == view.number if view.kind == "rail" else leaf.stripe == view.number
 
 
 def _ends(links: Iterable[DrawnLink]) -> set[str]:
