@@ -100,7 +100,6 @@ def _keeps(numbers: Mapping[tuple[int, int], int], count: int, step: int) -> boo
 
 
 def _keys(fabric: Fabric, now: tuple[str, ...], names: tuple[str, ...], step: int) -> Iterator[str]:
-    """Yield the keys that have to change, with their values."""
     if names != now:
         given = fabric.colors is not None and fabric.colors.names
         is_default = not given and names == default_names(len(names))

@@ -84,7 +84,6 @@ def _fabric_port(slot: Slot, wire: Wire, parts: SwitchParts) -> FabricPort:
 
 
 def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, DesignAsList]) -> tuple[BgpGroup, ...]:
-    """Return one group per color, its interfaces in port order."""
     rows: dict[str, list[FabricPort]] = defaultdict(list)
     for port in ports:
         rows[port.color.name].append(port)

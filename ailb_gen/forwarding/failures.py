@@ -263,7 +263,6 @@ class Assessment:
         )
 
     def _senders(self, state: State, node: int) -> list[int]:
-        """Return the devices of a node that send traffic to the prefix."""
         if state.nodes[node].local:
             return []
         if self.graph.is_alone(node):

@@ -123,7 +123,6 @@ def _comments(text: str) -> Iterator[int]:
 
 
 def _names(heading: str, devices: list[str]) -> bool:
-    """Return whether a heading is the name of one of the devices, or the end of one."""
     return any(name == heading or name.endswith((f"-{heading}", f"_{heading}")) for name in devices)
 
 

@@ -140,7 +140,6 @@ def _names_entries(path: Sequence[str]) -> bool:
 
 
 def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
-    """Iterate over what goes, what comes and what moves right below a node."""
     if _gives_way(old, new, path):
         # A device deletes a value by its word alone.
         yield Change(f"delete {' '.join(path)}", old.line)

@@ -47,8 +47,8 @@ class Order:
             self.around.children[word] = children[word]
             word = self.behind[word]
 
-    def update(self) -> None:
-        """Append what the block has at its end since the last time."""
+    def update(self, moved: str | None = None) -> None:
+        """Append what the block has at its end since the last time, and at last the entry that it `moved` there."""
         unknown = len(self.around.children) - len(self.before) + 1
         more: list[str] = []
         for word in reversed(self.around.children):
@@ -60,6 +60,9 @@ class Order:
             if word in self.before:
                 self._take_out(word)
             self._put_behind(word, self.before[None])
+        if moved is not None and self.before[None] != moved:
+            self._take_out(moved)
+            self._put_behind(moved, self.before[None])
         self.last = next(reversed(self.around.children), None)
 
     def _take_out(self, word: str) -> None:
@@ -212,7 +215,6 @@ def guarded(root: Node, path: Words) -> str | None:
 
 
 def _check(command: Command, path: Words) -> None:
-    """Refuse a command that cannot be carried out. Raises ValueError."""
     verb = command.verb
     if verb not in KNOWN:
         raise ValueError(f"syntax error, {verb[:40]!r} is not a command that can be loaded")

@@ -251,7 +251,6 @@ def _is_value(node: Node, parent: str) -> bool:
 
 
 def _drop(node: Node, word: str, names: list[str]) -> None:
-    """Take names out of an `apply-groups` or `apply-groups-except`."""
     if not names:
         return
     listed = node.children[word].children

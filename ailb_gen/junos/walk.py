@@ -103,7 +103,6 @@ class Walk:
             self._fault(kinds.DUPLICATE, instance, node, f"{node.word!r} is written twice")
 
     def _take(self, instance: Instance, definition: Definition, node: Node) -> None:
-        """Walk a statement whose name is `node`."""
         if definition.cases:
             self._choose(instance, definition, node)
         kind = definition.kind
@@ -195,7 +194,6 @@ class Walk:
             self._stack.append((instance, node, True))
 
     def _ask(self, instance: Instance, leaf: Definition, node: Node, word: str, below: tuple[str, ...]) -> None:
-        """Note the constraints of a leaf or key and of its value."""
         for musts in (leaf.musts, leaf.enum_musts.get(word)):
             if musts:
                 self.musts.append((instance, musts, word, node, True, below))

@@ -64,7 +64,6 @@ def _twice(links: tuple[Cable, ...], attachments: tuple[Cable, ...]) -> Iterator
 
 
 def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator[Defect]:
-    """Compare the two files cable by cable, found by the first end."""
     if not table or not topology:
         return
     expected = {cable.a: cable for cable in topology}

@@ -30,7 +30,6 @@ WRITES_FILE = re.compile(r"\|\s*(?:append|save|tee)\b")
 
 
 def _is_bogon(word: str) -> bool:
-    """Return whether a word is an IPv4 prefix of addresses that no host uses."""
     try:
         network = IPv4Network(word, strict=False)
     except ValueError:

@@ -124,11 +124,15 @@ def _frame(frame: Frame, unfolds: bool) -> str:
 def _group(frame: Frame, styling: Styling) -> str:
     area, found = frame.area, findings(styling.overlay, frame.members)
     label = ", ".join(part for part in (frame.name, frame.title, findings_text(found)) if part)
-    return (
-        f'<g class="group" data-group={quoteattr(frame.name)} {BUTTON} aria-label={quoteattr(label)}>'
-        f"<title>{escape(label)}</title>{_rect('box', area)}"
-        f"{text((area.middle, area.y + area.height / 2 + 4), frame.title)}{badges(found, (area.right, area.y))}</g>"
-    )
+    title = text((area.middle, area.y + area.height / 2 + 4), frame.title)
+    inside = f"{_rect('box', area)}{title}{badges(found, (area.right, area.y))}"
+    return _button("group", f"data-group={quoteattr(frame.name)}", label, inside)
+
+
+def _button(style: str, data: str, label: str, inside: str) -> str:
+    """Return a part of the picture that can be chosen."""
+    head = f'<g class="{style}" {data} {BUTTON} aria-label={quoteattr(label)}>'
+    return f"{head}<title>{escape(label)}</title>{inside}</g>"
 
 
 def _bus(bus: Bus, styling: Styling) -> str:
@@ -145,12 +149,13 @@ def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
     loaded = status.load is not None and not status.down
     width = f' stroke-width="{number(load_width(status.load or 0.0))}"' if loaded else ""
     path = _path(wire.points)
-    return bool(status.down or status.paths or status.findings), (
-        f'<g class="{" ".join(_classes(wire, status, styling))}" {data} {BUTTON} aria-label={quoteattr(label)}>'
-        f'<title>{escape(label)}</title><path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
+    inside = (
+        f'<path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
         f"{_letter(wire, styling)}{_value(wire, status, styling)}{_sign(wire, status)}{_called(wire, status, styling)}"
-        f"{badges(status.findings, _middle(wire), 0.8)}</g>"
+        f"{badges(status.findings, _middle(wire), 0.8)}"
     )
+    above = bool(status.down or status.paths or status.findings)
+    return above, _button(" ".join(_classes(wire, status, styling)), data, label, inside)
 
 
 def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[str]:
@@ -204,10 +209,8 @@ def _box(box: Box, styling: Styling) -> str:
         # Above leaves and servers there are letters and counts.
         corner = area.y if device.role == "spine" else area.bottom
         marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
-    return (
-        f'<g class="{" ".join(classes)}" data-device={quoteattr(device.name)} {BUTTON} aria-label={quoteattr(label)}>'
-        f"<title>{escape(label)}</title>{_rect('box', area, 3 if box.cell else 5)}{marks}{dead}</g>"
-    )
+    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{dead}"
+    return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
 
 
 def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
@@ -243,7 +246,6 @@ def _path(points: tuple[Point, ...]) -> str:
 
 
 def _middle(wire: DrawnWire) -> Point:
-    """Return the middle of the longest part of a wire."""
     parts = list(zip(wire.points, wire.points[1:], strict=False))
     (x1, y1), (x2, y2) = max(parts, key=lambda part: abs(part[0][0] - part[1][0]) + abs(part[0][1] - part[1][1]))
     return ((x1 + x2) / 2, (y1 + y2) / 2)
@@ -322,7 +324,6 @@ def _entries(diagram: Diagram, styling: Styling) -> Iterator[tuple[str, str]]:
 
 
 def _fails(diagram: Diagram, styling: Styling) -> bool:
-    """Return whether anything that has failed is in the diagram."""
     down, dead = styling.overlay.down, styling.overlay.dead
     links = (link.name for wire in diagram.wires for link in wire.links) if down else ()
     return any(box.device.name in dead for box in diagram.boxes) or not down.isdisjoint(links)

@@ -87,7 +87,6 @@ def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: PictureView, 
 
 
 def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDevice], str]:
-    """Return the function that gives a device's node."""
     if view.kind == "device":
         many = len(scene.links) > MOST
         return lambda one: f"stripe {one.stripe}" if many and one.name != view.device and one.stripe else one.name

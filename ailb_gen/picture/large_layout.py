@@ -194,7 +194,6 @@ def _lane_colors(scene: Scene, colors: Sequence[str]) -> list[str]:
 
 
 def _split(links: Iterable[DrawnLink], key: Callable[[DrawnLink], K]) -> Mapping[K, Mapping[str, list[DrawnLink]]]:
-    """Return links by a key, then by color."""
     found: dict[K, dict[str, list[DrawnLink]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         found[key(link)][link.color].append(link)
@@ -225,7 +224,6 @@ def _cells(devices: Sequence[DrawnDevice], labels: Sequence[str], x: float, y: f
 
 
 def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
-    """Draw a stripe: its leaves as cells, its servers as one box."""
     leaves, servers, title = scene.leaves.get(stripe, []), scene.servers.get(stripe, []), _title(stripe)
     rails = [str(leaf.rail) for leaf in leaves if leaf.rail is not None]
     labels = rails if len(set(rails)) == len(leaves) else labels_of([leaf.name for leaf in leaves])
@@ -243,7 +241,6 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
 
 
 def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[DrawnLink]) -> PlacedGroup:
-    """Draw a leaf, and its servers as one box below it."""
     box = box_of(leaf, 0, 0)
     box = replace(box, area=replace(box.area, width=max(box.area.width, len(drops) * DROP + 8)))
     if not attachments:

@@ -69,7 +69,6 @@ def path_marks(picture: Picture, traces: Iterable[PathTrace]) -> tuple[PathMark,
 
 
 def _link_names(picture: Picture) -> dict[tuple[str, str], str]:
-    """Return the name of the link at every port."""
     return {(end.device, end.port): link.name for link in picture.cables for end in (link.a, link.b)}
 
 

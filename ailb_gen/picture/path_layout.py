@@ -79,7 +79,6 @@ def _columns(path_rows: Sequence[PathRow], ends: tuple[str, str]) -> dict[str, i
 
 
 def _room(path_rows: Sequence[PathRow], overlay: Overlay) -> float:
-    """Return the distance of columns that the ports and the names of paths need."""
     ports = [end.port for path_row in path_rows for link in path_row.links for end in (link.a, link.b)]
     widest = max((width_of(port, SMALL) for port in ports), default=0.0)
     return 2 * widest + max((width_of(mark.label) for mark in overlay.paths), default=0.0) + BETWEEN

@@ -143,7 +143,6 @@ def _by_stripe(devices: Iterable[DrawnDevice]) -> dict[int, list[DrawnDevice]]:
 
 
 def _shown(picture: Picture, view: PictureView, overlay: Overlay) -> set[str]:
-    """Return the names of the devices that a view shows."""
     if view.kind == "fabric":
         return {device.name for device in picture.devices}
     if view.kind == "path":

@@ -5,7 +5,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.ownership import fingerprint
@@ -284,6 +284,7 @@ def test_any_tree_becomes_any_other(first: Node, second: Node) -> None:
 ENTRIES = st.sampled_from("abcdefg")
 
 
+@example([("b", "a", "add"), ("a", "a", "add"), ("b", "a", "after"), ("a", "a", "last")])
 @given(st.lists(st.tuples(ENTRIES, ENTRIES, st.sampled_from(["add", "last", "before", "after"]))))
 def test_moves_between_additions(steps: list[tuple[str, str, str]]) -> None:
     block = Node("block")
@@ -297,7 +298,7 @@ def test_moves_between_additions(steps: list[tuple[str, str, str]]) -> None:
             # What a reader does with a value that is set again.
             order.update()
             block.children[word] = block.children.pop(word)
-            order.update()
+            order.update(word)
             plain.append(plain.pop(plain.index(word)))
         elif {word, other} <= {*plain} and step in ("before", "after"):
             order.move(word, other, step == "after")
@@ -320,3 +321,5 @@ def test_thousands_of_moves_between_commands_that_set_and_delete() -> None:
 def test_values_that_are_set_again_between_moves() -> None:
     text = "set p a\nset p b\nset p c\ninsert p c before a\nset p d\nset p a\nset p d\n"
     assert [*read(text).children["p"].children] == ["c", "b", "a", "d"]
+    text = "set p b\nset p a\ninsert p b after a\nset p a\n"
+    assert [*read(text).children["p"].children] == ["b", "a"]
