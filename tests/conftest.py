@@ -72,7 +72,7 @@ LONGEST = (
     "mutations/test_causes.py",
     "docs/test_walkthroughs.py",
     "browser/test_verbs.py",
-    "routing/test_against_naive.py",
+    "routing/test_solve.py",
     "sim/fluid/test_run_packets.py",
     "study/data/test_scale_unit.py",
 )

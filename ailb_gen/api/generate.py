@@ -95,7 +95,7 @@ def generate(
     """
     from ailb_gen.design.build import build
     from ailb_gen.design.problems import collapsed
-    from ailb_gen.network.asked import warnings as not_modeled
+    from ailb_gen.network.extra_config import warnings as not_modeled
     from ailb_gen.render.artifacts import RenderOptions
     from ailb_gen.render.generate import rendering, write_rendering
     from ailb_gen.selection import pick_devices

@@ -134,7 +134,7 @@ def _cables(network: Network) -> Iterator[tuple[End, End]]:
 
 def cables_of(network: Network, word: str) -> list[tuple[End, End]]:
     """Return the cables that a word means: see `cables_named`. Raises UsageError."""
-    from ailb_gen.network.cable_words import cables_named
+    from ailb_gen.network.links import cables_named
 
     return cables_named(_cables(network), word, "--fail")
 

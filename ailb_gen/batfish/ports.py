@@ -14,8 +14,7 @@ from ailb_gen.checks.expected_cabling import ExpectedCabling
 from ailb_gen.checks.families.batfish import PORTS, READERS, VLANS
 from ailb_gen.checks.model import Findings
 from ailb_gen.network.fabric import End, Network
-from ailb_gen.network.model import Port, Switch
-from ailb_gen.network.vlans import vlan_interfaces
+from ailb_gen.network.model import Port, Switch, vlan_interfaces
 
 # What Batfish, like Junos, assumes for an Ethernet port without `mtu` (RFC 894).
 DEFAULT_MTU = 1500

@@ -12,7 +12,7 @@ from ailb_gen.checks.layers import FAMILIES
 from ailb_gen.checks.model import Check, Result
 from ailb_gen.hosts.harmless import ENVIRONMENT, FILES, SYSCTLS, Settings
 from ailb_gen.layout import LEFT_OVER
-from ailb_gen.network.harmless import HARMLESS
+from ailb_gen.network.statements import HARMLESS
 
 # Checks that need a Batfish service, devices, or a running lab.
 WITH_BATFISH, OF_DEVICES, OF_LAB = "AILB8", "AILBD", "AILBL"

@@ -30,7 +30,7 @@ from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
-from ailb_gen.network.records import Record
+from ailb_gen.network.topology import Record
 from ailb_gen.routing.rib import Routing
 from ailb_gen.validation import NAME_PATTERN
 

@@ -14,7 +14,7 @@ from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.platforms import Profile, shipped, shipped_names
 from ailb_gen.intent.scalars import AsnRange, Cidr
 from ailb_gen.intent.settings import PortOverride, Roce, Settings
-from ailb_gen.network.speeds import GIGABIT
+from ailb_gen.network.model import GIGABIT
 from ailb_gen.validation import merged
 from ailb_gen.wording import did_you_mean
 

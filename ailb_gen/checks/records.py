@@ -14,7 +14,7 @@ from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic, seats
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_address
 from ailb_gen.checks.subjects import Subject
-from ailb_gen.network.records import Record
+from ailb_gen.network.topology import Record
 
 # Keys and, in lists, numbers from 1 that lead to a value of a record.
 Path = tuple[str | int, ...]

@@ -21,9 +21,9 @@ from ailb_gen.junos.commands import commands
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.edit import unquoted
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.consequences import consequence
 from ailb_gen.network.filters import Attachment
 from ailb_gen.network.model import NETCONF_PORT, Switch, SwitchManagement, Vlan
+from ailb_gen.network.statements import consequence
 from ailb_gen.network.supported_statements import Standing, standing
 from ailb_gen.wording import some
 

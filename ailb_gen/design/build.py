@@ -4,10 +4,9 @@ from collections import defaultdict
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import check, numbers
-from ailb_gen.design.addresses import ipv4_text, network
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
-from ailb_gen.design.inventory import PlatformProfiles, Slot, StripeSlot, spines, stripes
+from ailb_gen.design.inventory import PlatformProfiles, Slot, spines, stripes
 from ailb_gen.design.model import (
     Color,
     ColorPrefix,
@@ -18,11 +17,10 @@ from ailb_gen.design.model import (
     DesignVlan,
     DeviceSettings,
 )
-from ailb_gen.design.numbers import SwitchNumbers
+from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_text, network
 from ailb_gen.design.precedence import device_settings
-from ailb_gen.design.problems import Problems, collapsed
-from ailb_gen.design.servers import HostPortUse, Seat, ServerBuilder, seats
-from ailb_gen.design.switch_numbers import check_unique, hand_out
+from ailb_gen.design.problems import Claim, Problems, collapsed, duplicates
+from ailb_gen.design.servers import HostPortUse, ServerBuilder, seats
 from ailb_gen.design.switches import SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
@@ -45,7 +43,7 @@ def _vlan(leaf: Slot, number: int) -> DesignVlan:
     return DesignVlan(number, f"vn{number}", f"Virtual network for rail {leaf.number - 1} on leaf {leaf.name}")
 
 
-class _DesignBuilder:
+class DesignBuilder:
     """One run from intent to design; the steps share what they found."""
 
     def __init__(self, intent: Intent) -> None:
@@ -59,19 +57,10 @@ class _DesignBuilder:
         self.spines = spines(self.fabric, platforms, self.problems)
         self.seats = seats(self.fabric, self.problems)
         self.colors = fabric_colors(self.fabric, self.problems)
+        self.slots: tuple[Slot, ...] = self.leaves + self.spines
+        self.seated = [seat for row in self.seats for seat in row]
+        self.seats_by_stripe = list(zip(self.stripes, self.seats, strict=True))
         self.device_settings: dict[int, DeviceSettings] = {}
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        return self.leaves + self.spines
-
-    @property
-    def seated(self) -> list[Seat]:
-        return [seat for row in self.seats for seat in row]
-
-    @property
-    def seats_by_stripe(self) -> list[tuple[StripeSlot, tuple[Seat, ...]]]:
-        return list(zip(self.stripes, self.seats, strict=True))
 
     def check_early(self) -> None:
         """Check what needs no numbers; a design that fails here is not computed."""
@@ -94,20 +83,18 @@ class _DesignBuilder:
             for n, nic in seat.given.nics.items()
             if nic.mac
         ]
-        check.duplicates("duplicate-mac", "MAC address", macs, problems)
+        duplicates("duplicate-mac", "MAC address", macs, problems)
 
-    def device_settings_of(self, slot: Slot) -> DeviceSettings:
+    def _device_settings_of(self, slot: Slot) -> DeviceSettings:
         key = id(slot.settings)
         if key not in self.device_settings:
             self.device_settings[key] = device_settings(slot.settings)
         return self.device_settings[key]
 
-    def numbers(self) -> tuple[SwitchNumbers, ...]:
+    def hand_out(self) -> tuple[SwitchNumbers, ...]:
+        """Return the numbers of all switches."""
         fabric, problems = self.fabric, self.problems
-        leaves = hand_out(self.leaves, "leaves", fabric, problems)
-        spines = hand_out(self.spines, "spines", fabric, problems)
-        check_unique(leaves, spines, fabric, problems)
-        return leaves + spines
+        return hand_out(self.leaves, "leaves", fabric, problems) + hand_out(self.spines, "spines", fabric, problems)
 
     def server_management(self, switches: tuple[SwitchNumbers, ...]) -> dict[str, str]:
         """Return the management address of every server, or no text; notes addresses that any two devices share."""
@@ -119,24 +106,24 @@ class _DesignBuilder:
         result = numbers.management(rows, fabric.management.servers, ("management", "servers"), self.problems)
         owners = [(given.slot.name, given.management) for given in switches]
         servers = [(seat.name, row) for seat, row in zip(self.seated, result, strict=True)]
-        claims: list[check.Claim] = [(cidr.address, name, where) for name, (cidr, where) in (*owners, *servers) if cidr]
+        claims: list[Claim] = [(cidr.address, name, where) for name, (cidr, where) in (*owners, *servers) if cidr]
         if fabric.management.gateway:
             claims.insert(0, (fabric.management.gateway, "the gateway", ("management", "gateway")))
         rows_of_switches = [(given.slot.name, *given.management) for given in switches]
         check.check_gateway(fabric.management.gateway, rows_of_switches, self.problems)
-        check.duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
+        duplicates("duplicate-address", "management address", claims, self.problems, ipv4_text)
         return {name: str(cidr) if cidr else "" for name, (cidr, _) in servers}
 
     def vlans(self) -> dict[str, DesignVlan]:
         """Return the VLAN of every leaf; notes ids that two leaves share within their scope."""
         rows = numbers.vlans(self.leaves, self.fabric, self.problems)
         whole = self.fabric.vlans.unique == "fabric"
-        claims: list[check.Claim] = [
+        claims: list[Claim] = [
             ((0 if whole else leaf.stripe, vlan), leaf.name, path)
             for leaf, (vlan, path) in zip(self.leaves, rows, strict=True)
             if vlan
         ]
-        check.duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
+        duplicates("duplicate-vlan", "VLAN", claims, self.problems, lambda claim: str(claim[1]))
         return {leaf.name: _vlan(leaf, vlan) for leaf, (vlan, _) in zip(self.leaves, rows, strict=True)}
 
     def as_lists(self, given: dict[str, SwitchNumbers], rows: tuple[Wire, ...]) -> dict[str, dict[str, DesignAsList]]:
@@ -150,7 +137,7 @@ class _DesignBuilder:
             "spine": {c.name: leaf_asns for c in self.colors},
         }
 
-    def servers(
+    def _servers(
         self, prefixes: dict[str, tuple[ColorPrefix, ...]], vlans: dict[str, DesignVlan], managed: dict[str, str]
     ) -> tuple[tuple[DesignServer, ...], list[HostPortUse]]:
         builder = ServerBuilder(self.fabric, prefixes, vlans, managed, self.problems)
@@ -159,7 +146,7 @@ class _DesignBuilder:
         rows = [server for stripe, row in self.seats_by_stripe for server in builder.stripe(stripe, row)]
         return tuple(rows), builder.uses
 
-    def switches(
+    def _switches(
         self,
         given: dict[str, SwitchNumbers],
         prefixes: dict[str, tuple[ColorPrefix, ...]],
@@ -183,7 +170,7 @@ class _DesignBuilder:
                 SwitchParts(
                     numbers=given[slot.name],
                     gateway=gateway,
-                    settings=self.device_settings_of(slot),
+                    settings=self._device_settings_of(slot),
                     vlan=vlans.get(slot.name),
                     prefixes=prefixes.get(slot.name, ()),
                     wires=by_switch[slot.name],
@@ -196,20 +183,22 @@ class _DesignBuilder:
         ]
 
     def design(self) -> Design:
+        """Compute everything; raises IntentError with all that does not add up."""
         self.check_early()
-        handed = self.numbers()
+        handed = self.hand_out()
+        check_unique(handed, self.fabric, self.problems)
         vlans = self.vlans()
         managed = self.server_management(handed)
         rows = wires(self.leaves, self.spines, self.colors, self.fabric, self.problems)
         prefixes = {leaf.name: _prefixes(self.fabric.addressing, leaf, self.colors) for leaf in self.leaves}
-        servers, uses = self.servers(prefixes, vlans, managed)
+        servers, uses = self._servers(prefixes, vlans, managed)
         by_name = {slot.name: slot for slot in self.slots}
         check.check_ports(by_name, rows, uses, self.problems)
         check.check_links(by_name, rows, self.problems)
         self.problems.stop_on_errors()
         out = drained(by_name, rows, uses, self.colors, self.problems)
         self.problems.stop_on_errors()
-        built = self.switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out)
+        built = self._switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out)
         return Design(
             name=self.fabric.name,
             digest=self.problems.intent.digest,
@@ -234,6 +223,6 @@ def build(intent: Intent) -> tuple[Design, tuple[Problem, ...]]:
 
     Raises IntentError with everything that does not add up: duplicates, exhausted pools, overlaps, MTUs, ports.
     """
-    builder = _DesignBuilder(intent)
+    builder = DesignBuilder(intent)
     design = builder.design()
     return design, tuple(collapsed(builder.problems.warnings))

@@ -1,14 +1,13 @@
 """Rules beyond types: no duplicates, no overlaps, numbers within their pools, equal speeds and MTUs."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.design.addresses import capacity, ipv4_text
 from ailb_gen.design.inventory import Slot, StripeSlot
+from ailb_gen.design.numbers import capacity, ipv4_text
 from ailb_gen.design.ports import PortUse
-from ailb_gen.design.problems import Problems
+from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
 from ailb_gen.design.servers import HostPortUse, Seat
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
@@ -30,27 +29,6 @@ LAST_RULE_PRIORITY = 32765
 PORT_CODES = frozenset(
     {"ports-exhausted", "no-such-speed", "no-such-breakout", "no-such-port", "wrong-count", "unknown-device"}
 )
-# (value, owner, where the value was decided)
-Claim = tuple[Hashable, str, Path]
-
-
-def duplicates(
-    code: str, what: str, claims: Iterable[Claim], problems: Problems, text: Callable[..., str] = str
-) -> None:
-    """Note every value that more than one owner claims, at the path of one device if there is one."""
-    owners: dict[Hashable, list[tuple[str, Path]]] = defaultdict(list)
-    for value, owner, path in sorted(claims, key=lambda claim: _is_specific(claim[2])):
-        owners[value].append((owner, path))
-    for value, rows in owners.items():
-        first = rows[0][0]
-        for owner, path in rows[1:]:
-            problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
-
-
-@cache
-def _is_specific(path: Path) -> bool:
-    """Return whether a path names one device, not a plan for all."""
-    return path[0] in ("overrides", "spines", "stripes") or any(isinstance(step, int) for step in path)
 
 
 def check_size(fabric: Fabric, problems: Problems) -> None:
@@ -171,7 +149,7 @@ def _owner(peer: str, nic: str) -> str:
 def _check_device_ports(name: str, uses: list[_Claimed], problems: Problems) -> None:
     taken: dict[str, tuple[str, str]] = {}
     splits: dict[str, tuple[PortUse, str, str]] = {}
-    for use, peer, nic, path in sorted(uses, key=lambda row: _is_specific(row[3])):
+    for use, peer, nic, path in sorted(uses, key=lambda row: is_specific(row[3])):
         if not use.physical:
             continue
         if use.interface in taken:
@@ -218,54 +196,33 @@ def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Sequence
                 problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
 
 
-# (key, whether it contradicts itself, what to say): settings that must agree once all levels are merged.
-Rule = tuple[tuple[str, ...], bool, str]
-
-
-def _rules(settings: Settings) -> tuple[Rule, ...]:
-    ra, roce, buffers = settings.ra, settings.roce, settings.roce.buffers
-    grades = settings.load_balancing.dlb.egress_quantization
+def _contradictions(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what must agree once all levels are merged and does not: the key, and what to say."""
+    ra, roce, ecn, buffers = settings.ra, settings.roce, settings.roce.ecn, settings.roce.buffers
+    # RFC 4861, section 6.2.1: MinRtrAdvInterval is at most 0.75 of MaxRtrAdvInterval.
+    if ra.min_interval_s > ra.max_interval_s * 3 // 4:
+        most = f"three quarters of max_interval_s {ra.max_interval_s}"
+        yield ("ra",), f"min_interval_s {ra.min_interval_s} is more than {most}"
+    if 0 < ra.router_lifetime_s < ra.max_interval_s:
+        yield ("ra",), f"router_lifetime_s {ra.router_lifetime_s} is below max_interval_s {ra.max_interval_s}"
+    preferred = f"preferred_lifetime_s {ra.preferred_lifetime_s}"
+    if ra.preferred_lifetime_s > ra.valid_lifetime_s:
+        yield ("ra",), f"{preferred} is above valid_lifetime_s {ra.valid_lifetime_s}"
+    if ra.preferred_lifetime_s <= ra.max_interval_s:
+        yield ("ra",), f"{preferred} would end before the next advertisement"
+    if roce.enabled and (roce.dscp == roce.cnp_dscp or roce.queue == roce.cnp_queue):
+        yield ("roce",), "data and CNPs must differ in DSCP and in queue"
+    if roce.enabled and roce.cnp_dscp >> 3 == roce.pfc_priority:
+        priority = f"leave the NICs with priority {roce.cnp_dscp >> 3}, the lossless one"
+        yield ("roce",), f"CNPs with DSCP {roce.cnp_dscp} {priority}"
+    if ecn.min_fill >= ecn.max_fill:
+        yield ("roce", "ecn"), "min_fill must be below max_fill"
     total = buffers.lossless + buffers.lossless_headroom + buffers.lossy if buffers else 0
-    return (
-        # RFC 4861, section 6.2.1: MinRtrAdvInterval is at most 0.75 of MaxRtrAdvInterval.
-        (
-            ("ra",),
-            ra.min_interval_s > ra.max_interval_s * 3 // 4,
-            f"min_interval_s {ra.min_interval_s} is more than three quarters of max_interval_s {ra.max_interval_s}",
-        ),
-        (
-            ("ra",),
-            0 < ra.router_lifetime_s < ra.max_interval_s,
-            f"router_lifetime_s {ra.router_lifetime_s} is below max_interval_s {ra.max_interval_s}",
-        ),
-        (
-            ("ra",),
-            ra.preferred_lifetime_s > ra.valid_lifetime_s,
-            f"preferred_lifetime_s {ra.preferred_lifetime_s} is above valid_lifetime_s {ra.valid_lifetime_s}",
-        ),
-        (
-            ("ra",),
-            ra.preferred_lifetime_s <= ra.max_interval_s,
-            f"preferred_lifetime_s {ra.preferred_lifetime_s} would end before the next advertisement",
-        ),
-        (
-            ("roce",),
-            roce.enabled and (roce.dscp == roce.cnp_dscp or roce.queue == roce.cnp_queue),
-            "data and CNPs must differ in DSCP and in queue",
-        ),
-        (
-            ("roce",),
-            roce.enabled and roce.cnp_dscp >> 3 == roce.pfc_priority,
-            f"CNPs with DSCP {roce.cnp_dscp} leave the NICs with priority {roce.cnp_dscp >> 3}, the lossless one",
-        ),
-        (("roce", "ecn"), roce.ecn.min_fill >= roce.ecn.max_fill, "min_fill must be below max_fill"),
-        (("roce", "buffers"), total > 100, f"the ingress partitions add up to {total} %"),
-        (
-            ("load_balancing", "dlb", "egress_quantization"),
-            grades is not None and grades.min >= grades.max,
-            f"min {grades.min} must be below max {grades.max}" if grades else "",
-        ),
-    )
+    if total > 100:
+        yield ("roce", "buffers"), f"the ingress partitions add up to {total} %"
+    grades = settings.load_balancing.dlb.egress_quantization
+    if grades is not None and grades.min >= grades.max:
+        yield ("load_balancing", "dlb", "egress_quantization"), f"min {grades.min} must be below max {grades.max}"
 
 
 BUFFERS = (
@@ -280,25 +237,21 @@ def check_settings(slots: Iterable[Slot], problems: Problems) -> None:
     for slot in slots:
         if slot.settings.roce.enabled and slot.settings.roce.buffers:
             problems.warning("release-dependent", problems.where(slot.levels, "roce", "buffers"), *BUFFERS)
-        for key, broken, reason in _rules(slot.settings):
-            if broken:
-                problems.error("conflict", problems.where(slot.levels, *key), reason)
+        for key, reason in _contradictions(slot.settings):
+            problems.error("conflict", problems.where(slot.levels, *key), reason)
 
 
-# What both ends of a link must agree on: key, what to call it, value.
-AGREED: tuple[tuple[str, str, Callable[[Settings], object]], ...] = (
-    (
-        "roce",
-        "RoCEv2 classes (dscp, pfc_priority, cnp_dscp, enabled)",
-        lambda settings: (
-            settings.roce.dscp,
-            settings.roce.pfc_priority,
-            settings.roce.cnp_dscp,
-            int(settings.roce.enabled),
-        ),
-    ),
-    ("load_balancing", "load_balancing.glb", lambda settings: settings.load_balancing.glb),
+# What both ends of a link must agree on: key, and what to call it.
+AGREED = (
+    ("roce", "RoCEv2 classes (dscp, pfc_priority, cnp_dscp, enabled)"),
+    ("load_balancing", "load_balancing.glb"),
 )
+
+
+def _agreed(settings: Settings) -> tuple[object, ...]:
+    """Return the values of AGREED."""
+    roce = settings.roce
+    return (roce.dscp, roce.pfc_priority, roce.cnp_dscp, int(roce.enabled)), settings.load_balancing.glb
 
 
 def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Problems) -> None:
@@ -310,7 +263,7 @@ def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Probl
     own_mtus = {
         (name, at): port.mtu for name, slot in slots.items() for at, port in slot.device.ports.items() if port.mtu
     }
-    agreed = {name: [value(slot.settings) for _, _, value in AGREED] for name, slot in slots.items()}
+    agreed = {name: _agreed(slot.settings) for name, slot in slots.items()}
     for wire in wires:
         leaf, spine = slots[wire.link.leaf], slots[wire.link.spine]
         near = own_mtus.get((leaf.name, wire.leaf_use.interface), mtus[leaf.name])
@@ -323,7 +276,7 @@ def check_links(slots: dict[str, Slot], wires: tuple[Wire, ...], problems: Probl
             problems.error("mtu-mismatch", max(paths, key=len), reason)
         if agreed[leaf.name] == agreed[spine.name]:
             continue
-        for (key, what, _), one, other in zip(AGREED, agreed[leaf.name], agreed[spine.name], strict=True):
+        for (key, what), one, other in zip(AGREED, agreed[leaf.name], agreed[spine.name], strict=True):
             if one != other:
                 paths = [problems.where(slot.levels, key) for slot in (leaf, spine)]
                 reason = f"{leaf.name} and {spine.name} are linked and differ in {what}: {one} and {other}"

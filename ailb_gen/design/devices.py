@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ailb_gen.design import check, numbers
-from ailb_gen.design.addresses import ipv4_text
-from ailb_gen.design.colors import color_of, colors, step_of
-from ailb_gen.design.inventory import PlatformProfiles, Slot, spines, stripes
+from ailb_gen.design.build import DesignBuilder
+from ailb_gen.design.colors import color_of, step_of
+from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import Color
-from ailb_gen.design.problems import Problems
-from ailb_gen.design.servers import seats
-from ailb_gen.design.switch_numbers import hand_out
+from ailb_gen.design.numbers import ipv4_text
 from ailb_gen.errors import Place
 from ailb_gen.intent.load import Intent
 
@@ -45,16 +43,11 @@ class FabricDevice:
 
 def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     """Return leaves, spines and servers in order. Raises IntentError when they have no names or addresses to go by."""
-    fabric, problems = intent.fabric, Problems(intent)
-    check.check_size(fabric, problems)
-    problems.stop_on_errors()
-    platforms = PlatformProfiles(fabric, problems)
-    leaves = tuple(leaf for stripe in stripes(fabric, platforms, problems) for leaf in stripe.leaves)
-    tops = spines(fabric, platforms, problems)
-    seated = [(stripe, seat) for stripe, row in enumerate(seats(fabric, problems), 1) for seat in row]
-    check.check_names(leaves + tops, (seat for _, seat in seated), problems)
-    palette = colors(fabric, problems)
-    given = [*hand_out(leaves, "leaves", fabric, problems), *hand_out(tops, "spines", fabric, problems)]
+    builder = DesignBuilder(intent)
+    fabric, problems = builder.fabric, builder.problems
+    seated = [(stripe, seat) for stripe, row in enumerate(builder.seats, 1) for seat in row]
+    check.check_names(builder.slots, builder.seated, problems)
+    given = builder.hand_out()
     rows = [(n, seat.given.management, problems.where(seat.levels, "management")) for n, (_, seat) in enumerate(seated)]
     managed = numbers.management(rows, fabric.management.servers, ("management", "servers"), problems)
     problems.stop_on_errors()
@@ -63,11 +56,7 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     for one in given:
         slot, (cidr, path) = one.slot, one.management
         address = ipv4_text(cidr.address) if cidr else ""
-        rail, own = (
-            (slot.number - 1, ())
-            if slot.role == "leaf"
-            else (None, _colors(slot, step_of(intent.fabric), palette, intent))
-        )
+        rail, own = (slot.number - 1, ()) if slot.role == "leaf" else (None, _colors(slot, builder.colors, intent))
         result.append(FabricDevice(slot.name, slot.role, slot.stripe, rail, own, address, intent.source.locate(path)))
     for (stripe, seat), (cidr, path) in zip(seated, managed, strict=True):
         address = ipv4_text(cidr.address) if cidr else ""
@@ -75,8 +64,8 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
     return tuple(result)
 
 
-def _colors(spine: Slot, step: int, palette: tuple[Color, ...], intent: Intent) -> tuple[str, ...]:
-    links = intent.fabric.links_per_spine
+def _colors(spine: Slot, palette: tuple[Color, ...], intent: Intent) -> tuple[str, ...]:
+    links, step = intent.fabric.links_per_spine, step_of(intent.fabric)
     found = {color_of(palette, step, spine.index, link) for link in range(links)}
     return tuple(color.name for color in sorted(found, key=lambda color: color.number))
 

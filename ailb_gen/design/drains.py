@@ -81,13 +81,10 @@ def _disabled(slots: Mapping[str, Slot], cables: Sequence[Ends]) -> dict[int, st
 def _found(entry: Drain, number: int, cables: Sequence[Ends], problems: Problems) -> list[int]:
     wrong = trouble(entry, cables)
     if wrong is not None:
-        problems.error(wrong.code, _path(problems, number), wrong.reason, did_you_mean(wrong.word, wrong.known))
+        path: Path = ("drain", number) if ("drain", number) in problems.intent.source.places else ("drain",)
+        problems.error(wrong.code, path, wrong.reason, did_you_mean(wrong.word, wrong.known))
         return []
     return chosen(entry, cables)
-
-
-def _path(problems: Problems, number: int) -> Path:
-    return ("drain", number) if ("drain", number) in problems.intent.source.places else ("drain",)
 
 
 def _line(what: str, found: Iterable[int], cables: Sequence[Ends], total: int) -> str:

@@ -2,13 +2,39 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from socket import AF_INET, inet_ntop
+from typing import Literal
 
-from ailb_gen.design.addresses import ipv4_text
+from ailb_gen.addresses import address_text
 from ailb_gen.design.inventory import Slot
-from ailb_gen.design.problems import Problems
+from ailb_gen.design.problems import Claim, Problems, duplicates
 from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import AsnRange, Cidr
 from ailb_gen.yamlio import Path
+
+
+def ipv4_text(address: int) -> str:
+    """Write an IPv4 address in dotted decimal."""
+    return inet_ntop(AF_INET, address.to_bytes(4, "big"))
+
+
+def capacity(bits: tuple[int, int]) -> int:
+    """Return the highest number that fits into the bits first to last of a prefix; numbering starts at 1."""
+    return (1 << (bits[1] - bits[0] + 1)) - 1
+
+
+def network(addressing: Addressing, stripe: int, leaf: int, uplink: int) -> int:
+    """Return the /64 of a leaf's uplink number; all numbers count from 1."""
+    value = addressing.pool.address
+    for (_, last), number in (
+        (addressing.stripe, stripe),
+        (addressing.leaf, leaf),
+        (addressing.uplink, uplink),
+    ):
+        value |= number << (127 - last)
+    return value
+
 
 # RFC 7607, RFC 6793, RFC 5398, RFC 7300, and the last 32-bit number.
 RESERVED_ASNS = (
@@ -130,3 +156,50 @@ def vlans(slots: tuple[Slot, ...], fabric: Fabric, problems: Problems) -> list[N
             why = RESERVED_VLANS.get(vlan, f"outside 2 to {MAX_VLAN}")
             problems.error("reserved-vlan", where, f"VLAN {vlan} cannot be used ({why})", f"use 2 to {MAX_VLAN}")
     return result
+
+
+def hand_out(
+    slots: tuple[Slot, ...], kind: Literal["leaves", "spines"], fabric: Fabric, problems: Problems
+) -> tuple[SwitchNumbers, ...]:
+    """Return the numbers of all switches of a role, whose key in the intent is `kind`; notes exhausted pools."""
+    managed = [(slot.index, slot.device.management, problems.where(slot.own, "management")) for slot in slots]
+    routers = [(slot.index, slot.device.router_id, problems.where(slot.own, "router_id")) for slot in slots]
+    pool = getattr(fabric.loopbacks, kind, None)
+    return tuple(
+        map(
+            SwitchNumbers,
+            slots,
+            asns(slots, getattr(fabric.asn, kind), ("asn", kind), problems),
+            hosts_of(getattr(fabric.router_ids, kind), routers, "router-ids", ("router_ids", kind), problems),
+            loopbacks(slots, pool, ("loopbacks", kind), problems),
+            management(managed, getattr(fabric.management, kind), ("management", kind), problems),
+        )
+    )
+
+
+def check_unique(everyone: tuple[SwitchNumbers, ...], fabric: Fabric, problems: Problems) -> None:
+    """Note numbers that two switches share; spines may share an AS number, leaves may not."""
+    _check_asns(everyone, fabric, problems)
+    routers: list[Claim] = [(g.router_id[0], g.slot.name, g.router_id[1]) for g in everyone if g.router_id[0]]
+    duplicates("duplicate-router-id", "router-id", routers, problems, ipv4_text)
+    loopbacks: list[Claim] = [(g.loopback[0], g.slot.name, g.loopback[1]) for g in everyone if g.loopback[0]]
+    duplicates("duplicate-address", "loopback", loopbacks, problems, address_text)
+
+
+def _check_asns(everyone: tuple[SwitchNumbers, ...], fabric: Fabric, problems: Problems) -> None:
+    leaves = [given for given in everyone if given.slot.role == "leaf"]
+    spines = [given for given in everyone if given.slot.role == "spine"]
+    if fabric.asn.leaves.shared and sum(given.slot.device.asn is None for given in leaves) > 1:
+        reason = "leaves cannot share an AS number: their routes would fail BGP's loop check"
+        problems.error("duplicate-asn", ("asn", "leaves"), reason, "give a range such as 4200100001-4200199999")
+    else:
+        claims: list[Claim] = [(given.asn[0], given.slot.name, given.asn[1]) for given in leaves if given.asn[0]]
+        duplicates("duplicate-asn", "AS number", claims, problems)
+    owners = {given.asn[0]: given.slot.name for given in leaves if given.asn[0]}
+    noted: set[Numbered] = set()
+    for given in spines:
+        asn, path = given.asn
+        if asn in owners and given.asn not in noted:
+            noted.add(given.asn)
+            reason = f"AS number {asn} of {given.slot.name} is already that of {owners[asn]}"
+            problems.error("duplicate-asn", path, reason)

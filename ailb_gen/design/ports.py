@@ -137,7 +137,12 @@ class Ports:
         sub_ports = layout.sub_ports if channel else 1
         group = self.groups.get(physical)
         if group is None:
-            problems.error("no-such-port", path, f"{self.name} has no port {physical}", _span(self.names))
+            problems.error(
+                "no-such-port",
+                path,
+                f"{self.name} has no port {physical}",
+                f"its ports are {self.names[0]} to {self.names[-1]}",
+            )
         elif sub_ports not in group.speeds.get(layout.speed_gbps, ()):
             reason = f"{physical} of {self.name} cannot be {sub_ports} x {layout.speed_gbps}g"
             problems.error("no-such-breakout", path, reason)
@@ -163,7 +168,3 @@ def breakouts(uses: Iterable[PortUse]) -> tuple[Breakout, ...]:
     return tuple(
         Breakout(name, split[name].sub_ports, f"{split[name].speed_gbps}g") for name in sorted(split, key=sort_key)
     )
-
-
-def _span(names: tuple[str, ...]) -> str:
-    return f"its ports are {names[0]} to {names[-1]}"

@@ -1,13 +1,17 @@
 """Collect all problems of a design before it is refused."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.intent.load import Intent
 from ailb_gen.yamlio import Path
 
 ALIKE = 4
+# (value, owner, where the value was decided)
+Claim = tuple[Hashable, str, Path]
 
 
 @dataclass(slots=True)
@@ -65,3 +69,22 @@ def collapsed(problems: Iterable[Problem]) -> list[Problem]:
         else:
             result.append(replace(same[0], reason=f"{same[0].reason} (and {len(same) - 1} more like it)"))
     return result
+
+
+def duplicates(
+    code: str, what: str, claims: Iterable[Claim], problems: Problems, text: Callable[..., str] = str
+) -> None:
+    """Note every value that more than one owner claims, at the path of one device if there is one."""
+    owners: dict[Hashable, list[tuple[str, Path]]] = defaultdict(list)
+    for value, owner, path in sorted(claims, key=lambda claim: is_specific(claim[2])):
+        owners[value].append((owner, path))
+    for value, rows in owners.items():
+        first = rows[0][0]
+        for owner, path in rows[1:]:
+            problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
+
+
+@cache
+def is_specific(path: Path) -> bool:
+    """Return whether a path names one device, not a plan for all."""
+    return path[0] in ("overrides", "spines", "stripes") or any(isinstance(step, int) for step in path)

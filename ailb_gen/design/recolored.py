@@ -57,7 +57,8 @@ def _way_out(fabric: Fabric, design: Design, old: OldColors) -> str:
     now = tuple(color.name for color in design.colors)
     before = len({spine for _, _, spine, _ in old.links})
     for spines, names, step in _candidates(fabric, now, old.names, before):
-        if _keeps(numbers, len(names), step) and _even(len(names), step, spines, fabric.links_per_spine):
+        shares = uplinks_by_color(len(names), step, spines, fabric.links_per_spine)
+        if _keeps(numbers, len(names), step) and len(set(shares)) == 1:
             more = f"with {spines} spines, a multiple of {before}, " if spines != len(fabric.spines) else ""
             keys = list(_keys(fabric, now, names, step))
             return f"{more}{' and '.join(keys)} keep{'' if len(keys) > 1 else 's'} them"
@@ -98,12 +99,7 @@ def _keeps(numbers: Mapping[tuple[int, int], int], count: int, step: int) -> boo
     return all((link * step + spine) % count == number for (spine, link), number in numbers.items())
 
 
-def _even(count: int, step: int, spines: int, links: int) -> bool:
-    return len(set(uplinks_by_color(count, step, spines, links))) == 1
-
-
 def _keys(fabric: Fabric, now: tuple[str, ...], names: tuple[str, ...], step: int) -> Iterator[str]:
-    """Yield the keys that have to change, with their values."""
     if names != now:
         given = fabric.colors is not None and fabric.colors.names
         is_default = not given and names == default_names(len(names))

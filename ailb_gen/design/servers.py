@@ -130,7 +130,6 @@ def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tup
 
 
 def _all_named(stripe: StripeSlot, seat: Seat) -> bool:
-    """Return whether a server names the ports of all its NICs."""
     return all(seat.given.nics.get(number, PLAIN_NIC).port for number in range(len(stripe.leaves)))
 
 
@@ -169,7 +168,6 @@ class ServerBuilder:
             self.problems.error("wrong-count", ("hosts", "rdma"), reason)
 
     def _check_twice(self, seat: Seat, nics: tuple[HostNic, ...]) -> None:
-        """Note NICs of one server that share a name or an RDMA device."""
         for key, what, values in (
             ("name", "NIC name", [nic.name.lower() for nic in nics]),
             ("rdma", "RDMA device", [nic.rdma for nic in nics]),

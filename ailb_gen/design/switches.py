@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.addresses import address_text
-from ailb_gen.design.addresses import ipv4_text
 from ailb_gen.design.inventory import Slot
 from ailb_gen.design.model import (
     BgpGroup,
@@ -19,7 +18,7 @@ from ailb_gen.design.model import (
     FabricPort,
     HostPort,
 )
-from ailb_gen.design.numbers import SwitchNumbers
+from ailb_gen.design.numbers import SwitchNumbers, ipv4_text
 from ailb_gen.design.ports import PortUse, breakouts, sort_key
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
@@ -84,12 +83,7 @@ def _fabric_port(slot: Slot, wire: Wire, parts: SwitchParts) -> FabricPort:
     return FabricPort(*port, link.color, peer, peer_interface)
 
 
-def _host_port(slot: Slot, row: HostPortUse, parts: SwitchParts) -> HostPort:
-    return HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic)
-
-
 def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, DesignAsList]) -> tuple[BgpGroup, ...]:
-    """Return one group per color, its interfaces in port order."""
     rows: dict[str, list[FabricPort]] = defaultdict(list)
     for port in ports:
         rows[port.color.name].append(port)
@@ -111,7 +105,9 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
     fabric_ports = tuple(_fabric_port(slot, wire, parts) for wire in parts.wires)
     uses = [wire.leaf_use if is_leaf else wire.spine_use for wire in parts.wires]
     split = breakouts([*uses, *(row.use for row in parts.hosts)])
-    host_ports = [_host_port(slot, row, parts) for row in parts.hosts]
+    host_ports = [
+        HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic) for row in parts.hosts
+    ]
     rows: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]
     groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.as_lists)
     used_lists = {group.as_list for group in groups}

@@ -19,8 +19,7 @@ from ailb_gen.junos.check import check
 from ailb_gen.junos.groups import active, inherited
 from ailb_gen.junos.schema import Schema
 from ailb_gen.junos.tree import DELETE, Node
-from ailb_gen.network.model import Switch
-from ailb_gen.network.speeds import GIGABIT
+from ailb_gen.network.model import GIGABIT, Switch
 
 VERSION = "25.4R1.12-EVO"
 MODEL = "QFX5240-64OD"

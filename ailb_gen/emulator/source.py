@@ -21,7 +21,7 @@ from ailb_gen.intent.platforms import shipped, shipped_names
 from ailb_gen.junos.reader import read_curly, read_file
 from ailb_gen.junos.tree import Node
 from ailb_gen.layout import SERVERS, SWITCHES, TOPOLOGY
-from ailb_gen.network.speeds import GIGABIT
+from ailb_gen.network.model import GIGABIT
 from ailb_gen.network.topology import read_topology
 from ailb_gen.paths import real
 

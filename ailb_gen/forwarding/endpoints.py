@@ -142,8 +142,8 @@ def _endpoint(network: Network, host: Host, rail: int, pair: int) -> Endpoint:
     if pair > len(prefixes):
         raise UsageError(f"--qp {pair}: {nic.name} of {host.name} has {len(prefixes)} prefixes, counted from 1")
     prefix, identifier = prefixes[pair - 1], interface_identifier(nic)
-    leaf = network.attachments.get((host.name, nic.name))
     address = prefix.value + (identifier or 0)
+    leaf = network.attachments.get((host.name, nic.name))
     return Endpoint(host.name, nic.name, rail, pair, prefix, address, identifier is not None, True, leaf)
 
 
@@ -183,7 +183,5 @@ def _on_prefix(network: Network, value: int) -> Iterator[tuple[Endpoint, int | N
             for pair, prefix in enumerate(sources(host, nic), 1):
                 if prefix.holds(value):
                     identifier = interface_identifier(nic)
-                    leaf = network.attachments.get((host.name, nic.name))
-                    certain = identifier is not None
-                    found = Endpoint(host.name, nic.name, rail, pair, prefix, value, True, certain, leaf)
-                    yield found, identifier
+                    leaf, certain = network.attachments.get((host.name, nic.name)), identifier is not None
+                    yield Endpoint(host.name, nic.name, rail, pair, prefix, value, True, certain, leaf), identifier

@@ -164,7 +164,7 @@ class Assessment:
         for number in numbers:
             state = self.baseline.states[number]
             rib = state.nodes[self._before_node(state, site.node)]
-            old = self._before(state, site.node)
+            old = fib_entry(self.graph, state, self._before_node(state, site.node))
             new = self._selected(self.graph.device(site.node), rib, site.down)
             groups[site.node, old, new].append(np.array([number]))
 
@@ -255,9 +255,6 @@ class Assessment:
         """Return the node without failures that holds what `node` holds."""
         return node_of(self.graph, old, self.graph.device(node)) if self.graph.is_alone(node) else node
 
-    def _before(self, old: State, node: int) -> Ways:
-        return fib_entry(self.graph, old, self._before_node(old, node))
-
     def _is_changed(self, old: State, new: State, node: int, rib: LocRib) -> bool:
         """Return whether a node sends packets another way than before; what is computed again is another object."""
         before = self._before_node(old, node)
@@ -266,7 +263,6 @@ class Assessment:
         )
 
     def _senders(self, state: State, node: int) -> list[int]:
-        """Return the devices of a node that send traffic to the prefix."""
         if state.nodes[node].local:
             return []
         if self.graph.is_alone(node):

@@ -66,7 +66,9 @@ class FibChanges:
         for node, left, row in assessment.corrected:
             found[node, left or None] += self.number_of[row].tolist()
         pairs = [(baseline.states[number], state) for number, state in assessment.solved.items()]
-        pairs += self._solved(assessment.failure)
+        failure = assessment.failure
+        removed = removed_positions(self.graph, failure.sessions)
+        pairs += [(old, solve(self.graph, old.prefix, removed, failure.dead, old)) for old in self.others]
         pairs = [(old, new) for old, new in pairs if old.prefix in self.numbers]
         for old, new in pairs:
             for node, entry in self._changed(old, new):
@@ -74,11 +76,6 @@ class FibChanges:
         doubtful = sorted(self.numbers[new.prefix] for _, new in pairs if not new.stable)
         rows = ((node, entry, _steps(numbers)) for (node, entry), numbers in found.items())
         return [value for row in rows if row[2] for value in row], doubtful
-
-    def _solved(self, failure: Failure) -> Iterator[tuple[State, State]]:
-        removed = removed_positions(self.graph, failure.sessions)
-        for old in self.others:
-            yield old, solve(self.graph, old.prefix, removed, failure.dead, old)
 
     def _changed(self, old: State, new: State) -> Iterator[tuple[int, Entry]]:
         graph = self.graph

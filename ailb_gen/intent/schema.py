@@ -25,7 +25,6 @@ class _AsWritten(GenerateJsonSchema):
 
 
 def _with_units(node: Any) -> None:
-    """Add the unit to default speeds."""
     if isinstance(node, dict):
         if isinstance(node.get("default"), int) and SPEED.fullmatch(str(node.get("pattern", ""))):
             node["default"] = f"{node['default']}g"

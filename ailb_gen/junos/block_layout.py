@@ -22,7 +22,7 @@ def lay_out(root: Node) -> None:
             for entry in _entries(child, keys):
                 if not entry.children:
                     continue
-                if child.word != PREFIX and _tagged(entry):
+                if child.word != PREFIX and any(behind.flags & TAGGED for behind in entry):
                     # On one line, the tag would be that of the whole.
                     entry.flags |= ENDS
                 elif form == VALUES and not _deep(entry):
@@ -53,11 +53,6 @@ def _entries(node: Node, keys: int) -> Iterator[Node]:
 def _deep(node: Node) -> bool:
     """Return whether anything stands behind the words behind a node."""
     return any(child.children for child in node)
-
-
-def _tagged(node: Node) -> bool:
-    """Return whether something right behind a node is inactive, protected, to be replaced or deleted."""
-    return any(child.flags & TAGGED for child in node)
 
 
 def _inline(node: Node, word: str, form: str) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set as AbstractSet
+from functools import cache
+
 from ailb_gen.junos import check_result as kinds
-from ailb_gen.junos.absence import holds_without, words_of
 from ailb_gen.junos.check_result import CheckResult, Unevaluated, Violation
+from ailb_gen.junos.grammar import is_wildcard
 from ailb_gen.junos.instance import Instance
-from ailb_gen.junos.must import NodePath, Scope, Unevaluable, evaluate
+from ailb_gen.junos.must import NodePath, Scope, Unevaluable, compile_must, evaluate, parse_path
 from ailb_gen.junos.schema import Definition, Schema
 from ailb_gen.junos.tree import Node
 from ailb_gen.junos.walk import Walk
@@ -71,3 +75,43 @@ def _evaluate(walk: Walk, root: Node) -> tuple[int, list[Unevaluated]]:
         if place not in kept:
             kept[place] = [one for one in musts if one[0] in failed or not holds_without(one[0], words)]
     return evaluated, unevaluated
+
+
+# Most constraints of Juniper's models forbid what most configurations nowhere have, and stand at every unit and
+# address: they hold because nothing in a configuration has the words that they are about.
+_PATH = re.compile(r'(?:(all|unique|any)\s*)?"([^"]*)"')
+# A path that no configuration has.
+_NONE = '"nowhere"'
+
+
+def words_of(root: Node) -> AbstractSet[str]:
+    """Return all words of a tree."""
+    found: set[str] = set()
+    stack = [root]
+    while stack:
+        children = stack.pop().children
+        found.update(children)
+        stack += [node for node in children.values() if node.children]
+    return found
+
+
+def holds_without(text: str, words: AbstractSet[str]) -> bool:
+    """Return whether a constraint holds in every place of a tree because of the words that the tree lacks."""
+    fixed = _fixed_words(text)
+    return bool(fixed) and not any(one <= words for one in fixed)
+
+
+@cache
+def _fixed_words(text: str) -> tuple[frozenset[str], ...]:
+    """Return what has to be written for each path of a constraint to exist; none if it may fail without all of them."""
+    paths = [(found[1], found[2]) for found in _PATH.finditer(text)]
+    if any(quantifier in {"all", "unique"} for quantifier, _ in paths):
+        # They are true of a path that does not exist.
+        return ()
+    try:
+        steps = [parse_path("", path).steps for _, path in paths]
+        holds = compile_must(_PATH.sub(_NONE, text))(Scope(Node(""), {}, None, None, False, {}, known=True))
+    except Unevaluable:
+        return ()
+    fixed = tuple(frozenset(word for word in one if "$" not in word and not is_wildcard(word)) for one in steps)
+    return fixed if holds and all(fixed) else ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.junos.edit import is_value
-from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, form_of, step
+from ailb_gen.junos.grammar import FIRST_COUNTS, PREFIX, form_of, place_of
 from ailb_gen.junos.tokens import written
 from ailb_gen.junos.tree import ENDS, INACTIVE, PROTECT, Node
 from ailb_gen.junos.writer import set_lines
@@ -115,7 +115,10 @@ def _gives_way(old: Node, new: Node, path: Sequence[str]) -> bool:
 
 def _outgrows(old: Node, new: Node, path: Sequence[str]) -> bool:
     """Return whether a device would take what is added for the one value of a word that the grammar does not know."""
-    return len(new.children) > 1 and is_value(old, "") and bool(path) and _is_unknown(path)
+    if len(new.children) < 2 or not path or not is_value(old, ""):
+        return False
+    parent, keys = place_of(path[:-1])
+    return not keys and form_of(parent, path[-1]) == (0, "")
 
 
 def _survives(old: Node, new: Node, path: Sequence[str]) -> bool:
@@ -131,36 +134,12 @@ def _survives(old: Node, new: Node, path: Sequence[str]) -> bool:
     return False
 
 
-def _is_unknown(path: Sequence[str]) -> bool:
-    """Return whether the last word of a path is neither a key nor a statement that the grammar knows."""
-    parent, keys = "", 0
-    for word in path[:-1]:
-        parent, keys = step(parent, keys, word)
-    return not keys and form_of(parent, path[-1]) == (0, "")
-
-
 def _names_entries(path: Sequence[str]) -> bool:
     """Return whether the words behind a path are keys: a device deletes an entry by all of them."""
-    before, keys = _keys(path)
-    return keys > 0 or (not before and path[-1:] == [PREFIX])
-
-
-def _keeps_order(path: Sequence[str]) -> bool:
-    """Return whether the order of the words behind a path counts."""
-    return not path or (not _keys(path)[0] and path[-1] in FIRST_COUNTS)
-
-
-def _keys(path: Sequence[str]) -> tuple[int, int]:
-    """Return how many keys were to come in front of the last word of a path, and how many are behind it."""
-    parent, before, keys = "", 0, 0
-    for word in path:
-        before = keys
-        parent, keys = step(parent, keys, word)
-    return before, keys
+    return place_of(path)[1] > 0 or (path[-1:] == [PREFIX] and not place_of(path[:-1])[1])
 
 
 def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
-    """Iterate over what goes, what comes and what moves right below a node."""
     if _gives_way(old, new, path):
         # A device deletes a value by its word alone.
         yield Change(f"delete {' '.join(path)}", old.line)
@@ -176,7 +155,7 @@ def _changed(old: Node, new: Node, path: list[str]) -> Iterator[Change]:
         if child.word not in old.children:
             for line in set_lines([child], list(path)):
                 yield Change(line, child.line)
-    if len(new.children) > 1 and new.word in FIRST_COUNTS and _keeps_order(path):
+    if len(new.children) > 1 and new.word in FIRST_COUNTS and not place_of(path[:-1])[1]:
         yield from _moved(_order(old, new), new, path)
 
 

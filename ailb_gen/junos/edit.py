@@ -10,11 +10,70 @@ from collections.abc import Collection, Sequence
 
 from ailb_gen.junos.block_layout import lay_out
 from ailb_gen.junos.commands import FLAGS, Command, commands
-from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line, step
-from ailb_gen.junos.order import Order
+from ailb_gen.junos.grammar import BLOCK, PREFIX, VALUE, form_of, inside, one_line, place_of
 from ailb_gen.junos.renaming import NOT_FOUND, copy_entry, rename, replace_pattern
 from ailb_gen.junos.tokens import Words, joined, put, unquote, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, QUOTED, REPLACE, Node, copy
+
+
+class Order:
+    """The entries of a block, each with the one in front of it and the one behind; None is in front of the first.
+
+    Entries that the block gets in the meantime count at the next move. Between two updates the block may move one entry
+    of its own to its end, and get none besides.
+    """
+
+    __slots__ = ("around", "before", "behind", "last")
+
+    def __init__(self, around: Node) -> None:
+        self.around = around
+        self.before: dict[str | None, str | None] = {None: None}
+        self.behind: dict[str | None, str | None] = {None: None}
+        self.last: str | None = None
+
+    def move(self, moved: str, other: str, is_behind: bool) -> None:
+        """Put one entry in front of another, or behind it."""
+        self.update()
+        if moved != other:
+            self._take_out(moved)
+            self._put_behind(moved, other if is_behind else self.before[other])
+
+    def apply(self) -> None:
+        """Give the block's entries this order."""
+        self.update()
+        children, self.around.children = self.around.children, {}
+        word = self.behind[None]
+        while word is not None:
+            self.around.children[word] = children[word]
+            word = self.behind[word]
+
+    def update(self, moved: str | None = None) -> None:
+        """Append what the block has at its end since the last time, and at last the entry that it `moved` there."""
+        unknown = len(self.around.children) - len(self.before) + 1
+        more: list[str] = []
+        for word in reversed(self.around.children):
+            if not unknown and word == self.last:
+                break
+            unknown -= word not in self.before
+            more.append(word)
+        for word in reversed(more):
+            if word in self.before:
+                self._take_out(word)
+            self._put_behind(word, self.before[None])
+        if moved is not None and self.before[None] != moved:
+            self._take_out(moved)
+            self._put_behind(moved, self.before[None])
+        self.last = next(reversed(self.around.children), None)
+
+    def _take_out(self, word: str) -> None:
+        front, back = self.before[word], self.behind[word]
+        self.behind[front], self.before[back] = back, front
+
+    def _put_behind(self, word: str, front: str | None) -> None:
+        back = self.behind[front]
+        self.before[word], self.behind[word] = front, back
+        self.behind[front] = self.before[back] = word
+
 
 MARKS = INACTIVE | PROTECT
 # What a statement that is merged says of the one that is there.
@@ -57,7 +116,7 @@ def merge(
             elif found is None or (replace and child.flags & REPLACE):
                 made = here.children[child.word] = child if share else copy(child, done=True)
                 if fresh is not None:
-                    fresh |= {id(node) for node in _below(made)}
+                    fresh |= {id(node) for node in made.below()}
             else:
                 found.flags = (found.flags & ~MARKS if marks else found.flags) | (child.flags & SAYS)
                 found.comment = child.comment or found.comment
@@ -65,14 +124,6 @@ def merge(
                 if not left:
                     _make_room(found, child, form, there.word, fresh or ())
                 stack.append((found, child, left, below))
-
-
-def _below(node: Node) -> list[Node]:
-    """Return a node and all below it."""
-    found = [node]
-    for one in found:
-        found += one
-    return found
 
 
 def _make_room(old: Node, new: Node, form: str, before: str, fresh: Collection[int]) -> None:
@@ -124,7 +175,7 @@ def apply(root: Node, text: str) -> tuple[Node, list[str]]:
             path = [*level, *command.words]
             _check(command, path)
             if command.verb in ("edit", "top", "up", "exit"):
-                level = _level(command, level)
+                level = path if command.verb == "edit" else [] if command.verb == "top" else level[:-1]
                 continue
             guard = None if command.verb in UNGUARDED else guarded(result, path)
             if guard is not None:
@@ -164,19 +215,11 @@ def guarded(root: Node, path: Words) -> str | None:
 
 
 def _check(command: Command, path: Words) -> None:
-    """Refuse a command that cannot be carried out. Raises ValueError."""
     verb = command.verb
     if verb not in KNOWN:
         raise ValueError(f"syntax error, {verb[:40]!r} is not a command that can be loaded")
     if verb not in ("top", "up", "exit") and not (path if verb == "delete" else command.words):
         raise ValueError(f"syntax error, nothing behind {verb!r}")
-
-
-def _level(command: Command, level: Words) -> Words:
-    """Return the level that is edited after a move."""
-    if command.verb == "edit":
-        return [*level, *command.words]
-    return [] if command.verb == "top" else level[:-1]
 
 
 def unquoted(words: Words) -> list[str]:
@@ -221,9 +264,7 @@ def delete(root: Node, words: list[str]) -> None:
 
 def _vanishes(words: list[str]) -> bool:
     """Return whether an empty block means nothing: a container or a list of the hierarchy, no entry, no family."""
-    parent, keys = "", 0
-    for word in words[:-1]:
-        parent, keys = step(parent, keys, word)
+    parent, keys = place_of(words[:-1])
     if keys or parent == PREFIX:
         return False
     more, form = form_of(parent, words[-1])

@@ -7,6 +7,8 @@ Juniper's YANG models, and what devices print. A word may be given with the word
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 # Forms of a statement.
 BLOCK = "block"  # `word { … }`, even around a single word
 PLUS = "plus"  # `word attribute value;` around a single attribute, braces around more (YANG: oneliner-plus)
@@ -231,6 +233,14 @@ def step(parent: str, keys: int, word: str) -> tuple[str, int]:
     if keys:
         return parent, int(keys == 1 and word in WITH_VALUE) or keys - 1
     return inside(parent, word), 0 if parent == PREFIX else form_of(parent, word)[0]
+
+
+def place_of(path: Iterable[str]) -> tuple[str, int]:
+    """Return as what the tables know the place behind a path, and how many keys are still to come there."""
+    parent, keys = "", 0
+    for word in path:
+        parent, keys = step(parent, keys, word)
+    return parent, keys
 
 
 def inside(parent: str, word: str) -> str:

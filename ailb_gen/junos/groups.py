@@ -106,7 +106,10 @@ def expand_groups(root: Node) -> Node:
         for node, path in levels:
             _, here = applied.setdefault(id(node), (node, {}))
             _apply(node, path, groups, here, steps)
-    _forget(result, groups)
+    for node in result.below():
+        if EXCEPT in node.children:
+            # Its work is done.
+            _drop(node, EXCEPT, list(groups.children))
     return result
 
 
@@ -248,7 +251,6 @@ def _is_value(node: Node, parent: str) -> bool:
 
 
 def _drop(node: Node, word: str, names: list[str]) -> None:
-    """Take names out of an `apply-groups` or `apply-groups-except`."""
     if not names:
         return
     listed = node.children[word].children
@@ -256,13 +258,3 @@ def _drop(node: Node, word: str, names: list[str]) -> None:
         listed.pop(name, None)
     if not listed:
         del node.children[word]
-
-
-def _forget(root: Node, groups: Node) -> None:
-    """Take out every `apply-groups-except`: its work is done."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if EXCEPT in node.children:
-            _drop(node, EXCEPT, list(groups.children))
-        stack += node.children.values()

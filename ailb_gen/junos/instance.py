@@ -51,17 +51,12 @@ def _own_words(instance: Instance) -> tuple[str, ...]:
     definition = instance.definition
     if definition.kind != LIST:
         return (definition.name,)
-    words = [definition.name] if definition.name in _written(instance) else []
+    bare = instance.parent is not None and definition in instance.parent.definition.bare
+    words = [] if bare else [definition.name]
     names = (one for one in definition.keys if len(instance.key) == len(definition.keys) or one.name != CHOICE_VALUE)
     for one, key in zip(names, instance.key, strict=False):
         words += [one.name, key] if key_is_named(one) else [key]
     return tuple(words)
-
-
-def _written(instance: Instance) -> tuple[str, ...]:
-    parent = instance.parent
-    bare = parent is not None and instance.definition in parent.definition.bare
-    return () if bare else (instance.definition.name,)
 
 
 def key_is_named(key: Key) -> bool:

@@ -201,6 +201,5 @@ def _between(first: str, last: str, configured: dict[str, tuple[str, Numbers] | 
 
 
 def _named(kind: str, numbers: Numbers) -> str:
-    """Write the name of a physical interface."""
     name = f"{kind}-{'/'.join(map(str, numbers[:3]))}"
     return f"{name}:{numbers[3]}" if len(numbers) > 3 else name

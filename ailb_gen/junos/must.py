@@ -35,7 +35,6 @@ Test = Callable[["Scope"], bool | None]
 # What was read, and the position behind it.
 Parsed = tuple[Test, int]
 Parser = Callable[[list[str], int, int], Parsed]
-Fold = Callable[[list[Test], "Scope"], bool | None]
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 _KEY = re.compile(r"\$\{([^}]*)\}")
@@ -113,48 +112,34 @@ def _signs(text: str) -> Iterator[str]:
 
 
 def _or(signs: list[str], position: int, depth: int) -> Parsed:
-    return _chain(signs, position, depth, ("||", _and, _any))
+    return _chain(signs, position, depth, ("||", _and, True))
 
 
 def _and(signs: list[str], position: int, depth: int) -> Parsed:
-    return _chain(signs, position, depth, ("&&", _unary, _all))
+    return _chain(signs, position, depth, ("&&", _unary, False))
 
 
-def _chain(signs: list[str], position: int, depth: int, level: tuple[str, Parser, Fold]) -> Parsed:
-    """Read parts with one operator between them; `level` says which, what reads a part, and what it makes of them."""
-    operator, part, fold = level
+def _chain(signs: list[str], position: int, depth: int, level: tuple[str, Parser, bool]) -> Parsed:
+    """Read parts with one operator between them; `level` says which, what reads a part, and which result decides."""
+    operator, part, decisive = level
     test, position = part(signs, position, depth)
     tests = [test]
     while position < len(signs) and signs[position] == operator:
         test, position = part(signs, position + 1, depth)
         tests.append(test)
-    return (tests[0] if len(tests) == 1 else lambda scope: fold(tests, scope)), position
+    return (tests[0] if len(tests) == 1 else lambda scope: _folded(tests, scope, decisive)), position
 
 
-def _any(tests: list[Test], scope: Scope) -> bool | None:
-    known: bool | None = False
+def _folded(tests: list[Test], scope: Scope, decisive: bool) -> bool | None:
+    """Return `decisive` if any test gives that, else None if one is not known, else the opposite."""
+    known: bool | None = not decisive
     for test in tests:
-        one = test(scope)
-        if one:
-            return True
-        if one is None:
+        result = test(scope)
+        if result is decisive:
+            return decisive
+        if result is None:
             known = None
     return known
-
-
-def _all(tests: list[Test], scope: Scope) -> bool | None:
-    known: bool | None = True
-    for test in tests:
-        one = test(scope)
-        if one is None:
-            known = None
-        elif not one:
-            return False
-    return known
-
-
-def _not(value: bool | None) -> bool | None:
-    return None if value is None else not value
 
 
 def _unary(signs: list[str], position: int, depth: int) -> Parsed:
@@ -163,7 +148,7 @@ def _unary(signs: list[str], position: int, depth: int) -> Parsed:
     sign = signs[position]
     if sign == "!":
         inner, position = _unary(signs, position + 1, depth + 1)
-        return (lambda scope: _not(inner(scope))), position
+        return (lambda scope: None if (value := inner(scope)) is None else not value), position
     if sign == "(":
         inner, position = _or(signs, position + 1, depth + 1)
         if position >= len(signs) or signs[position] != ")":

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from ailb_gen.errors import JunosSyntaxError, UsageError
 from ailb_gen.garbage import no_garbage_collection
-from ailb_gen.junos.capture import SAVE, format_fault, line_fault, second_device, second_heading
+from ailb_gen.junos.capture import SAVE, format_fault, line_fault, odd_line, open_comment, second_device, second_heading
 from ailb_gen.junos.commands import COMMANDS, REFUSED
 from ailb_gen.junos.curly import UNCLOSED, UNOPENED, CurlyReader
-from ailb_gen.junos.indentation import odd_line, open_comment
 from ailb_gen.junos.setreader import SetReader
 from ailb_gen.junos.tokens import (
     CONTROL,
@@ -85,7 +84,8 @@ def read_whole(text: str, file: str = "") -> Node:
     """
     root = read(text, file)
     if root.flags & (REPLACE | DELETE) and not root.flags & FLAT:
-        found = _tagged(root)
+        tagged = (node for node in root.below() if node is not root and node.flags & (REPLACE | DELETE))
+        found = min(tagged, key=lambda node: node.line)
         tag = "replace:" if found.flags & REPLACE else "delete:"
         reason = f"{tag} in front of {found.word[:60]!r} is carried out by `load replace` and passed over by `override`"
         raise JunosSyntaxError(file, found.line, 1, f"{reason}; write what is to be there, without it")
@@ -106,16 +106,6 @@ def check_protection(text: str, file: str = "") -> None:
             if tag[-1] == ":" or text.rfind("\n", 0, found.start()) + 1 == found.start():
                 reason = "is a command to the device, which refuses later changes to what is protected; delete it"
                 raise wrong(file, text, found.start(), f"{tag} {reason}")
-
-
-def _tagged(root: Node) -> Node:
-    """Return the first statement with a load tag."""
-    stack, found = [root], []
-    while stack:
-        node = stack.pop()
-        found += [child for child in node if child.flags & (REPLACE | DELETE)]
-        stack += node
-    return min(found, key=lambda node: node.line, default=root)
 
 
 def read_curly(text: str, file: str = "") -> Node:

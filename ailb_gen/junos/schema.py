@@ -56,12 +56,9 @@ class Definition:
     """
 
     __slots__ = (
-        "_bare",
-        "_keys",
-        "_open",
+        "_opened",
         "_raw",
         "_schema",
-        "_words",
         "cases",
         "check",
         "enum_musts",
@@ -87,10 +84,7 @@ class Definition:
         self.enum_musts: dict[str, list[list[str]]] = {}
         self._schema = schema
         self._raw = raw
-        self._open = False
-        self._words: dict[str, Definition] = {}
-        self._bare: tuple[Definition, ...] = ()
-        self._keys: tuple[Definition, ...] = ()
+        self._opened: Opened | None = None
         if self.kind in {LEAF, LEAF_LIST}:
             self._read_type(raw[4])
         if self.kind in {LIST, LEAF_LIST}:
@@ -115,37 +109,32 @@ class Definition:
     @property
     def words(self) -> dict[str, Definition]:
         """The statements below, by the word that is written."""
-        if not self._open:
-            self._expand()
-        return self._words
+        return (self._opened or self._expand())[0]
 
     @property
     def bare(self) -> tuple[Definition, ...]:
         """The statements below whose name is not written."""
-        if not self._open:
-            self._expand()
-        return self._bare
+        return (self._opened or self._expand())[1]
 
     @property
     def keys(self) -> tuple[Definition, ...]:
         """The keys of a list, in their order."""
-        if not self._open:
-            self._expand()
-        return self._keys
+        return (self._opened or self._expand())[2]
 
-    def _expand(self) -> None:
-        self._open = True
+    def _expand(self) -> Opened:
         if self.kind not in {CONTAINER, LIST}:
-            return
+            self._opened = {}, (), ()
+            return self._opened
         below = [Definition(self._schema, raw, cases) for raw, cases in self._schema.spread(self._raw[4], ())]
         names = self._raw[5] if self.kind == LIST else []
         by_name = {one.name: one for one in below}
-        self._keys = tuple(by_name[name] for name in names if name in by_name)
+        keys = tuple(by_name[name] for name in names if name in by_name)
         rest = [one for one in below if one.name not in names]
-        self._words = {one.name: one for one in rest if not one.flags & NOKEYWORD}
+        words = {one.name: one for one in rest if not one.flags & NOKEYWORD}
         bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and self._is_silent(one))]
         # Those that take any word come last.
-        self._bare = tuple(sorted(bare, key=lambda one: one.takes_any))
+        self._opened = words, tuple(sorted(bare, key=lambda one: one.takes_any)), keys
+        return self._opened
 
     def _is_silent(self, below: Definition) -> bool:
         """Return whether the name of a statement below is not written, as far as its name says it."""
@@ -158,6 +147,10 @@ class Definition:
         """Return whether the first word of a bare statement may be anything."""
         first = self.keys[0] if self.kind == LIST and self.keys else self
         return first.check is None
+
+
+# What is below a statement: by the word that is written, without a name, and the keys of a list.
+Opened = tuple[dict[str, Definition], tuple[Definition, ...], tuple[Definition, ...]]
 
 
 class Schema:
@@ -213,13 +206,10 @@ class Schema:
         return self._checks[key]
 
 
-def _silent(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-    return nullcontext(lambda count: None)
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
-def load_schema(
-    directory: Path, progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = _silent
-) -> Schema:
+def load_schema(directory: Path, progress: Progress = lambda what, total: nullcontext(lambda count: None)) -> Schema:
     """Return the schema of a folder of YANG models, from the user's cache or built and put there.
 
     `progress(what, total)` is a context manager whose value is called with how many characters are parsed. Raises
@@ -236,11 +226,7 @@ def load_schema(
     return Schema(blocks, str(directory))
 
 
-def _build(
-    path: Path,
-    models: list[tuple[Path, bytes]],
-    progress: Callable[[str, int], AbstractContextManager[Callable[[int], None]]],
-) -> cache.Blocks:
+def _build(path: Path, models: list[tuple[Path, bytes]], progress: Progress) -> cache.Blocks:
     # pyang takes longer to import than the cache to read.
     yang = import_module("ailb_gen.junos.yang")
     texts = [(file, content.decode("utf-8", "replace")) for file, content in models]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ailb_gen.junos.commands import COMMANDS, FLAGS, MOVES, REFUSED, Command, command_at
-from ailb_gen.junos.edit import move_of, unquoted
+from ailb_gen.junos.edit import Order, move_of, unquoted
 from ailb_gen.junos.grammar import ONELINER_WORDS
-from ailb_gen.junos.order import Order
-from ailb_gen.junos.tokens import SPECIAL, Words, marked, note, plain, put, unquote, walk, wrong
+from ailb_gen.junos.tokens import SPECIAL, Words, goes_last, marked, note, plain, put, unquote, walk, wrong
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, QUOTED, REPLACE, Node
 
 # White space but for the space, the `?` that stands for what Latin-1 lacks, and what escapes a quote.
@@ -160,11 +159,13 @@ class SetReader:
         """Add a statement; a value that is written again may go to the end of its block."""
         around = base.get(*map(plain, words[:-1])) if self.orders else None
         order = self.orders.get(around) if around is not None else None
-        if order is not None:
-            order.update()
+        if around is None or order is None:
+            return put(base, words, number)
+        order.update()
+        word = plain(words[-1])
+        moved = word if goes_last(around, word) else None
         node = put(base, words, number)
-        if order is not None:
-            order.update()
+        order.update(moved)
         return node
 
     def _insert(self, base: Node, words: Words) -> Node:
@@ -176,7 +177,6 @@ class SetReader:
         return around.children[moved]
 
     def _move(self, verb: str, words: Words, number: int) -> None:
-        """Go to another level. Raises ValueError."""
         if verb == "edit":
             self.levels.append(walk(self.levels[-1], words, number))
         elif words:

@@ -237,12 +237,16 @@ def again(block: Node, words: Sequence[str | list[str]]) -> None:
     """
     path = [plain(word) for word in words]
     around = block.get(*path[:-1])
-    if around is None or around.word in FIRST_COUNTS or around.flags & LIST:
-        return
-    child = around.children[path[-1]]
-    if not child.children and len(around.children) > 1:
-        del around.children[path[-1]]
-        around.children[path[-1]] = child
+    if around is not None and goes_last(around, path[-1]):
+        around.children[path[-1]] = around.children.pop(path[-1])
+
+
+def goes_last(around: Node, word: str) -> bool:
+    """Return whether a value that is written once more goes behind the others of a word."""
+    child = around.children.get(word)
+    if child is None or not child.flags & ENDS or child.children or len(around.children) < 2:
+        return False
+    return around.word not in FIRST_COUNTS and not around.flags & LIST
 
 
 def put(block: Node, words: Words, line: int) -> Node:

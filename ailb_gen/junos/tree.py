@@ -71,6 +71,14 @@ class Node:
         attributes = line[2] if line is not None and line[1] else ()
         return next((word for word in reversed(node.children) if word not in attributes), None)
 
+    def below(self) -> Iterator[Node]:
+        """Iterate over this node and everything below it, in no particular order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack += node.children.values()
+
     def paths(self) -> Iterator[tuple[str, ...]]:
         """Iterate over the full word paths of all statements: of nodes without children, below this one."""
         path = [self.word] if self.line else []

@@ -8,13 +8,12 @@ from difflib import get_close_matches
 from ailb_gen.junos import check_result as kinds
 from ailb_gen.junos.check_result import Violation
 from ailb_gen.junos.grammar import HIERARCHIES, WITH_VALUE, is_wildcard
-from ailb_gen.junos.host_bits import host_bits
 from ailb_gen.junos.instance import Instance, key_is_named, written_keys
 from ailb_gen.junos.schema import CHOICE_IDENT, CHOICE_VALUE, Definition
 from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PRESENCE
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
 from ailb_gen.junos.tree import ENDS, Node
-from ailb_gen.junos.values import Wrong, canonical
+from ailb_gen.junos.values import Wrong, canonical, host_bits
 
 # Statements that came with a feature: models without any of them are of an older release, which is reported once.
 FEATURE = "BGP-DPF"
@@ -104,7 +103,6 @@ class Walk:
             self._fault(kinds.DUPLICATE, instance, node, f"{node.word!r} is written twice")
 
     def _take(self, instance: Instance, definition: Definition, node: Node) -> None:
-        """Walk a statement whose name is `node`."""
         if definition.cases:
             self._choose(instance, definition, node)
         kind = definition.kind
@@ -113,7 +111,10 @@ class Walk:
         elif kind == LIST:
             self._list(instance, definition, node)
         elif definition.value == "none":
-            self._empty(instance, definition, node)
+            if definition.musts:
+                self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
+            if node.children:
+                self._stack.append((instance, node, True))
         elif node.children:
             self._values(instance, definition, node)
         elif definition.value in {"one", "words"}:
@@ -149,12 +150,6 @@ class Walk:
             self._stack.append((below, node, False))
         elif definition.flags & ONE_LINE and not definition.flags & PRESENCE and definition.bare:
             self._fault(kinds.MISSING, instance, node, f"{node.word!r} needs a value")
-
-    def _empty(self, instance: Instance, definition: Definition, node: Node) -> None:
-        if definition.musts:
-            self.musts.append((instance, definition.musts, None, node, True, (node.word,)))
-        if node.children:
-            self._stack.append((instance, node, True))
 
     def _values(self, instance: Instance, definition: Definition, node: Node) -> None:
         values = list(node.children.values())
@@ -193,14 +188,15 @@ class Walk:
         wrong = _misfit(instance, definition, definition, word)
         if wrong is not None and not (self.in_groups and is_wildcard(word)):
             self._wrong((*instance.path(), *_written(instance, definition, word)), definition, node, wrong)
-        if definition.musts:
-            self.musts.append((instance, definition.musts, word, node, True, _written(instance, definition, word)))
-        if definition.enum_musts and word in definition.enum_musts:
-            self.musts.append(
-                (instance, definition.enum_musts[word], word, node, True, _written(instance, definition, word))
-            )
+        if definition.musts or definition.enum_musts:
+            self._ask(instance, definition, node, word, _written(instance, definition, word))
         if node.children and not whole:
             self._stack.append((instance, node, True))
+
+    def _ask(self, instance: Instance, leaf: Definition, node: Node, word: str, below: tuple[str, ...]) -> None:
+        for musts in (leaf.musts, leaf.enum_musts.get(word)):
+            if musts:
+                self.musts.append((instance, musts, word, node, True, below))
 
     def _once(self, instance: Instance, definition: Definition, node: Node) -> None:
         """Find a second value of a leaf whose values are not below one word."""
@@ -267,10 +263,7 @@ class Walk:
         if definition.musts:
             self.musts.append((entry, definition.musts, key[-1], node, False, ()))
         for one, word in zip(definition.keys, key, strict=False):
-            if one.musts:
-                self.musts.append((entry, one.musts, word, node, True, ()))
-            if one.enum_musts and word in one.enum_musts:
-                self.musts.append((entry, one.enum_musts[word], word, node, True, ()))
+            self._ask(entry, one, node, word, ())
         if definition.name == "groups" and instance.parent is None:
             self.groups.append(entry)
         elif node.children:
@@ -293,7 +286,7 @@ class Walk:
     def _unknown(self, instance: Instance, node: Node) -> None:
         at_top = instance.parent is None or (instance.parent.parent is None and instance.definition.name == "groups")
         if at_top and node.word in HIERARCHIES:
-            self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + _statements(node)
+            self.unmodeled[node.word] = self.unmodeled.get(node.word, 0) + sum(not one.children for one in node.below())
             self.unmodeled_lines.setdefault(node.word, node.line)
             self.violations += _host_bits((*instance.path(), node.word), node)
             return
@@ -372,16 +365,6 @@ def _host_bits(path: tuple[str, ...], around: Node) -> Iterator[Violation]:
                 yield Violation(wrong.kind, (*above, child.word), child.line, wrong.message)
             elif child.children:
                 stack.append(((*above, child.word), child))
-
-
-def _statements(node: Node) -> int:
-    """Count the statements below a node: the nodes without children."""
-    count, stack = 0, [node]
-    while stack:
-        one = stack.pop()
-        count += not one.children
-        stack += one.children.values()
-    return count
 
 
 def _short(word: str) -> str:

@@ -156,7 +156,6 @@ def _attribute(node: Node, count: int | None) -> list[str] | None:
 
 
 def _values(node: Node) -> list[str]:
-    """Return the words behind a node as they follow it on its line."""
     values = [tags_of(child.flags) + written(child) for child in node]
     return ["[", *values, "]"] if node.flags & LIST else values
 

@@ -70,7 +70,11 @@ class Builder:
             for name, module in modules.items()
             for kind in ("grouping", "typedef")
         }
-        self._plain = {name: PLAIN if _is_plain(module) else 0 for name, module in modules.items()}
+        # A module may nowhere say which names the text leaves out.
+        self._plain = {
+            name: 0 if any(_features(one)[0] & ~PRESENCE for one in _below(module)) else PLAIN
+            for name, module in modules.items()
+        }
 
     def build(self) -> Json:
         """Return the children of `configuration` with what all modules add to them."""
@@ -230,11 +234,6 @@ def _features(statement: Statement) -> tuple[int, list[list[str]]]:
 def _message(statement: Statement) -> str:
     """Return Juniper's message; its quotes have backslashes that YANG does not take away."""
     return str(statement.arg).replace("\\'", "'")
-
-
-def _is_plain(module: Statement) -> bool:
-    """Return whether a module nowhere says which names the text leaves out."""
-    return not any(_features(statement)[0] & ~PRESENCE for statement in _below(module))
 
 
 def _below(statement: Statement) -> Iterator[Statement]:

@@ -19,8 +19,8 @@ from ailb_gen.lab.kernel import KernelLink, links
 from ailb_gen.lab.links import LinkGroup, links_locked, state_line
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import LabPlan
-from ailb_gen.network.cable_words import cables_named
 from ailb_gen.network.fabric import End
+from ailb_gen.network.links import cables_named
 
 # The table of nftables, in the namespaces of both ends, with a chain for every silent cable.
 TABLE = "netdev ailb"

@@ -19,8 +19,7 @@ from ailb_gen.lab import run_directory
 from ailb_gen.lab.kernel import links
 from ailb_gen.lab.namespaces import add, batch, write_sysctl
 from ailb_gen.lab.plan import LONGEST, LabPlan, PortPlan, SwitchPlan, irb_mac, mac_address
-from ailb_gen.network.model import Port, Switch, Unit
-from ailb_gen.network.vlans import vlan_interfaces
+from ailb_gen.network.model import Port, Switch, Unit, vlan_interfaces
 
 LOCK = Path("lab/links.lock")
 ETHERNET_HEADER = 14

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ailb_gen.addresses import prefix_value
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Discovery, FabricRoute, Group, SessionBfd
-from ailb_gen.network.ports import line, number
+from ailb_gen.network.ports import line, number, sorted_out
 
 # What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
 FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-key-chain", "allow", "multihop")
@@ -21,10 +21,6 @@ def _group(node: Node, top: Node) -> Group:
     def own(*words: str) -> Node | None:
         return node.get(*words) or top.get(*words)
 
-    def values(word: str) -> tuple[str, ...]:
-        found = own(word)
-        return tuple(found.children) if found is not None else ()
-
     def value(word: str) -> str | None:
         found = own(word)
         return found.value() if found is not None else None
@@ -39,8 +35,8 @@ def _group(node: Node, top: Node) -> Group:
         color=value("fabric-color"),
         # What is no AS number, or none at all, must not pass as that of routing-options: AS 0 is nobody's (RFC 7607).
         local_as=as_number(value("local-as") or "") or 0 if own("local-as") is not None else None,
-        imports=values("import"),
-        exports=values("export"),
+        imports=tuple(word.word for word in own("import") or ()),
+        exports=tuple(word.word for word in own("export") or ()),
         inet6=family.has("family", "inet6", "unicast") or family.has("family", "inet6", "any"),
         aigp=family.has("family", "inet6", "unicast", "aigp")
         and not family.has("family", "inet6", "unicast", "aigp", "disable"),
@@ -90,13 +86,9 @@ def _discovery(node: Node) -> Discovery:
 
 def fabric_routes(root: Node) -> tuple[tuple[FabricRoute, ...], tuple[tuple[str, int], ...]]:
     """Read `protocols bgp fabric-advertise`: the routes, and what is no prefix, with its line."""
-    good, bad = [], []
-    for node in root.each("protocols", "bgp", "fabric-advertise", "route"):
-        prefix = prefix_value(node.word)
-        if prefix is None:
-            bad.append((node.word, node.line))
-            continue
-        color, backup = node.get("color"), node.get("backup-color")
-        lines = (node.line, line(color), line(backup))
-        good.append(FabricRoute(prefix, node.value("color"), node.value("backup-color"), *lines))
-    return tuple(good), tuple(bad)
+    good, bad = sorted_out(root.each("protocols", "bgp", "fabric-advertise", "route"), prefix_value)
+    routes = []
+    for node, prefix in good:
+        lines = (node.line, line(node.get("color")), line(node.get("backup-color")))
+        routes.append(FabricRoute(prefix, node.value("color"), node.value("backup-color"), *lines))
+    return tuple(routes), bad

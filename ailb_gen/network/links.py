@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
-from ailb_gen.errors import Place
+from ailb_gen.errors import Place, UsageError
 from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, Defect, End
-from ailb_gen.network.model import Port, Switch
-from ailb_gen.network.speeds import speed_text
+from ailb_gen.network.model import Port, Switch, speed_text
 from ailb_gen.network.topology import Topology
+from ailb_gen.wording import did_you_mean
 
 # What the descriptions of generated ports look like: `facing_spine1:et-0/0/0:0`, `to.h100-01:gpu0_eth`.
 FACING = re.compile(r"facing_([^:\s]+):(\S+)")
 TO_SERVER = re.compile(r"to\.([^:\s]+):(\S+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Cables:
-    """The cables of the fabric, and the contradictions between their sources."""
-
-    links: tuple[Cable, ...]
-    attachments: tuple[Cable, ...]
-    defects: tuple[Defect, ...]
-
-
-def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: Topology, cabling: Topology) -> Cables:
-    """Merge what `cabling.csv`, `topology.json` and the descriptions say.
+def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: Topology, cabling: Topology) -> Topology:
+    """Merge what `cabling.csv`, `topology.json` and the descriptions say; the defects are contradictions between them.
 
     The cabling table, by which cables are laid, goes first, then the topology, then the descriptions.
     """
@@ -37,7 +27,7 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
     links = cabling.links or topology.links or described.links
     attachments = cabling.attachments or topology.attachments or described.attachments
     compared = _compared(cabling.links + cabling.attachments, topology.links + topology.attachments)
-    return Cables(links, attachments, (*_twice(links, attachments), *compared))
+    return Topology(roles, links, attachments, defects=(*_twice(links, attachments), *compared))
 
 
 def neighbor(port: Port) -> End | None:
@@ -74,29 +64,55 @@ def _twice(links: tuple[Cable, ...], attachments: tuple[Cable, ...]) -> Iterator
 
 
 def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator[Defect]:
-    """Compare the two files cable by cable, found by the first end."""
     if not table or not topology:
         return
     expected = {cable.a: cable for cable in topology}
     for cable in table:
         other = expected.pop(cable.a, None)
-        scope = f"{cable.a.device} {cable.a.port}"
-        place = Place(CABLING, cable.line or 1)
         if other is None:
-            yield Defect("cabling", scope, f"{CABLING} has a cable to {cable.b}, {TOPOLOGY} has none", place)
-        elif other.b != cable.b:
-            yield Defect("cabling", scope, f"{CABLING} says {cable.b}, {TOPOLOGY} says {other.b}", place)
+            yield _contradiction(cable, CABLING, f"{CABLING} has a cable to {cable.b}, {TOPOLOGY} has none")
+            continue
+        here = there = ""
+        if other.b != cable.b:
+            here, there = str(cable.b), str(other.b)
         elif cable.color != other.color:
-            colors = f"{CABLING} says color {cable.color or 'none'}, {TOPOLOGY} says {other.color or 'none'}"
-            yield Defect("cabling", scope, colors, place)
+            here, there = f"color {cable.color or 'none'}", other.color or "none"
         elif other.speed_bps is not None and cable.speed_bps != other.speed_bps:
-            speeds = f"{CABLING} says {speed_text(cable.speed_bps)}, {TOPOLOGY} says {speed_text(other.speed_bps)}"
-            yield Defect("cabling", scope, speeds, place)
+            here, there = speed_text(cable.speed_bps), speed_text(other.speed_bps)
+        if here:
+            yield _contradiction(cable, CABLING, f"{CABLING} says {here}, {TOPOLOGY} says {there}")
     for cable in expected.values():
-        scope = f"{cable.a.device} {cable.a.port}"
-        yield Defect(
-            "cabling",
-            scope,
-            f"{TOPOLOGY} has a cable to {cable.b}, {CABLING} has none",
-            Place(TOPOLOGY, cable.line or 1),
-        )
+        yield _contradiction(cable, TOPOLOGY, f"{TOPOLOGY} has a cable to {cable.b}, {CABLING} has none")
+
+
+def _contradiction(cable: Cable, file: str, message: str) -> Defect:
+    return Defect("cabling", f"{cable.a.device} {cable.a.port}", message, Place(file, cable.line or 1))
+
+
+def cables_named(known: Iterable[tuple[End, End]], word: str, asked: str = "") -> list[tuple[End, End]]:
+    """Return the cables that a word means.
+
+    `DEVICE` for all of a device, `DEVICE:PORT` or `DEVICE PORT` by either end, with or without the unit of the
+    interface, `DEVICE:DEVICE` for all between two devices, and `END - END` as checks print it. Raises UsageError, which
+    begins with what was `asked`, such as an option.
+    """
+    cables = list(known)
+    devices = {end.device for ends in cables for end in ends}
+    one, dash, other = word.partition(" - ")
+    if not dash:
+        first, _, second = word.partition(":")
+        one, other = (first, second) if second in devices else (word.replace(" ", ":", 1), "")
+    found = [ends for ends in cables if _joins(ends, one, other) or _joins(ends[::-1], one, other)]
+    if not found:
+        names = [*sorted(devices), *(str(end) for ends in cables for end in ends)]
+        hint = did_you_mean(word, names) or "name one end as DEVICE:PORT, both as DEVICE:DEVICE, or a switch"
+        raise UsageError(f"{asked}{' ' if asked else ''}{word!r}: there is no such cable or switch; {hint}")
+    return found
+
+
+def _joins(ends: tuple[End, ...], one: str, other: str) -> bool:
+    return _is(ends[0], one) and (not other or _is(ends[1], other))
+
+
+def _is(end: End, text: str) -> bool:
+    return text in (end.device, str(end), f"{end}.0")

@@ -13,6 +13,7 @@ from ailb_gen.network.ports import statements
 MANAGEMENT_PORTS = (
     "fxp0", "em0", "em1", "me0", "me1", "vme", "re0:mgmt-0", "re0:mgmt-1", "re1:mgmt-0", "re1:mgmt-1",
 )  # fmt: skip
+FAMILIES = frozenset({"inet", "inet6"})
 # Blocks whose statements decide whether a login comes about, what it may do, and what is kept to roll back to.
 BLOCKS = (
     ("system", "services", "netconf"),
@@ -55,18 +56,16 @@ def is_interface_address(text: str) -> bool:
     return True
 
 
-def _has_family(unit: Node) -> bool:
-    return any(family.word in ("inet", "inet6") for family in unit.each("family"))
-
-
 def _statements(root: Node, ports: list[Node]) -> Iterator[tuple[str, int]]:
     for block in BLOCKS:
         node = root.get(*block)
         yield from ((f"{' '.join(block)} {text}", at) for text, at in statements(node))
     for port in ports:
         for unit in port.each("unit"):
-            # A spare port is off in many places.
-            for name, node in ((port.word, port), (f"{port.word} unit {unit.word}", unit)) if _has_family(unit) else ():
+            if FAMILIES.isdisjoint(unit.values("family")):
+                # A spare port is off in many places.
+                continue
+            for name, node in ((port.word, port), (f"{port.word} unit {unit.word}", unit)):
                 off = node.get("disable")
                 if off is not None:
                     yield f"interfaces {name} disable", off.line

@@ -6,6 +6,8 @@ comparisons, so that switches configured alike compare equal.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix
@@ -13,6 +15,26 @@ from ailb_gen.network.cos import ClassOfService
 from ailb_gen.network.filters import Filters
 from ailb_gen.network.policy import Community, Policy, PrefixList
 from ailb_gen.textio import line_field
+
+GIGABIT = 10**9
+_UNITS = {"m": 10**6, "g": GIGABIT}
+_SPEED = re.compile(r"([0-9]{1,9})([mg])", re.IGNORECASE)
+
+
+def read_speed(text: str | None) -> int | None:
+    """Return the bit/s of `400g` or `100m`; None without a text, 0 for one that is no such speed, as `auto`."""
+    if not text:
+        return None
+    found = _SPEED.fullmatch(text)
+    return int(found[1]) * _UNITS[found[2].lower()] if found is not None else 0
+
+
+def speed_text(bps: int | None) -> str:
+    """Write a speed as Junos takes it."""
+    if not bps:
+        return "unknown"
+    return f"{bps // GIGABIT}g" if bps % GIGABIT == 0 else f"{bps // _UNITS['m']}m"
+
 
 # Where NETCONF over SSH listens (RFC 6242).
 NETCONF_PORT = 830
@@ -298,3 +320,30 @@ class Switch:
         """Return a logical interface by its full name, such as `irb.2`."""
         port = self.ports.get(name.rpartition(".")[0])
         return next((unit for unit in port.units if unit.name == name), None) if port is not None else None
+
+
+MEMBERS = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
+
+
+def vlan_interfaces(switch: Switch) -> Mapping[int, frozenset[str]]:
+    """Return the logical interfaces in every VLAN of a switch, its IRB among them."""
+    names = {vlan.name: vlan.vlan_id for vlan in switch.vlans}
+    found: dict[int, set[str]] = {}
+    for vlan in switch.vlans:
+        if vlan.vlan_id is not None and vlan.irb is not None and switch.unit(vlan.irb) is not None:
+            found.setdefault(vlan.vlan_id, set()).add(vlan.irb)
+    for port in switch.ports.values():
+        for unit in port.units:
+            for word, _ in unit.vlans if unit.switching else ():
+                for number in _numbers(word, names):
+                    found.setdefault(number, set()).add(unit.name)
+    return {vlan: frozenset(members) for vlan, members in found.items()}
+
+
+def _numbers(word: str, names: Mapping[str, int | None]) -> Sequence[int]:
+    """Return the VLANs that a member of `vlan members` stands for: a name, a number, a range of them, or all."""
+    if word in names:
+        number = names[word]
+        return () if number is None else (number,)
+    found = MEMBERS.fullmatch("1-4094" if word == "all" else word)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found is not None else ()

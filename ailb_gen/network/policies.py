@@ -10,7 +10,7 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.network.bgp import as_number
 from ailb_gen.network.model import AsList
 from ailb_gen.network.policy import Community, Policy, PrefixList, RouteFilter, Term
-from ailb_gen.network.ports import number
+from ailb_gen.network.ports import number, sorted_out
 
 MATCHES = ("exact", "orlonger", "longer", "upto", "prefix-length-range")
 LIST_MATCHES = ("exact", "orlonger", "longer")
@@ -39,21 +39,19 @@ class PolicyOptions:
 def policy_options(node: Node | None) -> PolicyOptions:
     """Read `policy-options`."""
     top = node or Node("")
-    return PolicyOptions(_communities(top), _as_lists(top), _prefix_lists(top), _policies(top))
-
-
-def _communities(top: Node) -> dict[str, Community]:
-    entries = top.each("community")
-    return {node.word: Community(node.word, node.values("members"), node.line) for node in entries}
+    return PolicyOptions(
+        {node.word: Community(node.word, node.values("members"), node.line) for node in top.each("community")},
+        _as_lists(top),
+        _prefix_lists(top),
+        {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in top.each("policy-statement")},
+    )
 
 
 def _as_lists(top: Node) -> dict[str, AsList]:
     found = {}
     for node in top.each("as-list"):
-        members = [(member, _range(member.word)) for member in node.each("members")]
-        good = tuple(pair for _, pair in members if pair is not None)
-        bad = tuple((member.word, member.line) for member, pair in members if pair is None)
-        found[node.word] = AsList(node.word, good, bad, node.line)
+        good, bad = sorted_out(node.each("members"), _range)
+        found[node.word] = AsList(node.word, tuple(pair for _, pair in good), bad, node.line)
     return found
 
 
@@ -66,9 +64,9 @@ def _range(text: str) -> tuple[int, int] | None:
 def _prefix_lists(top: Node) -> dict[str, PrefixList]:
     found = {}
     for node in top.each("prefix-list"):
-        prefixes = [_masked(entry) for entry in node.children]
-        good = tuple(prefix for prefix in prefixes if prefix is not None)
-        found[node.word] = PrefixList(node.word, good, len(prefixes) - len(good), node.has("apply-path"), node.line)
+        good, bad = sorted_out(node, _masked)
+        prefixes = tuple(prefix for _, prefix in good)
+        found[node.word] = PrefixList(node.word, prefixes, len(bad), node.has("apply-path"), node.line)
     return found
 
 
@@ -76,11 +74,6 @@ def _masked(text: str) -> Prefix | None:
     """Return a prefix as a device takes it in lists and filters: host bits are cleared; None if it is not IPv6."""
     found = interface_value(text if "/" in text else f"{text}/{BITS}")
     return found[1] if found is not None else None
-
-
-def _policies(top: Node) -> dict[str, Policy]:
-    entries = top.each("policy-statement")
-    return {node.word: Policy(node.word, tuple(_terms(node)), node.line) for node in entries}
 
 
 def _terms(node: Node) -> Iterator[Term]:
@@ -99,7 +92,8 @@ def _term(name: str, node: Node) -> Term:
         filters += [name for name in found if name is not None]
     for entry in node.each("from", "prefix-list-filter"):
         # An action behind the filter is taken in place of the term's own.
-        unknown += [(f"from prefix-list-filter {entry.word}", entry.line) for kind in entry if not _plain_match(kind)]
+        odd = [kind for kind in entry if kind.word not in LIST_MATCHES or kind.children]
+        unknown += [(f"from prefix-list-filter {entry.word}", entry.line)] * len(odd)
     unknown += [(f"from {entry.word}", entry.line) for entry in node.each("from") if entry.word not in KNOWN_CONDITIONS]
     unknown += [("to", entry.line) for entry in node.each("to")]
     known: dict[str, object] = {}
@@ -121,11 +115,6 @@ def _term(name: str, node: Node) -> Term:
         line=node.line,
         **known,  # type: ignore[arg-type]
     )
-
-
-def _plain_match(kind: Node) -> bool:
-    """Return whether a prefix-list-filter's match type is one that is evaluated, without an action of its own."""
-    return kind.word in LIST_MATCHES and not kind.children
 
 
 def _route_filter(text: str, kind: Node) -> RouteFilter | None:

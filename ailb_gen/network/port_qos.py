@@ -16,15 +16,22 @@ from ailb_gen.network.cos import (
     DEFAULT_LOSSLESS,
     Classified,
     ClassOfService,
+    DropProfile,
     ForwardingClass,
     Pause,
     PfcPoint,
     PortCos,
     Scheduler,
+    UnitCos,
 )
 from ailb_gen.textio import line_field
 
-WILD = "*?["
+WILD = frozenset("*?[")
+# The logical interface of every port.
+UNIT = "0"
+NO_CLASS = ForwardingClass("", None, False, None)
+NO_SCHEDULER = Scheduler("", False, (), (), "")
+NO_PROFILE = DropProfile("", (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +106,21 @@ class _Named(Protocol):
 
 
 N = TypeVar("N", bound=_Named)
+P = TypeVar("P", PortCos, UnitCos)
 
 
 def _find(rows: Iterable[N], name: str) -> N | None:
     return next((row for row in rows if row.name == name), None)
 
 
-def _specific(pattern: str) -> tuple[bool, int]:
-    return (not any(mark in pattern for mark in WILD), len(pattern))
+def _most_specific(rows: Iterable[P], name: str) -> P | None:
+    found = [row for row in rows if row.pattern == name or fnmatchcase(name, row.pattern)]
+    return max(found, key=lambda row: (WILD.isdisjoint(row.pattern), len(row.pattern)), default=None)
 
 
 def port_entry(cos: ClassOfService, port: str) -> PortCos | None:
     """Return the entry under `interfaces` that holds for a port such as `et-0/0/0:1`."""
-    found = [entry for entry in cos.ports if entry.pattern == port or fnmatchcase(port, entry.pattern)]
-    return max(found, key=lambda entry: _specific(entry.pattern), default=None)
+    return _most_specific(cos.ports, port)
 
 
 class _QosReader:
@@ -134,9 +142,8 @@ class _QosReader:
             self.lacks(f"{what} {name}".rstrip(), line)
         return found
 
-    def classified(self, unit: str) -> tuple[Classified, ...]:
-        units = [row for row in self.entry.units if row.pattern == unit or fnmatchcase(unit, row.pattern)]
-        own = max(units, key=lambda row: _specific(row.pattern), default=None)
+    def classified(self) -> tuple[Classified, ...]:
+        own = _most_specific(self.entry.units, UNIT)
         attached = dict(self.entry.classifiers) | dict(own.classifiers if own is not None else ())
         line = own.line if own is not None else self.entry.line
         kind = next((kind for kind in CLASSIFIERS if kind in attached), CLASSIFIERS[-1])
@@ -166,13 +173,11 @@ class _QosReader:
         if scheduler is None:
             self.lacks(f"scheduler of forwarding class {row.forwarding_class}", self.entry.line)
         fits = (row.loss_priority, "any")
-        drops = [d for d in scheduler.drops if d.loss_priority in fits and d.protocol == "any"] if scheduler else []
+        planned, known = scheduler or NO_SCHEDULER, own or NO_CLASS
+        drops = [d for d in planned.drops if d.loss_priority in fits and d.protocol == "any"]
         drop = min(drops, key=lambda d: fits.index(d.loss_priority), default=None)
-        profile = (
-            self.referred(self.cos.drop_profiles, drop.profile, "drop-profiles", drop.line)
-            if drop is not None
-            else None
-        )
+        profile = drop and self.referred(self.cos.drop_profiles, drop.profile, "drop-profiles", drop.line)
+        marking = profile or NO_PROFILE
         lost = {
             "class": own is None,
             "scheduler": scheduler is None,
@@ -182,29 +187,29 @@ class _QosReader:
             dscp=row.code_point,
             forwarding_class=row.forwarding_class,
             loss_priority=row.loss_priority,
-            queue=own.queue if own is not None else None,
-            no_loss=own is not None and own.no_loss,
-            pfc_priority=own.pfc_priority if own is not None else None,
+            queue=known.queue,
+            no_loss=known.no_loss,
+            pfc_priority=known.pfc_priority,
             pfc=row.code_point in pfc,
-            ecn=scheduler is not None and scheduler.ecn,
-            fill=profile.fill if profile is not None else (),
-            probability=profile.probability if profile is not None else (),
-            rate=scheduler.rate if scheduler is not None else (),
-            priority=scheduler.priority if scheduler is not None else "",
+            ecn=planned.ecn,
+            fill=marking.fill,
+            probability=marking.probability,
+            rate=planned.rate,
+            priority=planned.priority,
             line=row.line,
-            class_line=own.line if own is not None else row.line,
-            scheduler_line=scheduler.line if scheduler is not None else row.line,
-            drop_line=profile.line if profile is not None else scheduler.line if scheduler is not None else row.line,
+            class_line=known.line or row.line,
+            scheduler_line=planned.line or row.line,
+            drop_line=marking.line or planned.line or row.line,
             lost=frozenset(part for part, is_lost in lost.items() if is_lost),
         )
 
 
-def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQos:
+def qos_of(cos: ClassOfService, entry: PortCos | None) -> PortQos:
     """Return what an entry under `interfaces` means; without one a port has no class of service."""
     if entry is None:
         return PortQos((), (), (), False, (Missing("interfaces", cos.line),), (), None, cos.line, cos.line)
     reader = _QosReader(cos, entry)
-    rows = reader.classified(unit)
+    rows = reader.classified()
     schedulers = reader.schedulers()
     congestion = reader.referred(cos.congestion, entry.congestion, "congestion-notification-profile", entry.line)
     pfc = congestion.pfc if congestion is not None else ()
@@ -221,8 +226,3 @@ def qos_of(cos: ClassOfService, entry: PortCos | None, unit: str = "0") -> PortQ
         line=entry.line,
         congestion_line=congestion.line if congestion is not None else entry.line,
     )
-
-
-def effective(cos: ClassOfService, port: str, unit: str = "0") -> PortQos:
-    """Return the class of service of one port."""
-    return qos_of(cos, port_entry(cos, port), unit)

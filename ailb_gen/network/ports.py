@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from ailb_gen.addresses import interface_value, prefix_value
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan
-from ailb_gen.network.speeds import read_speed
+from ailb_gen.network.model import Address, Port, RaPrefix, RouterAdvertisement, Unit, Vlan, read_speed
 
+T = TypeVar("T")
 ETHERNET = ("ether-options", "gigether-options")
 NOTHING = Node("")
 FAMILIES = ("inet6", "ethernet-switching")
@@ -42,6 +43,15 @@ def statements(node: Node | None) -> Iterator[tuple[str, int]]:
             yield child.word, child.line
         for text, at in statements(child):
             yield f"{child.word} {text}", at
+
+
+def sorted_out(
+    entries: Iterable[Node], parse: Callable[[str], T | None]
+) -> tuple[list[tuple[Node, T]], tuple[tuple[str, int], ...]]:
+    """Return the entries that `parse` takes, with what it makes of them, and the others as text with their lines."""
+    parsed = [(entry, parse(entry.word)) for entry in entries]
+    good = [(entry, value) for entry, value in parsed if value is not None]
+    return good, tuple((entry.word, entry.line) for entry, value in parsed if value is None)
 
 
 def ports(root: Node, read: Callable[[Node], Port]) -> dict[str, Port]:
@@ -78,26 +88,18 @@ def port(node: Node) -> Port:
 
 def _unit(port: str, node: Node) -> Unit:
     families = node.get("family") or NOTHING
-    inet6, switching = families.get("inet6"), families.get("ethernet-switching")
-    good, bad = [], []
-    for entry in inet6.each("address") if inet6 is not None else ():
-        found = interface_value(entry.word)
-        if found is None:
-            bad.append((entry.word, entry.line))
-        else:
-            good.append(Address(*found, entry.line))
+    inet6, switching = families.get("inet6"), families.get("ethernet-switching") or NOTHING
+    good, bad = sorted_out(families.each("inet6", "address"), interface_value)
     return Unit(
         name=f"{port}.{node.word}",
         inet6=inet6 is not None,
-        inet6_mtu=number(inet6.get("mtu")) if inet6 is not None else None,
-        addresses=tuple(good),
-        bad_addresses=tuple(bad),
+        inet6_mtu=number(families.get("inet6", "mtu")),
+        addresses=tuple(Address(*value, entry.line) for entry, value in good),
+        bad_addresses=bad,
         inet_addresses=tuple((entry.word, entry.line) for entry in families.each("inet", "address")),
-        switching=switching is not None,
-        mode=switching.value("interface-mode") if switching is not None else None,
-        vlans=tuple((entry.word, entry.line) for entry in switching.each("vlan", "members"))
-        if switching is not None
-        else (),
+        switching=switching is not NOTHING,
+        mode=switching.value("interface-mode"),
+        vlans=tuple((entry.word, entry.line) for entry in switching.each("vlan", "members")),
         disabled=node.has("disable"),
         others=tuple((entry.word, entry.line) for entry in families if entry.word not in FAMILIES),
         line=node.line,
@@ -126,26 +128,21 @@ def advertisements(root: Node, read: Callable[[Node], RouterAdvertisement]) -> d
 
 def advertisement(node: Node) -> RouterAdvertisement:
     """Read the router advertisements of an interface."""
-    good, bad = [], []
-    for entry in node.each("prefix"):
-        prefix = prefix_value(entry.word)
-        if prefix is None:
-            bad.append((entry.word, entry.line))
-        else:
-            good.append(
-                RaPrefix(
-                    prefix=prefix,
-                    on_link=not entry.has("no-on-link"),
-                    autonomous=not entry.has("no-autonomous"),
-                    valid=entry.value("valid-lifetime") or "",
-                    preferred=entry.value("preferred-lifetime") or "",
-                    line=entry.line,
-                )
-            )
+    good, bad = sorted_out(node.each("prefix"), prefix_value)
     return RouterAdvertisement(
         interface=node.word,
-        prefixes=tuple(good),
-        bad_prefixes=tuple(bad),
+        prefixes=tuple(
+            RaPrefix(
+                prefix=prefix,
+                on_link=not entry.has("no-on-link"),
+                autonomous=not entry.has("no-autonomous"),
+                valid=entry.value("valid-lifetime") or "",
+                preferred=entry.value("preferred-lifetime") or "",
+                line=entry.line,
+            )
+            for entry, prefix in good
+        ),
+        bad_prefixes=bad,
         max_interval=number(node.get("max-advertisement-interval")),
         min_interval=number(node.get("min-advertisement-interval")),
         lifetime=number(node.get("default-lifetime")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from ailb_gen.errors import ExpansionError, IntentError, JunosSyntaxError, Place, UsageError
+from ailb_gen.hosts.model import Host, HostDefect
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.junos.groups import APPLY, inherited
 from ailb_gen.junos.interface_ranges import expand_ranges
@@ -19,9 +20,8 @@ from ailb_gen.layout import CABLING, SUFFIXES, SWITCHES, TOPOLOGY, is_left_over
 from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.model import Switch
-from ailb_gen.network.records import Record
 from ailb_gen.network.switch import applied_groups, switch
-from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.network.topology import Record, Topology, read_cabling, read_topology
 from ailb_gen.paths import absent
 from ailb_gen.textio import read_text
 
@@ -50,10 +50,10 @@ class File(Generic[T]):
 
 def network_of(root: Path) -> Network:
     """Read everything below `root` and look at nothing else in its trees. Raises UsageError as `read_network`."""
-    return read_network(root, _nothing).network
+    return read_network(root, nothing).network
 
 
-def _nothing(written: Node, tree: Node) -> None:
+def nothing(written: Node, tree: Node) -> None:
     """Look at nothing; workers import it by its name."""
 
 
@@ -78,25 +78,37 @@ def read_network(
             defects.append(found.defect)
         if found.read is not None:
             switches[name], inspected[name] = found.read
-    hosts, found_defects = read_hosts(root, executor)
-    host_defects = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in found_defects]
+    hosts, host_defects = read_hosts(root, executor)
     topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
     roles = {
         name: role if (role := topology.roles.get(name)) in ROLES else "leaf" if "irb" in device.ports else "spine"
         for name, device in switches.items()
     }
-    found_cables = cables(switches, roles, topology, cabling)
-    network = Network(
+    merged = cables(switches, roles, topology, cabling)
+    merged = replace(merged, defects=(*topology.defects, *cabling.defects, *merged.defects))
+    network = assembled(switches, hosts, host_defects, merged, defects)
+    return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
+
+
+def assembled(
+    switches: Mapping[str, Switch],
+    hosts: Mapping[str, Host],
+    host_defects: Iterable[HostDefect],
+    cables: Topology,
+    defects: Iterable[Defect],
+) -> Network:
+    """Put a network together; its defects are those of switches, of servers and of cables."""
+    unusable = (Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in host_defects)
+    return Network(
         switches=switches,
         hosts=hosts,
-        roles=roles,
-        links=found_cables.links,
-        attachments={(cable.b.device, cable.b.port): cable.a for cable in found_cables.attachments},
-        defects=(*defects, *host_defects, *topology.defects, *cabling.defects, *found_cables.defects),
-        attachment_bps={cable.a: cable.speed_bps for cable in found_cables.attachments if cable.speed_bps},
+        roles=cables.roles,
+        links=cables.links,
+        attachments={(cable.b.device, cable.b.port): cable.a for cable in cables.attachments},
+        defects=(*defects, *unusable, *cables.defects),
+        attachment_bps={cable.a: cable.speed_bps for cable in cables.attachments if cable.speed_bps},
     )
-    return Reading(network, {TOPOLOGY: topology.records, CABLING: cabling.records}, inspected)
 
 
 def switch_count(root: Path) -> int:

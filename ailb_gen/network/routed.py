@@ -17,7 +17,7 @@ from ailb_gen.network.fabric import Defect, Network
 from ailb_gen.network.model import Switch
 from ailb_gen.network.policies import policy_options
 from ailb_gen.network.ports import advertisement, port
-from ailb_gen.network.read import optional, read_network, read_switch, switch_files
+from ailb_gen.network.read import assembled, network_of, nothing, optional, read_switch, switch_files
 from ailb_gen.network.switch import Readers, routed
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.textio import read_text
@@ -49,7 +49,7 @@ def read_routed(root: Path) -> Network:
     files, defects = switch_files(root)
     cables = listed(root)
     if not cables.links:
-        return read_network(root, lambda written, tree: None).network
+        return network_of(root)
     switches: dict[str, Switch] = {}
     pieces, readers = Pieces(), Readers(cache(port), cache(advertisement), cache(policy_options))
     for file in files:
@@ -59,16 +59,7 @@ def read_routed(root: Path) -> Network:
         if defect is not None:
             defects.append(defect)
     hosts = ReadServers(root)
-    unlisted = [Defect("host-folder", defect.folder, defect.reason, defect.place) for defect in hosts.defects]
-    return Network(
-        switches=switches,
-        hosts=hosts,
-        roles=cables.roles,
-        links=cables.links,
-        attachments={(cable.b.device, cable.b.port): cable.a for cable in cables.attachments},
-        defects=(*defects, *unlisted, *cables.defects),
-        attachment_bps={cable.a: cable.speed_bps for cable in cables.attachments if cable.speed_bps},
-    )
+    return assembled(switches, hosts, hosts.defects, cables, defects)
 
 
 def _switch(root: Path, file: str, pieces: Pieces, readers: Readers) -> tuple[Switch | None, Defect | None]:
@@ -79,5 +70,5 @@ def _switch(root: Path, file: str, pieces: Pieces, readers: Readers) -> tuple[Sw
         tree = None
     if tree is not None and tree.children:
         return routed(Path(file).stem, file, tree, readers), None
-    found = read_switch(root, file, lambda written, inherited: None)
+    found = read_switch(root, file, nothing)
     return (found.read[0] if found.read else None), found.defect

@@ -10,9 +10,8 @@ from ipaddress import IPv4Network
 from typing import Union
 
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.harmless import HARMLESS
 from ailb_gen.network.model import Unmodeled
-from ailb_gen.network.read_statements import READ
+from ailb_gen.network.statements import HARMLESS, READ
 
 # Word -> what may stand below it: None is anything. A key of KINDS stands for all other words of that kind.
 Grammar = dict[str, Union["Grammar", None]]
@@ -31,7 +30,6 @@ WRITES_FILE = re.compile(r"\|\s*(?:append|save|tee)\b")
 
 
 def _is_bogon(word: str) -> bool:
-    """Return whether a word is an IPv4 prefix of addresses that no host uses."""
     try:
         network = IPv4Network(word, strict=False)
     except ValueError:

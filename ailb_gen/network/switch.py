@@ -130,12 +130,7 @@ def _holds(root: Node, words: list[str]) -> bool:
 
 def applied_groups(root: Node) -> tuple[tuple[str, int], ...]:
     """List the groups that are still applied in an effective tree: those that are not defined; with their lines."""
-    found = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        found += [(group.word, group.line) for group in node.each(APPLY)]
-        stack += node.children.values()
+    found = [(group.word, group.line) for node in root.below() for group in node.each(APPLY)]
     return tuple(sorted(found, key=lambda row: row[1]))
 
 

@@ -10,7 +10,7 @@ from ailb_gen.checks.expected_hosts import seats
 from ailb_gen.checks.expected_switches import Outline
 from ailb_gen.layout import SUFFIXES, switch_file
 from ailb_gen.network.fabric import Cable, Defect, End, Network
-from ailb_gen.network.read import read_network, switch_count
+from ailb_gen.network.read import network_of, switch_count
 from ailb_gen.network.routed import listed
 from ailb_gen.network.topology import Topology
 from ailb_gen.picture.model import DrawnDevice, DrawnLink, Picture
@@ -34,7 +34,7 @@ def picture_in(expected: Outline, root: Path) -> tuple[Picture, tuple[Defect, ..
     switch_count(root)
     found = listed(root)
     if not found.links:
-        network = read_network(root, lambda written, tree: None).network
+        network = network_of(root)
         return picture_of(expected, network), network.defects
     return picture_from(expected, found), found.defects
 

@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Anchor, Area, Box, Diagram, DrawnWire, Frame, Label
+from ailb_gen.picture.diagram import SMALL, Anchor, Area, Box, Diagram, DrawnWire, Frame, Label, width_of
 from ailb_gen.picture.model import DrawnDevice, DrawnLink
-from ailb_gen.picture.scene import Scene
-from ailb_gen.picture.text import SMALL, width_of
+from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, GAP, ROOM = 20.0, 19.0, 5.0, 150.0
 TITLE = 40.0

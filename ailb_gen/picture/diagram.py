@@ -2,14 +2,76 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
+from xml.sax import saxutils
 
 from ailb_gen.picture.model import DrawnDevice, DrawnLink
-from ailb_gen.picture.text import SMALL, lines_of, width_of
+from ailb_gen.wording import clean
+
+# The average width of a character of a sans-serif font, in parts of its size.
+WIDTH = 0.58
+SIZE, SMALL = 11.0, 9.0
+# Longer names are broken into two lines.
+ONE_LINE = 9
+PARTS = re.compile(r"[^-_.]*[-_.]?")
+SIGNS = "-_."
+WORDS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")
+
+
+def width_of(text: str, size: float = SIZE) -> float:
+    """Return about how wide a text is."""
+    return len(text) * size * WIDTH
+
+
+def lines_of(name: str) -> tuple[str, ...]:
+    """Break a long name behind one of its signs, into two lines of about the same length."""
+    parts = [part for part in PARTS.findall(name) if part]
+    if len(name) <= ONE_LINE or len(parts) < 2:
+        return (name,)
+    cuts = ["".join(parts[:number]) for number in range(1, len(parts))]
+    first = min(cuts, key=lambda cut: abs(2 * len(cut) - len(name)))
+    return (first, name[len(first) :])
+
+
+def labels_of(names: Sequence[str]) -> list[str]:
+    """Return a short label of every name that distinguishes it: the last part in which all differ, or several.
+
+    Parts are runs of digits and of letters. Names of another form lose their common beginning and end.
+    """
+    parts = [WORDS.findall(name) for name in names]
+    columns = list(zip(*parts, strict=False))
+    varying = [column for column in columns if len(set(column)) > 1]
+    if len({len(row) for row in parts}) == 1 and all(part.isalnum() for column in varying for part in column):
+        for column in tuple(varying):
+            others = [other for other in varying if other is not column]
+            if len(set(zip(*others, strict=True))) == len(names):
+                varying = others
+        found = [".".join(row) for row in zip(*varying, strict=True)]
+    else:
+        first, last = _common_length(parts), _common_length([row[::-1] for row in parts])
+        found = ["".join(row[first : len(row) - last]).strip(SIGNS) for row in parts]
+    return found if len(set(found)) == len(names) and all(found) else list(names)
+
+
+def _common_length(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of equal parts with which all rows begin."""
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False)))
+
+
+def escape(text: str) -> str:
+    """Return a text as the content of an element; characters that XML cannot hold (XML 1.0, 2.2) are escaped."""
+    return saxutils.escape(clean(text))
+
+
+def quoteattr(text: str) -> str:
+    """Return a text as the value of an attribute, in quotes; characters that XML cannot hold are escaped."""
+    return saxutils.quoteattr(clean(text))
+
 
 GAP, HEIGHT = 10.0, 46.0
 # The distance of lines that end side by side at a box: room for a letter, and for a load of three digits.

@@ -7,11 +7,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Area, Box, Bus, Diagram, DrawnWire, Frame, Label, Point
+from ailb_gen.picture.diagram import (
+    SMALL,
+    Area,
+    Box,
+    Bus,
+    Diagram,
+    DrawnWire,
+    Frame,
+    Label,
+    Point,
+    escape,
+    quoteattr,
+    width_of,
+)
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.palette import Coloring
 from ailb_gen.picture.status import (
+    LOAD_NOTE,
+    LOAD_TEXTS,
     SEVERITIES,
+    TIMES,
     Counts,
     WireStatus,
     device_text,
@@ -23,7 +39,6 @@ from ailb_gen.picture.status import (
     wire_status,
     wire_text,
 )
-from ailb_gen.picture.text import SMALL, escape, quoteattr, width_of
 from ailb_gen.wording import some
 
 # Octagon, triangle and square around their middle.
@@ -109,11 +124,15 @@ def _frame(frame: Frame, unfolds: bool) -> str:
 def _group(frame: Frame, styling: Styling) -> str:
     area, found = frame.area, findings(styling.overlay, frame.members)
     label = ", ".join(part for part in (frame.name, frame.title, findings_text(found)) if part)
-    return (
-        f'<g class="group" data-group={quoteattr(frame.name)} {BUTTON} aria-label={quoteattr(label)}>'
-        f"<title>{escape(label)}</title>{_rect('box', area)}"
-        f"{text((area.middle, area.y + area.height / 2 + 4), frame.title)}{badges(found, (area.right, area.y))}</g>"
-    )
+    title = text((area.middle, area.y + area.height / 2 + 4), frame.title)
+    inside = f"{_rect('box', area)}{title}{badges(found, (area.right, area.y))}"
+    return _button("group", f"data-group={quoteattr(frame.name)}", label, inside)
+
+
+def _button(style: str, data: str, label: str, inside: str) -> str:
+    """Return a part of the picture that can be chosen."""
+    head = f'<g class="{style}" {data} {BUTTON} aria-label={quoteattr(label)}>'
+    return f"{head}<title>{escape(label)}</title>{inside}</g>"
 
 
 def _bus(bus: Bus, styling: Styling) -> str:
@@ -130,12 +149,13 @@ def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
     loaded = status.load is not None and not status.down
     width = f' stroke-width="{number(load_width(status.load or 0.0))}"' if loaded else ""
     path = _path(wire.points)
-    return bool(status.down or status.paths or status.findings), (
-        f'<g class="{" ".join(_classes(wire, status, styling))}" {data} {BUTTON} aria-label={quoteattr(label)}>'
-        f'<title>{escape(label)}</title><path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
+    inside = (
+        f'<path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
         f"{_letter(wire, styling)}{_value(wire, status, styling)}{_sign(wire, status)}{_called(wire, status, styling)}"
-        f"{badges(status.findings, _middle(wire), 0.8)}</g>"
+        f"{badges(status.findings, _middle(wire), 0.8)}"
     )
+    above = bool(status.down or status.paths or status.findings)
+    return above, _button(" ".join(_classes(wire, status, styling)), data, label, inside)
 
 
 def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[str]:
@@ -189,10 +209,8 @@ def _box(box: Box, styling: Styling) -> str:
         # Above leaves and servers there are letters and counts.
         corner = area.y if device.role == "spine" else area.bottom
         marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
-    return (
-        f'<g class="{" ".join(classes)}" data-device={quoteattr(device.name)} {BUTTON} aria-label={quoteattr(label)}>'
-        f"<title>{escape(label)}</title>{_rect('box', area, 3 if box.cell else 5)}{marks}{dead}</g>"
-    )
+    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{dead}"
+    return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
 
 
 def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
@@ -228,7 +246,6 @@ def _path(points: tuple[Point, ...]) -> str:
 
 
 def _middle(wire: DrawnWire) -> Point:
-    """Return the middle of the longest part of a wire."""
     parts = list(zip(wire.points, wire.points[1:], strict=False))
     (x1, y1), (x2, y2) = max(parts, key=lambda part: abs(part[0][0] - part[1][0]) + abs(part[0][1] - part[1][1]))
     return ((x1 + x2) / 2, (y1 + y2) / 2)
@@ -252,3 +269,61 @@ def _x(at: Point, half: float) -> str:
 def _label(label: Label, styling: Styling) -> str:
     style = f"{label.style} {styling.style(label.color)}" if label.color else label.style
     return text(label.at, label.text, style, label.anchor)
+
+
+LINE, LEFT, SAMPLE = 22.0, 20.0, 36.0
+
+
+def legend(diagram: Diagram, styling: Styling, width: float, y: float) -> tuple[str, float]:
+    """Return the entries, in as many lines as the width needs, and how much room they take."""
+    x, line, parts = LEFT, y + 14, []
+    for sample, words in _entries(diagram, styling):
+        left = SAMPLE + 6 if sample else 0.0
+        wide = left + width_of(words) + 18
+        if x > LEFT and x + wide > width - LEFT:
+            x, line = LEFT, line + LINE
+        place = f'transform="translate({number(x)} {number(line)})"'
+        parts.append(f"<g {place}>{sample}{text((left, 0), words, '', 'start')}</g>")
+        x += wide
+    inside = "\n".join(parts)
+    return f'<g class="legend">\n{inside}\n</g>', line + 14 - y
+
+
+def _entries(diagram: Diagram, styling: Styling) -> Iterator[tuple[str, str]]:
+    """Yield a sample of every mark in the diagram, and its meaning."""
+    overlay = styling.overlay
+    drawn = {link.color for wire in diagram.wires for link in wire.links}
+    for color, how in styling.colors.items():
+        if color in drawn:
+            letter = text((SAMPLE / 2, -1), how.letter, f"letter halo {how.style}")
+            yield f'<path class="wire {how.style}" d="M0-4h{SAMPLE:.0f}"/>{letter}', color
+    if styling.uniform > 1:
+        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', f"each line: {styling.uniform} links"
+    elif any(len(wire.links) > 1 for wire in diagram.wires):
+        count = text((SAMPLE / 2, -1), f"{TIMES}8", "value halo")
+        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>{count}', "8 links"
+    if _fails(diagram, styling):
+        middle = SAMPLE / 2
+        cross = f'<path class="cross" d="M{middle - 5:.0f}-9l10 10m0-10l-10 10"/>'
+        yield f'<g class="down"><path class="wire" d="M0-4h{SAMPLE:.0f}"/>{cross}</g>', "failed"
+        if any(len(wire.links) > 1 for wire in diagram.wires):
+            yield text((SAMPLE - 8, 0), "-2", "value failure"), "2 links of a line failed"
+    if not overlay.drained.isdisjoint(link.name for wire in diagram.wires for link in wire.links):
+        bars = f'<path class="bars" d="M{SAMPLE / 2 - 3:.0f}-10v12m6-12v12"/>'
+        yield f'<g class="drained"><path class="wire" d="M0-4h{SAMPLE:.0f}"/>{bars}</g>', "drained"
+    if overlay.loads:
+        for step, words in enumerate(LOAD_TEXTS):
+            wide = number(load_width(step / 2))
+            yield f'<g class="load{step}"><path class="wire" stroke-width="{wide}" d="M0-4h{SAMPLE:.0f}"/></g>', words
+        yield "", LOAD_NOTE
+    for severity in SEVERITIES:
+        if any(row.get(severity) for row in overlay.findings.values()):
+            yield badges(Counter({severity: 1}), (SAMPLE - 12, -4)), f"number of {severity}s"
+    if overlay.touched:
+        yield '<g class="touched leaf"><rect class="box" x="8" y="-12" width="24" height="16" rx="3"/></g>', "changed"
+
+
+def _fails(diagram: Diagram, styling: Styling) -> bool:
+    down, dead = styling.overlay.down, styling.overlay.dead
+    links = (link.name for wire in diagram.wires for link in wire.links) if down else ()
+    return any(box.device.name in dead for box in diagram.boxes) or not down.isdisjoint(links)

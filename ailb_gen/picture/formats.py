@@ -6,21 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ailb_gen.picture.device_layout import device_diagram
-from ailb_gen.picture.diagram import LOADED, PITCH, Diagram
+from ailb_gen.picture.diagram import LOADED, PITCH, Diagram, escape, quoteattr, width_of
 from ailb_gen.picture.dot import dot
-from ailb_gen.picture.elements import Styling, elements, number
+from ailb_gen.picture.elements import Styling, elements, legend, number
 from ailb_gen.picture.large_layout import by_leaf, by_stripe
-from ailb_gen.picture.legend import legend
 from ailb_gen.picture.mermaid import mermaid
 from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
 from ailb_gen.picture.palette import colorings
 from ailb_gen.picture.path_layout import path_diagram
-from ailb_gen.picture.scene import is_large, scene_of
 from ailb_gen.picture.small_layout import small_diagram
 from ailb_gen.picture.status import counts_text, uniform_count
 from ailb_gen.picture.style import picture_css
-from ailb_gen.picture.text import escape, quoteattr, width_of
-from ailb_gen.picture.view import FABRIC, PictureView
+from ailb_gen.picture.view import FABRIC, PictureView, is_large, scene_of
 
 HEAD, NARROWEST, TITLE = 34.0, 360.0, 15.0
 

@@ -10,9 +10,8 @@ from ailb_gen.picture.device_layout import MOST
 from ailb_gen.picture.diagram import DrawnWire
 from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
-from ailb_gen.picture.scene import Scene, is_large, scene_of
 from ailb_gen.picture.status import WireStatus, device_status, findings, findings_text, load_width, wire_status
-from ailb_gen.picture.view import PictureView
+from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of
 from ailb_gen.wording import plural
 
 
@@ -88,7 +87,6 @@ def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: PictureView, 
 
 
 def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDevice], str]:
-    """Return the function that gives a device's node."""
     if view.kind == "device":
         many = len(scene.links) > MOST
         return lambda one: f"stripe {one.stripe}" if many and one.name != view.device and one.stripe else one.name
@@ -159,7 +157,7 @@ def _edge(upper: str, lower: str, links: Iterable[DrawnLink], coloring: Coloring
 
 def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[GraphEdge]:
     """Yield every link of every path, in the direction of the path."""
-    links = {link.name: link for link in (*picture.links, *picture.attachments)}
+    links = {link.name: link for link in picture.cables}
     colors = colorings(picture.colors)
     for number, mark in enumerate(overlay.paths):
         passed = [links[name] for name in mark.links]

@@ -1,21 +1,121 @@
-"""A large fabric in groups: spines by color, stripes or leaves in rows, servers as one or in rows of their own."""
+"""A large fabric in groups: spines by color, stripes or leaves in rows, servers as one or in rows of their own.
+
+A bus per lane (a color, or a rail) above every row, and a trunk on the left that joins rows, keep lines off boxes.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from math import ceil, sqrt
 from typing import TypeVar
 
-from ailb_gen.picture.bus_wires import DROP, Drop, Lanes, bus_wires, trunk_width
-from ailb_gen.picture.diagram import GAP, HEIGHT, Area, Box, Diagram, DrawnWire, Frame, box_of, moved
+from ailb_gen.picture.diagram import (
+    GAP,
+    HEIGHT,
+    SMALL,
+    Area,
+    Box,
+    Bus,
+    Diagram,
+    DrawnWire,
+    Frame,
+    Point,
+    box_of,
+    labels_of,
+    moved,
+    width_of,
+)
 from ailb_gen.picture.model import DrawnDevice, DrawnLink
-from ailb_gen.picture.scene import Scene
-from ailb_gen.picture.text import SMALL, width_of
+from ailb_gen.picture.view import Scene
 from ailb_gen.wording import plural
+
+LANE = 7.0
+# The distance of the drops at a box, at most.
+DROP = 18.0
+# From the lowest lane down to the box: room for a letter and a count.
+REACH = 34.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A bundle from a lane down to a box: `lane` counts from 0; `name` is that of the bundle."""
+
+    lane: int
+    links: tuple[DrawnLink, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The lanes in order: the color of each, and where it begins above: points at the edges of boxes."""
+
+    colors: tuple[str, ...]
+    sources: tuple[tuple[Point, ...], ...]
+
+    @property
+    def height(self) -> float:
+        """How much room the buses of a row need above its boxes."""
+        return LANE * len(self.colors) + REACH
+
+
+def trunk_width(lanes: int, rows: int) -> float:
+    """Return how much room the trunk needs left of the boxes."""
+    return LANE * lanes + 14 if rows > 1 else 0.0
+
+
+def bus_wires(
+    lanes: Lanes, left: float, rows: Sequence[Sequence[tuple[Area, Sequence[Drop]]]], attachment: bool = False
+) -> tuple[list[Bus], list[DrawnWire]]:
+    """Return the buses and the drops of rows of boxes, the first row being next to the sources."""
+    wires: list[DrawnWire] = []
+    ends: dict[tuple[int, int], list[float]] = {}
+    for number, row in enumerate(rows):
+        for area, drops in row:
+            pitch = min(DROP, (area.width - 10) / max(1, len(drops)))
+            for place, drop in enumerate(drops):
+                x = area.middle + (place - (len(drops) - 1) / 2) * pitch
+                ends.setdefault((number, drop.lane), []).append(x)
+                points = ((x, _y(lanes, row, drop.lane)), (x, area.y))
+                letter = (x, area.y - 4) if not attachment else None
+                wires.append(DrawnWire(drop.links, points, letter, (x, area.y - 16), drop.name, attachment))
+    buses = [bus for lane in range(len(lanes.colors)) for bus in _lane(lanes, lane, left, rows, ends)]
+    return buses, wires
+
+
+def _y(lanes: Lanes, row: Sequence[tuple[Area, Sequence[Drop]]], lane: int) -> float:
+    return row[0][0].y - lanes.height + LANE * lane
+
+
+def _lane(
+    lanes: Lanes,
+    lane: int,
+    left: float,
+    rows: Sequence[Sequence[tuple[Area, Sequence[Drop]]]],
+    ends: Mapping[tuple[int, int], list[float]],
+) -> list[Bus]:
+    """Return the lines of a lane: from its sources to the first row's bus, the trunk, and the bus of every row."""
+    color, trunk = lanes.colors[lane], left + LANE * lane + 4
+    used = [number for number in range(len(rows)) if (number, lane) in ends]
+    if not used:
+        return []
+    heights = {number: _y(lanes, rows[number], lane) for number in {0, *used}}
+    found = [
+        Bus(color, (source, (source[0], heights[0])), ((source[0], heights[0]),)) for source in lanes.sources[lane]
+    ]
+    joined = used[-1] > 0
+    for number in sorted(heights):
+        drops = ends.get((number, lane), [])
+        stops = [*drops, *(x for x, _ in lanes.sources[lane] if number == 0), *([trunk] if joined else [])]
+        y = heights[number]
+        dots = tuple((x, y) for x in drops)
+        if stops:
+            found.append(Bus(color, ((min(stops), y), (max(stops), y)), dots))
+    if joined:
+        found.append(Bus(color, ((trunk, heights[0]), (trunk, heights[used[-1]]))))
+    return found
+
 
 K = TypeVar("K", int, str)
 MARGIN, PADDING, TITLE, BETWEEN = 20.0, 8.0, 18.0, 16.0
@@ -30,9 +130,6 @@ BELOW = 16.0
 RAILS = 16
 # Servers of a stripe in one row.
 SERVERS_ACROSS = 16
-SIGNS = "-_."
-# The parts of a name.
-PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +194,6 @@ def _lane_colors(scene: Scene, colors: Sequence[str]) -> list[str]:
 
 
 def _split(links: Iterable[DrawnLink], key: Callable[[DrawnLink], K]) -> Mapping[K, Mapping[str, list[DrawnLink]]]:
-    """Return links by a key, then by color."""
     found: dict[K, dict[str, list[DrawnLink]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         found[key(link)][link.color].append(link)
@@ -127,33 +223,7 @@ def _cells(devices: Sequence[DrawnDevice], labels: Sequence[str], x: float, y: f
     ]
 
 
-def labels_of(names: Sequence[str]) -> list[str]:
-    """Return a short label of every name that distinguishes it: the last part in which all differ, or several.
-
-    Parts are runs of digits and of letters. Names of another form lose their common beginning and end.
-    """
-    parts = [PARTS.findall(name) for name in names]
-    columns = list(zip(*parts, strict=False))
-    varying = [column for column in columns if len(set(column)) > 1]
-    if len({len(row) for row in parts}) == 1 and all(part.isalnum() for column in varying for part in column):
-        for column in tuple(varying):
-            others = [other for other in varying if other is not column]
-            if len(set(zip(*others, strict=True))) == len(names):
-                varying = others
-        found = [".".join(row) for row in zip(*varying, strict=True)]
-    else:
-        first, last = _common_length(parts), _common_length([row[::-1] for row in parts])
-        found = ["".join(row[first : len(row) - last]).strip(SIGNS) for row in parts]
-    return found if len(set(found)) == len(names) and all(found) else list(names)
-
-
-def _common_length(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of equal parts with which all rows begin."""
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False)))
-
-
 def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
-    """Draw a stripe: its leaves as cells, its servers as one box."""
     leaves, servers, title = scene.leaves.get(stripe, []), scene.servers.get(stripe, []), _title(stripe)
     rails = [str(leaf.rail) for leaf in leaves if leaf.rail is not None]
     labels = rails if len(set(rails)) == len(leaves) else labels_of([leaf.name for leaf in leaves])
@@ -171,7 +241,6 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
 
 
 def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[DrawnLink]) -> PlacedGroup:
-    """Draw a leaf, and its servers as one box below it."""
     box = box_of(leaf, 0, 0)
     box = replace(box, area=replace(box.area, width=max(box.area.width, len(drops) * DROP + 8)))
     if not attachments:
@@ -235,11 +304,10 @@ def _groups(spines: Sequence[DrawnDevice]) -> list[tuple[Area, tuple[str, ...], 
     found: dict[tuple[str, ...], list[DrawnDevice]] = defaultdict(list)
     for spine in spines:
         found[spine.colors].append(spine)
-    names = [spine.name for spine in spines]
-    labels = dict(zip(names, labels_of(names), strict=True))
+    labels = dict(zip(spines, labels_of([spine.name for spine in spines]), strict=True))
     groups = []
     for colors, members in found.items():
-        cells = _cells(members, [labels[spine.name] for spine in members], PADDING, TITLE + 6)
+        cells = _cells(members, [labels[spine] for spine in members], PADDING, TITLE + 6)
         right = max(*(box.area.right for box in cells), width_of(_heading(colors, members)) + PADDING)
         groups.append((Area(0, 0, right + PADDING, cells[-1].area.bottom + PADDING), colors, cells))
     return groups

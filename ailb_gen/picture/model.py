@@ -55,6 +55,11 @@ class Picture:
     links: tuple[DrawnLink, ...]
     attachments: tuple[DrawnLink, ...] = ()
 
+    @property
+    def cables(self) -> tuple[DrawnLink, ...]:
+        """All links, also those towards servers."""
+        return (*self.links, *self.attachments)
+
 
 @dataclass(frozen=True, slots=True)
 class PathMark:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ailb_gen.checks.expected import ExpectedDrain
 from ailb_gen.checks.model import Result
 from ailb_gen.forwarding.trace import PathTrace
-from ailb_gen.network.cable_words import cables_named
+from ailb_gen.network.links import cables_named
 from ailb_gen.picture.model import PathMark, Picture
 
 
@@ -43,7 +43,7 @@ def failed(picture: Picture, words: Iterable[str]) -> tuple[frozenset[str], froz
     Raises UsageError.
     """
     names = {device.name for device in picture.devices}
-    cables = {(link.a, link.b): link.name for link in (*picture.links, *picture.attachments)}
+    cables = {(link.a, link.b): link.name for link in picture.cables}
     down: set[str] = set()
     dead: set[str] = set()
     for word in words:
@@ -57,8 +57,7 @@ def failed(picture: Picture, words: Iterable[str]) -> tuple[frozenset[str], froz
 def drained_in(picture: Picture, drained: ExpectedDrain) -> frozenset[str]:
     """Return the names of links that the intent takes out of service."""
     off = drained.ports | drained.ends
-    cables = (*picture.links, *picture.attachments)
-    return frozenset(link.name for link in cables if link.a in off or link.b in off) if off else frozenset()
+    return frozenset(link.name for link in picture.cables if link.a in off or link.b in off) if off else frozenset()
 
 
 def path_marks(picture: Picture, traces: Iterable[PathTrace]) -> tuple[PathMark, ...]:
@@ -70,9 +69,7 @@ def path_marks(picture: Picture, traces: Iterable[PathTrace]) -> tuple[PathMark,
 
 
 def _link_names(picture: Picture) -> dict[tuple[str, str], str]:
-    """Return the name of the link at every port."""
-    cables = (*picture.links, *picture.attachments)
-    return {(end.device, end.port): link.name for link in cables for end in (link.a, link.b)}
+    return {(end.device, end.port): link.name for link in picture.cables for end in (link.a, link.b)}
 
 
 def _passed(names: Mapping[tuple[str, str], str], trace: PathTrace) -> Iterator[str]:

@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ailb_gen.picture.diagram import Area, Box, Diagram, DrawnWire, Label
+from ailb_gen.picture.diagram import SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
 from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
-from ailb_gen.picture.scene import Scene
-from ailb_gen.picture.text import SMALL, width_of
+from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, BETWEEN = 20.0, 36.0, 40.0
 # Above and below the line in a box, so that its name has room beside nothing else.
@@ -80,7 +79,6 @@ def _columns(path_rows: Sequence[PathRow], ends: tuple[str, str]) -> dict[str, i
 
 
 def _room(path_rows: Sequence[PathRow], overlay: Overlay) -> float:
-    """Return the distance of columns that the ports and the names of paths need."""
     ports = [end.port for path_row in path_rows for link in path_row.links for end in (link.a, link.b)]
     widest = max((width_of(port, SMALL) for port in ports), default=0.0)
     return 2 * widest + max((width_of(mark.label) for mark in overlay.paths), default=0.0) + BETWEEN

@@ -21,7 +21,7 @@ from ailb_gen.picture.diagram import (
     spread,
 )
 from ailb_gen.picture.model import DrawnLink
-from ailb_gen.picture.scene import Scene, bundled
+from ailb_gen.picture.view import Scene, bundled
 
 MARGIN, PADDING, BETWEEN = 20.0, 12.0, 26.0
 ROOM_BELOW, TITLE = 90.0, 14.0

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ailb_gen.network.speeds import speed_text
+from ailb_gen.network.model import speed_text
 from ailb_gen.picture.diagram import Diagram, DrawnWire
 from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
 from ailb_gen.wording import plural, some

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ailb_gen.errors import UsageError
-from ailb_gen.picture.model import DrawnDevice, Picture
+from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay, Picture
 from ailb_gen.wording import did_you_mean, some
 
 Kind = Literal["fabric", "rail", "stripe", "device", "path"]
@@ -52,10 +53,8 @@ def view_of(picture: Picture, words: Sequence[str]) -> PictureView:
     if len(arguments) != len(arguments_of(kind)):
         usage = f"{kind} {ARGUMENTS[kind]}".strip()
         raise UsageError(f"--view {' '.join(words)!r}: write it as '{usage}'")
-    if kind == "rail":
-        return PictureView("rail", _number(picture, kind, arguments[0]))
-    if kind == "stripe":
-        return PictureView("stripe", _number(picture, kind, arguments[0]))
+    if kind in ("rail", "stripe"):
+        return PictureView("rail" if kind == "rail" else "stripe", _number(picture, kind, arguments[0]))
     if kind == "device":
         return PictureView("device", device=_device(picture, arguments[0]).name)
     return (
@@ -69,12 +68,10 @@ def arguments_of(kind: str) -> list[str]:
     """Return the arguments of a view. Raises UsageError if there is no such view."""
     words = kind.split()
     if not words or words[0] not in ARGUMENTS:
-        raise UsageError(f"--view {kind!r}: there is no such view; {did_you_mean(kind, ARGUMENTS) or _all()}")
+        every = ", ".join(f"{name} {words}".strip() for name, words in ARGUMENTS.items())
+        hint = did_you_mean(kind, ARGUMENTS) or f"views: {every}"
+        raise UsageError(f"--view {kind!r}: there is no such view; {hint}")
     return ARGUMENTS[kind].split() if len(words) == 1 else []
-
-
-def _all() -> str:
-    return "views: " + ", ".join(f"{kind} {words}".strip() for kind, words in ARGUMENTS.items())
 
 
 def _number(picture: Picture, kind: str, text: str) -> int:
@@ -93,3 +90,88 @@ def _device(picture: Picture, name: str) -> DrawnDevice:
         hint = did_you_mean(name, devices) or f"there are {len(devices)}: {some(devices)}"
         raise UsageError(f"--view device {name!r}: the fabric has no such device; {hint}")
     return devices[name]
+
+
+# With more leaves or lines between switches, a view is drawn in groups.
+LEAVES, LINES = 24, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The devices in a view, in the order of the picture; leaves and servers by stripe, 0 for none."""
+
+    spines: tuple[DrawnDevice, ...]
+    leaves: dict[int, list[DrawnDevice]]
+    servers: dict[int, list[DrawnDevice]]
+    links: tuple[DrawnLink, ...]
+    attachments: tuple[DrawnLink, ...]
+
+    @property
+    def devices(self) -> dict[str, DrawnDevice]:
+        """All devices by name."""
+        rows = (self.spines, *self.leaves.values(), *self.servers.values())
+        return {device.name: device for row in rows for device in row}
+
+    @property
+    def stripes(self) -> list[int]:
+        """The stripes in order; devices without one come last."""
+        return sorted({*self.leaves, *self.servers}, key=lambda stripe: (not stripe, stripe))
+
+
+def scene_of(picture: Picture, view: PictureView, overlay: Overlay) -> Scene:
+    """Return the devices and cables in a view."""
+    shown = _shown(picture, view, overlay)
+    devices = [device for device in picture.devices if device.name in shown]
+    links, attachments = (
+        tuple(link for link in links if link.a.device in shown and link.b.device in shown)
+        for links in (picture.links, picture.attachments)
+    )
+    return Scene(
+        spines=tuple(device for device in devices if device.role == "spine"),
+        leaves=_by_stripe(device for device in devices if device.role == "leaf"),
+        servers=_by_stripe(device for device in devices if device.role == "server"),
+        links=links,
+        attachments=attachments,
+    )
+
+
+def _by_stripe(devices: Iterable[DrawnDevice]) -> dict[int, list[DrawnDevice]]:
+    found: dict[int, list[DrawnDevice]] = defaultdict(list)
+    for device in devices:
+        found[device.stripe].append(device)
+    return dict(found)
+
+
+def _shown(picture: Picture, view: PictureView, overlay: Overlay) -> set[str]:
+    if view.kind == "fabric":
+        return {device.name for device in picture.devices}
+    if view.kind == "path":
+        names = {name for path in overlay.paths for name in path.links}
+        ends = _ends(link for link in picture.cables if link.name in names)
+        return ends | ({*view.ends} & {device.name for device in picture.devices})
+    if view.kind == "device":
+        return {view.device} | _ends(link for link in picture.cables if view.device in (link.a.device, link.b.device))
+    switches = [device for device in picture.devices if device.role == "leaf"]
+    leaves = {leaf.name for leaf in switches if view.number == (leaf.rail if view.kind == "rail" else leaf.stripe)}
+    return (
+        leaves
+        | {device.name for device in picture.devices if device.role == "spine"}
+        | {link.b.device for link in picture.attachments if link.a.device in leaves}
+    )
+
+
+def _ends(links: Iterable[DrawnLink]) -> set[str]:
+    return {end.device for link in links for end in (link.a, link.b)}
+
+
+def is_large(scene: Scene) -> bool:
+    """Return whether a view has too many lines to draw each from box to box."""
+    return sum(map(len, scene.leaves.values())) > LEAVES or len(bundled(scene.links)) > LINES
+
+
+def bundled(links: Iterable[DrawnLink]) -> list[tuple[DrawnLink, ...]]:
+    """Return the links between the same devices in the same color as one."""
+    found: dict[tuple[str, str, str], list[DrawnLink]] = defaultdict(list)
+    for link in links:
+        found[link.a.device, link.b.device, link.color].append(link)
+    return [tuple(row) for row in found.values()]

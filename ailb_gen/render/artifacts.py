@@ -12,7 +12,10 @@ from stat import S_IFLNK
 from time import process_time
 
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch, HostConfig
-from ailb_gen.errors import TemplateError
+from ailb_gen.errors import JunosSyntaxError, TemplateError
+from ailb_gen.junos import writer
+from ailb_gen.junos.reader import read_curly
+from ailb_gen.junos.tree import Node
 from ailb_gen.layout import (
     ENVIRONMENT,
     NETPLAN,
@@ -29,7 +32,28 @@ from ailb_gen.layout import (
 )
 from ailb_gen.render import budget
 from ailb_gen.render.environment import Templates
-from ailb_gen.render.setform import check, to_set
+
+
+def check(text: str, device_name: str) -> Node:
+    """Return the tree of the text of a device; raise TemplateError if it is not balanced."""
+    try:
+        return read_curly(text)
+    except JunosSyntaxError as error:
+        raise TemplateError(f"{device_name}:{error.line}:{error.column}: {error.reason}") from error
+
+
+def to_set(text: str, device_name: str) -> str:
+    """Write the curly text of a device as set lines; comments are left out.
+
+    Raises TemplateError for unbalanced text, and for `delete:` and `replace:`: a rendered file says what is, not what
+    to do about something that was before.
+    """
+    lines = writer.to_set(check(text, device_name), comments=False)
+    for line in lines.splitlines():
+        if line.startswith("delete "):
+            raise TemplateError(f"{device_name}: {line}: a delete: or replace: tag has no set form; use --format curly")
+    return lines
+
 
 Tree = dict[str, "Artifact"]
 # netplan warns about files that others can read.

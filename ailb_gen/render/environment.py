@@ -36,7 +36,6 @@ def systemd_name(text: str) -> str:
 
 
 def _names(shipped: Path) -> list[Path]:
-    """Return the names of the templates of devices."""
     return [path.relative_to(shipped) for kind in ("junos", "host") for path in (shipped / kind).iterdir()]
 
 

@@ -17,7 +17,6 @@ from ipaddress import AddressValueError, IPv4Address
 from ailb_gen.addresses import Prefix
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import FabricRoute, Switch
-from ailb_gen.network.policy import Policy
 from ailb_gen.network.sessions import Session, Sessions, sessions
 from ailb_gen.routing.policy import Lists, referred
 from ailb_gen.routing.speaker import Rules, direct_prefixes, lists_of, rules
@@ -79,7 +78,9 @@ class Graph:
             tuple(rules(switch, group) for group in switch.groups) for switch in self.switches
         )
         self.lists: tuple[Lists, ...] = tuple(lists_of(switch) for switch in self.switches)
-        self.router_ids = tuple(_router_id(switch) for switch in self.switches)
+        # Without a usable one a switch loses every tie.
+        values = (router_id_value(switch) for switch in self.switches)
+        self.router_ids = tuple(1 << 32 if value is None else value for value in values)
         self.adjacencies = self._adjacencies(self.sessions.up)
         self.class_of, self.classes = self._classes()
 
@@ -218,18 +219,11 @@ def _order(entry: Adjacency) -> tuple[int, int]:
 
 def _transit(rule: Rules) -> Rules:
     """Leave out what only concerns a switch's own direct routes, such as the term for its loopback."""
-    return replace(rule, exports=tuple(_transit_policy(policy) for policy in rule.exports))
-
-
-def _transit_policy(policy: Policy) -> Policy:
-    kept = tuple(term for term in policy.terms if not term.protocols or "bgp" in term.protocols)
-    return policy if len(kept) == len(policy.terms) else replace(policy, terms=kept)
-
-
-def _router_id(switch: Switch) -> int:
-    """Return the router-id as a number; without a usable one a switch loses every tie."""
-    value = router_id_value(switch)
-    return 1 << 32 if value is None else value
+    exports = (
+        replace(policy, terms=tuple(term for term in policy.terms if not term.protocols or "bgp" in term.protocols))
+        for policy in rule.exports
+    )
+    return replace(rule, exports=tuple(exports))
 
 
 def router_id_value(switch: Switch) -> int | None:

@@ -150,7 +150,6 @@ class _Solver:
             queue.extend(other for other in self._neighbors(device) if other not in queue)
 
     def _neighbors(self, device: int) -> Iterator[int]:
-        """Yield the nodes with sessions to a device."""
         classes = self.graph.classes
         around = {bundle.peer_class for bundle in self.graph.class_at(device).bundles}
         for single in sorted(self.singles - self.dead):

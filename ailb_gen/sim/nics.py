@@ -11,8 +11,7 @@ from ailb_gen.forwarding.patterns import natural
 from ailb_gen.hosts.lookup import route
 from ailb_gen.hosts.model import Host, NetplanNic
 from ailb_gen.network.fabric import End, Network
-from ailb_gen.network.model import Switch, Unit
-from ailb_gen.network.vlans import vlan_interfaces
+from ailb_gen.network.model import Switch, Unit, vlan_interfaces
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from ailb_gen.checks.expected_hosts import expected_hosts
 from ailb_gen.checks.records import Difference, compare
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.layout import CABLING, TOPOLOGY
-from ailb_gen.network.records import Record, entry_lines, values
-from ailb_gen.network.topology import read_cabling, read_topology
+from ailb_gen.network.topology import Record, entry_lines, read_cabling, read_topology, values
 from ailb_gen.textio import parse_json
 from tests.checks.trees import GOLDEN, rendered
 from tests.conftest import EXAMPLES, SMALL

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ailb_gen.addresses import Prefix, address_value, prefix_value
+from ailb_gen.addresses import Prefix, address_value
 from ailb_gen.network.fabric import Network
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from ailb_gen.forwarding.loads import Volumes
 
 LAB_LEAVES = ("stripe1-leaf1", "stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2")
-
-
-def prefix(text: str) -> Prefix:
-    found = prefix_value(text)
-    assert found is not None
-    return found
 
 
 def address(text: str) -> int:

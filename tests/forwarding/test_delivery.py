@@ -14,9 +14,9 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import LocRib, Selection, State
-from tests.forwarding.examples import LAB_LEAVES, prefix, routing
+from tests.forwarding.examples import LAB_LEAVES, routing
 from tests.forwarding.slow import Slow
-from tests.routing.fabrics import Case, cases, random_fabrics
+from tests.routing.fabrics import Case, cases, prefix, random_fabrics
 
 FIRST = prefix("fc00:1:1:1::/64")
 OWN, *OTHERS = LAB_LEAVES

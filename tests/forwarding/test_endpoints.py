@@ -10,7 +10,8 @@ from ailb_gen.addresses import address_text
 from ailb_gen.errors import UsageError
 from ailb_gen.forwarding.endpoints import flows, leave
 from ailb_gen.network.fabric import End, Network
-from tests.forwarding.examples import address, network, prefix
+from tests.forwarding.examples import address, network
+from tests.routing.fabrics import prefix
 
 MAC_OF_B2 = "fd12:3456:789a:2041:a288:c2ff:fe02:200"
 

@@ -13,9 +13,9 @@ from ailb_gen.forwarding.trace import MAX_HOPS, Hop, trace
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Address
 from ailb_gen.routing.rib import NextHop, Routing
-from tests.forwarding.examples import address, network, prefix, routing
+from tests.forwarding.examples import address, network, routing
 from tests.forwarding.test_delivery import made
-from tests.routing.fabrics import Case, cases, random_fabrics
+from tests.routing.fabrics import Case, cases, prefix, random_fabrics
 
 OWN, FAR = "stripe1-leaf1", "stripe2-leaf2"
 THIRD = prefix("fc00:2:2:3::/64")

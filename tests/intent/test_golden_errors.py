@@ -13,7 +13,7 @@ from ailb_gen.design.problems import collapsed
 from ailb_gen.design.recolored import OldColors, recolored
 from ailb_gen.errors import IntentError
 from ailb_gen.intent.load import parse
-from ailb_gen.network.asked import warnings as not_modeled
+from ailb_gen.network.extra_config import warnings as not_modeled
 from tests.conftest import ROOT
 
 ERRORS = ROOT / "tests" / "errors"

@@ -1,3 +1,4 @@
+import random
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -8,13 +9,13 @@ from hypothesis import strategies as st
 
 from ailb_gen.checks.families.junos import findings_of
 from ailb_gen.errors import AilbError
-from ailb_gen.junos.check import check
+from ailb_gen.junos.check import check, holds_without, words_of
 from ailb_gen.junos.check_result import CheckResult, Violation
 from ailb_gen.junos.reader import read
-from ailb_gen.junos.tree import Node
+from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.writer import to_set
 from tests.conftest import ROOT, need_shared
-from tests.junos.models import outcome_of, outcome_of_file, said, schema
+from tests.junos.models import outcome_of, outcome_of_file, outcome_of_tree, said, schema
 
 GAPS = yaml.safe_load((Path(__file__).parent / "corpus_gaps.yaml").read_text())
 WRONG = yaml.safe_load((Path(__file__).parent / "wrong_statements.yaml").read_text())
@@ -385,3 +386,58 @@ def test_what_is_only_named_is_not_configured() -> None:
     assert sorted(root.paths()) == [("a",), ("f",), ("g", "j")]
     assert root.comment == ["/* c */"]
     assert to_set(read("delete: x {\n    a;\n}\n")) == "delete x\n"
+
+
+STATED = words_of(read("set interfaces et-0/0/0 unit 0 family inet6"))
+# Words of constraints of Juniper's models, to be met where they are not expected.
+LATE = (
+    "encapsulation ppp-over-ether",
+    "family vpls",
+    "container-options container-list x",
+    "es-options backup-interface et-0/0/0.0",
+    "type internal",
+    "multihop",
+    "routing-instances",
+)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "holds"),
+    [
+        ('(!("interfaces ${interface} container-options"))', True),
+        ('(!(".. es-options backup-interface $$"))', True),
+        ('(!(any "vlans <*> vlan-id") && !(".. mtu"))', True),
+        ('(!("vlans" && "interfaces"))', False),
+        ('(!("interfaces ${interface} unit"))', False),
+        ('(!(".. $$"))', False),
+        ('("vlans" || !("vlans"))', True),
+        ('("vlans")', False),
+        ('(!(all "vlans <*> vlan-id"))', False),
+        ('(unique "vlans <*> vlan-id")', False),
+        ('(!("vlans"', False),
+        ("", False),
+    ],
+)
+def test_what_holds_because_words_are_missing(constraint: str, holds: bool) -> None:
+    assert holds_without(constraint, STATED) is holds
+
+
+@pytest.mark.parametrize("name", ["stripe1-leaf1", "spine1"])
+def test_findings_are_those_of_evaluating_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = read((ROOT / f"tests/golden/lab/switches/{name}.conf").read_text())
+    chosen = random.Random(name)
+    nodes = [root]
+    for node in nodes:
+        nodes += node.children.values()
+    failed, ports = 0, list(root.each("interfaces"))
+    for _ in range(30):
+        node = chosen.choice(chosen.choice([nodes, ports]))
+        for word in chosen.choice(LATE).split():
+            node = node.children.setdefault(word, Node(word, 1, ENDS))
+            nodes.append(node)
+        quick = outcome_of_tree(root)
+        with monkeypatch.context() as patch:
+            patch.setattr("ailb_gen.junos.check.holds_without", lambda text, words: False)
+            assert outcome_of_tree(root) == quick
+        failed += any(one.kind == "must" for one in quick.findings)
+    assert failed

@@ -5,12 +5,12 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ailb_gen.deploy.ownership import fingerprint
 from ailb_gen.junos.diff import diff
-from ailb_gen.junos.edit import apply, lead_attributes, merge
+from ailb_gen.junos.edit import Order, apply, lead_attributes, merge
 from ailb_gen.junos.reader import read, read_file
 from ailb_gen.junos.tree import DELETE, ENDS, FLAT, INACTIVE, LIST, PROTECT, REPLACE, Node, copy
 from ailb_gen.junos.writer import to_curly, to_set
@@ -288,3 +288,47 @@ CONFIGURATIONS = trees(WORDS, tagged=True).map(shown).filter(possible)
 @given(CONFIGURATIONS, CONFIGURATIONS)
 def test_any_tree_becomes_any_other(first: Node, second: Node) -> None:
     check(first, second)
+
+
+ENTRIES = st.sampled_from("abcdefg")
+
+
+@example([("b", "a", "add"), ("a", "a", "add"), ("b", "a", "after"), ("a", "a", "last")])
+@given(st.lists(st.tuples(ENTRIES, ENTRIES, st.sampled_from(["add", "last", "before", "after"]))))
+def test_moves_between_additions(steps: list[tuple[str, str, str]]) -> None:
+    block = Node("block")
+    order = Order(block)
+    plain: list[str] = []
+    for word, other, step in steps:
+        if step == "add" and word not in plain:
+            block.children[word] = Node(word)
+            plain.append(word)
+        elif step == "last" and word in plain:
+            # What a reader does with a value that is set again.
+            order.update()
+            block.children[word] = block.children.pop(word)
+            order.update(word)
+            plain.append(plain.pop(plain.index(word)))
+        elif {word, other} <= {*plain} and step in ("before", "after"):
+            order.move(word, other, step == "after")
+            if word != other:
+                plain.remove(word)
+                plain.insert(plain.index(other) + (step == "after"), word)
+    order.apply()
+    assert [*block.children] == plain
+    assert all(word == node.word for word, node in block.children.items())
+
+
+def test_thousands_of_moves_between_commands_that_set_and_delete() -> None:
+    many = range(5_000)
+    text = "".join(f"set p e{number} x\ninsert p e{number} before e0\n" for number in many)
+    assert [*read(text).children["p"].children] == [f"e{number}" for number in (*many[1:], 0)]
+    again = f"{text}delete p\nset p b\nset p a\ninsert p a before b\n"
+    assert [*read(again).children["p"].children] == ["a", "b"]
+
+
+def test_values_that_are_set_again_between_moves() -> None:
+    text = "set p a\nset p b\nset p c\ninsert p c before a\nset p d\nset p a\nset p d\n"
+    assert [*read(text).children["p"].children] == ["c", "b", "a", "d"]
+    text = "set p b\nset p a\ninsert p b after a\nset p a\n"
+    assert [*read(text).children["p"].children] == ["b", "a"]

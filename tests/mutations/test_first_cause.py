@@ -9,7 +9,7 @@ import pytest
 from ailb_gen.checks.catalogue import BY_ID
 from ailb_gen.checks.causes import causes
 from ailb_gen.checks.model import Finding, Result, Run
-from ailb_gen.render.setform import to_set
+from ailb_gen.render.artifacts import to_set
 from ailb_gen.report.verdict import Verdict
 from tests.mutations.score import ALL, findings, golden
 from tests.mutations.tree import Changes, sealed, text_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.cos import BUFFERS, ClassOfService, class_of_service, code_point
-from ailb_gen.network.port_qos import effective, port_entry
+from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from tests.conftest import ROOT, need_shared
 
 TEXT = (ROOT / "tests/golden/lab/switches/stripe1-leaf1.conf").read_text()
@@ -21,6 +21,10 @@ def cos_of(text: str) -> ClassOfService:
 
 
 COS = cos_of(TEXT)
+
+
+def effective(cos: ClassOfService, port: str) -> PortQos:
+    return qos_of(cos, port_entry(cos, port))
 
 
 def line_of(part: str) -> int:

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.errors import UsageError
+from ailb_gen.picture.diagram import lines_of
 from ailb_gen.picture.model import NO_OVERLAY, Overlay, PathMark
-from ailb_gen.picture.scene import scene_of
-from ailb_gen.picture.text import lines_of
-from ailb_gen.picture.view import FABRIC, PictureView, view_of
+from ailb_gen.picture.view import FABRIC, PictureView, scene_of, view_of
 from tests.picture.examples import picture
 
 WRONG = {

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from ailb_gen.design.model import Design
 from ailb_gen.errors import AilbError, TemplateError
 from ailb_gen.junos.reader import read
-from ailb_gen.render.artifacts import RenderOptions, render
-from ailb_gen.render.setform import to_set
+from ailb_gen.render.artifacts import RenderOptions, render, to_set
 from tests.conftest import SMALL, design_of, example
 
 

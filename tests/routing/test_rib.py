@@ -4,21 +4,15 @@ import random
 
 import pytest
 
-from ailb_gen.addresses import Prefix, prefix_value
+from ailb_gen.addresses import Prefix
 from ailb_gen.junos.reader import read
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
 from tests.network.lab import LEAF, SPINE, TEXTS, network
+from tests.routing.fabrics import prefix
 from tests.routing.naive import Fabric, NoRestError
-
-
-def prefix(text: str) -> Prefix:
-    found = prefix_value(text)
-    assert found is not None
-    return found
-
 
 OWN = "stripe1-leaf1"
 OTHERS = ("stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2")

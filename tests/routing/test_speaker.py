@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.addresses import Prefix, prefix_value
 from ailb_gen.junos.reader import read
 from ailb_gen.network.model import Switch
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.route import BGP, DIRECT, Route, rank
 from ailb_gen.routing.speaker import Rules, color_value, exported, lists_of, originated, received, rules
+from tests.routing.fabrics import prefix
 
 TEXT = """
 policy-options {
@@ -41,12 +41,6 @@ protocols {
     }
 }
 """
-
-
-def prefix(text: str) -> Prefix:
-    found = prefix_value(text)
-    assert found is not None
-    return found
 
 
 PREFIX = prefix("fc00:1::/64")

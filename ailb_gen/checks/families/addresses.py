@@ -12,8 +12,7 @@ from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
-from ailb_gen.network.model import Address, Switch, Unit
-from ailb_gen.network.vlans import vlan_interfaces
+from ailb_gen.network.model import Address, Switch, Unit, vlan_interfaces
 
 IRB = "interfaces irb unit {}"
 # A prefix, the interface that has it, and where.

@@ -16,8 +16,7 @@ from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch, Unmodeled
-from ailb_gen.network.records import Record
-from ailb_gen.network.topology import COLUMNS
+from ailb_gen.network.topology import COLUMNS, Record
 
 ENDS = COLUMNS[:4]
 # A record of these kinds is about a device, or a port of one; others are about the file.

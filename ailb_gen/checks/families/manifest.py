@@ -28,7 +28,7 @@ from ailb_gen.layout import (
 )
 from ailb_gen.manifest import found_entry, parse
 from ailb_gen.network.fabric import Network
-from ailb_gen.network.records import Record, values
+from ailb_gen.network.topology import Record, values
 from ailb_gen.textio import read_text
 from ailb_gen.version import __version__
 

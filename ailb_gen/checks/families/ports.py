@@ -16,8 +16,7 @@ from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import Port, Switch, Unit
-from ailb_gen.network.speeds import GIGABIT, speed_text
+from ailb_gen.network.model import GIGABIT, Port, Switch, Unit, speed_text
 
 UNSPLIT: Mapping[str, int] = {}
 

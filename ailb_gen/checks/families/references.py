@@ -16,9 +16,9 @@ from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.regex import community_fault
-from ailb_gen.network.consequences import consequence
 from ailb_gen.network.model import Switch, Unmodeled
 from ailb_gen.network.policy import Term, is_expression
+from ailb_gen.network.statements import consequence
 from ailb_gen.network.supported_statements import judged
 
 # Kind, name, what names it, line, the statement that does.

@@ -16,8 +16,7 @@ from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import parts
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.model import Port, Switch, Unit
-from ailb_gen.network.speeds import GIGABIT, read_speed, speed_text
+from ailb_gen.network.model import GIGABIT, Port, Switch, Unit, read_speed, speed_text
 
 # Interfaces that are up by themselves.
 LOGICAL = ("irb", "lo0")

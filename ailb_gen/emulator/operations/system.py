@@ -15,7 +15,7 @@ from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import DAY, HOUR, MINUTE, argument, element, fill, flag
 from ailb_gen.emulator.operations.ports import port_up, shown_ports, speed_bps
-from ailb_gen.network.speeds import GIGABIT
+from ailb_gen.network.model import GIGABIT
 
 HOME = "/var/home/admin"
 # The files by which clients recognize the device, PyEZ the first one as that of Junos OS Evolved.

@@ -10,9 +10,8 @@ from ailb_gen.checks.context import Context
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.links import neighbor
-from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.model import Port, Switch, speed_text
 from ailb_gen.network.sessions import Sessions, Side
-from ailb_gen.network.speeds import speed_text
 from ailb_gen.picture.model import Picture
 from ailb_gen.report.html.files import FileFolder, packed_files
 from ailb_gen.report.html.page import Numbered, Section

@@ -27,7 +27,7 @@ def warnings(intent: Intent) -> list[Problem]:
         return []
     from ailb_gen.junos.interface_ranges import effective  # noqa: PLC0415 - slow to import, and seldom needed
     from ailb_gen.junos.reader import read  # noqa: PLC0415
-    from ailb_gen.network.consequences import consequence  # noqa: PLC0415
+    from ailb_gen.network.statements import consequence  # noqa: PLC0415
     from ailb_gen.network.supported_statements import judged  # noqa: PLC0415
     from ailb_gen.redact.text import redact  # noqa: PLC0415
 

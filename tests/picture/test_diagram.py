@@ -2,7 +2,7 @@
 
 import pytest
 
-from ailb_gen.picture.large_layout import labels_of
+from ailb_gen.picture.diagram import labels_of
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from netaddr import EUI
 
 from ailb_gen.addresses import address_text, eui64
-from ailb_gen.design.addresses import capacity, ipv4_text, network
+from ailb_gen.design.numbers import capacity, ipv4_text, network
 from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
 from tests.conftest import design_of

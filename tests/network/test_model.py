@@ -2,7 +2,7 @@
 
 import pytest
 
-from ailb_gen.network.speeds import read_speed, speed_text
+from ailb_gen.network.model import read_speed, speed_text
 
 
 @pytest.mark.parametrize(
