@@ -14,8 +14,6 @@ from ailb_gen.routing.solve import State
 
 # A switch and a prefix of another one, to the switch's own ports that packets leave by.
 Hops = dict[tuple[str, "Prefix"], frozenset[str]]
-# Of more ports than this a message names the first.
-MOST_PORTS = 8
 
 
 def batfish_hops(network: Network, numbering: Numbering, rows: Iterable[Row]) -> Hops:
@@ -48,9 +46,3 @@ def own_hops(graph: Graph, states: Mapping[Prefix, State]) -> Hops:
                 adjacent = graph.adjacencies[device]
                 hops[name, prefix] = frozenset(adjacent[at].interface.rpartition(".")[0] for at in rib.selection.best)
     return hops
-
-
-def ports_text(ports: frozenset[str] | None) -> str:
-    """Write some ports, the first few of many."""
-    names = sorted(ports or ())
-    return ", ".join(names[:MOST_PORTS]) + (" …" if len(names) > MOST_PORTS else "") if names else "none"

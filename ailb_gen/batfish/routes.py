@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.answers import Batfish, Row, listed, parse_ipv4, parse_network, shadow_nodes
-from ailb_gen.batfish.hops import Hops, batfish_hops, own_hops, ports_text
+from ailb_gen.batfish.hops import Hops, batfish_hops, own_hops
 from ailb_gen.batfish.shadow import Shadow
 from ailb_gen.batfish.unsupported import NOT_MODELED
 from ailb_gen.checks import subjects as about
@@ -18,6 +18,7 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Routing
+from ailb_gen.wording import some
 
 SNAPSHOT = "shadow"
 ESTABLISHED, MATCHED = "ESTABLISHED", "UNIQUE_MATCH"
@@ -203,8 +204,8 @@ def check_pinned(
         expected, observed = intent.next_hops(leaf, prefix), hops.get((leaf, prefix), frozenset())
         enough = leaf in narrowed and bool(observed) and observed <= expected.allowed
         if not (expected.hold(observed) or enough):
-            right = f"not {ports_text(expected.allowed)}"
-            wrong.setdefault(leaf, []).append(f"{prefix} over {ports_text(observed)}, {right}")
+            right = f"not {some(sorted(expected.allowed))}"
+            wrong.setdefault(leaf, []).append(f"{prefix} over {some(sorted(observed))}, {right}")
     for leaf, messages in wrong.items():
         place = _bgp_place(network, leaf)
         findings.add(PINNED, leaf, f"in Batfish packets go to {first_of(messages)}", place)
@@ -228,7 +229,8 @@ def add_disagreements(
     for deviation in deviations(own, batfish):
         (name, prefix), ours, theirs = deviation.subject, deviation.expected, deviation.observed
         if not (name in narrowed and ours and theirs and theirs < ours):
-            message = f"{prefix} goes over {ports_text(theirs)} in Batfish, over {ports_text(ours)} in this program"
+            there, here = some(sorted(theirs or ())), some(sorted(ours or ()))
+            message = f"{prefix} goes over {there} in Batfish, over {here} in this program"
             wrong.setdefault(name, []).append(message)
     for name, messages in wrong.items():
         findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))

@@ -55,7 +55,7 @@ class SecondOpinion:
     @property
     def intent(self) -> ExpectedRoutes:
         """The routes that the intent expects."""
-        return ExpectedRoutes(self.context.expected, self.context.cabling)
+        return self.context.expected_routes()
 
     def wants(self, entries: tuple[Check, ...]) -> bool:
         """Return whether any of some checks is chosen."""

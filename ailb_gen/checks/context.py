@@ -16,6 +16,7 @@ from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups
 from ailb_gen.checks.expected_loads import ExpectedLoads
 from ailb_gen.checks.expected_paths import ExpectedPaths
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
 from ailb_gen.checks.progress import NO_PROGRESS, RunProgress
@@ -68,6 +69,10 @@ class Context:
     def cabling(self) -> ExpectedCabling:
         """The cables that the intent asks for."""
         return expected_cabling(self.expected)
+
+    def expected_routes(self, down: Iterable[End] = ()) -> ExpectedRoutes:
+        """Return the expected next hops, with links down that are named by one of their ends."""
+        return ExpectedRoutes(self.expected, self.cabling, down)
 
     @cached_property
     def hosts(self) -> Mapping[str, ExpectedHost]:

@@ -11,6 +11,7 @@ from ailb_gen.checks.expected import ExpectedFabric, port_override
 from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
 from ailb_gen.checks.expected_paths import ExpectedPaths
 from ailb_gen.network.fabric import End
+from ailb_gen.wording import some
 
 Ports = frozenset[str]
 
@@ -29,6 +30,11 @@ class ExpectedNextHops:
     def hold(self, ports: Ports) -> bool:
         """Return whether some ports are as expected; without allowed ports there is no route."""
         return ports <= self.allowed and all(any(one <= ports for one in colors) for colors in self.needed)
+
+    def __str__(self) -> str:
+        if not self.allowed:
+            return "none: no path is left"
+        return f"{'' if self.exact else 'one per spine of '}{some(sorted(self.allowed))}"
 
     @property
     def exact(self) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.batfish.answers import Row
-from ailb_gen.batfish.hops import batfish_hops, own_hops, ports_text
+from ailb_gen.batfish.hops import batfish_hops, own_hops
 from ailb_gen.batfish.numbering import Numbering
 from ailb_gen.errors import BatfishError
 from ailb_gen.network.fabric import Cable, End, Network
@@ -163,19 +163,3 @@ def test_a_switch_without_routes_or_with_one_of_its_own_has_no_next_hops() -> No
     known = Routing(shared)
     ours = own_hops(known.graph, known.states)
     assert [name for name in lab.switches if (name, irb.addresses[0].prefix) not in ours] == [first, second]
-
-
-# Words
-
-
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [
-        ([], "none"),
-        (["et-0/0/1", "et-0/0/0"], "et-0/0/0, et-0/0/1"),
-        ([f"p{number}" for number in range(8)], "p0, p1, p2, p3, p4, p5, p6, p7"),
-        ([f"p{number}" for number in range(9)], "p0, p1, p2, p3, p4, p5, p6, p7 …"),
-    ],
-)
-def test_some_ports_in_words(names: list[str], text: str) -> None:
-    assert ports_text(frozenset(names)) == text

@@ -10,7 +10,6 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import Deviation, deviations, summary
 from ailb_gen.checks.families.lab import AGREE_HOPS, AGREE_RIB, AGREE_SESSIONS
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.lab.check.expected import ports_text
 from ailb_gen.lab.check.observed import HIDDEN, INACTIVE, Hops, Observed
 from ailb_gen.lab.plan import port_of
 from ailb_gen.network.fabric import End
@@ -20,6 +19,7 @@ from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Path, Routing
 from ailb_gen.routing.route import Route
 from ailb_gen.routing.solve import State
+from ailb_gen.wording import some
 
 # What is compared of a path that is hidden: policies may have changed the rest before one rejected it.
 Compared = tuple[str, str, Route]
@@ -53,8 +53,8 @@ def check_same_hops(computed: Hops, observed: Hops, check: Check, failure: str, 
         own = computed.get(device, {})
         findings.look(check, len(own))
         wrong = [
-            f"the next hops of {one.subject} are {ports_text(one.observed or frozenset())} in the lab, "
-            f"{ports_text(one.expected or frozenset())} in this program"
+            f"the next hops of {one.subject} are {some(sorted(one.observed or ()))} in the lab, "
+            f"{some(sorted(one.expected or ()))} in this program"
             for one in (deviations(own, hops) if own != hops else ())
         ]
         if wrong:

@@ -18,7 +18,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.lab import AGREE_FAILED, BFD, FAILED, ONE_WAY, REPAIRED
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.agreement import check_same_hops, computed_hops
-from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes
+from ailb_gen.lab.check.expected import DownLinks
 from ailb_gen.lab.check.links import expected_bfd
 from ailb_gen.lab.check.observed import Hops, Observed, ObservedRecoloring, Samples
 from ailb_gen.lab.check.routes import check_next_hops
@@ -99,7 +99,7 @@ def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: in
 
 def _noticed_s(context: Context, ends: tuple[End, ...]) -> float:
     """Return how long BFD takes by the intent: one end hears nothing, then the other one hears that, or nothing."""
-    routes, slowest = ExpectedLabRoutes(context), 0
+    routes, slowest = context.expected_routes(), 0
     for end in ends:
         if (peer := routes.peer(end)) is not None:
             both = (expected_bfd(context, end.device, peer.device), expected_bfd(context, peer.device, end.device))
@@ -114,14 +114,14 @@ def _more(ends: tuple[End, ...]) -> str:
 def uplinks_of(context: Context, number: int) -> tuple[End, ...]:
     """Return one uplink of every leaf, as the leaf's end: that of a round, another one at the next leaf."""
     uplinks: dict[str, list[End]] = {}
-    for cable in ExpectedLabRoutes(context).cables:
+    for cable in context.expected_routes().cables:
         uplinks.setdefault(cable.a_device, []).append(End(cable.a_device, cable.a_port))
     return tuple(ends[(index + number) % len(ends)] for index, ends in enumerate(uplinks.values()))
 
 
 def mute_uplinks(context: Context, number: int) -> tuple[End, ...]:
     """Return the uplinks of a round that have BFD by the intent: nothing else notices that packets are lost."""
-    peers = dict(ExpectedLabRoutes(context).ends())
+    peers = dict(context.expected_routes().ends())
     ends = uplinks_of(context, number)
     return tuple(end for end in ends if expected_bfd(context, end.device, peers[end].device))
 
@@ -132,7 +132,7 @@ def double(context: Context, seed: int) -> list[tuple[str, tuple[End, ...]]]:
     At least one spine stays.
     """
     by_spine: dict[str, list[End]] = {}
-    for cable in ExpectedLabRoutes(context).cables:
+    for cable in context.expected_routes().cables:
         by_spine.setdefault(cable.b_device, []).append(End(cable.a_device, cable.a_port))
     names = sorted(by_spine)
     spines = [
@@ -216,7 +216,7 @@ class FailureRun:
 def _as_intended(context: Context, failed: frozenset[End], hops: Hops) -> bool:
     """Return whether next hops are those of the intent while the links of some ends fail."""
     findings = Findings()
-    check_next_hops(context, ExpectedLabRoutes(context, failed), hops, ONE_WAY, "", findings)
+    check_next_hops(context, context.expected_routes(failed), hops, ONE_WAY, "", findings)
     return not any(findings.found.values())
 
 
@@ -248,7 +248,7 @@ def check_failed(
     check: Check = FAILED,
 ) -> None:
     """Compare next hops while the links of some ends fail on purpose; `computed` are those of this program."""
-    check_next_hops(context, ExpectedLabRoutes(context, failed), hops, check, failure, findings)
+    check_next_hops(context, context.expected_routes(failed), hops, check, failure, findings)
     # The time of a loss is not computed, only its consequence.
     if check is FAILED:
         check_same_hops(computed, hops, AGREE_FAILED, failure, findings)

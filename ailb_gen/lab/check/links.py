@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.families.lab import BFD, MTUS, MULTIPATH
 from ailb_gen.checks.model import Findings
 from ailb_gen.errors import Place
 from ailb_gen.lab.bird.model import BfdState
-from ailb_gen.lab.check.expected import ExpectedLabRoutes, bgp_place, host_place, leaf_ports
+from ailb_gen.lab.check.expected import bgp_place, host_place, leaf_ports
 from ailb_gen.lab.check.observed import Observed
 from ailb_gen.lab.links import ETHERNET_HEADER
 from ailb_gen.network.fabric import End
@@ -22,7 +23,7 @@ from ailb_gen.network.sessions import discovered
 JUNOS_MULTIPLIER = 3
 
 
-def check_bfd(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_bfd(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Expect BFD of every established session as in the intent: up, with its interval and timeout; or none.
 
     Where both ends differ, it is the end whose file says something else.
@@ -82,7 +83,7 @@ def _bfd_place(context: Context, end: End) -> Place | None:
     return Place(context.network.switches[end.device].file, group.bfd.line)
 
 
-def check_multipath(context: Context, routes: ExpectedLabRoutes, findings: Findings) -> None:
+def check_multipath(context: Context, routes: ExpectedRoutes, findings: Findings) -> None:
     """Every group with links of the fabric has multipath."""
     for device, ports in routes.links.items():
         switch = context.network.switches.get(device)
@@ -98,7 +99,7 @@ def check_multipath(context: Context, routes: ExpectedLabRoutes, findings: Findi
                 findings.at(MULTIPATH, switch, message, group.line, part=group.name, subjects=subjects)
 
 
-def check_mtus(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_mtus(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Compare the MTU of every port, IRB and NIC with the intent, and show that of the other end of the link.
 
     Where both ends should have the same and differ, one of them is not as expected.
@@ -121,7 +122,7 @@ def check_mtus(context: Context, routes: ExpectedLabRoutes, observed: Observed, 
         findings.add(MTUS, end.device, message, place, want, have, part=end.port, subjects=subjects)
 
 
-def _expected_mtus(context: Context, routes: ExpectedLabRoutes) -> Iterator[tuple[End, int]]:
+def _expected_mtus(context: Context, routes: ExpectedRoutes) -> Iterator[tuple[End, int]]:
     yield from ((end, _of_port(context, end)) for end, _ in routes.ends())
     for nic, port in leaf_ports(context).items():
         leaf = context.expected.switches[port.device]

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.families.lab import LARGE, TRACED
 from ailb_gen.checks.model import Check, Findings
-from ailb_gen.lab.check.expected import ExpectedLabRoutes, host_place, leaf_ports
+from ailb_gen.lab.check.expected import host_place, leaf_ports
 from ailb_gen.lab.check.observed import Observed, ObservedTrace, Pair
 from ailb_gen.network.fabric import End
 
@@ -44,7 +45,7 @@ def _pair(rails: list[list[End]], colors: int, number: int) -> Pair:
 class PacketPaths:
     """The paths by which packets of queue pairs may go: over any spine of the prefix's color, none within a leaf."""
 
-    def __init__(self, context: Context, routes: ExpectedLabRoutes) -> None:
+    def __init__(self, context: Context, routes: ExpectedRoutes) -> None:
         self._leaves = {nic: port.device for nic, port in leaf_ports(context).items()}
         self._switches, self._routes = context.expected.switches, routes
         self._spines: dict[tuple[str, int, str], list[str]] = {}
@@ -65,7 +66,7 @@ class PacketPaths:
         return self._leaves[sent.source], self._leaves[sent.target]
 
 
-def check_traces(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_traces(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Compare traces: up to a spine of the prefix's color and down again; within a leaf none is passed."""
     paths = PacketPaths(context, routes)
     findings.look(TRACED, len(observed.traces))
@@ -82,7 +83,7 @@ def check_traces(context: Context, routes: ExpectedLabRoutes, observed: Observed
         _add(context, TRACED, message, traces, involves, findings)
 
 
-def check_sizes(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_sizes(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Expect packets of the senders' own MTU to arrive; other checks report where small ones are lost, too."""
     paths = PacketPaths(context, routes)
     lost_anyway = {one[:3] for one in observed.traces if one.end}

@@ -9,10 +9,11 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations, summary
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_routes import ExpectedNextHops, ExpectedRoutes
 from ailb_gen.checks.families.lab import COPIES, SESSIONS
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.bird.model import SessionState
-from ailb_gen.lab.check.expected import ExpectedLabRoutes, ExpectedNextHops, bgp_place, ports_text
+from ailb_gen.lab.check.expected import bgp_place
 from ailb_gen.lab.check.observed import HIDDEN, Hops, Observed
 from ailb_gen.lab.plan import port_of
 from ailb_gen.network.fabric import End
@@ -22,7 +23,7 @@ from ailb_gen.wording import some
 COLOR = "color:"
 
 
-def check_sessions(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_sessions(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Expect an established session at both ends of every link in service, with the AS numbers of the intent."""
     switches = context.expected.switches
     expected = {
@@ -54,7 +55,7 @@ def _down(session: SessionState | None, peer: End) -> str:
     return f"the session with {peer} is not established: {session.trouble}"
 
 
-def check_copies(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_copies(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Compare the paths of every switch with the copies that it must have, prefix by prefix."""
     backed_up = {color.value: bool(color.backup) for color in context.expected.colors}
     for device, rib in observed.ribs.items():
@@ -78,7 +79,7 @@ def check_copies(context: Context, routes: ExpectedLabRoutes, observed: Observed
 class _Copies:
     """The expected copies of one prefix on a switch; messages of one kind are counted together."""
 
-    def __init__(self, context: Context, routes: ExpectedLabRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
+    def __init__(self, context: Context, routes: ExpectedRoutes, device: str, prefix: Prefix, aigp: bool) -> None:
         self.switches, self.routes, self.device, self.aigp = context.expected.switches, routes, device, aigp
         self.owner, self.color = routes.owners[prefix]
         self.links = routes.links.get(device, {})
@@ -94,13 +95,13 @@ class _Copies:
         offered: dict[str, set[str]] = defaultdict(set)
         for peer, color in self.links.values():
             offered[peer.device].add(color)
-        for spine, heard in self.routes.ways.advertised_colors(self.owner, self.color).items():
+        for spine, heard in self.routes.paths.advertised_colors(self.owner, self.color).items():
             if heard <= offered[spine] and not received[spine] & heard:
                 yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
 
     def of_spine(self, paths: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
-        allowed = {self.color, *self.routes.ways.backups[self.color]}
+        allowed = {self.color, *self.routes.paths.backups[self.color]}
         missing = {port for port, (peer, color) in self.links.items() if peer.device == self.owner and color in allowed}
         for path in paths:
             missing.discard(port_of(path.interface))
@@ -131,7 +132,7 @@ class _Copies:
 
 
 def check_next_hops(
-    context: Context, routes: ExpectedLabRoutes, hops: Hops, check: Check, failure: str, findings: Findings
+    context: Context, routes: ExpectedRoutes, hops: Hops, check: Check, failure: str, findings: Findings
 ) -> None:
     """Compare, by switch, next hops with the intent; `failure` begins the message, empty for none."""
     for device, by_prefix in hops.items():
@@ -146,9 +147,8 @@ def check_next_hops(
         have = {prefix: by_prefix.get(prefix, frozenset()) for prefix in expected}
         for deviation in deviations(expected, have, ExpectedNextHops.hold):
             (owner, color), prefix = routes.owners[deviation.subject], deviation.subject
-            wrong.append(
-                f"{prefix} ({color} of {owner}): next hops are {ports_text(have[prefix])}, expected {expected[prefix]}"
-            )
+            ports = some(sorted(have[prefix]))
+            wrong.append(f"{prefix} ({color} of {owner}): next hops are {ports}, expected {expected[prefix]}")
             peers = (links[port][0] for port in sorted(have[prefix] ^ expected[prefix].allowed) if port in links)
             involves.update({owner: None} | {peer.device: None for peer in peers})
         findings.look(check, len(routes.owners))

@@ -12,7 +12,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.families import lab as checks
 from ailb_gen.checks.model import Check, Findings, Result
 from ailb_gen.lab.check.agreement import check_agreement, computed_hops, sessions_missing
-from ailb_gen.lab.check.expected import NO_LINKS_DOWN, DownLinks, ExpectedLabRoutes
+from ailb_gen.lab.check.expected import NO_LINKS_DOWN, DownLinks
 from ailb_gen.lab.check.failures import (
     OF_FAILURES,
     FailureRun,
@@ -130,7 +130,7 @@ def routing_without(context: Context, down: frozenset[End]) -> Routing:
 
 def check_state(context: Context, observed: Observed, findings: Findings, down: DownLinks = NO_LINKS_DOWN) -> None:
     """Compare the result of one pass over a lab, with some links down, with the intent and with the model."""
-    routes = ExpectedLabRoutes(context, down.failed)
+    routes = context.expected_routes(down.failed)
     _check_running(context, observed, findings)
     check_servers(context, routes, observed, down, findings)
     for check in (check_sessions, check_copies, check_traces, check_mtus, check_sizes, check_bfd, check_probes):

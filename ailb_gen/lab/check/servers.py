@@ -9,12 +9,13 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_hosts import ExpectedNic
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.families.lab import ADDRESSES, ADVERTISED, TABLES
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.lab.advertisements import Advertisement, AnnouncedPrefix
-from ailb_gen.lab.check.expected import DownLinks, ExpectedLabRoutes, leaf_ports
+from ailb_gen.lab.check.expected import DownLinks, leaf_ports
 from ailb_gen.lab.check.observed import Observed
 from ailb_gen.lab.kernel import KernelNextHop, KernelRule
 from ailb_gen.layout import NETPLAN
@@ -27,7 +28,7 @@ Nics = dict[End, tuple[ExpectedSwitch, ExpectedNic]]
 
 
 def check_servers(
-    context: Context, routes: ExpectedLabRoutes, observed: Observed, down: DownLinks, findings: Findings
+    context: Context, routes: ExpectedRoutes, observed: Observed, down: DownLinks, findings: Findings
 ) -> None:
     """Compare advertisements on links and at NICs, addresses of NICs and IRBs, rules and tables."""
     leaves = {leaf.name: leaf for leaf in context.expected.leaves}
@@ -47,7 +48,7 @@ def check_servers(
 
 
 def _check_links(
-    context: Context, routes: ExpectedLabRoutes, observed: Observed, down: DownLinks, findings: Findings
+    context: Context, routes: ExpectedRoutes, observed: Observed, down: DownLinks, findings: Findings
 ) -> None:
     """Expect a router advertisement of the other end, without prefixes, at both ends of every link in service."""
     for end, sender in routes.ends():

@@ -15,9 +15,10 @@ from itertools import count, islice
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import Context
+from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.families.lab import NO_VALLEY, RECOLORED
 from ailb_gen.checks.model import Findings
-from ailb_gen.lab.check.expected import ExpectedLabRoutes, bgp_place, leaf_ports
+from ailb_gen.lab.check.expected import bgp_place, leaf_ports
 from ailb_gen.lab.check.observed import Observed, ObservedRecoloring
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Address, FabricRoute, Switch
@@ -48,7 +49,7 @@ def with_probe(switch: Switch, probe: Prefix) -> Switch:
     return replace(switch, ports=ports, routes=(*switch.routes, FabricRoute(probe, None, None)))
 
 
-def check_probes(context: Context, routes: ExpectedLabRoutes, observed: Observed, findings: Findings) -> None:
+def check_probes(context: Context, routes: ExpectedRoutes, observed: Observed, findings: Findings) -> None:
     """Expect a prefix without color to come to spines from the leaf that announces it, and from no other."""
     if observed.not_probed:
         findings.skip(NO_VALLEY, observed.not_probed)
@@ -64,9 +65,9 @@ def check_probes(context: Context, routes: ExpectedLabRoutes, observed: Observed
             findings.add(NO_VALLEY, sender, message, bgp_place(context, sender), involves=involves)
 
 
-def _senders(routes: ExpectedLabRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
+def _senders(routes: ExpectedRoutes, places: Mapping[str, frozenset[str]]) -> Iterator[tuple[End, str]]:
     """Yield the ends of spines where the probe prefix came in, with the leaf at the other end."""
-    spines = {spine.name for spine in routes.ways.expected.spines}
+    spines = {spine.name for spine in routes.paths.expected.spines}
     for spine, ports in places.items():
         for port in sorted(ports) if spine in spines else ():
             leaf = routes.peer(End(spine, port))
