@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.diagram import SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
+from ailb_gen.picture.model import DrawnDevice, Overlay
 from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, BETWEEN = 20.0, 36.0, 40.0
@@ -21,7 +22,7 @@ class PathRow:
 
     number: int
     devices: tuple[str, ...]
-    links: tuple[DrawnLink, ...]
+    links: tuple[Cable, ...]
 
     @property
     def color(self) -> str:
@@ -51,7 +52,7 @@ def path_diagram(scene: Scene, overlay: Overlay, ends: tuple[str, str]) -> Diagr
     return Diagram(right + MARGIN, bottom + MARGIN, (), (), tuple(wires), tuple(boxes), tuple(labels))
 
 
-def _path_row(number: int, source: str, names: Sequence[str], links: Mapping[str, DrawnLink]) -> PathRow:
+def _path_row(number: int, source: str, names: Sequence[str], links: Mapping[str, Cable]) -> PathRow:
     devices, passed = [source], []
     for name in names:
         link = links[name]

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import Cable, End
 from ailb_gen.picture.dot import dot
 from ailb_gen.picture.mermaid import MOST, mermaid
-from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, DrawnLink, Picture
+from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, Picture
 from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 from tests.conftest import need_tool
@@ -50,7 +50,7 @@ def test_graphviz_sees_every_device_and_link_of_the_lab() -> None:
 def test_names_that_no_generator_makes_stay_text() -> None:
     evil = 'a"]; b [label="x\\n\n<script>'
     leaf, spine = DrawnDevice(evil, "leaf", 1, 0), DrawnDevice("spine1", "spine")
-    wild = Picture(evil, ("green",), (leaf, spine), (DrawnLink(End(evil, "p"), End("spine1", "q"), "green"),))
+    wild = Picture(evil, ("green",), (leaf, spine), (Cable(End(evil, "p"), End("spine1", "q"), "green"),))
     found = laid_out(dot(wild))
     objects = found["objects"]
     assert isinstance(objects, list)
