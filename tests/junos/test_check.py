@@ -298,7 +298,7 @@ def test_any_bytes_are_judged_or_refused(content: bytes) -> None:
 @pytest.mark.parametrize("words", ["x", "interfaces traceoptions file a size 1", "policy-options community", "groups"])
 def test_deep_trees(words: str) -> None:
     root = node = Node("")
-    for word in [*words.split(), *(["size", "1", "x", "groups"] * 30_000)]:
+    for word in [*words.split(), *(["size", "1", "x", "groups"] * 10_000)]:
         child = Node(word, 1)
         node.children[word] = child
         node = child
