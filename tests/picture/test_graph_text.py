@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.network.fabric import Cable, End
-from ailb_gen.picture.dot import dot
-from ailb_gen.picture.mermaid import MOST, mermaid
+from ailb_gen.picture.graph_text import MOST_EDGES, dot, mermaid
 from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, Picture
 from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
@@ -60,11 +59,11 @@ def test_names_that_no_generator_makes_stay_text() -> None:
 
 def test_mermaid_gets_no_more_edges_than_it_takes() -> None:
     wide = large(stripes=150)
-    assert dot(wide).count(" -- ") > MOST
+    assert dot(wide).count(" -- ") > MOST_EDGES
     text = mermaid(wide)
     assert text.count(" ---") == 150
     assert "150 stripes" not in text and "8 spines" in text
-    assert mermaid(wide, NO_OVERLAY, PictureView("rail", 1)).count(" ---") <= MOST
+    assert mermaid(wide, NO_OVERLAY, PictureView("rail", 1)).count(" ---") <= MOST_EDGES
 
 
 def test_links_without_a_color_are_drawn_plain() -> None:
