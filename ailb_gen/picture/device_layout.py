@@ -139,9 +139,8 @@ def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tu
         wires.append(
             DrawnWire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment)
         )
-        first, last = _port(row[0], name), _port(row[-1], name)
-        ports = first if len(row) == 1 else f"{first} ..."
-        labels.append(Label((near + sign * 6, y + 3.5), ports if len(row) > 1 else last, "small", inward))
+        ports = _port(row[0], name) + (" ..." if len(row) > 1 else "")
+        labels.append(Label((near + sign * 6, y + 3.5), ports, "small", inward))
         if not one.merged:
             other = _port(row[0], _other(row[0], name))
             labels.append(Label((far - sign * 6, y + 3.5), other, "small soft", outward))
