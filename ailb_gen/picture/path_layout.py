@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.diagram import SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
@@ -111,12 +112,9 @@ def _areas(
 
 def _runs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the first and the last of every run of numbers without a gap."""
-    for row in rows:
-        if row - 1 not in rows:
-            end = row
-            while end + 1 in rows:
-                end += 1
-            yield row, end
+    for _, pairs in groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
+        run = [row for _, row in pairs]
+        yield run[0], run[-1]
 
 
 def _middle(row: int) -> float:
