@@ -46,13 +46,8 @@ def _dlb(balancing: LoadBalancing) -> DlbSettings | None:
         return None
     grades = dlb.egress_quantization
     return DlbSettings(
-        dlb.mode,
-        dlb.inactivity_interval_us,
-        dlb.flowset_table_size,
-        dlb.prob_threshold,
-        dlb.quality_delta,
-        dlb.sampling_rate,
-        (grades.min, grades.max, grades.rate_weightage) if grades else None,
+        **dlb.model_dump(exclude={"egress_quantization"}),
+        quantization=(grades.min, grades.max, grades.rate_weightage) if grades else None,
     )
 
 

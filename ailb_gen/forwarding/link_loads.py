@@ -17,8 +17,7 @@ LinkLoads = dict[str, tuple[float, float]]
 
 def link_name(graph: Graph, session: int) -> str:
     """Return both ends of a session's cable, as checks print them."""
-    cable = graph.sessions.up[session].cable
-    return f"{cable.a} - {cable.b}"
+    return graph.sessions.up[session].cable.name
 
 
 def by_link(graph: Graph, load: Volumes) -> LinkLoads:

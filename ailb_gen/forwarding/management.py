@@ -21,7 +21,7 @@ LOOPBACK = "lo0.0"
 FAMILIES = {"inet": (4,), "inet6": (6,), "any": (4, 6)}
 EVERY: dict[int, Span] = {4: (0, (1 << 32) - 1), 6: (0, (1 << BITS) - 1)}
 ETHER_TYPES: dict[int, Span] = {4: (0x800, 0x800), 6: (0x86DD, 0x86DD)}
-FEW = "so few sessions may refuse a push, which opens one for every step and one more after a lost answer"
+FEW = "a push opens a session for every step, and one more after a lost answer; with so few it may be refused"
 DENIED = "logins from everywhere are denied"
 # A pattern of a statement, and what it does to the next push.
 STATEMENTS: tuple[tuple[str, str], ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
@@ -11,6 +12,7 @@ from ailb_gen.forwarding.loads import Volumes
 from ailb_gen.network.fabric import Network
 
 MOST_DIGITS = 1000
+PARTS = re.compile(r"[0-9]+|[^0-9]")
 
 Rails = list[list[int]]
 
@@ -35,18 +37,11 @@ def rails(network: Network, index: Mapping[str, int]) -> Rails:
 
 def natural(text: str) -> tuple[tuple[int, int | str], ...]:
     """Order numbers within names by value: gpu2 before gpu10."""
-    parts: list[tuple[int, int | str]] = []
-    digits = ""
-    for letter in [*text, ""]:
-        if letter.isdigit() and letter.isascii():
-            digits += letter
-            continue
-        if digits:
-            # Numbers of any length are text of a file; behind so many digits no name differs.
-            parts.append((0, int(digits[:MOST_DIGITS])))
-            digits = ""
-        parts.append((1, letter))
-    return tuple(parts)
+    # Numbers of any length are text of a file; behind so many digits no name differs.
+    return tuple(
+        (0, int(part[:MOST_DIGITS])) if part.isascii() and part.isdigit() else (1, part)
+        for part in (*PARTS.findall(text), "")
+    )
 
 
 def all_to_all(rows: Rails, devices: int) -> Volumes:

@@ -72,7 +72,7 @@ def _pattern(allowed: str, required: tuple[str, ...], rule: Callable[[object], s
             )
         if not any(set(need) <= set(parts) for need in required):
             needs = " or ".join(" and ".join(f"{{{x}}}" for x in sorted(need)) for need in required)
-            raise wrong("bad-pattern", f"{pattern!r} gives the same name more than once; it needs {needs}")
+            raise wrong("bad-pattern", f"{pattern!r} is not unique per device; it needs {needs}")
         rule(pattern.format(**dict.fromkeys(allowed, 63)))
         return pattern
 

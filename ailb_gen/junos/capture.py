@@ -19,7 +19,7 @@ LINES = (
     (r"[^\s{};\"]+@[^\s{};\"]*[>#%](?=\s|$)", "a prompt of a terminal session"),
     (r"\{(?:master|backup|primary|secondary|linecard|line-card)\b[^{};\s]*\}", "printed around a prompt"),
     (r"\[edit\b[^\]\n]*\]", "printed around a prompt"),
-    (r"-{2,}\s?\(?[Mm]ore\b[^\n]*", "what a pager prints between pages"),
+    (r"-{2,}\s?\(?[Mm]ore\b[^\n]*", "printed by a pager between pages"),
     (r"[+-](?=\s)", "a line of `show | compare`"),
 )
 LINE = re.compile("[ \t]*(?:" + "|".join(f"({pattern})" for pattern, _ in LINES) + ")", re.ASCII)

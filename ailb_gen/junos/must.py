@@ -180,8 +180,6 @@ def _path_test(path: NodePath) -> Callable[[Scope], bool | None]:
         return lambda scope: _every(path, scope)
     # Decided here and not at every evaluation: there are hundreds for each switch.
     number = _number_of_all if _is_countable(path) else _number
-    if not any("$" in step or is_wildcard(step) for step in path.steps):
-        number = _number_of_words
     if path.quantifier == "unique":
         return lambda scope: number(path, scope, 2) < 2
     return lambda scope: True if number(path, scope, 1) else _absent(path, scope)
@@ -229,22 +227,6 @@ def _count(matches: Iterable[Node], most: int) -> int:
 def _number(path: NodePath, scope: Scope, most: int) -> int:
     """Return how many ways there are to fill the wildcards of a path; at least `most` if there are that many."""
     return _count(_matches(path, scope), most)
-
-
-def _number_of_words(path: NodePath, scope: Scope, most: int) -> int:
-    """Return the same for a path without wildcards and variables, whatever `most` is."""
-    start = scope.instance if path.up < 0 else _climb(path.up, scope)
-    if start is None:
-        return 0
-    node, extra = scope.root if path.up < 0 else start.node, scope.extra
-    for word in path.steps:
-        found = node.children.get(word)
-        if found is None:
-            found = extra.get(id(node), NOTHING).get(word) if extra else None
-            if found is None:
-                return 0
-        node = found
-    return 1
 
 
 def _number_of_all(path: NodePath, scope: Scope, most: int) -> int:

@@ -142,7 +142,7 @@ def oversize(text: str) -> str | None:
         return None
     words = f" {text}".encode("latin-1", "replace").translate(STARTS).count(b" a")
     if words > MAX_WORDS:
-        return f"{words:,} words, more than {MAX_WORDS:,}: no device's configuration has so many"
+        return f"{words:,} words, more than {MAX_WORDS:,}: no device's configuration has that many"
     return None
 
 

@@ -32,6 +32,11 @@ class Cable:
     speed_bps: int | None = None
     line: int = line_field()
 
+    @property
+    def name(self) -> str:
+        """Both ends, as checks print them."""
+        return f"{self.a} - {self.b}"
+
 
 @dataclass(frozen=True, slots=True)
 class Defect:

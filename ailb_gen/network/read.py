@@ -40,14 +40,6 @@ class Reading(Generic[T]):
     inspected: dict[str, T]
 
 
-@dataclass(frozen=True, slots=True)
-class File(Generic[T]):
-    """One file: what was read, or why it could not be."""
-
-    read: tuple[Switch, T] | None
-    defect: Defect | None = None
-
-
 def network_of(root: Path) -> Network:
     """Read everything below `root` and look at nothing else in its trees. Raises UsageError as `read_network`."""
     return read_network(root, nothing).network
@@ -74,10 +66,10 @@ def read_network(
     inspected: dict[str, T] = {}
     for path, found in zip(files, _read_all(root, files, inspect, executor, advance), strict=True):
         name = Path(path).stem
-        if found.defect is not None:
-            defects.append(found.defect)
-        if found.read is not None:
-            switches[name], inspected[name] = found.read
+        if isinstance(found, Defect):
+            defects.append(found)
+        else:
+            switches[name], inspected[name] = found
     hosts, host_defects = read_hosts(root, executor)
     topology, cabling = optional(root, TOPOLOGY, read_topology), optional(root, CABLING, read_cabling)
     # Without a topology a leaf is what has IRBs: collected configurations come without one.
@@ -155,21 +147,23 @@ def _read_all(
     inspect: Callable[[Node, Node], T],
     executor: Executor | None,
     advance: Callable[[int], None],
-) -> Iterator[File[T]]:
+) -> Iterator[tuple[Switch, T] | Defect]:
     chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
     work = partial(_read_chunk, root, inspect)
-    done: Iterable[list[File[T]]] = map(work, chunks) if executor is None else executor.map(work, chunks)
+    done: Iterable[list[tuple[Switch, T] | Defect]] = (
+        map(work, chunks) if executor is None else executor.map(work, chunks)
+    )
     for results in done:
         advance(len(results))
         yield from results
 
 
-def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]) -> list[File[T]]:
+def _read_chunk(root: Path, inspect: Callable[[Node, Node], T], files: list[str]) -> list[tuple[Switch, T] | Defect]:
     return [read_switch(root, file, inspect) for file in files]
 
 
-def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> File[T]:
-    """Read one file of a switch; `inspect` is that of `read_network`."""
+def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> tuple[Switch, T] | Defect:
+    """Return a switch and what `inspect`, as that of `read_network`, finds in it, or why its file cannot be read."""
     name = Path(file).stem
     try:
         text = read_text(root / file, file, "utf-8")
@@ -179,19 +173,19 @@ def read_switch(root: Path, file: str, inspect: Callable[[Node, Node], T]) -> Fi
         acting = expand_ranges(written, tree)
     except IntentError as error:
         problem = error.problems[0]
-        return File(None, Defect("unreadable", name, problem.reason, problem.place))
+        return Defect("unreadable", name, problem.reason, problem.place)
     except JunosSyntaxError as error:
         place = Place(file, error.line, error.column)
-        return File(None, Defect("unreadable", name, f"not Junos text: {error.reason}", place))
+        return Defect("unreadable", name, f"not Junos text: {error.reason}", place)
     except ExpansionError as error:
-        return File(None, Defect("unreadable", name, f"{error.what}: {error.reason}", Place(file, error.line)))
+        return Defect("unreadable", name, f"{error.what}: {error.reason}", Place(file, error.line))
     if not written.children:
-        return File(None, Defect("unreadable", name, "there is no statement in it", Place(file)))
+        return Defect("unreadable", name, "there is no statement in it", Place(file))
     found = switch(name, file, acting)
     # Few files have the word, and the whole tree must be walked for it.
     if APPLY in text:
         found = replace(found, unknown_groups=applied_groups(tree))
-    return File((found, inspect(written, tree)))
+    return found, inspect(written, tree)
 
 
 def optional(root: Path, file: str, parse: Callable[[str], Topology]) -> Topology:

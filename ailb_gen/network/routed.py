@@ -53,22 +53,22 @@ def read_routed(root: Path) -> Network:
     switches: dict[str, Switch] = {}
     pieces, readers = Pieces(), Readers(cache(port), cache(advertisement), cache(policy_options))
     for file in files:
-        found, defect = _switch(root, file, pieces, readers)
-        if found is not None:
+        found = _switch(root, file, pieces, readers)
+        if isinstance(found, Defect):
+            defects.append(found)
+        else:
             switches[found.named] = found
-        if defect is not None:
-            defects.append(defect)
     hosts = ReadServers(root)
     return assembled(switches, hosts, hosts.defects, cables, defects)
 
 
-def _switch(root: Path, file: str, pieces: Pieces, readers: Readers) -> tuple[Switch | None, Defect | None]:
+def _switch(root: Path, file: str, pieces: Pieces, readers: Readers) -> Switch | Defect:
     """Read a file by its pieces; what cannot be read so is read as a whole."""
     try:
         tree = pieces.read(UNROUTED.sub("", read_text(root / file, file, "utf-8")))
     except IntentError:
         tree = None
     if tree is not None and tree.children:
-        return routed(Path(file).stem, file, tree, readers), None
+        return routed(Path(file).stem, file, tree, readers)
     found = read_switch(root, file, nothing)
-    return (found.read[0] if found.read else None), found.defect
+    return found if isinstance(found, Defect) else found[0]

@@ -13,7 +13,7 @@ from ailb_gen.network.fabric import Cable, Defect, End, Network
 from ailb_gen.network.read import network_of, switch_count
 from ailb_gen.network.routed import listed
 from ailb_gen.network.topology import Topology
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Picture
+from ailb_gen.picture.model import DrawnDevice, Picture
 
 
 def picture_of(expected: Outline, network: Network) -> Picture:
@@ -63,13 +63,9 @@ def picture_from(expected: Outline, cables: Topology) -> Picture:
         fabric=expected.fabric.name,
         colors=tuple(dict.fromkeys((*colors, *(cable.color for cable in cables.links if cable.color)))),
         devices=tuple(devices.values()),
-        links=tuple(_links(cables.links)),
-        attachments=tuple(_links(cables.attachments)),
+        links=cables.links,
+        attachments=cables.attachments,
     )
-
-
-def _links(cables: Iterable[Cable]) -> Iterator[DrawnLink]:
-    return (DrawnLink(cable.a, cable.b, cable.color, cable.speed_bps) for cable in cables)
 
 
 def _colors_by_spine(links: Iterable[Cable], order: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.diagram import SMALL, Anchor, Area, Box, Diagram, DrawnWire, Frame, Label, width_of
-from ailb_gen.picture.model import DrawnDevice, DrawnLink
+from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, GAP, ROOM = 20.0, 19.0, 5.0, 150.0
@@ -22,7 +23,7 @@ class Neighbors:
 
     name: str
     devices: tuple[DrawnDevice, ...]
-    links: tuple[DrawnLink, ...]
+    links: tuple[Cable, ...]
     merged: bool
 
     @property
@@ -45,10 +46,10 @@ def device_diagram(scene: Scene, name: str) -> Diagram:
     return _drawn(devices[name], left, right)
 
 
-def _neighbors(devices: dict[str, DrawnDevice], name: str, links: Sequence[DrawnLink]) -> list[Neighbors]:
+def _neighbors(devices: dict[str, DrawnDevice], name: str, links: Sequence[Cable]) -> list[Neighbors]:
     """Return the devices at the other ends, in the order of the first link; stripe by stripe if there are too many."""
     merged = len(links) > MOST
-    found: dict[str, list[DrawnLink]] = defaultdict(list)
+    found: dict[str, list[Cable]] = defaultdict(list)
     for link in links:
         other = devices[_other(link, name)]
         found[f"stripe {other.stripe}" if merged and other.stripe else other.name].append(link)
@@ -58,11 +59,11 @@ def _neighbors(devices: dict[str, DrawnDevice], name: str, links: Sequence[Drawn
     ]
 
 
-def _other(link: DrawnLink, name: str) -> str:
+def _other(link: Cable, name: str) -> str:
     return link.b.device if link.a.device == name else link.a.device
 
 
-def _port(link: DrawnLink, name: str) -> str:
+def _port(link: Cable, name: str) -> str:
     return link.a.port if link.a.device == name else link.b.port
 
 
@@ -138,9 +139,8 @@ def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tu
         wires.append(
             DrawnWire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment)
         )
-        first, last = _port(row[0], name), _port(row[-1], name)
-        ports = first if len(row) == 1 else f"{first} ..."
-        labels.append(Label((near + sign * 6, y + 3.5), ports if len(row) > 1 else last, "small", inward))
+        ports = _port(row[0], name) + (" ..." if len(row) > 1 else "")
+        labels.append(Label((near + sign * 6, y + 3.5), ports, "small", inward))
         if not one.merged:
             other = _port(row[0], _other(row[0], name))
             labels.append(Label((far - sign * 6, y + 3.5), other, "small soft", outward))

@@ -10,7 +10,8 @@ from itertools import pairwise, takewhile
 from typing import Literal
 from xml.sax import saxutils
 
-from ailb_gen.picture.model import DrawnDevice, DrawnLink
+from ailb_gen.network.fabric import Cable
+from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.wording import clean
 
 # The average width of a character of a sans-serif font, in parts of its size.
@@ -144,7 +145,7 @@ class DrawnWire:
     cable to a server. `paths` are the numbers of the only paths that this line stands for; None for all along it.
     """
 
-    links: tuple[DrawnLink, ...]
+    links: tuple[Cable, ...]
     points: tuple[Point, ...]
     letter: Point | None = None
     value: Point | None = None

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from ailb_gen.picture.device_layout import device_diagram
 from ailb_gen.picture.diagram import LOADED, PITCH, Diagram, escape, quoteattr, width_of
-from ailb_gen.picture.dot import dot
 from ailb_gen.picture.elements import Styling, elements, legend, number
+from ailb_gen.picture.graph_text import dot, mermaid
 from ailb_gen.picture.large_layout import by_leaf, by_stripe
-from ailb_gen.picture.mermaid import mermaid
 from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
 from ailb_gen.picture.palette import colorings
 from ailb_gen.picture.path_layout import path_diagram

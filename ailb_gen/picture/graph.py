@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.device_layout import MOST
 from ailb_gen.picture.diagram import DrawnWire
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay, Picture
+from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
 from ailb_gen.picture.status import WireStatus, device_status, findings, findings_text, load_width, wire_status
 from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of
@@ -123,7 +124,7 @@ def _edges(
     picture: Picture, scene: Scene, overlay: Overlay, place: Callable[[DrawnDevice], str], only: str, coarse: bool
 ) -> Iterator[GraphEdge]:
     """Yield the links between two nodes in one color as an edge; `only` those of a device, unless it is empty."""
-    found: dict[tuple[str, str, str], list[DrawnLink]] = defaultdict(list)
+    found: dict[tuple[str, str, str], list[Cable]] = defaultdict(list)
     devices = scene.devices
     for link in (*scene.links, *scene.attachments):
         if only and only not in (link.a.device, link.b.device):
@@ -137,7 +138,7 @@ def _edges(
         yield _edge(one, other, links, colors.get(color), overlay)
 
 
-def _edge(upper: str, lower: str, links: Iterable[DrawnLink], coloring: Coloring | None, overlay: Overlay) -> GraphEdge:
+def _edge(upper: str, lower: str, links: Iterable[Cable], coloring: Coloring | None, overlay: Overlay) -> GraphEdge:
     wire = DrawnWire(tuple(links), ())
     status, count = wire_status(overlay, wire), len(wire.links)
     load = status.load is not None and not status.down and f"{status.load:.0%}"
@@ -174,7 +175,7 @@ def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[GraphEdge]:
             here = there
 
 
-def _first(passed: list[DrawnLink]) -> str:
+def _first(passed: list[Cable]) -> str:
     """Return the device at which a path begins: the end of its first link that the second has not."""
     ends = [passed[0].a.device, passed[0].b.device]
     following = {passed[1].a.device, passed[1].b.device} if len(passed) > 1 else {ends[0]}

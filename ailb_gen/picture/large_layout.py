@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import TypeVar
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.diagram import (
     GAP,
     HEIGHT,
@@ -27,7 +28,7 @@ from ailb_gen.picture.diagram import (
     moved,
     width_of,
 )
-from ailb_gen.picture.model import DrawnDevice, DrawnLink
+from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
 from ailb_gen.wording import plural
 
@@ -43,7 +44,7 @@ class Drop:
     """A bundle from a lane down to a box: `lane` counts from 0; `name` is that of the bundle."""
 
     lane: int
-    links: tuple[DrawnLink, ...]
+    links: tuple[Cable, ...]
     name: str
 
 
@@ -193,14 +194,14 @@ def _lane_colors(scene: Scene, colors: Sequence[str]) -> list[str]:
     return [*(color for color in colors if color in found), *([""] if "" in found else [])]
 
 
-def _split(links: Iterable[DrawnLink], key: Callable[[DrawnLink], K]) -> Mapping[K, Mapping[str, list[DrawnLink]]]:
-    found: dict[K, dict[str, list[DrawnLink]]] = defaultdict(lambda: defaultdict(list))
+def _split(links: Iterable[Cable], key: Callable[[Cable], K]) -> Mapping[K, Mapping[str, list[Cable]]]:
+    found: dict[K, dict[str, list[Cable]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         found[key(link)][link.color].append(link)
     return found
 
 
-def _drops(name: str, links: Mapping[str, list[DrawnLink]], lanes: Sequence[str]) -> tuple[Drop, ...]:
+def _drops(name: str, links: Mapping[str, list[Cable]], lanes: Sequence[str]) -> tuple[Drop, ...]:
     return tuple(
         Drop(lane, tuple(links[color]), f"{name} - {color or 'uncolored'}" if len(links[color]) > 1 else "")
         for lane, color in enumerate(lanes)
@@ -240,7 +241,7 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
     return PlacedGroup(whole, drops, (Frame(title, whole, title), *frames), tuple(cells))
 
 
-def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[DrawnLink]) -> PlacedGroup:
+def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[Cable]) -> PlacedGroup:
     box = box_of(leaf, 0, 0)
     box = replace(box, area=replace(box.area, width=max(box.area.width, len(drops) * DROP + 8)))
     if not attachments:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import Cable
 
 Role = Literal["leaf", "spine", "server"]
 
@@ -27,21 +27,6 @@ class DrawnDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnLink:
-    """A cable: `a` is the leaf; towards a server `a` is the switch."""
-
-    a: End
-    b: End
-    color: str = ""
-    speed_bps: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Both ends, as checks print them."""
-        return f"{self.a} - {self.b}"
-
-
-@dataclass(frozen=True, slots=True)
 class Picture:
     """The fabric to be drawn.
 
@@ -52,11 +37,11 @@ class Picture:
     fabric: str
     colors: tuple[str, ...]
     devices: tuple[DrawnDevice, ...]
-    links: tuple[DrawnLink, ...]
-    attachments: tuple[DrawnLink, ...] = ()
+    links: tuple[Cable, ...]
+    attachments: tuple[Cable, ...] = ()
 
     @property
-    def cables(self) -> tuple[DrawnLink, ...]:
+    def cables(self) -> tuple[Cable, ...]:
         """All links, also those towards servers."""
         return (*self.links, *self.attachments)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.diagram import SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
+from ailb_gen.picture.model import DrawnDevice, Overlay
 from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, BETWEEN = 20.0, 36.0, 40.0
@@ -21,7 +23,7 @@ class PathRow:
 
     number: int
     devices: tuple[str, ...]
-    links: tuple[DrawnLink, ...]
+    links: tuple[Cable, ...]
 
     @property
     def color(self) -> str:
@@ -51,7 +53,7 @@ def path_diagram(scene: Scene, overlay: Overlay, ends: tuple[str, str]) -> Diagr
     return Diagram(right + MARGIN, bottom + MARGIN, (), (), tuple(wires), tuple(boxes), tuple(labels))
 
 
-def _path_row(number: int, source: str, names: Sequence[str], links: Mapping[str, DrawnLink]) -> PathRow:
+def _path_row(number: int, source: str, names: Sequence[str], links: Mapping[str, Cable]) -> PathRow:
     devices, passed = [source], []
     for name in names:
         link = links[name]
@@ -110,12 +112,9 @@ def _areas(
 
 def _runs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the first and the last of every run of numbers without a gap."""
-    for row in rows:
-        if row - 1 not in rows:
-            end = row
-            while end + 1 in rows:
-                end += 1
-            yield row, end
+    for _, pairs in groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
+        run = [row for _, row in pairs]
+        yield run[0], run[-1]
 
 
 def _middle(row: int) -> float:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.diagram import (
     GAP,
     HEIGHT,
@@ -20,7 +21,6 @@ from ailb_gen.picture.diagram import (
     row_of,
     spread,
 )
-from ailb_gen.picture.model import DrawnLink
 from ailb_gen.picture.view import Scene, bundled
 
 MARGIN, PADDING, BETWEEN = 20.0, 12.0, 26.0
@@ -85,7 +85,7 @@ def _stripes(scene: Scene, y: float, pitch: float) -> tuple[list[Frame], list[Bo
     return [*frames, *groups], boxes, max(MARGIN, x - BETWEEN)
 
 
-def _above(bundles: list[tuple[DrawnLink, ...]], areas: Mapping[str, Area], pitch: float) -> Iterator[DrawnWire]:
+def _above(bundles: list[tuple[Cable, ...]], areas: Mapping[str, Area], pitch: float) -> Iterator[DrawnWire]:
     """Yield a line per bundle from a leaf up to a spine; those of a box end in the order of where they lead."""
     pairs = [(row[0].a.device, row[0].b.device) for row in bundles]
     lower, upper = places(pairs, areas, pitch), places([(there, here) for here, there in pairs], areas)
@@ -97,11 +97,9 @@ def _above(bundles: list[tuple[DrawnLink, ...]], areas: Mapping[str, Area], pitc
         yield DrawnWire(row, points, (x1, y1 - 4), (x1, y1 - 15), name)
 
 
-def _below(
-    attachments: Iterable[DrawnLink], areas: Mapping[str, Area], grouped: Mapping[str, Area]
-) -> Iterator[DrawnWire]:
+def _below(attachments: Iterable[Cable], areas: Mapping[str, Area], grouped: Mapping[str, Area]) -> Iterator[DrawnWire]:
     """Yield the lines from the leaves down to the servers; those to servers that are shown as one are bundles."""
-    bundles: dict[tuple[str, object], list[DrawnLink]] = defaultdict(list)
+    bundles: dict[tuple[str, object], list[Cable]] = defaultdict(list)
     for link in attachments:
         bundles[link.a.device, grouped.get(link.b.device, link.b)].append(link)
     rows = [tuple(row) for row in bundles.values()]

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ailb_gen.network.fabric import Cable
 from ailb_gen.network.model import speed_text
 from ailb_gen.picture.diagram import Diagram, DrawnWire
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay
+from ailb_gen.picture.model import DrawnDevice, Overlay
 from ailb_gen.wording import plural, some
 
 SEVERITIES = ("error", "warning", "note")
@@ -58,7 +59,7 @@ def _paths(overlay: Overlay, wire: DrawnWire, names: Iterable[str]) -> tuple[int
     return tuple(number for number, path in enumerate(overlay.paths) if not own.isdisjoint(path.links))
 
 
-def is_down(overlay: Overlay, link: DrawnLink) -> bool:
+def is_down(overlay: Overlay, link: Cable) -> bool:
     """Return whether a link carries nothing: it has failed, or a device at its end."""
     return link.name in overlay.down or link.a.device in overlay.dead or link.b.device in overlay.dead
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ailb_gen.errors import UsageError
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Overlay, Picture
+from ailb_gen.network.fabric import Cable
+from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
 from ailb_gen.wording import did_you_mean, some
 
 Kind = Literal["fabric", "rail", "stripe", "device", "path"]
@@ -103,8 +104,8 @@ class Scene:
     spines: tuple[DrawnDevice, ...]
     leaves: dict[int, list[DrawnDevice]]
     servers: dict[int, list[DrawnDevice]]
-    links: tuple[DrawnLink, ...]
-    attachments: tuple[DrawnLink, ...]
+    links: tuple[Cable, ...]
+    attachments: tuple[Cable, ...]
 
     @property
     def devices(self) -> dict[str, DrawnDevice]:
@@ -160,7 +161,7 @@ def _shown(picture: Picture, view: PictureView, overlay: Overlay) -> set[str]:
     )
 
 
-def _ends(links: Iterable[DrawnLink]) -> set[str]:
+def _ends(links: Iterable[Cable]) -> set[str]:
     return {end.device for link in links for end in (link.a, link.b)}
 
 
@@ -169,9 +170,9 @@ def is_large(scene: Scene) -> bool:
     return sum(map(len, scene.leaves.values())) > LEAVES or len(bundled(scene.links)) > LINES
 
 
-def bundled(links: Iterable[DrawnLink]) -> list[tuple[DrawnLink, ...]]:
+def bundled(links: Iterable[Cable]) -> list[tuple[Cable, ...]]:
     """Return the links between the same devices in the same color as one."""
-    found: dict[tuple[str, str, str], list[DrawnLink]] = defaultdict(list)
+    found: dict[tuple[str, str, str], list[Cable]] = defaultdict(list)
     for link in links:
         found[link.a.device, link.b.device, link.color].append(link)
     return [tuple(row) for row in found.values()]

@@ -142,11 +142,9 @@ def test_maximum_ecmp(paths: int, limit: int) -> None:
     assert maximum_ecmp(paths) == limit
 
 
-def test_one_wrong_plan_is_told_once_even_on_a_large_fabric() -> None:
-    text = (
-        (EXAMPLES / "frontier" / "fabric.yaml").read_text(encoding="utf-8").replace("first_port: 32", "first_port: 8")
-    )
+def test_one_wrong_plan_is_told_once_whatever_it_spoils() -> None:
+    text = (EXAMPLES / "jvd" / "fabric.yaml").read_text(encoding="utf-8")
     with pytest.raises(IntentError) as caught:
-        design_of(text)
+        design_of(text.replace("first_port: 16", "first_port: 1"))
     assert len(caught.value.problems) == 1
     assert "more like it" in str(caught.value)

@@ -53,6 +53,7 @@ def test_a_leaf_that_differs_is_of_another_kind() -> None:
         compare(graph, frozenset({number}))
 
 
+@pytest.mark.long
 @random_fabrics(25)
 @given(cases())
 def test_random_fabrics(case: Case) -> None:

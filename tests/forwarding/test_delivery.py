@@ -106,6 +106,7 @@ def test_every_node_is_followed_once_however_many_loops_there_are(monkeypatch: p
     assert [end.problem.partition(":")[0] for end in ends.values() if end != Outcome(0)] == ["forwarding loop"] * 19
 
 
+@pytest.mark.long
 @random_fabrics(40)
 @given(cases())
 def test_against_following_every_device(case: Case) -> None:

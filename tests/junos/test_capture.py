@@ -25,10 +25,13 @@ CURLY = "system {\n  host-name a;\n}\n"
         (f"{CURLY}root@:RE:0% cli\n{CURLY}", "f:4:1: 'root@:RE:0% cli' is a prompt"),
         (f"{CURLY}{{master:0}}\n{CURLY}", "f:4:1: '{master:0}' is printed around a prompt"),
         (f"{CURLY}[edit interfaces]\n{CURLY}", "f:4:1: '[edit interfaces]' is printed around a prompt"),
-        ("system {\n  host-name a;\n---(more 40%)---\n  services;\n}\n", "f:3:1: '---(more 40%)---' is what a pager"),
-        ("system {\n  host-name\n---(more)---\n  a;\n}\n", "f:3:1: '---(more)---' is what a pager"),
+        (
+            "system {\n  host-name a;\n---(more 40%)---\n  services;\n}\n",
+            "f:3:1: '---(more 40%)---' is printed by a pager",
+        ),
+        ("system {\n  host-name\n---(more)---\n  a;\n}\n", "f:3:1: '---(more)---' is printed by a pager"),
         ("system {\n  host-name a\n{master:0}\n}\n", "f:3:1: '{master:0}' is printed around"),
-        ("set a b\n--More--\nset c\n", "f:2:1: '--More--' is what a pager"),
+        ("set a b\n--More--\nset c\n", "f:2:1: '--More--' is printed by a pager"),
         ("set a b\n\nroot@l2# run show x\nset c\n", "f:3:1: 'root@l2# run show x' is a prompt"),
         ("set a b\nR2\nset c\n", "f:2:1: 'R2' is not a command of set text"),
         (

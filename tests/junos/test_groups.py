@@ -141,7 +141,7 @@ def test_groups_that_share_a_group_are_no_circle() -> None:
         lines(itself)
 
 
-@pytest.mark.untraced
+@pytest.mark.long
 def test_groups_that_ask_for_too_much() -> None:
     """Twice as much on every level."""
     names = [

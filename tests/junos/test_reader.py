@@ -298,7 +298,7 @@ def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
             "a;\n" * 1_400_000,
             "f:1:1: 4,199,999 characters, more than 4,194,304: no device's configuration is that long",
         ),
-        ("set" + " a" * 400_000, "f:1:1: 400,001 words, more than 400,000: no device's configuration has so many"),
+        ("set" + " a" * 400_000, "f:1:1: 400,001 words, more than 400,000: no device's configuration has that many"),
         ("delete a [ b ]", "f:1:1: a list with words behind it"),
     ],
 )

@@ -71,53 +71,32 @@ def test_no_artifact_directory(tmp_path: Path, make: Callable[[Path], object], r
     assert str(caught.value) == f"{root}: {reason}; {HINT}"
 
 
-def damage(name: str, text: str | bytes | None) -> Callable[[Path], None]:
-    def change(root: Path) -> None:
-        path = root / name
-        if text is None:
-            path.unlink()
-        elif isinstance(text, bytes):
-            path.write_bytes(text)
-        else:
-            path.write_text(text)
-
-    return change
+STALE = "switches/spine1.conf describes the same switch; only that one was read, delete the stale one"
 
 
 @pytest.mark.parametrize(
-    ("change", "kind", "scope", "message", "file", "line"),
+    ("file", "text", "kind", "scope", "message", "line"),
     [
-        (damage(LEAF, "system {\n  host-name x"), "unreadable", "stripe1-leaf1", "not Junos text: ", LEAF, 1),
-        (damage(LEAF, "a;\n}\n"), "unreadable", "stripe1-leaf1", "not Junos text: ", LEAF, 2),
-        (damage(LEAF, b"\xff\xfe\x00"), "unreadable", "stripe1-leaf1", "", LEAF, None),
-        (damage(LEAF, "a\0b;"), "unreadable", "stripe1-leaf1", "", LEAF, None),
-        (damage(TOPOLOGY, None), "unreadable", TOPOLOGY, "", TOPOLOGY, None),
-        (damage(TOPOLOGY, "{"), "unreadable", TOPOLOGY, "not JSON: ", TOPOLOGY, 1),
-        (damage(CABLING, None), "unreadable", CABLING, "", CABLING, None),
-        (damage(CABLING, "a,b\n"), "unreadable", CABLING, "the first line must name the columns", CABLING, 1),
-        (damage(CABLING, b"\xff"), "unreadable", CABLING, "", CABLING, None),
-        (
-            damage("switches/notes.txt", "x"),
-            "stray-file",
-            "notes.txt",
-            "not a switch's file",
-            "switches/notes.txt",
-            None,
-        ),
-        (
-            damage("switches/spine1.set", "x"),
-            "stray-file",
-            "spine1",
-            "switches/spine1.conf describes the same switch; only that one was read, delete the stale one",
-            "switches/spine1.set",
-            None,
-        ),
+        (LEAF, b"system {\n  host-name x", "unreadable", "stripe1-leaf1", "not Junos text: ", 1),
+        (LEAF, b"a;\n}\n", "unreadable", "stripe1-leaf1", "not Junos text: ", 2),
+        (LEAF, b"\xff\xfe\x00", "unreadable", "stripe1-leaf1", "", None),
+        (LEAF, b"a\0b;", "unreadable", "stripe1-leaf1", "", None),
+        (TOPOLOGY, None, "unreadable", TOPOLOGY, "", None),
+        (TOPOLOGY, b"{", "unreadable", TOPOLOGY, "not JSON: ", 1),
+        (CABLING, None, "unreadable", CABLING, "", None),
+        (CABLING, b"a,b\n", "unreadable", CABLING, "the first line must name the columns", 1),
+        (CABLING, b"\xff", "unreadable", CABLING, "", None),
+        ("switches/notes.txt", b"x", "stray-file", "notes.txt", "not a switch's file", None),
+        ("switches/spine1.set", b"x", "stray-file", "spine1", STALE, None),
     ],
 )
 def test_bad_files_become_faults(
-    tree: Path, change: Callable[[Path], None], kind: str, scope: str, message: str, file: str, line: int | None
+    tree: Path, file: str, text: bytes | None, kind: str, scope: str, message: str, line: int | None
 ) -> None:
-    change(tree)
+    if text is None:
+        (tree / file).unlink()
+    else:
+        (tree / file).write_bytes(text)
     found = [defect for defect in defects(tree) if defect.kind == kind]
     assert [(defect.kind, defect.scope) for defect in found] == [(kind, scope)]
     assert found[0].message.startswith(message) and found[0].message

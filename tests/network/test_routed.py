@@ -81,7 +81,7 @@ def test_damaged_files_are_read_as_they_are(tmp_path: Path) -> None:
         shutil.copy(GOLDEN / "lab" / name, root)
     texts = {name: (GOLDEN / "lab" / "switches" / name).read_text() for name in ("stripe1-leaf1.conf", "spine1.conf")}
     seen = 0
-    for _ in range(examples(150)):
+    for _ in range(examples(75)):
         for name, text in texts.items():
             lines = text.split("\n")
             rng.choice(DAMAGES)(rng, lines)

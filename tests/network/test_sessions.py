@@ -10,6 +10,7 @@ from tests.network.lab import LEAF, SPINE, TEXTS, changed, line_of, network
 
 LINK = ("stripe1-leaf1:et-0/0/0", "spine1:et-0/0/0")
 GROUP = "        group fabric-green {\n"
+UNIT, FAMILY = "        unit 0 {\n            family inet6;", "family inet6 {\n                unicast"
 RA = """        interface et-0/0/0.0 {
             max-advertisement-interval 30;
             min-advertisement-interval 10;
@@ -36,91 +37,56 @@ def test_all_sessions_of_the_lab_come_up() -> None:
     assert [session.a.group for session in found.up[:4]] == [0, 1, 2, 3]
 
 
-# (what is replaced, by what, the message, the line it points to: the text of the line, or None for no line)
-AT_THE_LEAF = {
-    "no port": ("    et-0/0/0 {\n", "    et-0/0/63 {\n", "the port is not configured", None),
-    "port disabled": ("    et-0/0/0 {\n", "    et-0/0/0 {\n disable;\n", "the interface is disabled", "    et-0/0/0 {"),
-    "unit disabled": (
-        "        unit 0 {\n            family inet6;",
-        "        unit 0 {\n            disable; family inet6;",
-        "the interface is disabled",
-        "    et-0/0/0 {",
-    ),
-    "another unit": ("unit 0 {", "unit 1 {", "unit 0 has no family inet6", "    et-0/0/0 {"),
-    "no inet6": ("            family inet6;", "            family inet;", "unit 0 has no family inet6", "et-0/0/0 {"),
-    "no RA": (RA, "", "no router advertisements here: the neighbor cannot discover this switch", None),
-    "no group": (
-        "                    interface et-0/0/0.0;\n",
-        "",
-        "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)",
-        "    bgp {",
-    ),
-    "no discovery": (
-        "ipv6-nd;",
-        "ipv4-nd;",
-        "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)",
-        "    bgp {",
-    ),
-    "disabled": (
-        "type external;",
-        "type external; disable;",
-        "group fabric-green is disabled",
-        "group fabric-green",
-    ),
-    "internal": (
-        "type external;",
-        "type internal;",
-        "group fabric-green is not external: auto-discovery is for single-hop EBGP",
-        "group fabric-green",
-    ),
-    "no family": (
-        "family inet6 {\n                unicast",
-        "family inet {\n                unicast",
-        "group fabric-green has no family inet6 unicast",
-        "group fabric-green",
-    ),
-    "authentication": (
-        "type external;",
-        "type external; authentication-key secret;",
-        "authentication-key in group fabric-green cannot stand together with auto-discovery",
-        "authentication-key",
-    ),
-    "multihop": (
-        "dynamic-neighbor spines-green {\n",
-        "dynamic-neighbor spines-green {\n allow ::/0;\n",
-        "allow in group fabric-green cannot stand together with auto-discovery",
-        " allow ::/0;",
-    ),
-    "no list": (
-        "            peer-as-list spines-green;\n",
-        "",
-        "group fabric-green has no peer-as-list: no neighbor is accepted",
-        "group fabric-green",
-    ),
-    "another peer AS": (
-        "peer-as-list spines-green;",
-        "peer-as 65002;",
-        "group fabric-green has no peer-as-list: spine1 in AS 65001 is not accepted",
-        "peer-as 65002",
-    ),
-    "list not defined": (
-        "peer-as-list spines-green;",
-        "peer-as-list spines;",
-        "as-list spines of group fabric-green is not defined",
-        "peer-as-list spines;",
-    ),
-    "not in the list": (
-        "as-list spines-green members 65001;",
-        "as-list spines-green members [ 65002-65009 64000 ];",
-        "spine1 is in AS 65001, which as-list spines-green does not hold",
-        "as-list spines-green members",
-    ),
-}
+NO_GROUP = "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)"
+BESIDE = "in group fabric-green cannot stand together with auto-discovery"
+PORT, LIST = "    et-0/0/0 {", "peer-as-list spines-green;"
 
 
-@pytest.mark.parametrize("case", AT_THE_LEAF)
-def test_obstacles_at_one_end(case: str) -> None:
-    old, new, message, line = AT_THE_LEAF[case]
+@pytest.mark.parametrize(
+    ("old", "new", "message", "line"),
+    [
+        # The line is that of a text, or none.
+        ("    et-0/0/0 {\n", "    et-0/0/63 {\n", "the port is not configured", None),
+        ("    et-0/0/0 {\n", "    et-0/0/0 {\n disable;\n", "the interface is disabled", PORT),
+        (UNIT, UNIT.replace("family", "disable; family"), "the interface is disabled", PORT),
+        ("unit 0 {", "unit 1 {", "unit 0 has no family inet6", PORT),
+        ("            family inet6;", "            family inet;", "unit 0 has no family inet6", "et-0/0/0 {"),
+        (RA, "", "no router advertisements here: the neighbor cannot discover this switch", None),
+        ("                    interface et-0/0/0.0;\n", "", NO_GROUP, "    bgp {"),
+        ("ipv6-nd;", "ipv4-nd;", NO_GROUP, "    bgp {"),
+        ("type external;", "type external; disable;", "group fabric-green is disabled", "group fabric-green"),
+        (
+            *("type external;", "type internal;"),
+            *("group fabric-green is not external: auto-discovery is for single-hop EBGP", "group fabric-green"),
+        ),
+        (FAMILY, FAMILY.replace("6", ""), "group fabric-green has no family inet6 unicast", "group fabric-green"),
+        (
+            *("type external;", "type external; authentication-key secret;"),
+            *(f"authentication-key {BESIDE}", "authentication-key"),
+        ),
+        (
+            *("dynamic-neighbor spines-green {\n", "dynamic-neighbor spines-green {\n allow ::/0;\n"),
+            *(f"allow {BESIDE}", " allow ::/0;"),
+        ),
+        (
+            *(f"            {LIST}\n", ""),
+            *("group fabric-green has no peer-as-list: no neighbor is accepted", "group fabric-green"),
+        ),
+        (
+            *(LIST, "peer-as 65002;"),
+            *("group fabric-green has no peer-as-list: spine1 in AS 65001 is not accepted", "peer-as 65002"),
+        ),
+        (
+            *(LIST, "peer-as-list spines;"),
+            *("as-list spines of group fabric-green is not defined", "peer-as-list spines;"),
+        ),
+        (
+            *("as-list spines-green members 65001;", "as-list spines-green members [ 65002-65009 64000 ];"),
+            *("spine1 is in AS 65001, which as-list spines-green does not hold", "as-list spines-green members"),
+        ),
+    ],
+)
+def test_obstacles_at_one_end(old: str, new: str, message: str, line: str | None) -> None:
     texts = changed(LEAF, old, new)
     at = line_of(texts, LEAF, line) if line is not None else 0
     interface = "et-0/0/0.0"

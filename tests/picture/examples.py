@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import Cable, End
 from ailb_gen.picture.build import picture_in
-from ailb_gen.picture.model import DrawnDevice, DrawnLink, Picture
+from ailb_gen.picture.model import DrawnDevice, Picture
 from tests.checks.trees import GOLDEN, fabric_of
 
 
@@ -31,7 +31,7 @@ def large(stripes: int = 6, rails: int = 4, spines: int = 8, servers: int = 20, 
     leaves = [DrawnDevice(f"s{s}-l{r}", "leaf", s, r) for s in range(1, stripes + 1) for r in range(rails)]
     hosts = [DrawnDevice(f"s{s}-h{n}", "server", s) for s in range(1, stripes + 1) for n in range(servers)]
     links = [
-        DrawnLink(
+        Cable(
             End(leaf.name, f"up{2 * at + n}"),
             End(top.name, f"down{2 * number + n}"),
             top.colors[0],
@@ -42,7 +42,7 @@ def large(stripes: int = 6, rails: int = 4, spines: int = 8, servers: int = 20, 
         for n in range(2)
     ]
     attachments = [
-        DrawnLink(End(leaf.name, f"host{at}"), End(host.name, f"gpu{leaf.rail}"), "", 400 * 10**9)
+        Cable(End(leaf.name, f"host{at}"), End(host.name, f"gpu{leaf.rail}"), "", 400 * 10**9)
         for leaf in leaves
         for at, host in enumerate(host for host in hosts if host.stripe == leaf.stripe)
     ]

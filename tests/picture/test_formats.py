@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import Cable, End
 from ailb_gen.picture.formats import laid_out, svg, svg_file
-from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, DrawnLink, Overlay, Picture, Role
+from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, Overlay, Picture, Role
 from ailb_gen.picture.style import picture_css
 from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
@@ -87,7 +87,7 @@ def test_a_device_with_a_long_name_covers_no_other(role: Role) -> None:
 def test_text_stays_text() -> None:
     evil = '<script>alert("1")</script>'
     leaf, spine = DrawnDevice(evil, "leaf", 1, 0), DrawnDevice("spine1", "spine", colors=(evil,))
-    link = DrawnLink(End(evil, "p"), End("spine1", '"><b>'), evil)
+    link = Cable(End(evil, "p"), End("spine1", '"><b>'), evil)
     wild = Picture(evil, (evil,), (leaf, spine), (link,))
     text = svg(wild, Overlay(findings={evil: {"error": 1}}, touched={evil: evil}))
     assert "<script>" not in text and "<b>" not in text

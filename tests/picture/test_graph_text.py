@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from ailb_gen.network.fabric import End
-from ailb_gen.picture.dot import dot
-from ailb_gen.picture.mermaid import MOST, mermaid
-from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, DrawnLink, Picture
+from ailb_gen.network.fabric import Cable, End
+from ailb_gen.picture.graph_text import MOST_EDGES, dot, mermaid
+from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, Picture
 from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 from tests.conftest import need_tool
@@ -50,7 +49,7 @@ def test_graphviz_sees_every_device_and_link_of_the_lab() -> None:
 def test_names_that_no_generator_makes_stay_text() -> None:
     evil = 'a"]; b [label="x\\n\n<script>'
     leaf, spine = DrawnDevice(evil, "leaf", 1, 0), DrawnDevice("spine1", "spine")
-    wild = Picture(evil, ("green",), (leaf, spine), (DrawnLink(End(evil, "p"), End("spine1", "q"), "green"),))
+    wild = Picture(evil, ("green",), (leaf, spine), (Cable(End(evil, "p"), End("spine1", "q"), "green"),))
     found = laid_out(dot(wild))
     objects = found["objects"]
     assert isinstance(objects, list)
@@ -60,11 +59,11 @@ def test_names_that_no_generator_makes_stay_text() -> None:
 
 def test_mermaid_gets_no_more_edges_than_it_takes() -> None:
     wide = large(stripes=150)
-    assert dot(wide).count(" -- ") > MOST
+    assert dot(wide).count(" -- ") > MOST_EDGES
     text = mermaid(wide)
     assert text.count(" ---") == 150
     assert "150 stripes" not in text and "8 spines" in text
-    assert mermaid(wide, NO_OVERLAY, PictureView("rail", 1)).count(" ---") <= MOST
+    assert mermaid(wide, NO_OVERLAY, PictureView("rail", 1)).count(" ---") <= MOST_EDGES
 
 
 def test_links_without_a_color_are_drawn_plain() -> None:
