@@ -107,15 +107,8 @@ def addresses(name: str) -> tuple[KernelAddress, ...]:
     for line in _file(name, "if_inet6"):
         value, _, length, _, flags, link = line.split()
         bits = int(flags, 16)
-        found.append(
-            KernelAddress(
-                link=link,
-                value=int(value, 16),
-                length=int(length, 16),
-                tentative=bool(bits & TENTATIVE),
-                duplicate=bool(bits & DUPLICATE),
-            )
-        )
+        tentative, duplicate = bool(bits & TENTATIVE), bool(bits & DUPLICATE)
+        found.append(KernelAddress(link, int(value, 16), int(length, 16), tentative, duplicate))
     return tuple(found)
 
 

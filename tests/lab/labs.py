@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from ailb_gen.emulator.fabric import EmulatedFabric
@@ -35,6 +37,14 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end, "waited for in vain"
         time.sleep(0.01)
+
+
+def let_go(lock: Path) -> None:
+    """Let go of what holds a lock until its process has ended: here that is the process of the tests."""
+    for path in list(Path("/proc/self/fd").iterdir()):
+        with suppress(FileNotFoundError):
+            if path.readlink() == lock:
+                os.close(int(path.name))
 
 
 def wired_up(name: str = "lab") -> tuple[Network, LabPlan, dict[str, LinkSettings]]:

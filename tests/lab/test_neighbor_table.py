@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from ailb_gen.errors import LabError
 from ailb_gen.lab import neighbor_table
 from ailb_gen.lab.neighbor_table import release, reserve
 from ailb_gen.lab.registry import LAB
+from tests.lab.labs import let_go
 
 
 @pytest.fixture(autouse=True)
@@ -38,11 +39,7 @@ def lab(folder: Path) -> Iterator[Path]:
     """A lab that runs."""
     with locked(folder, LAB):
         yield folder
-    # What holds the lock until its process has ended.
-    for path in list(Path("/proc/self/fd").iterdir()):
-        with suppress(FileNotFoundError):
-            if path.readlink() == folder / LAB.file:
-                os.close(int(path.name))
+    let_go(folder / LAB.file)
 
 
 def test_a_small_lab_touches_nothing(limits: Path, tmp_path: Path) -> None:

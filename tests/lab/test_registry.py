@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,19 +10,12 @@ import pytest
 from ailb_gen.background import locked
 from ailb_gen.errors import UsageError
 from ailb_gen.lab.registry import LAB, Lab, directory, find, forget, home, labs
+from tests.lab.labs import let_go
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-
-
-def release(name: str) -> None:
-    """Let go of what holds a lock until its process has ended: here that is the process of the tests."""
-    for path in list(Path("/proc/self/fd").iterdir()):
-        with suppress(FileNotFoundError):
-            if path.readlink() == directory(name) / LAB.file:
-                os.close(int(path.name))
 
 
 def test_labs_that_run(tmp_path: Path) -> None:
@@ -41,8 +32,8 @@ def test_labs_that_run(tmp_path: Path) -> None:
                 find(None)
             with pytest.raises(UsageError, match="no lab 'twoo' runs; did you mean 'two'"):
                 find("twoo")
-    release("one")
-    release("two")
+    for name in ("one", "two"):
+        let_go(directory(name) / LAB.file)
 
     assert list(labs()) == []
     forget("one")
@@ -54,7 +45,7 @@ def test_a_lab_that_starts() -> None:
         assert [lab.name for lab in labs()] == ["one"]
         with pytest.raises(UsageError, match="the lab one is still starting; try again"):
             find("one")
-    release("one")
+    let_go(directory("one") / LAB.file)
 
 
 def test_without_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
