@@ -108,14 +108,15 @@ class Connection:
         progress: Progress,
     ) -> CheckReport:
         from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
-        from ailb_gen.deploy.verification import run_of
+        from ailb_gen.checks.model import Run
         from ailb_gen.report.check_report import CheckReport
         from ailb_gen.report.judge import judge
 
         on = self.context
         with progress("looking", len(on.roles)) as advance:
             results = observe(on, advance)
-        run = run_of(on.intent.fabric.name, on.intent.source.file, str(on.inputs.artifacts), on.roles, results, notes)
+        names = (on.intent.fabric.name, on.intent.source.file, str(on.inputs.artifacts))
+        run = Run(*names, tuple(sorted(on.roles.items())), tuple(results), notes=notes)
         verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit, "error")
         return CheckReport(verdict, command, self._pictured() if html else None)
 

@@ -25,17 +25,20 @@ def deviations(
     expected: Mapping[Subject, Expected],
     observed: Mapping[Subject, Observed],
     holds: Callable[[Expected, Observed], bool] = operator.eq,
+    extra: bool = True,
 ) -> list[Deviation[Subject, Expected, Observed]]:
     """Return every subject, in order, whose observed value does not satisfy the expected one.
 
-    A subject that only one of the two has always deviates. `holds` compares values that are not plainly equal.
+    A subject that only one of the two has always deviates; without `extra`, only one that is expected. `holds` compares
+    values that are not plainly equal.
     """
     wrong = [
         Deviation(subject, want, have)
         for subject, want in expected.items()
         if (have := observed.get(subject)) is None or not holds(want, have)
     ]
-    wrong += [Deviation(subject, None, have) for subject, have in observed.items() if subject not in expected]
+    if extra:
+        wrong += [Deviation(subject, None, have) for subject, have in observed.items() if subject not in expected]
     return sorted(wrong, key=_subject)
 
 

@@ -1,4 +1,7 @@
-"""Compute the fabric that the intent asks for, with what it takes out of service, from the intent alone."""
+"""Compute the fabric that the intent asks for, with what it takes out of service, from the intent alone.
+
+Independently of this, `ailb_gen.deploy.switch_state` expects of devices what their files bring about.
+"""
 
 from __future__ import annotations
 

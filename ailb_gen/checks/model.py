@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from ailb_gen.checks.context import Context
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.subjects import Subject, default_subjects
 from ailb_gen.checks.subjects import device as device_subject
 from ailb_gen.errors import Place
-from ailb_gen.network.model import Switch
 from ailb_gen.redact.text import redact
+
+if TYPE_CHECKING:
+    # Importing it takes long, and a device needs no more of a check than its findings.
+    from ailb_gen.checks.context import Context
+    from ailb_gen.network.model import Switch
 
 
 class Severity(IntEnum):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ailb_gen.cli.push_report import Pages
     from ailb_gen.deploy.artifacts import Trust
     from ailb_gen.deploy.planning import Plan
-    from ailb_gen.deploy.push import Limits, PushOptions
+    from ailb_gen.deploy.push import PushOptions
     from ailb_gen.deploy.wave import RunReport
 
 
@@ -118,9 +118,9 @@ def deploy(
     """
     from ailb_gen.deploy.approval import Approval
     from ailb_gen.deploy.plan_file import read_plan
-    from ailb_gen.deploy.push import PushOptions
+    from ailb_gen.deploy.push import Limits, PushOptions
 
-    limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
+    limits = Limits(confirm_minutes, verify_timeout, max_failures, minute)
     approved = read_plan(plan) if plan is not None else None
     approval = Approval(plan, approved, plan_signature, allowed_signers)
     signed = plan_signature is not None or allowed_signers is not None
@@ -208,9 +208,9 @@ def rollback(
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
-    from ailb_gen.deploy.push import PushOptions
+    from ailb_gen.deploy.push import Limits, PushOptions
 
-    limits = _limits(confirm_minutes, verify_timeout, max_failures, minute)
+    limits = Limits(confirm_minutes, verify_timeout, max_failures, minute)
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     options = PushOptions(limits, min_paths=min_paths, as_is=tuple(as_is or ()))
     pages = _pages(reports, "rollback", place)
@@ -277,17 +277,6 @@ def _check_together(
         raise UsageError("--resume continues what was begun: omit --limit and --dry-run")
     if not resume and (run or as_is):
         raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
-
-
-def _limits(minutes: int, verify_s: int, failures: int, minute_s: float) -> Limits:
-    from ailb_gen.deploy.push import Limits
-
-    if verify_s >= minutes * minute_s:
-        raise UsageError(
-            f"--verify-timeout {verify_s} is no less than --confirm-minutes {minutes}: devices would roll the change "
-            f"back before it is verified; allow more minutes or less time to verify"
-        )
-    return Limits(minutes, float(verify_s), failures, minute_s)
 
 
 def _show(pages: Pages, found: Plan) -> None:

@@ -14,14 +14,12 @@ from pathlib import Path, PurePath
 from stat import S_ISREG, S_IXUSR
 from typing import Any, Literal
 
-from lxml.etree import _Element
-
 from ailb_gen.confined import private_directory, remove_below, write_below
 from ailb_gen.deploy.servers.files import Tree, files_of
 from ailb_gen.deploy.servers.script import observe
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.switch_driver import SwitchDriver
-from ailb_gen.deploy.switch_state import alarms, announcing, bgp_sessions
+from ailb_gen.deploy.switch_state import alarms, announcing, bgp_sessions, text_in
 from ailb_gen.design.model import Design, Link
 from ailb_gen.errors import IntentError, OutputError, UsageError
 from ailb_gen.hosts.model import Host
@@ -245,15 +243,11 @@ def _shown(path: str, content: bytes) -> bytes:
 def lldp(switch: SwitchDriver) -> tuple[LldpNeighbor, ...]:
     """Read `show lldp neighbors` (get-lldp-neighbors-information)."""
     reply = switch.ask("get-lldp-neighbors-information")
-
-    def text(entry: _Element, *names: str) -> str:
-        return next((found.strip() for name in names if (found := entry.findtext(name))), "")
-
     return tuple(
         LldpNeighbor(
-            text(entry, "lldp-local-port-id", "lldp-local-interface"),
-            text(entry, "lldp-remote-system-name"),
-            text(entry, "lldp-remote-port-id", "lldp-remote-port-description"),
+            text_in(entry, "lldp-local-port-id", "lldp-local-interface"),
+            text_in(entry, "lldp-remote-system-name"),
+            text_in(entry, "lldp-remote-port-id", "lldp-remote-port-description"),
         )
         for entry in reply.iter("lldp-neighbor-information")
     )
@@ -330,14 +324,14 @@ def check_target(out: Path, fabric: str) -> Mapping[str, str]:
     if found is None:
         try:
             if out.exists() and any(out.iterdir()):
-                raise OutputError(f"{out}: the directory holds what 'ailb-gen collect' did not write; {hint}")
+                raise OutputError(f"{out}: the directory holds files that 'ailb-gen collect' did not write; {hint}")
         except OSError as error:
             raise OutputError(f"{out}: cannot be read: {error.strerror}; {hint}") from error
         return {}
     if not found.collected:
-        raise OutputError(f"{out}: the directory holds what 'ailb-gen generate' wrote; {hint}")
+        raise OutputError(f"{out}: the directory holds the output of 'ailb-gen generate'; {hint}")
     if found.fabric != fabric:
-        raise OutputError(f"{out}: the directory holds what was collected from the fabric {found.fabric!a}; {hint}")
+        raise OutputError(f"{out}: the directory holds files collected from the fabric {found.fabric!a}; {hint}")
     return found.files
 
 

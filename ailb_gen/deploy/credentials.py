@@ -240,7 +240,7 @@ def _command(reference: CommandReference, timeout_s: float) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
-        raise CredentialError(f"{reference} printed what is not UTF-8 text") from None
+        raise CredentialError(f"{reference} printed text that is not UTF-8") from None
 
 
 class KeyFileError(Exception):

@@ -38,7 +38,7 @@ NOTHING_MORE = "nothing more was changed; free space there first"
 class RunTask:
     """The task of a run: its identifier and kind, the target of each switch, the run that it rolls back.
 
-    `old` are the fingerprints of what devices had before, where an earlier part of the run has recorded them; `leg`
+    `old` are the fingerprints of what devices had before, where an earlier part of the run has recorded them; `attempt`
     counts the parts.
     """
 
@@ -47,7 +47,7 @@ class RunTask:
     source: Callable[[str], ConfigurationSource]
     undoes: str = ""
     old: Mapping[str, str] = field(default_factory=dict)
-    leg: int = 0
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ class Deployment:
         found = only._plan(source)
         for name, digest in found.digests.items():
             if past.devices[name] != digest:
-                raise UsageError(f"{ended} what would be changed on {name} is not what was approved; start another one")
+                raise UsageError(f"{ended} the change on {name} is not the approved one; start another one")
         left = past.left
-        done = only._carry_out(found, RunTask(past.run, past.kind, source, past.undoes, left.old, left.leg + 1))
+        done = only._carry_out(found, RunTask(past.run, past.kind, source, past.undoes, left.old, left.attempt + 1))
         return replace(done, results={**report.results, **done.results})
 
     def confirm(self, given: str = "") -> RunReport:
@@ -103,7 +103,7 @@ class Deployment:
         past = recorded_run(self.state, given, lambda past: not past.dry)
         if not past.left.devices:
             raise UsageError(f"{past} left nothing to confirm")
-        self.options.tell(f"confirming what {past} left pending")
+        self.options.tell(f"confirming the pending changes of {past}")
         return self._settle(past, past.left.devices, done=True)
 
     def rollback(self, given: str = "") -> RunReport:
@@ -123,7 +123,7 @@ class Deployment:
         if not confirmed and not past.left.devices:
             raise UsageError(f"{past} changed nothing that could be rolled back")
         self._announce(past, len(confirmed))
-        if servers and not self.options.approve(f"Restore what {some(servers)} had before?"):
+        if servers and not self.options.approve(f"Restore the previous files of {some(servers)}?"):
             return RunReport(past.run, stopped="it was not approved")
         report = self._settle(past, (), done=True, also=servers)
         report.about = past.run
@@ -159,13 +159,12 @@ class Deployment:
         return Deployment(replace(self.session, picked=picked), self.state, replace(self.options, limits=limits))
 
     def _announce(self, past: RecordedRun, confirmed: int) -> None:
-        """Print which run is rolled back, and what that means."""
         what = [f"{len(past.left.devices)} unsettled"] if past.left.devices else []
         what += [f"{confirmed} confirmed"] if confirmed else []
         self.options.tell(f"rolling back {past}: {' and '.join(what)}")
         if past.is_rollback:
             undone = past.undoes or "before it"
-            self.options.tell(f"this puts back what the run {undone} had changed: {past} was its rollback")
+            self.options.tell(f"this restores the changes of the run {undone}: {past} was its rollback")
 
     def _way_back(self, past: RecordedRun) -> Callable[[str], ConfigurationSource]:
         """Return the configurations of a rollback. Raises UsageError when an older version did not record its run."""
@@ -191,7 +190,7 @@ class Deployment:
         if len(lost) > self.options.limits.failures:
             raise DeployError("\n".join(["nothing was changed:", *once(found.errors[name] for name in lost)]))
         if not found.waves:
-            if job.leg:
+            if job.attempt:
                 # Nothing is left to do of a run that was resumed.
                 with closing(self._log(job.run)) as log:
                     log.write("done", outcomes={})
@@ -207,16 +206,17 @@ class Deployment:
                 log.keep(self.options.kept)
                 log.write("begin", **self._begun(job, approved), digests=found.digests)
                 old = {**{name: look.fingerprint for name, look in found.devices.items()}, **job.old}
-                make = self.session.transactions(job.run, job.source, old, dict.fromkeys(old, job.leg), found.digests)
-                report = Rollout(Push(self.session.pool, log, self.options, len(lost)), make, found).run(old, job.leg)
+                attempts = dict.fromkeys(old, job.attempt)
+                make = self.session.transactions(job.run, job.source, old, attempts, found.digests)
+                push = Push(self.session.pool, log, self.options, len(lost))
+                report = Rollout(push, make, found).run(old, job.attempt)
             except OutputError as error:
-                raise OutputError(f"{error}; {NOTHING_MORE if job.leg else NOTHING}") from error
+                raise OutputError(f"{error}; {NOTHING_MORE if job.attempt else NOTHING}") from error
             report.refused.update({name: str(found.errors[name]) for name in lost})
             _write_done(log, report)
         return report
 
     def _log(self, run: str) -> RunLog:
-        """Open the record of a run. Raises OutputError."""
         try:
             log = RunLog(self.state, run, self.session.mask)
         except OutputError as error:
@@ -249,7 +249,7 @@ class Deployment:
         strange = [name for name in as_is if name not in left.devices]
         if strange:
             raise UsageError(f"--as-is {some(strange)}: {past} did not leave it unsettled")
-        wave = Wave("what was interrupted", tuple(n for n in (*left.devices, *also) if n not in as_is))
+        wave = Wave("interrupted devices", tuple(n for n in (*left.devices, *also) if n not in as_is))
         report = RunReport(past.run)
         if not wave.devices and not as_is:
             return report
@@ -273,7 +273,7 @@ class Deployment:
                 report.results.update({name: DeviceResult(DeviceOutcome.AS_IS) for name in as_is})
             if wave.devices:
                 self.options.tell(f"settling {some(wave.devices)}")
-                make = self.session.transactions(past.run, lambda name: unchanged, left.old, left.legs, {})
+                make = self.session.transactions(past.run, lambda name: unchanged, left.old, left.attempts, {})
                 transactions = {name: make(name, ExpectedState(name)) for name in wave.devices}
                 push = Push(self.session.pool, log, self.options)
                 report.results.update(WaveRun(push, wave, transactions).settle(frozenset(keep)))
@@ -296,7 +296,7 @@ def _write_done(log: RunLog, report: RunReport) -> None:
 def _ambiguous(state: StateDirectory, past: RecordedRun) -> str:
     """Return which runs may be meant when the last one was a rollback."""
     reason = f"{past} was itself a rollback"
-    ways = [f"'rollback … {past.run}' puts back on what it took back"]
+    ways = [f"'rollback … {past.run}' restores what it took back"]
     if past.undoes in state.runs():
         reason += f", of the run {past.undoes}"
         left = remaining_changes(state, RecordedRun(past.undoes, state.events(past.undoes)))

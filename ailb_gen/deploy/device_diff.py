@@ -134,10 +134,10 @@ class SwitchDiff:
     """A switch as it was found: the fingerprint of its configuration, what it does, and what is up and wrong on it.
 
     `commands` make of it what its file asks for, secrets replaced, and `digest` identifies them as they are; `after`
-    is what it will do then. `up` are the logical interfaces with an established session. `unmanaged` are its unmanaged
-    statements that act, also after a push, `warnings` the reasons why the next push may not reach it; `lines` are the
-    lines of the file that the commands come from, 0 for none. `first`: whole entries go, and no commit in its history
-    is this program's.
+    is what it will do then. `up` are the logical interfaces with an established session. `unmanaged` are the effects
+    of its unmanaged statements, also after a push, each with its statement if it has one; `warnings` are the reasons
+    why the next push may not reach it; `lines` are the lines of the file that the commands come from, 0 for none.
+    `first`: whole entries go, and no commit in its history is this program's.
     `compared` are the rows of the comparison, packed. The fingerprint and the rows are empty where nothing needs them.
     """
 
@@ -149,7 +149,7 @@ class SwitchDiff:
     up: frozenset[str]
     alarms: frozenset[str]
     digest: str
-    unmanaged: tuple[str, ...] = ()
+    unmanaged: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
     compact_edits: tuple[Edit | str, ...] = ()
@@ -254,7 +254,7 @@ def _compared(
         acting = acting_of(name, target)
         after = model_of(name, acting)
     del target
-    others: tuple[str, ...] = ()
+    others: dict[str, str] = {}
     if file_source is not None:
         alone = acting_of(name, file_source.file())
         others = unmanaged_effects(
@@ -272,8 +272,12 @@ def _compared(
         lines=lines,
         compact_edits=edits,
         compared=compared,
-        unmanaged=tuple(redact(f"set {text}").removeprefix("set ") for text in others),
+        unmanaged={_shown(text): _shown(statement) for text, statement in others.items()},
     )
+
+
+def _shown(statement: str) -> str:
+    return redact(f"set {statement}").removeprefix("set ")
 
 
 def _lines(change: Change, target: Node) -> Iterator[int]:

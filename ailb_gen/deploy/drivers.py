@@ -212,24 +212,21 @@ class _PyezDriver:
     def lock(self) -> None:
         if self.locked:
             return
-        device = self._open
         # Not by PyEZ's cu.lock(): to that, silence is another session's lock.
         with translated(self.name, Phase.LOCK, "lock-configuration"):
-            device.rpc.lock_configuration()
+            self._open.rpc.lock_configuration()
         self.locked = True
 
     def unlock(self) -> None:
         if not self.locked:
             return
-        device = self._open
         with translated(self.name, Phase.UNLOCK, "unlock-configuration"):
-            device.rpc.unlock_configuration()
+            self._open.rpc.unlock_configuration()
         self.locked = False
 
     def load_rollback(self, number: int) -> None:
-        device = self._open
         with translated(self.name, Phase.ROLLBACK, "load-configuration"):
-            device.cu.rollback(number, ignore_warning=True)
+            self._open.cu.rollback(number, ignore_warning=True)
 
     def before(self, number: int) -> str:
         reply = ask(self._open, self.name, Phase.READ, "get-rollback-information", rollback=str(number), format="text")
@@ -237,9 +234,8 @@ class _PyezDriver:
         return text_of(self.name, "".join(one.text or "" for one in found), "get-rollback-information")
 
     def check(self) -> None:
-        device = self._open
         with translated(self.name, Phase.CHECK, "commit-configuration"):
-            passed = device.cu.commit_check()
+            passed = self._open.cu.commit_check()
         if passed is not True:
             # PyEZ returns the error instead of raising it when ncclient raised it.
             raise RequestRefusedError(self.name, Phase.CHECK, " ".join(str(passed.get("message", passed)).split()))
@@ -262,9 +258,8 @@ class PyezDriver(_PyezDriver):
         self.device = device
 
     def _configuration(self, database: str) -> str:
-        device = self._open
         with translated(self.name, Phase.READ, "get-configuration"):
-            reply = device.rpc.get_config(options={"format": "text", "database": database})
+            reply = self._open.rpc.get_config(options={"format": "text", "database": database})
         return text_of(self.name, reply)
 
     def running(self) -> str:
@@ -274,19 +269,16 @@ class PyezDriver(_PyezDriver):
         return self._configuration("candidate")
 
     def load(self, commands: str) -> None:
-        device = self._open
         with translated(self.name, Phase.LOAD, "load-configuration"):
-            device.cu.load(commands, format="set", ignore_warning=True)
+            self._open.cu.load(commands, format="set", ignore_warning=True)
 
     def compare(self) -> str:
-        device = self._open
         with translated(self.name, Phase.LOAD, "get-configuration"):
-            return (device.cu.diff(ignore_warning=True) or "").strip()
+            return (self._open.cu.diff(ignore_warning=True) or "").strip()
 
     def commit(self, log: str, confirm_minutes: int | None = None) -> None:
-        device = self._open
         with translated(self.name, Phase.COMMIT, "commit-configuration"):
-            device.cu.commit(comment=log, confirm=confirm_minutes, ignore_warning=True)
+            self._open.cu.commit(comment=log, confirm=confirm_minutes, ignore_warning=True)
 
 
 class NapalmDriver(_PyezDriver):
@@ -349,7 +341,6 @@ class NapalmDriver(_PyezDriver):
 
 
 def _no_hello(error: Exception) -> str:
-    """Return why there is a login and no NETCONF session."""
     if isinstance(error, AnswerError):
         return f"{NO_SESSION}: its hello cannot be read: {error}"
     return f"{NO_SESSION}: its hello cannot be read" if isinstance(error, LxmlError) else NO_SESSION

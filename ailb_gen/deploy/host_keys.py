@@ -29,7 +29,6 @@ from paramiko.ssh_exception import SSHException
 from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.login import SshRoute, route
 from ailb_gen.deploy.resource_limits import connect
-from ailb_gen.design.devices import Kind
 from ailb_gen.errors import DeployError
 from ailb_gen.redact.known import causes
 
@@ -237,7 +236,6 @@ class SshEndpoint:
     """The address of a device, and its known host keys; `keys` are those that can be checked."""
 
     name: str
-    kind: Kind
     port: int
     route: SshRoute
     known: Known
@@ -274,7 +272,7 @@ class HostKeys:
             known = files.lookup(way.hostname, target.port)
         keys = sorted((key for key in known.keys if key.kind in USABLE), key=lambda key: USABLE.index(key.kind))
         timeout = float(target.options.connect_timeout_s)
-        found = SshEndpoint(target.name, target.kind, target.port, way, known, tuple(keys), timeout, self.stop)
+        found = SshEndpoint(target.name, target.port, way, known, tuple(keys), timeout, self.stop)
         if found.keys:
             return found
         if known.keys or known.authorities:

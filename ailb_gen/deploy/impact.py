@@ -76,7 +76,8 @@ def touched(fabric_model: FabricModel, look: SwitchDiff) -> SwitchImpact:
     # Only a prefix that the switch has an address in is advertised.
     routes = _advertised(look.before) ^ _advertised(look.after)
     colors |= {route.color for route in routes if route.color is not None}
-    servers = {server for server, port in fabric_model.servers.get(look.name, ()) if _serves(look, port)}
+    ports = fabric_model.servers.get(look.name, ())
+    servers = {server for server, port in ports if _seen(look.before, port) != _seen(look.after, port)}
     return SwitchImpact(tuple(sessions), tuple(sorted(colors)), tuple(sorted(servers)))
 
 
@@ -111,14 +112,8 @@ def _plain(port: Port | None) -> Port | None:
     return replace(port, description="") if port is not None else None
 
 
-def _serves(look: SwitchDiff, port: str) -> bool:
-    """Return whether what a server sees of a switch changes: its port, the IRBs, their router advertisements."""
-    before, after = (_seen(switch, port) for switch in (look.before, look.after))
-    return before != after
-
-
 def _seen(switch: Switch, port: str) -> object:
-    """Return all that a server behind a port sees of a switch."""
+    """Return all that a server behind a port sees of a switch: its port, the IRBs, their router advertisements."""
     announced = {name: row for name, row in switch.advertisements.items() if name.startswith("irb.")}
     vlans = [replace(vlan, description="") for vlan in switch.vlans]
     return _plain(switch.ports.get(port)), _plain(switch.ports.get("irb")), announced, vlans
@@ -133,9 +128,10 @@ def traffic(before: FabricModel, after: FabricModel, waves: Sequence[Wave], touc
     new = Routing(after.network) if touched else old
     spines = {wave.name: wave for wave in waves if before.roles.get(wave.devices[0]) == "spine"}
     baseline = Baseline(old, _destinations(old, before)) if old.graph.sessions.up else None
+    arriving, pairs = zip(_reached(old, before), _reached(new, after), strict=True)
     return TrafficImpact(
-        arriving=(_arriving(old, before), _arriving(new, after)),
-        pairs=(_pairs(old, before), _pairs(new, after)),
+        arriving=arriving,
+        pairs=pairs,
         up=(len(old.graph.sessions.up), len(new.graph.sessions.up)),
         waves={name: _away(baseline, wave) for name, wave in spines.items()} if baseline is not None else {},
     )
@@ -157,14 +153,11 @@ def _destinations(routing: Routing, fabric_model: FabricModel) -> dict[int, tupl
     return found
 
 
-def _pairs(routing: Routing, fabric_model: FabricModel) -> int:
-    """Count the pairs of a leaf and a prefix of another leaf."""
-    found = _destinations(routing, fabric_model)
-    return sum(len(row) for row in found.values()) * max(0, len(found) - 1)
+def _reached(routing: Routing, fabric_model: FabricModel) -> tuple[int, int]:
+    """Count the pairs of a leaf and a prefix of another leaf: those with a next hop, and all.
 
-
-def _arriving(routing: Routing, fabric_model: FabricModel) -> int:
-    """Count the pairs whose leaf has a next hop for the prefix; one leaf stands for all of its class."""
+    One leaf stands for all of its class.
+    """
     graph, found = routing.graph, _destinations(routing, fabric_model)
     together = Counter(graph.class_of[leaf] for leaf in found)
     count = 0
@@ -176,4 +169,4 @@ def _arriving(routing: Routing, fabric_model: FabricModel) -> int:
                 if state.nodes.get(number, EMPTY).selection.best:
                     count += leaves - apart[number]
             count += sum(1 for leaf in alone if leaf != owner and held(graph, state, leaf).selection.best)
-    return count
+    return count, sum(map(len, found.values())) * max(0, len(found) - 1)

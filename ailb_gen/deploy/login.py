@@ -64,12 +64,10 @@ class _UserConfig(SSHClientConfig):
     _no_split = {*SSHClientConfig._no_split, "proxyjump"}  # noqa: RUF012
 
     def expanded(self, option: str) -> str:
-        """Return a value with its `%` expanded; empty for none."""
         return self._expand_val(str(self.get(option) or ""))
 
     @property
     def identity_files(self) -> tuple[Path, ...]:
-        """The files of IdentityFile, in order."""
         names: Any = self.get("IdentityFile", ())
         return tuple(Path(self._expand_val(name)).expanduser() for name in names)
 
@@ -208,13 +206,12 @@ def log_in(reach: SshReach) -> tuple[paramiko.SSHClient, BoundedSocket]:
         stage = "during" if transport is not None and transport.initial_kex_done else "before"
         client.close()
         connection.close()
-        raise _failed(reach, error, connection, stage) from None
+        raise _failed(reach, error, connection.ended, stage) from None
     connection.trust()
     return client, connection
 
 
 def _keys(reach: SshReach) -> list[paramiko.PKey]:
-    """Open the key file of a login. Raises DeviceError."""
     login = reach.credentials
     if login.key_file is None:
         return []
@@ -233,9 +230,10 @@ def _named(reach: SshReach) -> list[str]:
     return [str(file) for file in reach.identity_files if file.is_file()]
 
 
-def _failed(reach: SshReach, error: Exception, connection: BoundedSocket | None = None, stage: str = "") -> DeviceError:
-    reason, hint = _diagnosis(reach, error, connection.ended if connection is not None else "", stage)
-    return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: {reason}", hint)
+def _failed(reach: SshReach, error: Exception, ended: str = "", stage: str = "") -> DeviceError:
+    reason, hint = _diagnosis(reach, error, ended, stage)
+    shared = f"{reason}; {hint}" if hint else reason
+    return DeviceError(reach.name, Phase.CONNECT, f"{reach.address}: {reason}", hint, shared)
 
 
 def _diagnosis(reach: SshReach, error: Exception, ended: str, stage: str) -> tuple[str, str]:

@@ -108,7 +108,6 @@ class _NetconfSession(SSHSession):  # type: ignore[misc]
         self._watch = connection.watch
 
     def start_on(self, client: paramiko.SSHClient, timeout_s: float) -> None:
-        """Open the subsystem and exchange hellos."""
         transport = client.get_transport()
         if transport is None:
             raise AnswerError("the connection was closed")
@@ -140,16 +139,13 @@ class _NetconfSession(SSHSession):  # type: ignore[misc]
         self.rest()
 
     def rest(self) -> None:
-        """Free the memory of what was read."""
         self.parser.message = None
         self.share.rest()
 
     def message(self) -> Message:
-        """Return a message that is yet to come."""
         return Message(self.limit, self.share)
 
     def arrived(self, message: Message) -> None:
-        """Hand a message over to whoever waits for it."""
         root = message.root()
         self.share.whole()
         if root.tag not in ("hello", "rpc-reply"):
@@ -181,7 +177,6 @@ class _Framing:
         self.left = 0
 
     def parse(self, data: bytes) -> None:
-        """Take in data, and hand over the messages that are whole."""
         self.buffer += data
         while self._chunk() if self.session._base == NetconfBase.BASE_11 else self._until_end():
             pass

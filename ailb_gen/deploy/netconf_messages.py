@@ -162,7 +162,6 @@ class _TreeBuilder:
         self.blocks: list[str] = []
 
     def start(self, tag: str, attributes: Mapping[str, str], nsmap: Mapping[str | None, str]) -> None:
-        """Begin an element."""
         self.events += 1
         self.elements += 1
         self.depth += 1
@@ -196,7 +195,6 @@ class _TreeBuilder:
             self._keep(0)
 
     def end(self, tag: str) -> None:
-        """End an element."""
         self.events += 1
         self.depth -= 1
         if tag.rpartition("}")[2] == ERROR:
@@ -247,22 +245,18 @@ class _TreeBuilder:
             self.last.tail = text
 
     def comment(self, text: str) -> None:
-        """Skip a comment."""
         self.events += 1
 
     def pi(self, target: str, text: str | None = None) -> None:
-        """Skip a processing instruction."""
         self.events += 1
 
     def doctype(self, *_: object) -> NoReturn:
-        """Refuse a DTD."""
         raise AnswerError("it has a DTD")
 
     def drop(self) -> None:
-        """Free the tree."""
         self.root = self.last = None
         for one in (self.stack, self.pieces, self.blocks):
             one.clear()
 
     def close(self) -> None:
-        """End; the tree is in `root`."""
+        pass

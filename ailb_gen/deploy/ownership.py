@@ -125,7 +125,6 @@ def _is_keyword(path: Sequence[str]) -> bool:
 
 
 def _drop(root: Node, pattern: Pattern) -> None:
-    """Remove what a pattern matches."""
     for parent, word in list(_matches(root, pattern)):
         del parent.children[word]
 
@@ -148,17 +147,15 @@ def _graft(target: Node, running: Node, pattern: Pattern) -> None:
             if not fnmatchcase(child.word, glob):
                 continue
             if not rest:
-                here.children[child.word] = _twin(child, deep=True)
+                here.children[child.word] = copy(child)
                 continue
             if child.word not in here.children:
                 here.children[child.word] = _twin(child)
             stack.append((here.children[child.word], child, tuple(rest)))
 
 
-def _twin(node: Node, deep: bool = False) -> Node:
-    """Return a copy of a node, with all below it or alone."""
-    if deep:
-        return copy(node)
+def _twin(node: Node) -> Node:
+    """Return a copy of a node without all below it."""
     twin = Node(node.word, node.line, node.flags)
     twin.comment = node.comment
     return twin

@@ -59,7 +59,6 @@ def plan_text(inputs: Inputs, plan: Plan, limit: Sequence[str], min_paths: int, 
 
 
 def _body(inputs: Inputs, plan: Plan, limit: Sequence[str], min_paths: int, impact: PushImpact) -> dict[str, Any]:
-    """Return all that a plan shows."""
     traffic = impact.traffic
     return {
         "format": FORMAT,
@@ -211,14 +210,12 @@ def parse_plan(data: bytes, path: Path) -> ApprovedPlan:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return a list of texts. Raises ValueError."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise ValueError("not a list of texts")
     return tuple(value)
 
 
 def _at_least_0(value: object) -> int:
-    """Return a number that `plan --min-paths` takes. Raises ValueError."""
     if type(value) is not int or value < 0:
         raise ValueError("min_paths is not a number from 0 on")
     return value
@@ -254,7 +251,7 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
         elif found.fingerprint != fingerprint:
             wrong.append(f"the configuration of {name} has changed")
         elif found.digest != approved.changes[name] and approved.inputs == inputs.digest:
-            wrong.append(f"what would be changed on {name} is not what was planned: {_cause(approved)}")
+            wrong.append(f"the change on {name} is not the planned one: {_cause(approved)}")
         elif name not in plan.changed and approved.inputs == inputs.digest:
             wrong.append(f"{name} would not be changed: 'limit' of the plan leaves it out")
     wrong += [
@@ -274,7 +271,6 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
 
 
 def _unlike(part: str) -> str:
-    """Return a line about a part of a plan that differs from that of the present one."""
     if part == "traffic":
         return "traffic: the push would affect it in another way than the plan shows, because other switches changed"
     return f"{part}: the plan shows something else than would be pushed"

@@ -138,7 +138,7 @@ OWN_BYTES, PER_BYTE, OBJECT_BYTES = 128 << 10, 18, 64
 class Plan:
     """All devices that could be looked at, the errors of the others, and the waves of those to be changed.
 
-    `fabric_model` is the fabric as it is now;
+    `fabric_model` is the fabric as it is now.
     """
 
     switches: Mapping[str, SwitchDiff]
@@ -259,7 +259,7 @@ def _kept(switch_diff: SwitchDiff, room: Kept, size: int) -> SwitchDiff:
         raise DeviceError(
             switch_diff.name,
             Phase.READ,
-            f"what it does and what would be changed on it take too much memory, {error}, to be kept for a plan: "
+            f"its model and its change take too much memory, {error}, to be kept for a plan: "
             f"{removed:,} statements go and {added:,} come",
             "delete on it by hand what the fabric does not need, or plan fewer devices at once (--limit)",
         ) from error

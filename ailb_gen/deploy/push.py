@@ -18,7 +18,8 @@ from ailb_gen.deploy.planning import Plan
 from ailb_gen.deploy.run_history import StateDirectory, utc
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.deploy.transaction import Transaction
-from ailb_gen.errors import OutputError
+from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.progress import Progress, quiet
 
 CHANGES = "changes.jsonl"
 # Bytes of a record: of its head and tail, and of all that may be said about a device, its errors included.
@@ -28,8 +29,6 @@ KEEP_SIZE = 1
 UNSUPPORTED = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 T = TypeVar("T")
 OnFailure = Literal["stop", "rollback-all"]
-# Shows a progress bar for a number of devices, and gives the function that advances it.
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 class Watch(Protocol):
@@ -57,11 +56,6 @@ def unwatched(wave: str) -> AbstractContextManager[Watch]:
     return nullcontext(Unwatched())
 
 
-def quiet(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Show no progress."""
-    return nullcontext(lambda number: None)
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Timeouts of a push, and the number of failures that it allows.
@@ -75,6 +69,14 @@ class Limits:
     failures: int = 0
     minute_s: float = 60.0
     grace_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        """Raise UsageError where a device would take the change back before it is verified."""
+        if self.verify_s >= self.minutes * self.minute_s:
+            raise UsageError(
+                f"--verify-timeout {self.verify_s:g} is no less than --confirm-minutes {self.minutes}: devices would "
+                f"roll the change back before it is verified; allow more minutes or less time to verify"
+            )
 
 
 @dataclass(frozen=True, slots=True)

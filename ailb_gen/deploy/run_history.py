@@ -188,15 +188,15 @@ def utc(form: str) -> str:
 class UnsettledDevices:
     """Unsettled devices of a run: those that must get their new, and those that must get their old configuration.
 
-    `old` are the fingerprints of what every device of the run had before; `leg` is that of the last part of the run,
-    `legs` are those in which the devices were last changed.
+    `old` are the fingerprints of what every device of the run had before; `attempt` is that of the last part of the
+    run, `attempts` are those in which the devices were last changed.
     """
 
     to_new: tuple[str, ...]
     to_old: tuple[str, ...]
     old: Mapping[str, str]
-    leg: int = 0
-    legs: Mapping[str, int] = field(default_factory=dict)
+    attempt: int = 0
+    attempts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -211,23 +211,24 @@ def unfinished(events: Sequence[Event]) -> UnsettledDevices:
     """
     old: dict[str, str] = {}
     new: dict[str, bool] = {}
-    legs: dict[str, int] = {}
-    leg = 0
+    attempts: dict[str, int] = {}
+    attempt = 0
     for event in events:
         kind = event["event"]
         if kind == "run":
             # A resumed run looks at its devices again; what they had at first counts.
-            old, leg = {**event["old"], **old}, event["leg"]
+            old, attempt = {**event["old"], **old}, event["leg"]
         elif (step := CHANGING.get(kind)) is not None:
             if step.phase is Phase.COMMIT:
-                legs.update(dict.fromkeys(event["devices"], leg))
+                attempts.update(dict.fromkeys(event["devices"], attempt))
             new.update(dict.fromkeys(event["devices"], bool(step.ends_new)))
         elif kind == "results":
             # A device that needs attention is left open until its end was observed.
             for name, row in event["devices"].items():
                 if row[0] != DeviceOutcome.ATTENTION:
                     new.pop(name, None)
-    return UnsettledDevices(tuple(n for n in new if new[n]), tuple(n for n in new if not new[n]), old, leg, legs)
+    to_new, to_old = (tuple(name for name, ends_new in new.items() if ends_new is end) for end in (True, False))
+    return UnsettledDevices(to_new, to_old, old, attempt, attempts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,7 +282,6 @@ def _lines(file: HostFile | None) -> list[str]:
 
 
 def _shown(path: str, lines: Sequence[str]) -> list[str]:
-    """Return a file's mode and lines with every secret replaced."""
     others = redact_file(path, "\n".join(lines[1:])).split("\n") if len(lines) > 1 else []
     return [*map(redact, lines[:1]), *others]
 

@@ -24,7 +24,7 @@ NUMBER = re.compile(r"[0-9]{1,20}")
 
 def cut(text: str, mask: Callable[[str], str] = str) -> str:
     """Return the beginning of a text that a device chose, with `mask` applied, and how much is left out."""
-    more = f" … ({len(text) - LONGEST:,} letters more)" if len(text) > LONGEST else ""
+    more = f" … ({len(text) - LONGEST:,} more letters)" if len(text) > LONGEST else ""
     return f"{mask(text[:LONGEST])}{more}"
 
 

@@ -1,18 +1,24 @@
 """The state of a switch against what is expected of it: sessions, advertised prefixes, router advertisements, alarms.
 
 Every question is one RPC; names of replies and elements are those of Junos's XML output (`show … | display xml`).
+What is expected follows from all files together; `ailb_gen.checks` proves these against the intent, independently.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from lxml.etree import _Element
 
+from ailb_gen.checks import subjects as about
+from ailb_gen.checks.compare import deviations
+from ailb_gen.checks.families.devices import STATE
+from ailb_gen.checks.model import Finding
 from ailb_gen.deploy.switch_driver import LONGEST, NUMBER, DeviceError, Phase, SwitchDriver, unreadable
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.junos.interface_ranges import effective
@@ -24,6 +30,7 @@ from ailb_gen.network.model import Switch
 from ailb_gen.network.sessions import Sessions, Side, sessions
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
+from ailb_gen.redact.text import redact
 from ailb_gen.routing.speaker import direct_prefixes, originated, rules
 from ailb_gen.textio import read_text
 
@@ -33,6 +40,9 @@ MOST_ALARMS = 100
 # Rows of an answer: twenty times the sessions of a spine with 512 leaves, and more alarms than a device has parts.
 MOST_ROWS = 10_000
 SUMMARY, ROUTES = "get-bgp-summary-information", "get-route-information"
+T = TypeVar("T")
+# A route as it is sent: prefix, color community, AIGP.
+Announced = tuple[str, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,52 +96,62 @@ class ExpectedState:
 
     def deviations(self, switch: SwitchDriver) -> tuple[str, ...]:
         """Return the deviations from the expected state, in words. Raises DeviceError."""
-        return self.observe(switch)[1]
+        return tuple(finding.message for finding in self.observe(switch)[1])
 
-    def observe(self, switch: SwitchDriver) -> tuple[frozenset[str], tuple[str, ...]]:
-        """Return the interfaces whose expected session is not up, and all deviations, in words.
-
-        Raises DeviceError.
-        """
-        found = {peer.interface: peer for peer in bgp_sessions(switch)}
-        wrong = list(self._sessions(found))
-        if not wrong:
-            wrong += self._prefixes(switch, found)
-        if self.announcing:
-            silent = self.announcing - announcing(switch)
-            wrong += (f"no router advertisements are sent on {interface}" for interface in sorted(silent))
+    def observe(self, switch: SwitchDriver) -> tuple[frozenset[str], tuple[Finding, ...]]:
+        """Return the interfaces whose expected session is not up, and all deviations. Raises DeviceError."""
+        expected = {neighbor.interface: neighbor for neighbor in self.neighbors}
+        peers = {peer.interface: peer for peer in bgp_sessions(switch) if peer.interface in expected}
+        found = [
+            deviation(self.name, aspect, message, about.port(self.name, interface))
+            for interface, neighbor in expected.items()
+            for aspect, message in _session(neighbor, peers.get(interface))
+        ]
+        found += () if found else self._prefixes(switch, peers)
+        silent = self.announcing - announcing(switch) if self.announcing else ()
+        for interface in sorted(silent):
+            message = f"no router advertisements are sent on {interface}"
+            found.append(deviation(self.name, "router advertisements", message, about.port(self.name, interface)))
         new = sorted(alarms(switch) - self.alarms)
-        wrong += (f"new alarm: {alarm}" for alarm in new[:MOST_ALARMS])
+        found += (deviation(self.name, redact(alarm), f"new alarm: {alarm}") for alarm in new[:MOST_ALARMS])
         if len(new) > MOST_ALARMS:
-            wrong.append(f"{len(new) - MOST_ALARMS} new alarms more")
-        down = (row.interface for row in self.neighbors if row.interface not in found or not found[row.interface].up)
-        return frozenset(down), tuple(wrong)
+            found.append(deviation(self.name, "alarms", f"{len(new) - MOST_ALARMS} more new alarms"))
+        down = (name for name in expected if name not in peers or not peers[name].up)
+        return frozenset(down), tuple(found)
 
-    def _sessions(self, found: Mapping[str, ObservedSession]) -> Iterator[str]:
-        for neighbor in self.neighbors:
-            peer = found.get(neighbor.interface)
-            if peer is None:
-                yield f"no BGP neighbor is discovered on {neighbor.interface} (expected {neighbor.peer})"
-            elif not peer.up:
-                yield f"the session with {neighbor.peer} on {neighbor.interface} is {peer.state or 'not there'}"
-            elif peer.asn != neighbor.asn:
-                yield f"the peer on {neighbor.interface} is in AS {peer.asn}, not {neighbor.asn} ({neighbor.peer})"
-            elif peer.accepted < neighbor.prefixes:
-                accepted = f"{peer.accepted} prefixes are accepted from {neighbor.peer} on {neighbor.interface}"
-                yield f"{accepted}, it sends {neighbor.prefixes} of its own"
-
-    def _prefixes(self, switch: SwitchDriver, found: Mapping[str, ObservedSession]) -> Iterator[str]:
+    def _prefixes(self, switch: SwitchDriver, peers: Mapping[str, ObservedSession]) -> Iterator[Finding]:
+        expected = {(row.interface, row.prefix): (row.color, row.aigp) for row in self.advertised}
+        observed: dict[tuple[str, str], tuple[str | None, int | None]] = {}
         for interface in dict.fromkeys(row.interface for row in self.advertised):
-            sent = advertised(switch, found[interface].address)
-            for row in self.advertised:
-                if row.interface != interface:
-                    continue
-                got = sent.get(row.prefix)
-                if got is None:
-                    yield f"{row.prefix} is not advertised on {interface}"
-                elif got != (row.color, row.aigp):
-                    attributes = f"{_attributes(*got)}, not with {_attributes(row.color, row.aigp)}"
-                    yield f"{row.prefix} is advertised on {interface} with {attributes}"
+            sent = advertised(switch, peers[interface].address)
+            observed |= {key: sent[key[1]] for key in expected if key[0] == interface and key[1] in sent}
+        for one in deviations(expected, observed):
+            interface, prefix = one.subject
+            aspect, message = "advertisement", f"{prefix} is not advertised on {interface}"
+            if one.observed is not None:
+                attributes = f"{_attributes(*one.observed)}, not with {_attributes(*expected[one.subject])}"
+                aspect, message = "attributes", f"{prefix} is advertised on {interface} with {attributes}"
+            yield deviation(self.name, aspect, message, about.port(self.name, interface), *about.prefixes(prefix))
+
+
+def deviation(device: str, aspect: str, message: str, *subjects: about.Subject) -> Finding:
+    """Return the finding that an aspect of some subjects, of the device if none are given, is not as expected."""
+    subjects = (*(subjects or [about.device(device)]), about.setting(device, aspect))
+    return Finding(STATE.id, device, message, subjects=subjects)
+
+
+def _session(expected: ExpectedSession, peer: ObservedSession | None) -> Iterator[tuple[str, str]]:
+    """Yield how a session deviates, if it does: of its aspects the first, and the message."""
+    name, interface = expected.peer, expected.interface
+    if peer is None:
+        yield "neighbor", f"no BGP neighbor is discovered on {interface} (expected {name})"
+    elif not peer.up:
+        yield "session", f"the session with {name} on {interface} is {peer.state or 'not there'}"
+    elif peer.asn != expected.asn:
+        yield "AS", f"the peer on {interface} is in AS {peer.asn}, not {expected.asn} ({name})"
+    elif peer.accepted < expected.prefixes:
+        accepted = f"{peer.accepted} prefixes are accepted from {name} on {interface}"
+        yield "prefixes", f"{accepted}, it sends {expected.prefixes} of its own"
 
 
 def _attributes(color: str | None, aigp: int | None) -> str:
@@ -144,13 +164,13 @@ def bgp_sessions(switch: SwitchDriver) -> tuple[ObservedSession, ...]:
 
 
 def _peer(switch: SwitchDriver, entry: _Element) -> ObservedSession:
-    address = _text(entry, "peer-address")
+    address = text_in(entry, "peer-address")
     return ObservedSession(
         # An established session is shown with its port: fe80::1%et-0/0/0.0+179.
         address=address.partition("+")[0],
         interface=address.partition("+")[0].partition("%")[2],
-        asn=_number(switch, SUMMARY, "peer-as", _text(entry, "peer-as")),
-        state=_text(entry, "peer-state"),
+        asn=_number(switch, SUMMARY, "peer-as", text_in(entry, "peer-as")),
+        state=text_in(entry, "peer-state"),
         accepted=sum(
             _number(switch, SUMMARY, one.tag, (one.text or "0").strip()) for one in entry.iter("accepted-prefix-count")
         ),
@@ -162,7 +182,7 @@ def advertised(switch: SwitchDriver, address: str) -> dict[str, tuple[str | None
     reply = switch.ask(ROUTES, advertising_protocol_name="bgp", neighbor=address, extensive=True)
     found = {}
     for entry in reply.iter("rt"):
-        prefix, length = _text(entry, "rt-destination"), _text(entry, "rt-prefix-length")
+        prefix, length = text_in(entry, "rt-destination"), text_in(entry, "rt-prefix-length")
         values = [(one.text or "").strip() for one in entry.iter("community", "extended-community")]
         colors = [text for text in values if text.startswith(COLOR)]
         aigp = next(entry.iter("bgp-aigp"), None)
@@ -180,16 +200,16 @@ def announcing(switch: SwitchDriver) -> frozenset[str]:
     """
     reply = switch.ask("get-ipv6-ra-information")
     return frozenset(
-        _text(entry, "interface-name")
+        text_in(entry, "interface-name")
         for entry in reply.iter("ipv6-ra-interface")
-        if _text(entry, "ipv6-ra-advertisements-sent") not in ("", "0")
+        if text_in(entry, "ipv6-ra-advertisements-sent") not in ("", "0")
     )
 
 
 def alarms(switch: SwitchDriver) -> frozenset[str]:
     """Read `show chassis alarms` and `show system alarms`: the descriptions of what is active."""
     return frozenset(
-        _text(entry, "alarm-description")
+        text_in(entry, "alarm-description")
         for rpc in ("get-alarm-information", "get-system-alarm-information")
         for entry in _rows(switch, rpc, "alarm-detail")
     )
@@ -203,9 +223,9 @@ def _rows(switch: SwitchDriver, rpc: str, name: str) -> list[_Element]:
     return found
 
 
-def _text(entry: _Element, name: str) -> str:
-    found = entry.find(name)
-    return (found.text or "").strip()[:LONGEST] if found is not None else ""
+def text_in(entry: _Element, *names: str) -> str:
+    """Return the text of the first of some elements in an entry that has one; empty for none."""
+    return next((text.strip()[:LONGEST] for name in names if (text := entry.findtext(name))), "")
 
 
 def _number(switch: SwitchDriver, rpc: str, name: str, text: str) -> int:
@@ -252,53 +272,45 @@ class FabricModel:
     @cached_property
     def cables(self) -> Mapping[str, tuple[Cable, ...]]:
         """The cables of every switch, in order."""
-        found: dict[str, list[Cable]] = {}
-        for cable in self.links:
-            for end in (cable.a, cable.b):
-                found.setdefault(end.device, []).append(cable)
-        return {name: tuple(cables) for name, cables in found.items()}
+        return _grouped((end.device, cable) for cable in self.links for end in (cable.a, cable.b))
 
     @cached_property
     def by_device(self) -> Mapping[str, tuple[tuple[Side, Side], ...]]:
         """The sessions of every switch, its own side first."""
-        found: dict[str, list[tuple[Side, Side]]] = {}
-        for session in self.sessions.up:
-            for own, far in ((session.a, session.b), (session.b, session.a)):
-                found.setdefault(own.device, []).append((own, far))
-        return {name: tuple(rows) for name, rows in found.items()}
+        ends = ((session.a, session.b) for session in self.sessions.up)
+        return _grouped((own.device, (own, far)) for a, b in ends for own, far in ((a, b), (b, a)))
 
     def expected(self, name: str, alarms: Iterable[str] = ()) -> ExpectedState:
         """Return the expected state of a switch; `alarms` were there before and may stay."""
         neighbors, announced = [], []
         for own, far in self.by_device.get(name, ()):
-            neighbors.append(ExpectedSession(own.interface, far.device, far.asn, len(self._announced(far))))
-            announced += [ExpectedPrefix(own.interface, *row) for row in self._announced(own)]
+            theirs, ours = (self._announced(side.device, side.group) for side in (far, own))
+            neighbors.append(ExpectedSession(own.interface, far.device, far.asn, len(theirs)))
+            announced += [ExpectedPrefix(own.interface, *row) for row in ours]
         rows = self.switches[name].advertisements if name in self.switches else {}
         announcing = frozenset(interface for interface, row in rows.items() if row.prefixes)
         return ExpectedState(name, tuple(neighbors), tuple(announced), announcing, frozenset(alarms))
 
-    def _announced(self, side: Side) -> tuple[tuple[str, str | None, int | None], ...]:
-        """Return the routes that a switch's fabric-advertise sends over a session: prefix, color community, AIGP."""
-        found = self._sent.get((side.device, side.group))
-        if found is None:
-            found = self._sent[side.device, side.group] = tuple(_sent(self.switches[side.device], side.group))
-        return found
-
     @cached_property
     def servers(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
         """The servers at every switch: the name of the server and the port of the switch."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        for (server, _), end in self.attachments.items():
-            found.setdefault(end.device, []).append((server, end.port))
-        return {name: tuple(rows) for name, rows in found.items()}
+        return _grouped((end.device, (server, end.port)) for (server, _), end in self.attachments.items())
 
     @cached_property
-    def _sent(self) -> dict[tuple[str, int], tuple[tuple[str, str | None, int | None], ...]]:
-        """Cached results: they are the same for all sessions of a group, and needed at both ends."""
-        return {}
+    def _announced(self) -> Callable[[str, int], tuple[Announced, ...]]:
+        """Returns what a switch sends over every session of a group; it is needed at both ends."""
+        return cache(lambda device, group: tuple(_sent(self.switches[device], group)))
 
 
-def _sent(own: Switch, group: int) -> Iterator[tuple[str, str | None, int | None]]:
+def _grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
+    found: dict[str, list[T]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _sent(own: Switch, group: int) -> Iterator[Announced]:
+    """Yield the routes that the fabric-advertise of a switch sends over a session."""
     rule, up = rules(own, own.groups[group]), direct_prefixes(own)
     for route in own.routes:
         sent = originated(own, route, rule) if route.prefix in up else None
@@ -312,7 +324,7 @@ def acting_of(name: str, tree: Node) -> Node:
         return effective(tree)
     except UsageError as error:
         hint = "repair it on the device, or in the file that is pushed to it"
-        raise DeviceError(name, Phase.READ, f"what its configuration does is not clear: {error}", hint) from error
+        raise DeviceError(name, Phase.READ, f"the effect of its configuration is not clear: {error}", hint) from error
 
 
 def switch_of(name: str, tree: Node) -> Switch:

@@ -363,7 +363,7 @@ class ServerTransaction:
 
     def verify(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return deviations from the files."""
-        return tuple(map(str, verify(connection, self.expected)))
+        return tuple(finding.message for finding in verify(connection, self.expected))
 
     def confirm(self, connection: ServerConnection) -> None:
         """Let the files stay."""

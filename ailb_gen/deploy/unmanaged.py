@@ -62,8 +62,8 @@ class Acting:
 
 def unmanaged_effects(
     own: Switch, acting: Node, alone: Callable[[], Switch], file: Node, rights: Ownership, pool: Prefix = ANY
-) -> tuple[str, ...]:
-    """Return the unmanaged statements that change the effect of the file, in words.
+) -> dict[str, str]:
+    """Return the effects of unmanaged statements on those of the file, in words, each with its statement if it has one.
 
     `acting` and `file` are effective trees, the file by itself. `own` and `alone` are their switches;
     the second is computed only where it matters, and the lines of the file are lost for it.
@@ -71,15 +71,15 @@ def unmanaged_effects(
     """
     both = Acting(own, alone, pool)
     attached = [one for one in own.filters.attached if one.family not in OTHER_FAMILIES]
-    found = dict.fromkeys(_filters(attached, both))
-    for count, text in enumerate(_statements(both, acting, file, rights)):
+    found = dict.fromkeys(_filters(attached, both), "")
+    for count, (path, effect) in enumerate(_statements(both, acting, file, rights)):
         if len(found) >= MOST:
-            return (*found, f"more than {count:,} such statements; the others are not shown")
-        found[text] = None
-    return tuple(found)
+            return found | {f"more than {count:,} such statements; the others are not shown": ""}
+        found[f"{path}: {effect}"] = path
+    return found
 
 
-def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> Iterator[str]:
+def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> Iterator[tuple[str, str]]:
     """Compare what is owned and what the file defines by name word by word, of all else what it does."""
     meant = (*rights.owned, *_named(file))
     others: list[str] = []
@@ -89,17 +89,17 @@ def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> It
         if _below(words, rights.kept):
             continue
         if verb == "delete":
-            yield f"{path}: is in the file and has no effect"
+            yield path, "is in the file and has no effect"
         elif not _below(words, meant):
             others += [path] if verb == "set" else []
         elif verb == "set":
-            yield f"{path}: takes effect on the switch and is not in the file; look for groups and interface ranges"
+            yield path, "takes effect on the switch and is not in the file; look for groups and interface ranges"
         elif verb == "insert":
-            yield f"{path}: takes effect in another order than in the file"
+            yield path, "takes effect in another order than in the file"
     yield from _judged(others, both)
 
 
-def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
+def _judged(paths: Iterable[str], both: Acting) -> Iterator[tuple[str, str]]:
     """Yield the effects of statements that only the switch has, outside the owned parts."""
     # The first path of each, and how many more there are: a device may have any number.
     unmodeled: dict[str, tuple[str, int]] = {}
@@ -115,10 +115,10 @@ def _judged(paths: Iterable[str], both: Acting) -> Iterator[str]:
         unjudged = "it takes effect on the switch" if known is Standing.READ else ""
         effect = judge(words, both) if judge is not None else unjudged
         if effect:
-            yield f"{path}: not in the file; {effect}"
+            yield path, f"not in the file; {effect}"
     for statement, (first, more) in unmodeled.items():
         which = f"{first} and {more} more like it" if more else first
-        yield f"{which}: not in the file; {consequence(statement)}"
+        yield which, f"not in the file; {consequence(statement)}"
 
 
 def _lldp(words: Sequence[str], both: Acting) -> str:
@@ -181,7 +181,6 @@ EFFECTS: tuple[tuple[Pattern, Effect], ...] = (
 
 
 def _named(file: Node) -> Iterator[Pattern]:
-    """Yield the paths of what the file defines by name."""
     for pattern in NAMED:
         found: list[tuple[tuple[str, ...], Node]] = [((), file)]
         for glob in pattern:
@@ -226,7 +225,6 @@ def _filters(attached: Iterable[Attachment], both: Acting) -> Iterator[str]:
 
 
 def _same(attachment: Attachment, both: Acting) -> bool:
-    """Return whether the file attaches the same filters there, with the same terms."""
     names = [(family, name) for name in attachment.filters for family in (attachment.family, "any")]
     return attachment in both.alone.filters.attached and all(
         both.own.filters.defined.get(name) == both.alone.filters.defined.get(name) for name in names
@@ -267,7 +265,6 @@ def _other_port(own: SwitchManagement, port: int) -> Iterator[str]:
 
 
 def _denied(own: SwitchManagement, user: str) -> Iterator[str]:
-    """Yield the operations that the class of the login forbids."""
     name = dict(own.users).get(user, "")
     above = f"system login class {name} "
     below = [text.removeprefix(above) for text, _ in own.statements if text.startswith(above)]
@@ -278,7 +275,6 @@ def _denied(own: SwitchManagement, user: str) -> Iterator[str]:
 
 
 def _lost(before: Switch, after: Switch, user: str) -> Iterator[str]:
-    """Yield the parts of its own access that this push removes."""
     old, new = before.management, after.management
     for text in SERVICES:
         if text in before.operating and text not in after.operating:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from lxml.etree import _Element
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.checks import subjects as about
+from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.families.devices import BESIDES, DRIFT, FILES, NEXT_PUSH, REACHED, STATE
-from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.deploy.device_diff import ADD, REMOVE, REPLACE, Edit, ServerDiff, SwitchDiff, edit_of
-from ailb_gen.deploy.device_pool import ByDevice
 from ailb_gen.deploy.planning import device_diffs
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
 from ailb_gen.deploy.servers.ssh import ServerConnection
@@ -23,7 +24,7 @@ from ailb_gen.deploy.servers.verify import expected_of
 from ailb_gen.deploy.servers.verify import verify as verify_host
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, SwitchDriver, cut
-from ailb_gen.deploy.switch_state import FabricModel, read_fabric_model, switch_of
+from ailb_gen.deploy.switch_state import FabricModel, deviation, read_fabric_model, switch_of, text_in
 from ailb_gen.deploy.transaction import tree_of
 from ailb_gen.errors import Place
 from ailb_gen.network.model import Port, SwitchLoadBalancing
@@ -56,30 +57,30 @@ class ForwardingState:
     routes: Mapping[Prefix, frozenset[str]]
     balancing: SwitchLoadBalancing
 
-    def deviations(self, seen: ForwardingState) -> Iterator[str]:
-        """Yield the deviations of the observed state, in words."""
-        pairs = (("MTU", self.mtus, seen.mtus), ("IPv6 MTU", self.inet6_mtus, seen.inet6_mtus))
-        for what, expected, found in pairs:
-            for interface, mtu in expected.items():
-                if interface not in found:
-                    yield f"there is no interface {interface}"
-                elif found[interface] != mtu:
-                    yield f"the {what} of {interface} is {found[interface] or 'not shown'}, expected {mtu}"
-        for prefix, hops in self.routes.items():
-            if seen.routes[prefix] != hops:
-                many = f"{_counted(seen.routes[prefix])}, expected {_counted(hops)}"
-                yield f"{prefix} is forwarded to {many}"
-        for statement, show in BALANCING:
-            now, then = show(seen.balancing), show(self.balancing)
-            if now != then:
-                yield f"{statement}: {some(sorted(now - then))}, expected {some(sorted(then - now))}"
+    def deviations(self, name: str, observed: ForwardingState) -> Iterator[Finding]:
+        """Yield the deviations of the observed state of a switch."""
+        pairs = (("MTU", self.mtus, observed.mtus), ("IPv6 MTU", self.inet6_mtus, observed.inet6_mtus))
+        for aspect, expected, found in pairs:
+            for mtu in deviations(expected, found, extra=False):
+                message = f"the {aspect} of {mtu.subject} is {mtu.observed or 'not shown'}, expected {mtu.expected}"
+                if mtu.observed is None:
+                    message = f"there is no interface {mtu.subject}"
+                yield deviation(name, aspect, message, about.port(name, mtu.subject))
+        for route in deviations(self.routes, observed.routes):
+            hops = f"{_counted(observed.routes[route.subject])}, expected {_counted(self.routes[route.subject])}"
+            yield deviation(name, "next hops", f"{route.subject} is forwarded to {hops}", about.prefix(route.subject))
+        for aspect, show in BALANCING:
+            have, want = show(observed.balancing), show(self.balancing)
+            if have != want:
+                message = f"{aspect}: {some(sorted(have - want))}, expected {some(sorted(want - have))}"
+                yield deviation(name, aspect, message)
 
 
 def read_forwarding(name: str, switch: SwitchDriver, prefixes: Iterable[Prefix]) -> ForwardingState:
     """Read the forwarding of a switch, with the next hops of some prefixes. Raises DeviceError."""
     reply = switch.ask("get-interface-information")
-    physical = {_text(entry, "name"): _text(entry, "mtu") for entry in reply.iter("physical-interface")}
-    logical = {_text(entry, "name"): _inet6_mtu(entry) for entry in reply.iter("logical-interface")}
+    physical = {text_in(entry, "name"): text_in(entry, "mtu") for entry in reply.iter("physical-interface")}
+    logical = {text_in(entry, "name"): _inet6_mtu(entry) for entry in reply.iter("logical-interface")}
     routes = {prefix: _next_hops(switch, str(prefix)) for prefix in prefixes}
     text = switch.running()
     with ONE_AT_A_TIME:
@@ -90,8 +91,8 @@ def read_forwarding(name: str, switch: SwitchDriver, prefixes: Iterable[Prefix])
 def _next_hops(switch: SwitchDriver, prefix: str) -> frozenset[str]:
     """Read `show route forwarding-table destination PREFIX`: the outgoing interfaces."""
     reply = switch.ask("get-forwarding-table-information", family="inet6", destination=prefix)
-    entries = [entry for entry in reply.iter("rt-entry") if _text(entry, "rt-destination") == prefix]
-    return frozenset(_text(hop, "via") for entry in entries for hop in entry.iter("nh")) - {""}
+    entries = [entry for entry in reply.iter("rt-entry") if text_in(entry, "rt-destination") == prefix]
+    return frozenset(text_in(hop, "via") for entry in entries for hop in entry.iter("nh")) - {""}
 
 
 # Load balancing by the statements that are active: what it is called, and the words for it.
@@ -158,12 +159,8 @@ def _inet6_mtus(port: Port) -> Iterator[tuple[str, int]]:
 
 
 def _inet6_mtu(entry: _Element) -> str:
-    families = (one for one in entry.iter("address-family") if _text(one, "address-family-name") == "inet6")
-    return next((_text(one, "mtu") for one in families), "")
-
-
-def _text(entry: _Element, name: str) -> str:
-    return (entry.findtext(name) or "").strip()
+    families = (one for one in entry.iter("address-family") if text_in(one, "address-family-name") == "inet6")
+    return next((text_in(one, "mtu") for one in families), "")
 
 
 def _counted(interfaces: frozenset[str]) -> str:
@@ -171,52 +168,46 @@ def _counted(interfaces: frozenset[str]) -> str:
     return f"{len(interfaces)} {plural('next hop', len(interfaces))}{listed}"
 
 
-# The checks of switches.
-OF_SWITCHES = (DRIFT, BESIDES, NEXT_PUSH)
 # The most changes of a device that are reported.
 MOST = 1_000
 
 
-def deviations(
-    session: DeploySession, advance: Callable[[int], None] = lambda number: None
-) -> ByDevice[tuple[str, ...]]:
-    """Compare the observed state of the picked switches and servers with what all files together must bring about."""
+def verify(session: DeploySession, advance: Callable[[int], None] = lambda number: None) -> list[Result]:
+    """Compare the observed state of the picked devices with what all files together must bring about."""
     models = {name: switch_of(name, tree_of(name, session.inputs.text(name))) for name in session.switches}
     fabric_model = read_fabric_model(session.inputs.artifacts, models)
     graph = Graph(fabric_model.network)
     routing = Routing(fabric_model.network, graph=graph)
     prefixes = {name: sampled(routing, name) for name in session.switches if name in session.picked}
 
-    def observe(name: str, switch: SwitchDriver) -> tuple[frozenset[str], tuple[str, ...], ForwardingState]:
+    def observe(name: str, switch: SwitchDriver) -> tuple[frozenset[str], tuple[Finding, ...], ForwardingState]:
         # No alarm is part of the design: all are shown.
         return *fabric_model.expected(name).observe(switch), read_forwarding(name, switch, prefixes[name])
 
-    def observe_server(name: str, server: ServerConnection) -> tuple[str, ...]:
-        expected = expected_of(session.inputs.trees[name], session.inputs.hosts[name].profile)
-        return tuple(map(str, verify_host(server, expected)))
+    def observe_server(name: str, server: ServerConnection) -> tuple[Finding, ...]:
+        return verify_host(server, expected_of(session.inputs.trees[name], session.inputs.hosts[name].profile))
 
-    seen = session.pool.run(prefixes, observe, Phase.VERIFY, advance, keep=False)
+    switches = session.pool.run(prefixes, observe, Phase.VERIFY, advance, keep=False)
     # A session that is down is one finding, not one for each route that goes another way for it.
-    left = without(graph, ((name, one) for name, (down, _, _) in seen.good.items() for one in down))
-    found: ByDevice[tuple[str, ...]] = ByDevice(seen.bad)
-    for name, (_, wrong, forwarding) in seen.good.items():
+    left = without(graph, ((name, one) for name, (down, _, _) in switches.good.items() for one in down))
+    found: dict[str, tuple[Finding, ...]] = {}
+    for name, (_, wrong, forwarding) in switches.good.items():
         expected = expected_forwarding(fabric_model, left, name, prefixes[name])
-        found[name] = (*wrong, *expected.deviations(forwarding))
-    servers = [name for name in session.servers if name in session.picked]
-    found.update(session.pool.run(servers, observe_server, Phase.VERIFY, advance, keep=False))
-    return found
-
-
-def verify(session: DeploySession, advance: Callable[[int], None] = lambda number: None) -> list[Result]:
-    """Verify the picked devices against the files; deviations are findings."""
-    outcomes = deviations(session, advance)
-    return [unreached(outcomes.bad, len(session.roles)), state(outcomes.good)]
+        found[name] = (*wrong, *expected.deviations(name, forwarding))
+    picked = [name for name in session.servers if name in session.picked]
+    servers = session.pool.run(picked, observe_server, Phase.VERIFY, advance, keep=False)
+    found |= servers.good
+    findings = tuple(finding for _, row in sorted(found.items()) for finding in row)
+    return [unreached({**switches.bad, **servers.bad}, len(session.roles)), Result(STATE, findings, len(found))]
 
 
 def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
     """Report the devices that could not be looked at; `count` is how many there are."""
-    rows = [(name, str(error).removeprefix(f"{name}: ")) for name, error in sorted(errors.items())]
-    return Result(REACHED, tuple(Finding(REACHED.id, *row) for row in rows), count)
+    findings = [
+        _finding(REACHED, name, str(error).removeprefix(f"{name}: "), f"{error.phase}: {error.shared or error.reason}")
+        for name, error in sorted(errors.items())
+    ]
+    return Result(REACHED, tuple(findings), count)
 
 
 def drift(session: DeploySession, advance: Callable[[int], None] = lambda number: None) -> list[Result]:
@@ -226,13 +217,12 @@ def drift(session: DeploySession, advance: Callable[[int], None] = lambda number
         return tuple(of_switch(look, session.inputs.files[look.name]))
 
     switches, hosts = device_diffs(session, session.file_source, keep, advance)
-    by_check: dict[str, list[Finding]] = {check.id: [] for check in OF_SWITCHES}
-    for _, found in sorted(switches.good.items()):
-        for finding in found:
-            by_check[finding.check].append(finding)
-    errors = unreached({**switches.bad, **hosts.bad}, len(session.roles))
-    looked = [Result(check, tuple(by_check[check.id]), len(switches.good)) for check in OF_SWITCHES]
-    return [errors, *looked, edited(hosts.good)]
+    found = [finding for _, findings in sorted(switches.good.items()) for finding in findings]
+    results = [
+        Result(check, tuple(finding for finding in found if finding.check == check.id), len(switches.good))
+        for check in (DRIFT, BESIDES, NEXT_PUSH)
+    ]
+    return [unreached({**switches.bad, **hosts.bad}, len(session.roles)), *results, edited(hosts.good)]
 
 
 def of_switch(look: SwitchDiff, file: str) -> Iterator[Finding]:
@@ -242,14 +232,21 @@ def of_switch(look: SwitchDiff, file: str) -> Iterator[Finding]:
     """
     lines = dict(zip(look.commands, look.lines, strict=False))
     for edit in map(edit_of, look.compact_edits[:MOST]):
-        command, *texts = _drift(edit)
-        message, expected, found = map(cut, texts)
-        yield Finding(DRIFT.id, look.name, message, Place(file, lines.get(command) or 1), expected, found)
+        command, *rest = _drift(edit)
+        message, expected, found = map(cut, rest)
+        place = Place(file, lines.get(command) or 1)
+        yield Finding(DRIFT.id, look.name, message, place, expected, found, statement=cut(edit.statement))
     left = len(look.compact_edits) - MOST
     if left > 0:
         yield Finding(DRIFT.id, look.name, f"{left:,} more statements differ; `plan` shows them", Place(file))
-    for check, texts in ((BESIDES, [*look.unmanaged]), (NEXT_PUSH, [*look.warnings])):
-        yield from (Finding(check.id, look.name, cut(text), Place(file)) for text in texts)
+    for text, statement in look.unmanaged.items():
+        yield Finding(BESIDES.id, look.name, cut(text), Place(file), statement=cut(statement), instead=bool(statement))
+    yield from (_finding(NEXT_PUSH, look.name, text, text, Place(file)) for text in map(cut, look.warnings))
+
+
+def _finding(check: Check, device: str, message: str, aspect: str, place: Place | None = None) -> Finding:
+    subjects = (about.device(device), about.setting(device, aspect))
+    return Finding(check.id, device, message, place, subjects=subjects)
 
 
 def _drift(edit: Edit) -> tuple[str, str, str, str]:
@@ -268,26 +265,8 @@ def _drift(edit: Edit) -> tuple[str, str, str, str]:
 def edited(hosts: Mapping[str, ServerDiff]) -> Result:
     """Report every file of a server that is not as it was generated."""
     findings = [
-        Finding(FILES.id, name, f"{path} would be {change}")
+        Finding(FILES.id, name, f"{path} would be {change}", subjects=(about.device(name), about.file(path)))
         for name, look in sorted(hosts.items())
         for change, _, path in (command.partition(" ") for command in look.commands)
     ]
     return Result(FILES, tuple(findings), len(hosts))
-
-
-def state(deviations: Mapping[str, tuple[str, ...]]) -> Result:
-    """Report the deviations of devices that could be reached."""
-    findings = [Finding(STATE.id, name, text) for name, found in sorted(deviations.items()) for text in found]
-    return Result(STATE, tuple(findings), len(deviations))
-
-
-def run_of(
-    fabric: str,
-    intent: str,
-    artifacts: str,
-    roles: Mapping[str, str],
-    results: Iterable[Result],
-    notes: tuple[str, ...] = (),
-) -> Run:
-    """Return the results as what the reports are made from; `notes` stand beside the verdict."""
-    return Run(fabric, intent, artifacts, tuple(sorted(roles.items())), tuple(results), notes=notes)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
+from ailb_gen.checks.compare import summary
 from ailb_gen.deploy.device_pool import PAUSES, ByDevice, unreachable
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.push import Push, StepClock, _recorded
@@ -232,8 +233,7 @@ def _is_final(result: DeviceResult) -> bool:
 def _difference(name: str, found: tuple[str, ...] | DeviceError) -> DeviceError:
     if isinstance(found, DeviceError):
         return found
-    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    return DeviceError(name, Phase.VERIFY, f"{found[0]}{more}")
+    return DeviceError(name, Phase.VERIFY, summary(found))
 
 
 def _result(outcome: DeviceOutcome, error: DeviceError | None) -> DeviceResult:
@@ -276,10 +276,10 @@ class Rollout:
     transaction: Callable[[str, ExpectedState], Transaction[Any]]
     plan: Plan
 
-    def run(self, old: Mapping[str, str], leg: int = 0) -> RunReport:
+    def run(self, old: Mapping[str, str], attempt: int = 0) -> RunReport:
         """Check the change on every device, then push the waves; `old` are the fingerprints that the run began with.
 
-        `leg` counts how often it was resumed. Raises OutputError when nothing can be recorded, before any change.
+        `attempt` counts how often it was resumed. Raises OutputError when nothing can be recorded, before any change.
         """
         report = RunReport(self.push.log.run)
         waves = self.plan.waves
@@ -287,7 +287,7 @@ class Rollout:
         self.push.log.write(
             "run",
             waves=[[wave.name, list(wave.devices)] for wave in waves],
-            leg=leg,
+            leg=attempt,
             old={name: old[name] for name in names},
         )
         if self._check(names, report) and not self.push.options.dry_run:
@@ -296,7 +296,6 @@ class Rollout:
         return report
 
     def _check(self, names: Sequence[str], report: RunReport) -> bool:
-        """Check everything before anything is changed; return whether to go on."""
         transactions = {name: self.transaction(name, self.plan.fabric_model.expected(name)) for name in names}
         with self.push.options.progress("checking", len(names)) as advance:
             found = self.push.check(transactions, advance)
@@ -337,7 +336,6 @@ class Rollout:
         return {name: self.transaction(name, then.expected(name, alarms.get(name, ()))) for name in wave.devices}
 
     def _after(self, fabric: FabricModel, names: Collection[str]) -> FabricModel:
-        """Return the state of the fabric when devices have changed; servers are not in it."""
         return fabric.after({name: self.plan.switches[name].after for name in names if name in self.plan.switches})
 
     def _back(self, fabric: FabricModel, waves: Sequence[Wave], report: RunReport) -> None:

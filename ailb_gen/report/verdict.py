@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +21,6 @@ FEWEST = 3
 PLACES = frozenset(
     {SubjectKind.DEVICE, SubjectKind.PORT, SubjectKind.NIC, SubjectKind.PREFIX, SubjectKind.TABLE, SubjectKind.VLAN}
 )
-# A word with a digit: the name of a port, an address, a number.
-NAME = re.compile(r"(?<![\w:./-])[\w:./-]*[0-9][\w:./-]*")
-OF_DEVICES = "AILBD"
 # The words of a statement that stand before the name of a place.
 NAMING = frozenset({"address", "interface", "interfaces", "members", "prefix", "route", "unit", "vlans"})
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
@@ -192,11 +188,7 @@ def _kind(headline: Headline) -> tuple[object, ...]:
     subjects = sorted({(one.kind, "" if one.kind in PLACES else one.name) for one in finding.subjects})
     words = finding.statement.split()
     statement = tuple(ANY if before in NAMING else word for before, word in zip(["", *words], words, strict=False))
-    texts: tuple[object, ...] = (bool(finding.part), bool(finding.expected), bool(finding.found), finding.instead)
-    if finding.check.startswith(OF_DEVICES):
-        # Observations of devices have no subjects but the device: their texts distinguish them, without its names.
-        shown = (finding.message, finding.expected, finding.found)
-        texts += tuple(NAME.sub("#", text.replace(finding.device, "0")) for text in shown)
+    texts = (bool(finding.part), bool(finding.expected), bool(finding.found), finding.instead)
     return (finding.check, headline.waived is not None, *sorted(headline.by_check()), *subjects, statement, texts)
 
 

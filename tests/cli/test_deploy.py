@@ -134,11 +134,11 @@ def test_a_run_that_is_taken_back(tiny: Site) -> None:
     assert (
         f"the run {second} was itself a rollback, of the run {first}; say which run is to be rolled back" in again.err
     )
-    assert f"'rollback … {second}' puts back on what it took back" in again.err
+    assert f"'rollback … {second}' restores what it took back" in again.err
     assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
     back = run(*tiny.words("rollback", "2"))
     assert back.code == 0
-    assert f"this puts back what the run {first} had changed: the run {second} was its rollback" in back.out
+    assert f"this restores the changes of the run {first}: the run {second} was its rollback" in back.out
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == list(ORDER)
 
 

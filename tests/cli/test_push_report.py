@@ -195,7 +195,7 @@ def test_a_run_that_was_cut_off_has_a_page_when_it_is_settled(tiny: Site, tmp_pa
     assert outcomes(page) == {CANARY: "confirmed"} | dict.fromkeys(ORDER[1:], "untouched")
     text = page.read_text()
     assert ">broken off</span>" in text
-    assert "what was interrupted (settled)" in text
+    assert "interrupted devices (settled)" in text
 
     assert run(*tiny.words("deploy", "--resume", cut_off, "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in [0-9.]+ s", verdict(page))

@@ -59,7 +59,7 @@ def test_a_plan_does_not_hold_with_another_inventory(tiny: Site, data: dict[str,
     done = tiny.deploy("--plan", plan)
     assert (done.code, done.out) == (2, "")
     for name in (CANARY, LAST):
-        told = f"what would be changed on {name} is not what was planned: 'own' or 'keep' in the inventory has changed"
+        told = f"the change on {name} is not the planned one: 'own' or 'keep' in the inventory has changed"
         assert told in done.err
     assert SPINES[0] not in done.err
     assert assert_sound(tiny) == {}
@@ -70,7 +70,7 @@ def test_a_plan_does_not_hold_when_a_device_keeps_everything(tiny: Site) -> None
     given(tiny, keep=["protocols", "interfaces", "policy-options"])
     done = tiny.deploy("--plan", plan)
     assert done.code == 2
-    assert f"what would be changed on {CANARY} is not what was planned" in done.err
+    assert f"the change on {CANARY} is not the planned one" in done.err
     assert "the order of the devices" not in done.err
 
 

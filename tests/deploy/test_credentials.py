@@ -168,7 +168,7 @@ PYTHON = repr(sys.executable)
         ),
         (
             python("import sys; sys.stdout.buffer.write(b'\\xff\\n')"),
-            f"the command {PYTHON} printed what is not UTF-8 text",
+            f"the command {PYTHON} printed text that is not UTF-8",
         ),
         (CommandReference(("/etc", VALUE)), "the command '/etc' cannot be run: Permission denied"),
     ],

@@ -159,7 +159,7 @@ def test_what_needed_attention_is_confirmed(tiny: Site) -> None:
     done = verb(tiny, "confirm")
     # Its timer had taken it back by then.
     assert done.code == 4, done
-    assert f"confirming what the run {first} left pending" in done.out
+    assert f"confirming the pending changes of the run {first}" in done.out
     assert tiny.settled(STUCK).active == tiny.old[STUCK]
     assert tiny.deploy().code == 0
     assert all_are(tiny, "new")
@@ -297,7 +297,7 @@ def test_a_resumed_push_refuses_another_change(tiny: Site) -> None:
     (tiny.inventory / "groups.yaml").write_text(keep)
     done = verb(tiny, "deploy", "--resume")
     assert done.code == 2
-    assert "is settled: nothing was pending. It cannot go on, because what would be changed on" in done.err
+    assert "is settled: nothing was pending. It cannot go on, because the change on" in done.err
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == [CANARY]
 
 

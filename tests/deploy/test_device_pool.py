@@ -6,19 +6,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import Event, Thread
-from types import SimpleNamespace
-from typing import Any, ClassVar
 from unittest import mock
 from weakref import WeakSet
 
 import pytest
-from nornir.core import Nornir
-from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
-from nornir.plugins.runners import ThreadedRunner
 
-from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, Runner, UnforeseenError, unreachable
+from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, UnforeseenError, unreachable
 from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, RequestRefusedError, UnknownOutcomeError
 from tests.deploy.machine import Clock
 
@@ -47,10 +42,7 @@ class Connection:
 
 def pool_of(jobs: int = 3, **trouble: str) -> tuple[DevicePool, dict[str, Connection]]:
     connections = {name: Connection(name, trouble.get(name, "")) for name in NAMES}
-    hosts = Hosts({name: Host(name) for name in NAMES})
-    nornir = Nornir(Inventory(hosts, Groups(), Defaults()), runner=ThreadedRunner(jobs))
-
-    return DevicePool(nornir, {name: one.open for name, one in connections.items()}), connections
+    return DevicePool({name: one.open for name, one in connections.items()}, jobs, Event()), connections
 
 
 def counts(connections: dict[str, Connection]) -> dict[str, tuple[int, int]]:
@@ -140,7 +132,6 @@ def test_a_device_that_cannot_be_connected_to() -> None:
     assert found.good == {"a": "a", "c": "c"}
     assert str(found.bad["b"]) == "b: connect: no answer"
     connections["b"].trouble = ""
-    # Nornir leaves a host out for good after a failure; a pool tries it again.
     assert pool.run(NAMES, lambda name, c: name, Phase.READ).good == {name: name for name in NAMES}
 
 
@@ -209,104 +200,63 @@ def test_unreachable(error: DeviceError, expected: bool) -> None:
 
 
 class Waiting:
-    """A task of Nornir's that waits until every connection is ended."""
+    """Work that waits until every connection is ended, at most so long, with devices on which signals are counted.
 
-    name = "waiting"
-    params: ClassVar[Mapping[str, object]] = {}
+    One signal has come as soon as a device is waited for.
+    """
 
-    def __init__(self, stop: Event, begun: Event) -> None:
-        self.stop, self.begun = stop, begun
+    def __init__(self, jobs: int = 2, seconds: float = 60) -> None:
+        self.stop, self.begun, self.seconds = Event(), Event(), seconds
+        connects = {name: Connection(name).open for name in NAMES}
+        self.pool = DevicePool(connects, jobs, self.stop, lambda: int(self.begun.is_set()))
 
-    def copy(self) -> Waiting:
-        """Return a task for one host."""
-        return self
-
-    def start(self, host: object) -> object:
-        """Wait."""
+    def work(self, name: str, connection: Connection) -> bool:
+        """Return whether the connection was ended."""
         self.begun.set()
-        assert self.stop.wait(60), f"nobody ends the connection to {host}"
-        raise RuntimeError("ended")
-
-
-class Signals:
-    """Counts signals, of which one has come as soon as a device is waited for."""
-
-    def __init__(self, begun: Event) -> None:
-        self.begun = begun
-
-    def __call__(self) -> int:
-        return int(self.begun.is_set())
+        return self.stop.wait(self.seconds)
 
 
 def test_a_signal_ends_the_connections_of_devices_that_do_not_answer() -> None:
-    stop, begun = Event(), Event()
-    task: Any = Waiting(stop, begun)
-    hosts: Any = ["a", "b", "c"]
-    with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0), pytest.raises(RuntimeError, match="ended"):
-        Runner(2, stop, Signals(begun)).run(task, hosts)
+    waiting = Waiting()
+
+    def work(name: str, connection: Connection) -> None:
+        assert waiting.work(name, connection), f"nobody ends the connection to {name}"
+        raise UnknownOutcomeError(name, Phase.READ, "the session was lost")
+
+    with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0):
+        done = waiting.pool.run(NAMES, work, Phase.READ)
+    assert {name: str(error) for name, error in done.bad.items()} == {name: f"{name}: read: stopped" for name in NAMES}
 
 
 def test_after_a_signal_devices_may_still_answer_and_later_connections_stay_open() -> None:
-    stop, begun = Event(), Event()
-
-    class Answering(Waiting):
-        """Answers when it is late, but not too late."""
-
-        def start(self, host: object) -> object:
-            self.begun.set()
-            return SimpleNamespace(host=SimpleNamespace(name=str(host)), ended=self.stop.wait(0.5))
-
-    task: Any = Answering(stop, begun)
-    hosts: Any = ["a", "b"]
-    done: Any = Runner(2, stop, Signals(begun)).run(task, hosts)
-    assert {name: one.ended for name, one in done.items()} == {"a": False, "b": False}
-    assert not stop.is_set()
+    waiting = Waiting(seconds=0.5)
+    assert waiting.pool.run(NAMES[:2], waiting.work, Phase.READ) == {"a": False, "b": False}
+    assert not waiting.stop.is_set()
 
 
 def test_what_only_computes_is_left_and_ended_where_nothing_was_changed() -> None:
-    stop, begun, gone = Event(), Event(), Event()
+    waiting, gone = Waiting(jobs=1), Event()
 
-    class Computing(Waiting):
-        """Does not notice that its connection has been ended."""
+    def compute(name: str, connection: Connection) -> None:
+        """Do not notice that the connection has been ended."""
+        waiting.begun.set()
+        try:
+            for _ in range(6000):
+                time.sleep(0.01)
+        finally:
+            gone.set()
 
-        name = str(Phase.READ)
-        params: ClassVar[Mapping[str, object]] = {"at_once": True}
-
-        def start(self, host: object) -> object:
-            self.begun.set()
-            try:
-                for _ in range(6000):
-                    time.sleep(0.01)
-            finally:
-                gone.set()
-            return None
-
-    task: Any = Computing(stop, begun)
-    hosts: Any = [SimpleNamespace(name="a"), SimpleNamespace(name="b")]
-    done: Any = Runner(1, stop, Signals(begun)).run(task, hosts)
-    assert {name: str(one.result) for name, one in done.items()} == {"a": "a: read: stopped", "b": "b: read: stopped"}
+    done = waiting.pool.run(NAMES[:2], compute, Phase.READ, at_once=True)
+    assert {name: str(one) for name, one in done.items()} == {"a": "a: read: stopped", "b": "b: read: stopped"}
     assert gone.wait(30)
-    assert not stop.is_set()
+    assert not waiting.stop.is_set()
 
 
 @pytest.mark.parametrize("phase", [Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK])
 def test_a_commit_is_waited_for_whatever_signals_come(phase: Phase) -> None:
-    stop, begun = Event(), Event()
-
-    class Committing(Waiting):
-        """Takes its time."""
-
-        name = str(phase)
-
-        def start(self, host: object) -> object:
-            self.begun.set()
-            return SimpleNamespace(host=SimpleNamespace(name=str(host)), ended=self.stop.wait(0.5))
-
-    task: Any = Committing(stop, begun)
-    hosts: Any = ["a"]
+    waiting = Waiting(seconds=0.5)
     with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0):
-        done: Any = Runner(1, stop, Signals(begun)).run(task, hosts)
-    assert done["a"].ended is False
+        assert waiting.pool.run(["a"], waiting.work, phase) == {"a": False}
 
 
 def test_a_signal_ends_the_repetition(clock: Clock) -> None:
@@ -327,12 +277,11 @@ def test_a_signal_ends_the_repetition(clock: Clock) -> None:
 
 
 def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
-    stop, begun = Event(), Event()
-    task: Any = Waiting(stop, begun)
-    hosts: Any = ["a", "b", "c"]
+    waiting = Waiting()
+    waiting.pool.signals = lambda: 0
 
     def interrupt() -> None:
-        begun.wait(60)
+        waiting.begun.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -340,8 +289,8 @@ def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            Runner(2, stop).run(task, hosts)
+            waiting.pool.run(NAMES, waiting.work, Phase.READ)
     finally:
         thread.join(60)
         signal.signal(signal.SIGINT, before)
-    assert stop.is_set()
+    assert waiting.stop.is_set()

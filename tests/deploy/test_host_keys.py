@@ -21,7 +21,8 @@ from ailb_gen.deploy.host_keys import (
     paramiko_host_keys,
     presented,
 )
-from ailb_gen.deploy.inventory import ConnectionOptions, Target
+from ailb_gen.deploy.inventory import Target
+from ailb_gen.deploy.inventory_files import OptionsEntry
 from ailb_gen.deploy.login import SshConfigError, SshReach, SshRoute
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.errors import Place
@@ -66,7 +67,7 @@ def target(port: int, known_hosts: Path, ssh_config: Path | None = None, kind: s
         port=port,
         platform="junos",
         login=LoginReference(),
-        options=ConnectionOptions(30, 10, 30),
+        options=OptionsEntry(timeout_s=30, connect_timeout_s=10, keepalive_s=30),
         known_hosts=(known_hosts,),
         ssh_config=ssh_config,
         managed=True,

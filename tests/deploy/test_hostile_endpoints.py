@@ -104,14 +104,14 @@ def test_fetching_a_host_key(what: str) -> None:
     behave, seconds, _ = BEFORE_LOGIN[what]
     with serving(behave) as port:
         known = Known("127.0.0.1", port, ("known_hosts",))
-        endpoint = SshEndpoint(NAME, "switch", port, SshRoute("127.0.0.1"), known, (), seconds)
+        endpoint = SshEndpoint(NAME, port, SshRoute("127.0.0.1"), known, (), seconds)
         with pytest.raises(HostKeyError, match="cannot be fetched"):
             presented(endpoint)
 
 
 def test_the_host_key_of_one_that_hangs_later() -> None:
     with serving(ssh("auth")) as port:
-        endpoint = SshEndpoint(NAME, "switch", port, SshRoute("127.0.0.1"), Known("127.0.0.1", port, ()), (), LONG_S)
+        endpoint = SshEndpoint(NAME, port, SshRoute("127.0.0.1"), Known("127.0.0.1", port, ()), (), LONG_S)
         assert presented(endpoint) == HostKey(HOST_KEY.get_name(), HOST_KEY.get_base64())
 
 

@@ -74,7 +74,7 @@ def test_a_server_in_a_plan(tmp_path: Path) -> None:
     check_plan(plan, INPUTS, found)
     with pytest.raises(UsageError, match="the configuration of gpu-s1-1 has changed"):
         check_plan(plan, INPUTS, replace(found, servers={"gpu-s1-1": replace(host, fingerprint="g")}))
-    with pytest.raises(UsageError, match="what would be changed on gpu-s1-1 is not what was planned"):
+    with pytest.raises(UsageError, match="the change on gpu-s1-1 is not the planned one"):
         check_plan(plan, INPUTS, replace(found, servers={"gpu-s1-1": replace(host, digest="e")}))
 
 
@@ -186,7 +186,7 @@ def test_other_files(tmp_path: Path) -> None:
 def test_another_change_of_the_same_files_and_configuration(tmp_path: Path) -> None:
     path = written(tmp_path / "plan.json")
     found = replace(FOUND, switches={**FOUND.switches, LEAF: replace(FOUND.switches[LEAF], digest="other")})
-    told = f"what would be changed on {LEAF} is not what was planned: 'own' or 'keep' in the inventory has changed"
+    told = f"the change on {LEAF} is not the planned one: 'own' or 'keep' in the inventory has changed"
     with pytest.raises(UsageError, match=re.escape(told)):
         check_plan(read_plan(path), INPUTS, found)
     older = replace(read_plan(path), version="0.0.1")

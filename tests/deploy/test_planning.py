@@ -137,10 +137,10 @@ def test_groups_of_a_switch() -> None:
     assert found.name == LEAF
     circle = "groups { a { apply-groups b; } b { apply-groups a; } } apply-groups a; system { services; }"
     with pytest.raises(
-        DeviceError, match=f"^{LEAF}: read: what its configuration does is not clear: groups .line 1.: a, b"
+        DeviceError, match=f"^{LEAF}: read: the effect of its configuration is not clear: groups .line 1.: a, b"
     ):
         seen(LEAF, Fake(circle))
-    with pytest.raises(DeviceError, match="what its configuration does is not clear"):
+    with pytest.raises(DeviceError, match="the effect of its configuration is not clear"):
         read_forwarding(LEAF, Fake(circle), ())  # type: ignore[arg-type]
 
 
@@ -212,7 +212,7 @@ def test_what_is_kept_of_all_switches_is_limited(
     found = planned(targets, **hostile)
     assert len(found.switches) in range(1, 4)
     assert len(found.switches) + len(found.errors) == len(lab.NAMES)
-    refused = "read: what it does and what would be changed on it take too much memory"
+    refused = "read: its model and its change take too much memory"
     assert all(f"{name}: {refused}" in str(error) for name, error in found.errors.items())
     assert all("500 statements go and 0 come; delete on it by hand" in str(error) for error in found.errors.values())
     assert planned(targets, frozenset({LEAF}), **hostile).errors.keys() <= {LEAF}

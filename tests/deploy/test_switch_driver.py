@@ -36,4 +36,4 @@ def test_a_reason_has_an_end() -> None:
     """A device may send messages of any length."""
     error = failed("leaf1", "x" * 1_000_000)
     assert len(str(error)) < 2100
-    assert "(998,000 letters more)" in str(error)
+    assert "(998,000 more letters)" in str(error)

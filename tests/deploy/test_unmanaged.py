@@ -33,7 +33,7 @@ def found(
     assert not warnings
     switch: Any = Fake(to_curly(running))
     seen = switch_diff(LEAF, FileSource(LEAF, lambda: lab.text_of(LEAF), ownership(own, keep), POOL), switch)
-    return seen.commands, seen.unmanaged
+    return seen.commands, tuple(seen.unmanaged)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_more_of_what_the_file_has_already() -> None:
     text = to_curly(load_set(read(lab.text_of(LEAF)), areas)[0])
     running = load(factory(LEAF, "admin"), read(text), "merge")
     aim = FileSource(LEAF, lambda: text, ownership(), POOL)
-    assert switch_diff(LEAF, aim, Fake(to_curly(running))).unmanaged == ()  # type: ignore[arg-type]
+    assert switch_diff(LEAF, aim, Fake(to_curly(running))).unmanaged == {}  # type: ignore[arg-type]
     more, _ = load_set(running, "set protocols ospf3 area 2 interface c")
-    told = switch_diff(LEAF, aim, Fake(to_curly(more))).unmanaged  # type: ignore[arg-type]
+    told = tuple(switch_diff(LEAF, aim, Fake(to_curly(more))).unmanaged)  # type: ignore[arg-type]
     assert [one.split(":")[0] for one in told] == ["protocols ospf3 area 2 interface c"]

@@ -68,7 +68,7 @@ def test_cabled_ports_and_the_irb_have_an_mtu() -> None:
 
 
 def test_as_expected() -> None:
-    assert list(of(LEAF).deviations(of(LEAF))) == []
+    assert list(of(LEAF).deviations(LEAF, of(LEAF))) == []
 
 
 def test_what_differs_is_told_with_both_values() -> None:
@@ -81,11 +81,11 @@ def test_what_differs_is_told_with_both_values() -> None:
         routes={**expected.routes, prefix: frozenset[str]()},
         balancing=replace(expected.balancing, dlb=(), maximum_ecmp=2),
     )
-    told = list(expected.deviations(seen))
+    told = [finding.message for finding in expected.deviations(LEAF, seen)]
     assert told[:3] == [
         "the MTU of et-0/0/0 is 1514, expected 9216",
         "there is no interface et-0/0/1",
-        "the MTU of et-0/0/2 is 1514, expected 9216",
+        "the MTU of et-0/0/16 is 1514, expected 9216",
     ]
     assert "the IPv6 MTU of irb.2 is not shown, expected 9170" in told
     assert f"{prefix} is forwarded to 0 next hops, expected 1 next hop (et-0/0/0.0)" in told

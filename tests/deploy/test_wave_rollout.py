@@ -256,4 +256,4 @@ def test_what_a_resumed_run_had_at_first_counts() -> None:
     first = {"event": "run", "old": {"a": "1", "b": "2"}, "leg": 0}
     second = {"event": "run", "old": {"a": "3", "c": "4"}, "leg": 1}
     left = unfinished([first, second])
-    assert (left.old, left.leg) == ({"a": "1", "b": "2", "c": "4"}, 1)
+    assert (left.old, left.attempt) == ({"a": "1", "b": "2", "c": "4"}, 1)

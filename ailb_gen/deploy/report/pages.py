@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import takewhile
+from operator import eq
 
+from ailb_gen.checks.compare import summary
 from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff
 from ailb_gen.deploy.impact import PushImpact
 from ailb_gen.deploy.planning import Plan
@@ -125,7 +128,6 @@ def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[SideBySideRow]) -> tup
 
 
 def _masked(rows: Sequence[SideBySideRow], mask: Callable[[str], str]) -> Iterator[SideBySideRow]:
-    """Give the rows with known secrets replaced, and every character visible."""
     for row in rows:
         yield SideBySideRow(row.kind, row.depth, clean(mask(row.left)), clean(mask(row.right)))
 
@@ -149,14 +151,9 @@ def _marked(left: str, right: str) -> tuple[Parts, Parts]:
     if left == right:
         return (left, "", ""), (right, "", "")
     ours, theirs = left.split(" "), right.split(" ")
-    front = _common(ours, theirs)
-    back = _common(ours[front:][::-1], theirs[front:][::-1])
+    front = sum(takewhile(bool, map(eq, ours, theirs)))
+    back = sum(takewhile(bool, map(eq, reversed(ours[front:]), reversed(theirs[front:]))))
     return _cut(ours, front, back), _cut(theirs, front, back)
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    same = (here == there for here, there in zip(one, other, strict=False))
-    return next((at for at, alike in enumerate(same) if not alike), min(len(one), len(other)))
 
 
 def _cut(words: Sequence[str], front: int, back: int) -> Parts:
@@ -218,7 +215,7 @@ def run_page(
     `trace` is None where none began, `plan` and `impact` where nothing was planned; `file` is the record.
     """
     status, verdict = _run_verdict(trace, ending, plan)
-    ended = {row.device: row for row in endings(trace, ending.refused, subject.mask)} if trace is not None else {}
+    ended = {row.name: row for row in endings(trace, ending.refused, subject.mask)} if trace is not None else {}
     sections: list[Section | None] = [outcomes_section(ended.values())] if trace is not None else []
     picture = picture_of(subject.intent, plan.fabric_model) if plan is not None else None
     links = touched_links(picture, impact) if picture is not None and impact is not None else {}
@@ -294,7 +291,7 @@ def _run_verdict(trace: RunTrace | None, ending: Ending, plan: Plan | None) -> t
     all_alike = f"{counted(outcomes.total(), 'device')} {parts[0].partition(' ')[2]}" if len(parts) == 1 else ""
     summary = all_alike or ", ".join(parts)
     if left:
-        parts = [f"{counted(len(left), 'device')} unsettled: {_short(left)}", summary, why]
+        parts = [f"{counted(len(left), 'device')} unsettled: {some(left)}", summary, why]
         return "fail", "; ".join(filter(None, parts))
     if not outcomes:
         return ("fail", f"Nothing was changed: {why}") if why else ("pass", "Nothing was left to do")
@@ -305,7 +302,8 @@ def _run_verdict(trace: RunTrace | None, ending: Ending, plan: Plan | None) -> t
 def _why(trace: RunTrace | None, ending: Ending) -> str:
     """Return why a run did not end well; nothing if it did."""
     ended = {name: reason for name, (_, reason) in trace.outcomes.items() if reason} if trace is not None else {}
-    reason = _first(ending.refused) or _first(ended)
+    reasons = [*(ending.refused or ended).values()]
+    reason = summary(reasons) if reasons else ""
     return ": ".join(filter(None, [_one_line(ending.error) or ending.stopped, "" if ending.error else reason]))
 
 
@@ -326,19 +324,7 @@ def _dry_verdict(trace: RunTrace, ending: Ending) -> tuple[Status, str]:
     return "pass", f"Dry run: {counted(len(trace.devices), 'device')} accept the change; nothing was committed"
 
 
-def _first(reasons: Mapping[str, str]) -> str:
-    if not reasons:
-        return ""
-    more = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-    return f"{next(iter(reasons.values()))}{more}"
-
-
-def _short(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
 def _run_facts(trace: RunTrace) -> tuple[tuple[str, str], ...]:
-    """Return the facts of a record about how its run began."""
     begin = next((event for event in trace.past.events if event["event"] == "begin"), {})
     approved, options = begin.get("approved", {}), begin.get("options", {})
     names = ("min_paths", "max_failures", "confirm_minutes", "verify_timeout", "on_failure", "driver")

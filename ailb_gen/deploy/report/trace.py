@@ -66,21 +66,11 @@ def _track(track: Track, at: int, scale: Scale) -> Iterator[Markup]:
     for span in track.spans:
         x = scale.place(span.start)
         width = max(NARROWEST, scale.place(span.end) - x)
-        inner = _fitting(span.step, width)
+        inner = span.step if len(span.step) * LETTER + 4 <= width else ""
         words = tag("text", inner, x=x + width / 2, y=y + ROW - 9, text_anchor="middle") if inner else ""
         about = tag("title", f"{name}: {span.step} from {span.start:.2f} s to {span.end:.2f} s")
         bar = tag("rect", x=x, y=y + (ROW - BAR) / 2, width=width, height=BAR)
-        yield tag("g", about, bar, words, class_=f"step step-{step_class(span.step)}")
-
-
-def _fitting(step: str, width: float) -> str:
-    """Return the name of a step if it fits."""
-    return step if len(step) * LETTER + 4 <= width else ""
-
-
-def step_class(step: str) -> str:
-    """Return by which name the style sheet knows a step."""
-    return step if step in PHASES else "other"
+        yield tag("g", about, bar, words, class_=f"step step-{span.step if span.step in PHASES else 'other'}")
 
 
 # A line of the record names no more devices than this.
@@ -104,8 +94,8 @@ class WaveTrace:
     """A wave as it was pushed, rolled back or settled; `end` is None where the record breaks off.
 
     `steps` are those of every device, `spans` those of the wave. `results` are outcome and reason by device. `settles`:
-    nothing new is pushed; devices are brought to their old or their new configuration. `leg` counts how often the run
-    had been resumed.
+    nothing new is pushed; devices are brought to their old or their new configuration. `attempt` counts how often the
+    run had been resumed.
     """
 
     name: str
@@ -116,7 +106,7 @@ class WaveTrace:
     spans: tuple[Span, ...] = ()
     results: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settles: bool = False
-    leg: int = 0
+    attempt: int = 0
 
     @property
     def title(self) -> str:
@@ -157,7 +147,7 @@ class RunTrace:
     reasons: Mapping[str, str]
     lines: tuple[RecordLine, ...]
     total: float
-    leg: int
+    attempt: int
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -167,7 +157,7 @@ class RunTrace:
     @property
     def ahead(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The planned waves that were not begun."""
-        begun = {wave.name for wave in self.waves if wave.leg == self.leg and not wave.settles}
+        begun = {wave.name for wave in self.waves if wave.attempt == self.attempt and not wave.settles}
         return tuple((name, devices) for name, devices in self.planned if name not in begun)
 
 
@@ -178,7 +168,7 @@ def trace_of(past: RecordedRun) -> RunTrace:
     planned: dict[str, tuple[str, ...]] = {}
     checks: list[Span] = []
     began: float | None = None
-    leg = 0
+    attempt = 0
     outcomes: dict[str, tuple[str, str]] = {}
     differences: dict[str, tuple[str, ...]] = {}
     reasons: dict[str, str] = {}
@@ -186,7 +176,7 @@ def trace_of(past: RecordedRun) -> RunTrace:
         match event["event"]:
             case "run":
                 planned = {name: tuple(names) for name, names in event["waves"]}
-                began, leg = at, event["leg"]
+                began, attempt = at, event["leg"]
             case "checked" if "wave" not in event and began is not None:
                 checks.append(Span(Phase.CHECK, began, at))
             case "verified":
@@ -206,7 +196,7 @@ def trace_of(past: RecordedRun) -> RunTrace:
         reasons,
         tuple(_lines(events, times)),
         times[-1] if times else 0.0,
-        leg,
+        attempt,
     )
 
 
@@ -231,17 +221,19 @@ def _waves(events: Sequence[Event], times: Sequence[float]) -> list[WaveTrace]:
     found: list[WaveTrace] = []
     marks: list[tuple[float, Phase | None]] = []
     open_ = ""
-    last, leg = 0.0, 0
+    last, attempt = 0.0, 0
     for at, event in zip(times, events, strict=True):
         name, kind = event.get("wave", ""), event["event"]
-        leg = event["leg"] if kind == "run" else leg
+        attempt = event["leg"] if kind == "run" else attempt
         if name and (kind in FROM_EVENT or kind == "results"):
             if kind == "wave" or name != open_:
                 if open_:
                     found[-1].spans = tuple(_between([*marks, (last, None)]))
                 # What settles devices begins without a line of its own.
                 start = at - event["seconds"] if kind == "results" and "seconds" in event else at
-                found.append(WaveTrace(name, tuple(event["devices"]), max(0.0, start), settles=kind != "wave", leg=leg))
+                found.append(
+                    WaveTrace(name, tuple(event["devices"]), max(0.0, start), settles=kind != "wave", attempt=attempt)
+                )
                 open_, marks = name, []
             if kind == "results":
                 _end(found[-1], event, at, marks)
@@ -255,7 +247,6 @@ def _waves(events: Sequence[Event], times: Sequence[float]) -> list[WaveTrace]:
 
 
 def _end(wave: WaveTrace, event: Event, at: float, marks: Sequence[tuple[float, Phase | None]]) -> None:
-    """Note how a wave ended."""
     wave.end = at
     wave.results = {name: (row[0], _reason(row)) for name, row in event["devices"].items()}
     wave.devices = wave.devices if len(wave.devices) == len(wave.results) else tuple(wave.results)
@@ -285,7 +276,6 @@ def _together(steps: Iterable[Sequence[Span]]) -> list[Span]:
 
 
 def _lines(events: Sequence[Event], times: Sequence[float]) -> list[RecordLine]:
-    """Return the record in words."""
     found = []
     for at, event in zip(times, events, strict=True):
         text, wrong = _words(event)
@@ -295,7 +285,6 @@ def _lines(events: Sequence[Event], times: Sequence[float]) -> list[RecordLine]:
 
 
 def _words(event: Event) -> tuple[str, bool]:
-    """Return the text of an event, and whether something went wrong."""
     kind = event["event"]
     says = TEXTS.get(kind)
     wrong = kind in ("reverting", "error", "warning") or bool(event.get("differences"))
@@ -339,5 +328,5 @@ TEXTS: Mapping[str, Callable[[Event], str]] = {
     "results": _ended,
     "error": lambda event: str(event["error"]),
     "warning": lambda event: f"{event['device']}: warning: {event['text']}",
-    "done": lambda event: "run is over",
+    "done": lambda event: "the run is over",
 }

@@ -45,13 +45,14 @@ Links = Mapping[str, Sequence[TouchedLink]]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """A device of a wave: how it ended, and the seconds of its steps in the order of PHASES."""
+    """How a device ended: the seconds of its steps in the order of PHASES, and what verification found on it."""
 
     name: str
     outcome: str = ""
     style: str = ""
     reason: str = ""
     times: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +86,21 @@ STYLES: Mapping[str, str] = {
 
 def planned_section(plan: Plan, impact: PushImpact | None, links: Links) -> Section:
     """Return the section of the waves of a plan; `links` are those that the change of each switch touches."""
-    rows = [
-        WaveRow(
-            number,
-            wave.name,
-            tuple(DeviceRow(name) for name in wave.devices),
-            some(wave.devices),
-            facts_of(plan, impact, wave.name, wave.devices),
-        )
-        for number, wave in enumerate(plan.waves, 1)
-    ]
-    return _section(rows, NO_CHART, links)
+    waves = [(wave.name, wave.devices) for wave in plan.waves]
+    return _section([*_planned(waves, plan, impact)], NO_CHART, links)
+
+
+def _planned(
+    waves: Iterable[tuple[str, tuple[str, ...]]],
+    plan: Plan | None,
+    impact: PushImpact | None,
+    first: int = 1,
+    state: tuple[str, str] = ("", ""),
+) -> Iterator[WaveRow]:
+    """Yield waves that did not begin, numbered from `first`."""
+    for number, (name, devices) in enumerate(waves, first):
+        facts = facts_of(plan, impact, name, devices) if plan is not None else ()
+        yield WaveRow(number, name, tuple(map(DeviceRow, devices)), some(devices), facts, *state)
 
 
 def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -128,15 +133,12 @@ def run_section(trace: RunTrace, plan: Plan | None, impact: PushImpact | None, l
     for wave in trace.waves:
         facts = [("began after", seconds(wave.start)), ("took", seconds(wave.took) if wave.took is not None else "")]
         # The plan is that of the last part of the run.
-        if plan is not None and wave.leg == trace.leg and not wave.settles:
+        if plan is not None and wave.attempt == trace.attempt and not wave.settles:
             facts += facts_of(plan, impact, wave.name, wave.devices)
         state, style = _state(wave)
         rows.append(_wave_row(len(rows) + 1, wave, tuple(facts), state, style))
-    for name, devices in trace.ahead:
-        left = facts_of(plan, impact, name, devices) if plan is not None else ()
-        names = tuple(DeviceRow(device) for device in devices)
-        state = "checked only" if trace.past.dry else "not begun"
-        rows.append(WaveRow(len(rows) + 1, name, names, some(devices), left, state, "soft"))
+    ahead = "checked only" if trace.past.dry else "not begun"
+    rows += _planned(trace.ahead, plan, impact, len(rows) + 1, (ahead, "soft"))
     return _section(rows, _chart(trace), links)
 
 
@@ -162,7 +164,6 @@ def _data(rows: Sequence[WaveRow], links: Links) -> Mapping[str, object]:
 
 
 def _state(wave: WaveTrace) -> tuple[str, str]:
-    """Return how a wave ended, and whether that is good."""
     if wave.end is None:
         return "broken off", "fail"
     counts = Counter(outcome for outcome, _ in wave.results.values())
@@ -229,17 +230,6 @@ class Notice:
     style: str = "warn"
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a device ended, why, and what verification found on it."""
-
-    device: str
-    outcome: str
-    style: str
-    reason: str
-    differences: tuple[str, ...]
-
-
 def notices_section(plan: Plan, mask: Callable[[str], str], drawn: bool) -> Section | None:
     """Return the section of what needs a look first; None if nothing does. `drawn` is whether the page has devices."""
     errors = {name: (str(error).removeprefix(f"{name}: "),) for name, error in plan.errors.items()}
@@ -286,19 +276,15 @@ def impact_section(plan: Plan, impact: PushImpact) -> Section:
     return Section("impact", "Impact", values, uses=("push",))
 
 
-def outcomes_section(ended: Iterable[Ended]) -> Section:
+def outcomes_section(ended: Iterable[DeviceRow]) -> Section:
     """Return the section of how every device ended."""
-    rows = sorted(ended, key=lambda row: _rank(row.outcome))
+    rows = sorted(ended, key=lambda row: ORDER.index(row.outcome) if row.outcome in ORDER else len(ORDER))
     counts = Counter(row.outcome for row in rows)
     values = {"rows": rows, "counts": list(counts.items())}
     return Section("outcomes", "Devices", values, uses=("push",))
 
 
-def _rank(outcome: str) -> int:
-    return ORDER.index(outcome) if outcome in ORDER else len(ORDER)
-
-
-def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], str]) -> Iterator[Ended]:
+def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], str]) -> Iterator[DeviceRow]:
     """Give how every device ended; `refused` are those that the first check found."""
     left = set(trace.past.left.devices)
     for name in dict.fromkeys((*trace.devices, *refused)):
@@ -310,9 +296,8 @@ def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], s
             outcome, reason = UNSETTLED, trace.reasons.get(name, "")
         outcome = outcome or ("accepts the change" if trace.past.dry and trace.checks else DeviceOutcome.UNTOUCHED)
         differences = tuple(clean(mask(text)) for text in trace.differences.get(name, ()))
-        yield Ended(
-            name, outcome, ENDED.get(outcome, "pass"), clean(mask(reason.removeprefix(f"{name}: "))), differences
-        )
+        why = clean(mask(reason.removeprefix(f"{name}: ")))
+        yield DeviceRow(name, outcome, ENDED.get(outcome, "pass"), why, differences=differences)
 
 
 def record_section(trace: RunTrace, file: str, mask: Callable[[str], str]) -> Section:
@@ -334,7 +319,7 @@ def picture_of(fabric: Fabric, model: FabricModel) -> Picture:
     return picture_from(outline(fabric), Topology(model.roles, model.links, attachments))
 
 
-def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, Ended]) -> Section:
+def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, DeviceRow]) -> Section:
     """Return the section of the picture: devices that change, and of a run how they ended."""
     touched = {name: _change(look) for name, look in plan.changed.items()} | {
         name: row.outcome for name, row in ended.items()
@@ -346,7 +331,6 @@ def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, Ended]) ->
 
 
 def _change(look: SwitchDiff | ServerDiff) -> str:
-    """Return the label of a device: a word or two."""
     if isinstance(look, ServerDiff):
         return "files"
     added, removed = look.counts

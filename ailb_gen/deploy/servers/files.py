@@ -74,13 +74,11 @@ class FileChange(StrEnum):
 class HostState:
     """The state of the files on a server that are expected there or were installed before.
 
-    `changes` says what a push does with each path; `edited` are files that were changed or removed since they were put
-    there; `fingerprint` identifies what is there.
+    `changes` says what a push does with each path; `fingerprint` identifies what is there.
     """
 
     found: Mapping[str, HostFile]
     changes: Mapping[str, FileChange]
-    edited: tuple[str, ...]
     fingerprint: str
 
     @property
@@ -125,21 +123,6 @@ class HostStatus:
     way: str
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ServerDeviation:
-    """An item on a server that differs from the files.
-
-    `kind` is one of file, nic, address, rule, route, sysctl, gateway.
-    """
-
-    kind: str
-    item: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.item}: {self.reason}"
-
-
 # Where files of a fabric may go on a server, and with which permissions. Netplan warns about files that others can
 # read; version control keeps no more of a mode than whether the file can be executed.
 PLACES = (("etc/netplan/", 0o600), ("usr/local/sbin/", 0o755), ("etc/", 0o644), ("usr/local/", 0o644))
@@ -161,7 +144,6 @@ def files_of(root: Path, host: Host) -> Tree:
 
 
 def _paths(name: str, folder: Path) -> Iterator[str]:
-    """Yield the files of a folder, relative to it."""
 
     def fail(error: OSError) -> None:
         raise DeviceError(name, Phase.READ, f"{error.filename}: {error.strerror}") from error
@@ -327,7 +309,6 @@ def status_of(name: str, answer: ScriptAnswer) -> HostStatus:
 
 
 def _run(value: object) -> str:
-    """Return the name of a run, empty for none. Raises TypeError."""
     if value is None:
         return ""
     if not isinstance(value, str) or RUN.fullmatch(value) is None:

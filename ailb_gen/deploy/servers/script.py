@@ -9,7 +9,7 @@ import hashlib
 import io
 import shlex
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from stat import S_IMODE
@@ -98,11 +98,10 @@ def observe(server: ServerConnection, files: Tree) -> HostState:
     return state_of(files, unpack(server.name, parts["files"]), listing(server.name, parts["before"]))
 
 
-def state_of(files: Tree, found: Tree, before: Mapping[str, str]) -> HostState:
-    """Compare the files found with those to have; `before` are the digests of what was put there, by path."""
+def state_of(files: Tree, found: Tree, before: Iterable[str]) -> HostState:
+    """Compare the files found with those to have; `before` are the paths of what was put there."""
     changes = {path: _change(files.get(path), found.get(path)) for path in sorted({*files, *before})}
-    edited = (path for path, digest in before.items() if path not in found or found[path].digest != digest)
-    return HostState(found, changes, tuple(sorted(edited)), fingerprint(found))
+    return HostState(found, changes, fingerprint(found))
 
 
 def _change(expected: HostFile | None, found: HostFile | None) -> FileChange:

@@ -120,7 +120,6 @@ class _Talk:
         self.poll = select.poll()
 
     def run(self, script: str, login: Credentials) -> ScriptAnswer:
-        """Become root, send the script, listen to the end."""
         try:
             self._start(login)
             self.channel.settimeout(self._left())

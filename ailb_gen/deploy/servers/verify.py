@@ -1,18 +1,23 @@
 """Verify a server after its files are applied, in one round trip.
 
 NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are compared here.
+What is expected is read from the files; `ailb_gen.checks` proves these against the intent, independently.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
-from ailb_gen.deploy.servers.files import HostFile, ServerDeviation, Tree, lines_of, objects, sections, unpack, whole
+from ailb_gen.checks import subjects as about
+from ailb_gen.checks.compare import deviations
+from ailb_gen.checks.model import Finding
+from ailb_gen.deploy.servers.files import HostFile, Tree, lines_of, objects, sections, unpack, whole
 from ailb_gen.deploy.servers.script import FILE_BYTES, ask
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
+from ailb_gen.deploy.switch_state import deviation
 from ailb_gen.hosts.model import ServerProfile
 
 PROBE_S = 120.0
@@ -80,27 +85,24 @@ def expected_of(files: Tree, profile: ServerProfile) -> ExpectedServer:
         for rule in profile.rules
         if rule.source is not None and rule.table is not None and rule.priority is not None
     )
+    routes = [(table, route) for table, routes in profile.routes.items() for route in routes]
+    # The gateways of every table, each to be queried from the prefix that uses the table.
+    gateways = {
+        ExpectedGateway(route.nic, rule.source, route.via)
+        for rule in rules
+        for route in profile.routes.get(rule.table, ())
+        if route.via is not None
+    }
     return ExpectedServer(
         tree=files,
         mtus={name: mtu if isinstance(mtu := nic.value("mtu"), int) else None for name, nic in profile.nics.items()},
         rules=rules,
-        routes=tuple(sorted(_expected_routes(profile))),
-        gateways=tuple(sorted(set(_expected_gateways(profile, rules)))),
+        routes=tuple(
+            ExpectedRoute(table, route.to, route.nic, route.via) for table, route in routes if route.to is not None
+        ),
+        gateways=tuple(sorted(gateways)),
         sysctls={setting.key: str(setting.value) for setting in profile.sysctls},
     )
-
-
-def _expected_routes(profile: ServerProfile) -> Iterator[ExpectedRoute]:
-    for table, routes in profile.routes.items():
-        yield from (ExpectedRoute(table, route.to, route.nic, route.via) for route in routes if route.to is not None)
-
-
-def _expected_gateways(profile: ServerProfile, rules: tuple[ExpectedRule, ...]) -> Iterator[ExpectedGateway]:
-    """Yield the gateways of every table, each to be queried from the prefix that uses the table."""
-    for rule in rules:
-        for route in profile.routes.get(rule.table, ()):
-            if route.via is not None:
-                yield ExpectedGateway(route.nic, rule.source, route.via)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,13 @@ class ObservedServer:
     answers: Mapping[str, tuple[str, bool]]
 
 
-def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[ServerDeviation, ...]:
+def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[Finding, ...]:
     """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
     lines = [f"file {path}" for path in expected.tree]
     lines += [f"sysctl {key}" for key in expected.sysctls]
     lines += [f"ping {one.words}" for one in expected.gateways]
     answer = ask(server, Phase.VERIFY, PROBE_S, "probe", FILE_BYTES, data="\n".join(lines))
-    return compare(expected, observed_of(server.name, answer))
+    return compare(server.name, expected, observed_of(server.name, answer))
 
 
 def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
@@ -139,8 +141,8 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
             nics={
                 str(nic["ifname"]): (whole(nic["mtu"]), nic["operstate"] != "DOWN") for nic in objects(parts["link"])
             },
-            rules=tuple(_rules(objects(parts["rule"]))),
-            routes=tuple(_routes(objects(parts["route"]))),
+            rules=tuple(_read_rules(objects(parts["rule"]))),
+            routes=tuple(_read_routes(objects(parts["route"]))),
             sysctls=dict(_sysctl(line) for line in lines_of(name, parts["sysctl"])),
             answers=dict(_answer(line) for line in lines_of(name, parts["ping"])),
         )
@@ -149,14 +151,14 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
         raise DeviceError(name, Phase.VERIFY, reason) from error
 
 
-def _rules(rows: list[dict[str, Any]]) -> Iterator[ExpectedRule]:
+def _read_rules(rows: list[dict[str, Any]]) -> Iterator[ExpectedRule]:
     for row in rows:
         source = EVERYWHERE if row["src"] == "all" else _prefix(f"{row['src']}/{row.get('srclen', 128)}")
         if source is not None and "table" in row:
             yield ExpectedRule(whole(row["priority"]), source, _table(row["table"]))
 
 
-def _routes(rows: list[dict[str, Any]]) -> Iterator[ExpectedRoute]:
+def _read_routes(rows: list[dict[str, Any]]) -> Iterator[ExpectedRoute]:
     for row in rows:
         target = str(row["dst"])
         to = EVERYWHERE if target == "default" else _prefix(target + "/128" * ("/" not in target))
@@ -173,7 +175,6 @@ def _prefix(text: str) -> Prefix | None:
 
 
 def _table(value: object) -> int:
-    """Return the number of a table. Raises ValueError, TypeError."""
     return whole(int(value) if isinstance(value, str) else value)
 
 
@@ -189,72 +190,73 @@ def _answer(line: str) -> tuple[str, tuple[str, bool]]:
     return " ".join(asked), (source.strip("-"), answer == "yes")
 
 
-def compare(expected: ExpectedServer, seen: ObservedServer) -> tuple[ServerDeviation, ...]:
-    """Compare what a server has with what it must have."""
-    checks = (_files, _nics, _missing_rules, _strange_rules, _tables, _sysctls, _gateways)
-    return tuple(finding for check in checks for finding in _first(check(expected, seen)))
+def compare(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
+    """Compare the observed state of a server with the expected one, aspect by aspect."""
+    parts = (_files, _nics, _rules, _routes, _sysctls, _gateways)
+    return tuple(finding for part in parts for finding in _first(part(name, expected, observed)))
 
 
-def _first(findings: Iterator[ServerDeviation]) -> Iterator[ServerDeviation]:
-    """Yield findings of one check, and of very many only how many there are: a host can have any number of routes."""
+def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings of one part, and of very many only how many there are: a host can have any number of routes."""
     yield from islice(findings, MOST_FINDINGS)
     last = next(findings, None)
     if last is not None:
-        yield ServerDeviation(last.kind, last.item, f"{last.reason}; {sum(1 for _ in findings)} findings more")
+        yield replace(last, message=f"{last.message}; {sum(1 for _ in findings)} more findings")
 
 
-def _files(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
-    for path, file in expected.tree.items():
-        found = seen.tree.get(path)
-        if found is None:
-            yield ServerDeviation("file", f"/{path}", "is not there")
-        elif found != file:
-            what = "another content" if found.content != file.content else "another kind, owner or mode"
-            yield ServerDeviation("file", f"/{path}", f"has {what} than the file that was pushed")
+def _files(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
+    for one in deviations(expected.tree, observed.tree, extra=False):
+        reason = "is not there"
+        if one.observed is not None:
+            same = one.observed.content == expected.tree[one.subject].content
+            reason = f"has another {'kind, owner or mode' if same else 'content'} than the file that was pushed"
+        yield deviation(name, "file", f"/{one.subject}: {reason}", about.file(one.subject))
 
 
-def _nics(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
+def _nics(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     for nic, mtu in expected.mtus.items():
-        if nic not in seen.nics:
-            yield ServerDeviation("nic", nic, "there is no such interface")
-            continue
-        found, up = seen.nics[nic]
+        found, up = observed.nics.get(nic, (None, True))
+        if found is None:
+            yield deviation(name, "link", f"{nic}: there is no such interface", about.nic(name, nic))
         if not up:
-            yield ServerDeviation("nic", nic, "the link is down")
+            yield deviation(name, "link", f"{nic}: the link is down", about.nic(name, nic))
         # Without netplan the MTU is set by the host's own network configuration; it must be right all the same.
-        if mtu is not None and found != mtu:
-            yield ServerDeviation("nic", nic, f"the MTU is {found}, it must be {mtu}")
+        if None not in (mtu, found) and found != mtu:
+            yield deviation(name, "MTU", f"{nic}: the MTU is {found}, it must be {mtu}", about.nic(name, nic))
 
 
-def _missing_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
-    missing = set(expected.rules).difference(seen.rules)
-    for rule in expected.rules:
-        if rule in missing:
-            yield ServerDeviation(
-                "rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' is not there"
-            )
-
-
-def _strange_rules(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
-    """Yield the rules that stand at the fabric's priorities, or lead into its tables, and are not the fabric's."""
+def _rules(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
+    """Compare the rules, of the host those at the fabric's priorities and into its tables."""
     priorities = {rule.priority for rule in expected.rules}
     tables = {rule.table for rule in expected.rules}
-    own = set(expected.rules)
-    for rule in sorted(rule for rule in seen.rules if rule not in own):
-        if rule.priority in priorities or rule.table in tables:
-            yield ServerDeviation(
-                "rule", f"rule {rule.priority}", f"'from {rule.source} lookup {rule.table}' does not belong"
-            )
+    rules = (rule for rule in observed.rules if rule.priority in priorities or rule.table in tables)
+    return _lines(name, "rule", _rule_lines(expected.rules), _rule_lines(rules))
 
 
-def _tables(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
+def _routes(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     tables = {route.table for route in expected.routes}
-    own = set(expected.routes)
-    for route in sorted(own.difference(seen.routes), key=repr):
-        yield ServerDeviation("route", f"table {route.table}", f"'{_text(route)}' is not there")
-    strange = {repr(route): route for route in seen.routes if route.table in tables and route not in own}
-    for _, route in sorted(strange.items()):
-        yield ServerDeviation("route", f"table {route.table}", f"'{_text(route)}' does not belong")
+    routes = (route for route in observed.routes if route.table in tables)
+    return _lines(name, "table", _route_lines(expected.routes), _route_lines(routes))
+
+
+# The table of a rule or route by its text and the number before it. Texts have no common hash, which numbers that a
+# host chooses can have.
+Lines = dict[tuple[int, str], int]
+
+
+def _lines(name: str, item: str, expected: Lines, observed: Lines) -> Iterator[Finding]:
+    for one in deviations(expected, observed):
+        number, text = one.subject
+        reason, table = ("is not there", one.expected) if one.observed is None else ("does not belong", one.observed)
+        yield deviation(name, item, f"{item} {number}: '{text}' {reason}", about.table(name, table))
+
+
+def _rule_lines(rules: Iterable[ExpectedRule]) -> Lines:
+    return {(rule.priority, f"from {rule.source} lookup {rule.table}"): rule.table for rule in rules}
+
+
+def _route_lines(routes: Iterable[ExpectedRoute]) -> Lines:
+    return {(route.table, _text(route)): route.table for route in routes}
 
 
 def _text(route: ExpectedRoute) -> str:
@@ -262,23 +264,22 @@ def _text(route: ExpectedRoute) -> str:
     return f"{'default' if route.to == EVERYWHERE else route.to}{via} dev {route.nic}"
 
 
-def _sysctls(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
-    for key, value in expected.sysctls.items():
-        if seen.way == "netplan" and key.rpartition(".")[2] in NETWORKD:
-            continue
-        found = seen.sysctls.get(key)
-        if found is None:
-            yield ServerDeviation("sysctl", key, "there is no such setting; is the NIC there?")
-        elif found != value:
-            yield ServerDeviation("sysctl", key, f"is {found}, it must be {value}")
+def _sysctls(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
+    own = () if observed.way != "netplan" else NETWORKD
+    sysctls = {key: value for key, value in expected.sysctls.items() if key.rpartition(".")[2] not in own}
+    for one in deviations(sysctls, observed.sysctls, extra=False):
+        reason = f"is {one.observed}, it must be {one.expected}"
+        if one.observed is None:
+            reason = "there is no such setting; is the NIC there?"
+        yield deviation(name, "sysctl", f"{one.subject}: {reason}", about.setting(name, one.subject))
 
 
-def _gateways(expected: ExpectedServer, seen: ObservedServer) -> Iterator[ServerDeviation]:
+def _gateways(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     for one in expected.gateways:
-        source, answered = seen.answers.get(one.words, ("", False))
-        gateway = address_text(one.gateway)
+        source, answered = observed.answers.get(one.words, ("", False))
         if not source:
             reason = f"no usable address in {one.prefix}; does the leaf advertise it?"
-            yield ServerDeviation("address", one.nic, reason)
+            yield deviation(name, "address", f"{one.nic}: {reason}", about.nic(name, one.nic))
         elif not answered:
-            yield ServerDeviation("gateway", one.nic, f"{gateway} does not answer {source}")
+            reason = f"{address_text(one.gateway)} does not answer {source}"
+            yield deviation(name, "gateway", f"{one.nic}: {reason}", about.nic(name, one.nic))

@@ -53,7 +53,6 @@ def test_first_push_confirm_and_back(
     assert leftovers(host) == []
     state = observe(server, files)
     assert set(state.changes.values()) == {FileChange.SAME}
-    assert state.edited == ()
 
     restore(server, "r1")
     restore(server, "r1")

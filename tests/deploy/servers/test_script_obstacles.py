@@ -93,7 +93,7 @@ def test_wrong_content_is_found_and_taken_back(
     before = host.tree()
     wrong = edited(files, SCRIPT, b"fc00:1:1:2::1", b"fc00:1:1:2::99")
     apply(server, wrong, "r1", 10)
-    told = list(map(str, verify(server, expected)))
+    told = [finding.message for finding in verify(server, expected)]
     assert told == [
         "/usr/local/sbin/ailb-net: has another content than the file that was pushed",
         "table 10001: 'default via fc00:1:1:2::1 dev gpu0_eth' is not there",
@@ -200,7 +200,7 @@ def test_the_session_dies_during_an_apply(
     assert status(again, "r1").state is RunState.APPLIED
     confirm(again, "r1")
     assert has(host, target)
-    assert [str(one) for one in verify(again, expected)] == [
+    assert [finding.message for finding in verify(again, expected)] == [
         "/usr/local/sbin/ailb-net: has another content than the file that was pushed"
     ]
     again.close()

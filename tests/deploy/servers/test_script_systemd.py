@@ -56,7 +56,7 @@ def settled(server: ServerConnection, expected: ExpectedServer) -> list[str]:
     """Verify until all is well, because addresses take a while; return what is wrong even after a long one."""
     found: list[str] = []
     for _ in range(60):
-        found = list(map(str, verify(server, expected)))
+        found = [finding.message for finding in verify(server, expected)]
         if not found:
             break
         time.sleep(0.5)

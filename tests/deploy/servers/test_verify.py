@@ -92,7 +92,7 @@ def do(host: Host, what: str) -> None:
 
 
 def told(server: ServerConnection, expected: ExpectedServer) -> list[str]:
-    return list(map(str, verify(server, expected)))
+    return [finding.message for finding in verify(server, expected)]
 
 
 @pytest.mark.sampled(3)
@@ -159,13 +159,13 @@ def answer(**parts: str) -> ScriptAnswer:
 
 
 def test_a_host_that_has_nothing(expected: ExpectedServer) -> None:
-    found = compare(expected, observed_of("h", answer()))
-    kinds = [finding.kind for finding in found]
+    found = compare("h", expected, observed_of("h", answer()))
+    kinds = [aspect.name if aspect.kind == "setting" else "" for *_, aspect in (one.subjects for one in found)]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "file": len(expected.tree),
-        "nic": 2,
+        "link": 2,
         "rule": 8,
-        "route": 16,
+        "table": 16,
         "sysctl": len(expected.sysctls),
         "address": 8,
     }
@@ -178,7 +178,7 @@ def test_networkd_keeps_the_kernel_from_listening_itself(expected: ExpectedServe
     for way, count in (("netplan", 0), ("ailb-net", 2)):
         seen = observed_of("h", answer(way=way, sysctl=lines))
         only = replace(expected, tree={}, mtus={}, rules=(), routes=(), gateways=())
-        assert len(compare(only, seen)) == count
+        assert len(compare("h", only, seen)) == count
 
 
 @pytest.mark.parametrize(

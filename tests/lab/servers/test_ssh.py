@@ -66,7 +66,7 @@ def seen_of(server: ServerConnection, root: Path) -> tuple[list[str], list[str]]
     host = read_hosts(root)[0][NAME]
     files = files_of(root, host)
     changed = [path for path, change in observe(server, files).changes.items() if change is not FileChange.SAME]
-    return changed, list(map(str, verify(server, expected_of(files, host.profile))))
+    return changed, [one.message for one in verify(server, expected_of(files, host.profile))]
 
 
 def settled(server: ServerConnection, root: Path) -> tuple[list[str], list[str]]:
