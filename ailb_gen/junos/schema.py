@@ -134,7 +134,6 @@ class Definition:
         return self._keys
 
     def _expand(self) -> None:
-        self._open = True
         if self.kind not in {CONTAINER, LIST}:
             return
         below = [Definition(self._schema, raw, cases) for raw, cases in self._schema.spread(self._raw[4], ())]
@@ -146,6 +145,8 @@ class Definition:
         bare = [one for one in rest if one.flags & NOKEYWORD or (one.flags & PLAIN and self._is_silent(one))]
         # Those that take any word come last.
         self._bare = tuple(sorted(bare, key=lambda one: one.takes_any))
+        # At last: another thread must not see half of it.
+        self._open = True
 
     def _is_silent(self, below: Definition) -> bool:
         """Return whether the name of a statement below is not written, as far as its name says it."""
