@@ -141,9 +141,7 @@ def test_paging(fleet: Fleet) -> None:
 
 def test_netmiko_never_pages(fleet: Fleet) -> None:
     with netmiko(fleet) as found:
-        found.send_config_set(
-            [f"set interfaces et-0/0/{port} mtu 9000" for port in range(50)], exit_config_mode=False, cmd_verify=False
-        )
+        found.send_config_set([f"set interfaces et-0/0/{port} mtu 9000" for port in range(50)], exit_config_mode=False)
         assert str(found.send_command("show interfaces | display set", expect_string=r"#\s*$")).count("mtu") == 50
         assert "rename" in found.send_config_set(
             ["rename interfaces et-0/0/0 to et-1/0/0", "rollback 0"], exit_config_mode=False
@@ -158,7 +156,7 @@ def test_a_shell_pages_as_well(fleet: Fleet) -> None:
 
 def test_a_terminal_that_is_not_known(fleet: Fleet) -> None:
     with netmiko(fleet, "generic") as connection:
-        assert "---(more" not in connection.send_command_timing("show version")
+        assert "---(more" not in connection.send_command_timing("show version", last_read=0.3)
 
 
 @pytest.mark.parametrize(
