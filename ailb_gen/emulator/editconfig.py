@@ -83,11 +83,9 @@ def _edit(
     device: EmulatedDevice, session: UserSession, operation: etree._Element, default: str, go_on: bool
 ) -> list[RpcError]:
     """Change the candidate; return the errors that did not stop it. Raises RpcRefusedError."""
-    for holder in (operation.find("config-text"), operation.find("config"), operation.find("source/config")):
-        content = next(iter(holder), None) if holder is not None else None
-        if content is not None:
-            break
-    else:
+    paths = ("config-text/*", "config/*", "source/config/*")
+    content = next((found for path in paths for found in operation.iterfind(path)), None)
+    if content is None:
         raise refusal("only a <config> in the request can be loaded", "operation-not-supported")
     if content.tag == "configuration":
         if content.get("operation") in ("replace", "create"):

@@ -20,14 +20,13 @@ from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
 from ailb_gen.network.fabric import Cable, End, Network
 from ailb_gen.network.links import cables
 from ailb_gen.network.model import RouterAdvertisement, Switch
-from ailb_gen.network.read import network_of
+from ailb_gen.network.read import network_of, optional
 from ailb_gen.network.sessions import Ready, Side, refused, sides
 from ailb_gen.network.switch import switch
 from ailb_gen.network.topology import Topology, read_cabling, read_topology
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
 from ailb_gen.routing.speaker import direct_prefixes, lists_of, rules
-from ailb_gen.textio import read_text
 
 # Of the first octet of a MAC address: locally administered, not multicast.
 LOCAL, FLAGS = 0x02, 0x03
@@ -92,7 +91,10 @@ class EmulatedFabric:
 
         Raises UsageError when a file cannot be read, or when two cables share a port.
         """
-        topology, cabling = _read(root, TOPOLOGY, read_topology), _read(root, CABLING, read_cabling)
+        topology, cabling = (
+            optional(root, file, read) if (root / file).exists() else Topology()
+            for file, read in ((TOPOLOGY, read_topology), (CABLING, read_cabling))
+        )
         defects = [*topology.defects, *cabling.defects]
         links, attachments, roles = topology.links, topology.attachments, topology.roles
         if cabling.links or topology.links:
@@ -319,9 +321,3 @@ def mac_address(device: str, port: str = "") -> str:
     octets = bytearray(sha256(f"{device}\0{port}".encode()).digest()[:6])
     octets[0] = octets[0] & ~FLAGS | LOCAL
     return octets.hex(":")
-
-
-def _read(root: FilePath, file: str, parse: Callable[[str], Topology]) -> Topology:
-    if not (root / file).exists():
-        return Topology()
-    return parse(read_text(root / file, file))

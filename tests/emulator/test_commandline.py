@@ -271,38 +271,6 @@ def test_root_begins_in_a_shell() -> None:
         assert found.send_command("show version").startswith(f"Hostname: {LEAF}\n")
 
 
-def test_levels(fleet: Fleet) -> None:
-    lines = [
-        "configure",
-        "edit interfaces et-0/0/0 unit 0",
-        "set family inet6",
-        "up",
-        "set mtu 9000",
-        "up 5",
-        "edit system",
-    ]
-    lines += [
-        "top edit interfaces",
-        "exit",
-        "show host-name",
-        "top",
-        "show interfaces | display set",
-        "exit",
-        "yes",
-        "exit",
-    ]
-    said, _, _ = ssh(fleet, typed="".join(f"{line}\r" for line in lines), pty=True)
-    text = said.replace("\r\n", "\n")
-    for part in (
-        f"[edit interfaces et-0/0/0]\n{USER}@{LEAF}# set mtu 9000\n",
-        f"[edit]\n{USER}@{LEAF}# edit system\n",
-        f"[edit interfaces]\n{USER}@{LEAF}# exit\n",
-        f"[edit system]\n{USER}@{LEAF}# show host-name\nhost-name {LEAF};\n",
-        "set interfaces et-0/0/0 unit 0 family inet6\nset interfaces et-0/0/0 mtu 9000\n",
-    ):
-        assert part in text
-
-
 @pytest.mark.usefixtures("quick_reboots")
 def test_a_reboot_by_rpc(fleet: Fleet) -> None:
     started = fleet.devices[LEAF].started

@@ -3,7 +3,7 @@
 import pytest
 
 from ailb_gen.emulator.fleet import Fleet
-from tests.emulator.fleets import LEAF, netmiko, ssh
+from tests.emulator.fleets import LEAF, USER, netmiko, ssh
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -17,6 +17,23 @@ def changed(fleet: Fleet, *lines: str) -> list[str]:
     """Type lines in configuration mode; return what the candidate then has more or less, without its levels."""
     said, _, _ = ssh(fleet, typed="".join(f"{line}\n" for line in ("configure", *lines, "top show | compare")))
     return [line.replace(" ", "") for line in said.splitlines() if line[:1] in ("+", "-")]
+
+
+def test_levels(fleet: Fleet) -> None:
+    text = typed(
+        fleet,
+        *("configure", "edit interfaces et-0/0/0 unit 0", "set family inet6", "up", "set mtu 9000", "up 5"),
+        *("edit system", "top edit interfaces", "exit", "show host-name", "top", "show interfaces | display set"),
+        *("exit", "yes", "exit"),
+    )
+    for part in (
+        f"[edit interfaces et-0/0/0]\n{USER}@{LEAF}# set mtu 9000\n",
+        f"[edit]\n{USER}@{LEAF}# edit system\n",
+        f"[edit interfaces]\n{USER}@{LEAF}# exit\n",
+        f"[edit system]\n{USER}@{LEAF}# show host-name\nhost-name {LEAF};\n",
+        "set interfaces et-0/0/0 unit 0 family inet6\nset interfaces et-0/0/0 mtu 9000\n",
+    ):
+        assert part in text
 
 
 def test_one_command_for_many(fleet: Fleet) -> None:
@@ -141,9 +158,7 @@ def test_paging(fleet: Fleet) -> None:
 
 def test_netmiko_never_pages(fleet: Fleet) -> None:
     with netmiko(fleet) as found:
-        found.send_config_set(
-            [f"set interfaces et-0/0/{port} mtu 9000" for port in range(50)], exit_config_mode=False, cmd_verify=False
-        )
+        found.send_config_set([f"set interfaces et-0/0/{port} mtu 9000" for port in range(50)], exit_config_mode=False)
         assert str(found.send_command("show interfaces | display set", expect_string=r"#\s*$")).count("mtu") == 50
         assert "rename" in found.send_config_set(
             ["rename interfaces et-0/0/0 to et-1/0/0", "rollback 0"], exit_config_mode=False
@@ -158,7 +173,7 @@ def test_a_shell_pages_as_well(fleet: Fleet) -> None:
 
 def test_a_terminal_that_is_not_known(fleet: Fleet) -> None:
     with netmiko(fleet, "generic") as connection:
-        assert "---(more" not in connection.send_command_timing("show version")
+        assert "---(more" not in connection.send_command_timing("show version", last_read=0.3)
 
 
 @pytest.mark.parametrize(

@@ -1,121 +1,54 @@
-"""A second, tiny implementation of FabricState behind real NETCONF; and the one way into the thread of a fleet."""
+"""NETCONF shows what the state of a fabric says, whoever measures it; and the one way into the thread of a fleet.
+
+The second implementation of FabricState is the lab's: `tests/lab/test_state.py`.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from unittest import mock
 
 import pytest
 from lxml import etree
 from ncclient.operations import RPCError
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.emulator.device import EmulatedDevice
-from ailb_gen.emulator.fabric_state import (
-    BgpSession,
-    FabricState,
-    PrefixCounts,
-    RouteTotals,
-    TrafficCounters,
-    link_local,
-)
+from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.fabric_state import PrefixCounts, TrafficCounters
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.errors import LabError
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.fabric import End
-from ailb_gen.network.model import RouterAdvertisement, Switch
-from ailb_gen.network.switch import switch
-from ailb_gen.routing.rib import NextHop, Path
-from ailb_gen.routing.route import BGP, Route
-from tests.emulator.fleets import LEAF, SPINE, bgp_of, fleet_of, netconf
-from tests.routing.fabrics import prefix
-
-PORT, UNIT = "et-0/0/0", "et-0/0/0.0"
-LEARNED, OWN = prefix("fc00:1:2:1::/64"), prefix("fc00:1:1:1::/64")
-SESSION = BgpSession(UNIT, 0, 65101, SPINE, UNIT, 65001, established=True)
+from tests.emulator.fleets import LEAF, LINK, SPINE, bring_up, fleet_of, netconf
 
 
-class Written:
-    """A leaf and a spine whose state is written down, as another fabric would measure it."""
+class Measured(EmulatedFabric):
+    """A leaf and a spine, some of whose state is written down as another fabric would measure it."""
 
     def __init__(self) -> None:
-        self.switches: dict[str, Switch] = {}
-        self.kept_down: list[str] = []
+        super().__init__([LINK])
         self.threads: set[threading.Thread] = set()
 
     def commit(self, name: str, tree: Node) -> None:
         self.threads.add(threading.current_thread())
-        self.switches[name] = switch(name, name, tree)
-
-    def power_off(self, name: str) -> None:
-        del self.switches[name]
-
-    def switch(self, name: str) -> Switch:
-        return self.switches.get(name) or switch(name, name, Node(""))
-
-    def neighbor(self, device: str, port: str) -> End | None:
-        return End({LEAF: SPINE, SPINE: LEAF}[device], PORT) if port == PORT else None
-
-    def mac(self, device: str, interface: str = "") -> str:
-        return {LEAF: "02:00:00:00:00:00", SPINE: "02:00:00:00:00:01"}[device]
-
-    def link_up(self, device: str, port: str) -> bool:
-        return port == PORT and len(self.switches) == 2
-
-    def cable_bps(self, device: str, port: str) -> int | None:
-        return None
+        super().commit(name, tree)
 
     def counters(self, device: str, interface: str) -> TrafficCounters:
         return TrafficCounters(1000, 2000, 10, 20) if device == LEAF else TrafficCounters()
 
-    def advertiser(self, device: str, interface: str) -> End | None:
-        return self.neighbor(device, PORT) if interface == UNIT and self.link_up(device, PORT) else None
-
-    def advertisement(self, device: str, interface: str) -> RouterAdvertisement | None:
-        far = self.advertiser(device, interface)
-        return RouterAdvertisement(f"{PORT}.0", (), (), None, None, 77) if far is not None else None
-
-    def sessions(self, name: str) -> tuple[BgpSession, ...]:
-        return (SESSION,) if name == LEAF and self.link_up(name, PORT) and not self.kept_down else ()
-
-    def keep_down(self, device: str, interface: str) -> None:
-        self.kept_down.append(interface)
-
-    def restore(self, device: str, interface: str) -> None:
-        self.kept_down.remove(interface)
-
-    def prefixes(self, name: str) -> Sequence[Prefix]:
-        return (LEARNED,) if self.sessions(name) else ()
-
-    def paths(self, name: str, prefix: Prefix) -> Sequence[Path]:
-        return (Path(Route(as_path=(65001, 65102), protocol=BGP), "active", "", SPINE, UNIT, "up"),)
-
-    def next_hops(self, name: str, prefix: Prefix) -> Sequence[NextHop]:
-        return (NextHop(UNIT, SPINE),)
-
-    def prefix_counts(self, name: str) -> Mapping[str, PrefixCounts]:
-        return {UNIT: PrefixCounts(3, 5, 4)}
-
-    def route_totals(self, name: str) -> RouteTotals:
-        return RouteTotals(3, 5, 1, 5)
-
-    def advertised(self, name: str, session: BgpSession) -> Mapping[Prefix, Route]:
-        return {OWN: Route(protocol=BGP, aigp=0)}
-
-    def advertised_count(self, name: str, session: BgpSession) -> int:
-        return 1
+    def prefix_counts(self, name: str) -> dict[str, PrefixCounts]:
+        return {"et-0/0/0.0": PrefixCounts(3, 5, 4)}
 
 
 @pytest.fixture
-def fabric() -> Written:
-    return Written()
+def fabric() -> Measured:
+    return Measured()
 
 
 @pytest.fixture
-def fleet(fabric: FabricState) -> Iterator[Fleet]:
+def fleet(fabric: Measured) -> Iterator[Fleet]:
     with fleet_of(LEAF, SPINE, fabric=fabric) as running:
         yield running
 
@@ -126,53 +59,25 @@ def ask(fleet: Fleet, text: str) -> etree._Element:
         return etree.fromstring(str(reply).encode())
 
 
-def test_netconf_shows_what_the_fabric_says(fleet: Fleet, fabric: Written) -> None:
-    with netconf(fleet) as session:
-        session.load_configuration(config=bgp_of(LEAF), format="text")
-        session.commit()
-    assert fabric.switches[LEAF].groups[0].name == "up"
-    peer = link_local(fabric, SPINE, UNIT)
-    assert peer == "fe80::ff:fe00:1"
-    summary = ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer")
+def test_netconf_shows_what_the_fabric_says(fleet: Fleet) -> None:
+    bring_up(fleet)
+    summary = ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer/bgp-rib")
     assert summary is not None
-    assert (summary.findtext("peer-address"), summary.findtext("peer-as")) == (f"{peer}%{UNIT}", "65001")
-    assert summary.findtext("bgp-rib/received-prefix-count") == "5"
+    counts = [summary.findtext(f"{name}-prefix-count") for name in ("active", "received", "accepted")]
+    assert counts == ["3", "5", "4"]
     ports = ask(fleet, "<get-interface-information><extensive/></get-interface-information>")
     assert ports.findtext(".//physical-interface/oper-status") == "up"
     assert ports.findtext(".//physical-interface/traffic-statistics/output-bytes") == "2000"
-    assert ask(fleet, "<get-ipv6-nd-information/>").findtext(".//ipv6-nd-neighbor-address") == peer
-    heard = ask(fleet, "<get-ipv6-ra-information/>").find(".//ipv6-ra-advertisement")
-    assert heard is not None
-    assert (heard.findtext("ipv6-source-address"), heard.findtext("ipv6-ra-default-lifetime")) == (peer, "77")
-    route = ask(fleet, "<get-route-information/>").find(".//rt")
-    assert route is not None
-    assert (route.findtext("rt-destination"), route.findtext("rt-entry/as-path")) == (str(LEARNED), "65001 65102 I")
-    sent = "<advertising-protocol-name>bgp</advertising-protocol-name>"
-    text = f"<get-route-information>{sent}<neighbor>{peer}</neighbor><detail/></get-route-information>"
-    assert ask(fleet, text).findtext(".//bgp-aigp") == "0"
-    assert ask(fleet, f"<ping><host>{peer}</host></ping>").find(".//ping-success") is not None
 
 
-def test_state_that_cannot_be_measured_is_an_error(fleet: Fleet, fabric: Written) -> None:
+def test_state_that_cannot_be_measured_is_an_error(fleet: Fleet, fabric: Measured) -> None:
     with netconf(fleet) as session, mock.patch.object(fabric, "sessions", side_effect=LabError("BIRD does not answer")):
         with pytest.raises(RPCError, match="BIRD does not answer"):
             session.rpc(etree.fromstring("<get-bgp-summary-information/>"))
         assert session.connected
 
 
-def test_faults_and_power_reach_the_fabric(fleet: Fleet, fabric: Written) -> None:
-    fleet.add_faults(LEAF, Fault("session-down", "commit"))
-    with netconf(fleet) as session:
-        session.commit()
-    assert fabric.kept_down == [UNIT]
-    assert ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer") is None
-    fleet.clear_faults(LEAF)
-    assert fabric.kept_down == []
-    fleet.do(SPINE, EmulatedDevice.power_off)
-    assert ask(fleet, "<get-bgp-summary-information/>").find(".//bgp-peer") is None
-
-
-def test_one_thread_calls_the_fabric(fleet: Fleet, fabric: Written) -> None:
+def test_one_thread_calls_the_fabric(fleet: Fleet, fabric: Measured) -> None:
     fabric.threads.clear()
     with netconf(fleet) as session:
         session.commit()
@@ -205,7 +110,7 @@ def test_a_call_does_not_wait_for_ever(fleet: Fleet) -> None:
 def test_a_call_that_would_wait_for_itself(fleet: Fleet) -> None:
     with pytest.raises(RuntimeError, match="from other threads than its own"):
         fleet.do(LEAF, lambda device: fleet.do(SPINE, EmulatedDevice.power_off))
-    stopped = fleet_of(fabric=Written())
+    stopped = fleet_of()
     with pytest.raises(RuntimeError, match="while it runs"):
         stopped.reboot(LEAF, 1)
     stopped.stop()

@@ -161,6 +161,8 @@ def test_monitoring(fleet: Fleet) -> None:
         assert found.findtext(".//locked-by-session") == other.session_id
         assert [one.text for one in found.iterfind(".//session/session-id")] == [session.session_id, other.session_id]
         assert "urn:ietf:params:netconf:base:1.1" in [one.text for one in found.iterfind(".//capability")]
+        part = f'<netconf-state xmlns="{namespace}"><schemas/></netconf-state>'
+        assert [one.tag for one in session.get(filter=("subtree", part)).xpath("//data/netconf-state/*")] == ["schemas"]
         with pytest.raises(RPCError, match="no schema 'x'"):
             session.get_schema("x")
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from ailb_gen.emulator import xml_codec
 from ailb_gen.emulator.json_codec import from_json, to_json
 from ailb_gen.emulator.load_config import load
 from ailb_gen.emulator.messages import RpcRefusedError
@@ -17,12 +16,9 @@ from ailb_gen.junos.tree import Node
 from ailb_gen.junos.writer import to_curly
 from ailb_gen.render.artifacts import RenderOptions, render
 from tests.conftest import EXAMPLES, SMALL, design_of, example
-from tests.emulator.outline_writer import outline
 from tests.junos.models import schema
 
 SAMPLE = Path(__file__).with_name("sample.conf")
-# What the shared models do not have.
-BY_HAND = "routing-instances"
 
 
 @cache
@@ -40,25 +36,6 @@ def trees() -> tuple[Node, ...]:
         texts += [file.content.decode() for path, file in files.items() if path.startswith("switches/")]
     texts += [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.rglob("*.conf"))]
     return sample(), *(load(Node(""), read(text), "override") for text in texts)
-
-
-def lines(text: str) -> set[tuple[str, ...]]:
-    """Return the lines of an outline, each with the lines around it."""
-    found = set()
-    path: list[str] = []
-    for line in text.splitlines():
-        path[len(line) - len(line.lstrip(" ")) :] = [line.strip()]
-        found.add(tuple(path))
-    return found
-
-
-@pytest.mark.long
-def test_the_outline_says_what_the_models_say() -> None:
-    kept = lines(Path(xml_codec.__file__).with_name("statements.txt").read_text(encoding="utf-8"))
-    made = lines(outline(schema().root, trees()))
-    assert sorted(made - kept) == [], "add these to statements.txt"
-    unused = sorted(path for path in kept - made if path[0] != BY_HAND)
-    assert unused == [], "nothing uses these; take them out of statements.txt"
 
 
 @pytest.mark.long

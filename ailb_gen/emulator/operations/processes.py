@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
+from operator import itemgetter
 
 from lxml import etree
 
@@ -27,15 +27,6 @@ MGD, RPD = 18000, 18100
 PROCESSES = {1: "/sbin/init", 9000: "/usr/sbin/sshd -D", MGD: "/usr/sbin/mgd -N", RPD: "/usr/sbin/rpd -N"}
 RULE = "-" * 31
 LOG = "messages"
-
-
-class LogEntry(NamedTuple):
-    """A line of the log: its time in seconds since 1970, the process, its number, the text."""
-
-    when: float
-    process: str
-    number: int
-    text: str
 
 
 def processes(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
@@ -114,8 +105,7 @@ def restart(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
 def log(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show log`: the names of the files, or `messages`. Raises RpcRefusedError for another file."""
     name, host = argument(rpc, "filename"), device.host_name
-    entries = sorted(_entries(device), key=lambda entry: entry.when)
-    rows = [f"{_date(entry.when)}  {host} {entry.process}[{entry.number}]: {entry.text}" for entry in entries]
+    rows = [f"{_date(when)}  {host} {text}" for when, text in sorted(_entries(device), key=itemgetter(0))]
     if not name:
         size = sum(len(row) + 1 for row in rows)
         listed = f"-rw-r-----  1 root  wheel {size:>10} {_date(device.now())[:-3]} {LOG}"
@@ -130,19 +120,20 @@ def _date(when: float) -> str:
     return f"{moment:%b} {moment.day:>2} {moment:%H:%M:%S}"
 
 
-def _entries(device: EmulatedDevice) -> Iterator[LogEntry]:
+def _entries(device: EmulatedDevice) -> Iterator[tuple[float, str]]:
+    """Iterate over (seconds since 1970, process and text) of what the log has."""
     for commit in device.commits():
         requested = "commit confirmed" if commit.comment.startswith("commit confirmed") else "commit"
         text = f"User '{commit.user}' requested '{requested}' operation (comment: {commit.log or 'none'})"
-        yield LogEntry(commit.when, "mgd", MGD, f"UI_COMMIT: {text}")
-        yield LogEntry(commit.when, "mgd", MGD, "UI_COMMIT_COMPLETED: commit complete")
+        yield commit.when, f"mgd[{MGD}]: UI_COMMIT: {text}"
+        yield commit.when, f"mgd[{MGD}]: UI_COMMIT_COMPLETED: commit complete"
     for one in device.sessions.values():
         who = f"User '{one.user}' login, class 'super-user' [{one.number}]"
         text = f"UI_LOGIN_EVENT: {who}, ssh-connection '', client-mode '{one.client}'"
-        yield LogEntry(one.since, "mgd", one.number, text)
+        yield one.since, f"mgd[{one.number}]: {text}"
     for session in device.fabric.sessions(device.name):
         if session.established:
             peer = link_local(device.fabric, session.peer, session.peer_interface)
             change = "changed state from OpenConfirm to Established (event RecvKeepAlive) (instance master)"
             text = f"RPD_BGP_NEIGHBOR_STATE_CHANGED: BGP peer {peer} (External AS {session.peer_asn}) {change}"
-            yield LogEntry(session.since or device.started, "rpd", RPD, text)
+            yield session.since or device.started, f"rpd[{RPD}]: {text}"

@@ -10,11 +10,10 @@ from lxml import etree
 
 from ailb_gen.addresses import BITS, Prefix
 from ailb_gen.emulator.device import EmulatedDevice
-from ailb_gen.emulator.fabric_state import end_address
 from ailb_gen.emulator.operations.bgp import NO_ID, TABLE
 from ailb_gen.emulator.operations.build import argument, element, fill, flag
-from ailb_gen.emulator.operations.ports import FIRST_LIST, FIRST_NEXT_HOP
-from ailb_gen.emulator.operations.routes import NAMES, is_ipv4, own_prefixes, requested_prefix, table_numbers
+from ailb_gen.emulator.operations.ports import FIRST_LIST, FIRST_NEXT_HOP, next_hop_index
+from ailb_gen.emulator.operations.routes import NAMES, is_ipv4, next_hop, own_prefixes, requested_prefix, table_numbers
 from ailb_gen.routing.route import BGP
 from ailb_gen.routing.speaker import direct_prefixes
 
@@ -67,13 +66,12 @@ def forwarding_table(device: EmulatedDevice, rpc: etree._Element) -> etree._Elem
     if requested is not None:
         longest = max((prefix.length for prefix in shown), default=0)
         shown = [prefix for prefix in shown if prefix.length == longest]
-    indices = {name: FIRST_NEXT_HOP + at for at, name in enumerate(device.switch.ports)}
     rows = []
     for prefix in sorted(shown):
         interfaces = [hop.interface for hop in device.fabric.next_hops(device.name, prefix)]
         if interfaces or prefix in own:
-            hops = _hops(device, interfaces, indices)
-            rows.append(fill("forwarding-entry", prefix=prefix, kind="user" if interfaces else "intf", hops=hops))
+            kind = "user" if interfaces else "intf"
+            rows.append(fill("forwarding-entry", prefix=prefix, kind=kind, hops=_hops(device, interfaces)))
     made = element("route-table", ("table-name", "default"), ("address-family", "Internet6"), *rows)
     return element("forwarding-table-information", made)
 
@@ -85,14 +83,12 @@ def _covers(prefix: Prefix, requested: Prefix | None) -> bool:
     return requested.length == BITS and prefix.holds(requested.value)
 
 
-def _hops(device: EmulatedDevice, interfaces: list[str], indices: dict[str, int]) -> list[etree._Element]:
+def _hops(device: EmulatedDevice, interfaces: list[str]) -> list[etree._Element]:
     """Make the next hops of an entry, several behind their list; without one addresses are resolved."""
     if not interfaces:
         return [fill("forwarding-hop", to="", kind="rslv", index=FIRST_NEXT_HOP - 1, via=None)]
     made = [fill("forwarding-hop", to="", kind="ulst", index=FIRST_LIST, via=None)] if len(interfaces) > 1 else []
     for interface in interfaces:
-        port = interface.rpartition(".")[0]
-        far = device.fabric.neighbor(device.name, port)
-        to = end_address(device.fabric, far)
-        made.append(fill("forwarding-hop", to=to, kind="ucst", index=indices[port], via=interface))
+        index = next_hop_index(device.switch, interface)
+        made.append(fill("forwarding-hop", to=next_hop(device, interface), kind="ucst", index=index, via=interface))
     return made

@@ -333,10 +333,10 @@ def _learned(
     made = _hop_detail if detailed else _hop
     common = {
         "route": path.route,
-        "source": _far(device, path.interface),
+        "source": next_hop(device, path.interface),
         "path": as_path(path.route),
         "seconds": up_for(device, session) if session is not None else 0.0,
-        "hops": [made(_far(device, one), one, one == path.interface) for one in used],
+        "hops": [made(next_hop(device, one), one, one == path.interface) for one in used],
         "hidden": path.reason if path.status == "hidden" else None,
     }
     if detailed:
@@ -369,7 +369,8 @@ def _learned_detail(
     )
 
 
-def _far(device: EmulatedDevice, interface: str) -> str:
+def next_hop(device: EmulatedDevice, interface: str) -> str:
+    """Return the address of the device at the other end of an interface, empty without one."""
     far = device.fabric.neighbor(device.name, interface.rpartition(".")[0])
     return end_address(device.fabric, far)
 
