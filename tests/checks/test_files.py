@@ -13,8 +13,8 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.read import read_network
-from tests.checks.trees import GOLDEN, findings, ids, rendered, run_family, shown
-from tests.conftest import EXAMPLES, SMALL
+from tests.checks.trees import GOLDEN, findings, run_family, shown
+from tests.conftest import EXAMPLES
 
 TOPOLOGY, CABLING, MANIFEST = "topology.json", "cabling.csv", "manifest.json"
 LEAF, SPINE = "switches/stripe1-leaf1.conf", "switches/spine1.conf"
@@ -64,55 +64,19 @@ def told(found: list[Finding]) -> set[Told]:
     return {(finding.check, finding.scope) for finding in found}
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
-def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = judged(GOLDEN / name, intent_of_example(name))
-    assert not shown(results)
-    assert [result.check.id for result in results] == ids("AILB0")
-    # Only brownfield has statements of its own.
-    assert [result.check.id for result in results if not result.examined] == ["AILB010"] * (name != "brownfield")
-
-
-VARIANTS = {
-    "no-servers": SMALL.replace("servers: 2\n", ""),
-    "no-roce": SMALL + "roce: {enabled: off}\n",
-    "links": SMALL + "links_per_spine: 3\ncolors: [a, b]\n",
-    "names": SMALL + 'names: {leaf: "l.{s}.{l}", spine: "s-{k}", nic: "rail-{i}"}\n',
-    "own-words": SMALL
-    + 'overrides: {leaves: {stripe1-leaf1: {ports: {et-0/0/0: {description: "do not touch", disabled: on}}}}}\n',
-    "extra": SMALL
-    + "extra_config: |\n  system { ntp { server 192.0.2.1; server 192.0.2.2; } time-zone UTC; }\n"
-    + "  inactive: snmp { location away; }\n"
-    + "  groups { g { system { syslog { host 192.0.2.3 { any any; } } } } }\n  apply-groups g;\n"
-    + "overrides:\n  leaves: {stripe1-leaf1: {extra_config: 'system { time-zone Europe/Zurich; }'}}\n"
-    + "  spines: {spine1: {extra_config: 'snmp { location here; }'}}\n",
-    "macs": SMALL.replace("servers: 2\n", "") + "servers: [{name: a, stripe: 1, mtu: 4000}, {name: b, stripe: 2}]\n",
-}
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_whatever_is_asked_the_rendered_files_are_clean(name: str, tmp_path: Path) -> None:
-    intent, root = rendered(VARIANTS[name], tmp_path)
-    assert not shown(judged(root, intent))
-
-
 # file, text, replacement, what is found, a part of the line of that file that a finding points at, if any does
 DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
     (LEAF, "host-name stripe1-leaf1", "host-name leaf1", {("AILB004", "stripe1-leaf1")}, "host-name leaf1"),
-    (LEAF, "    host-name stripe1-leaf1;\n", "", {("AILB004", "stripe1-leaf1")}, "##"),
     (LEAF, "system {", "system", {("AILB002", "stripe1-leaf1")}, ""),
     (CABLING, CABLE, "", {("AILB006", "stripe1-leaf1 et-0/0/1"), ("AILB009", "stripe1-leaf1 et-0/0/1")}, ""),
     (CABLING, CABLE, CABLE * 2, {("AILB006", "spine2 et-0/0/0"), ("AILB009", "stripe1-leaf1 et-0/0/1")}, CABLE[:40]),
     (CABLING, CABLE, CABLE.replace("400g", "800g"), {("AILB009", "stripe1-leaf1 et-0/0/1")}, "800g"),
-    (CABLING, CABLE, CABLE.replace("400g", ""), {("AILB009", "stripe1-leaf1 et-0/0/1")}, ",,fabric"),
     (CABLING, CABLE, CABLE.replace("blue,", "blue,1"), {("AILB009", "stripe1-leaf1 et-0/0/1")}, "blue,1"),
     (CABLING, CABLE, CABLE.replace("spine2,et-0/0/0", "spine2,et-0/0/9"), {("AILB007", "spine2 et-0/0/0")}, ""),
     (CABLING, CABLE, CABLE.replace("fabric", "optic"), {("AILB002", CABLING)}, "optic"),
-    (CABLING, HOST_CABLE, HOST_CABLE.replace("400g", "100g"), {("AILB009", "gpu-s1-1 gpu1_eth")}, "100g"),
     (CABLING, HOST_CABLE, HOST_CABLE.replace(",,1", ",,0"), {("AILB009", "gpu-s1-1 gpu1_eth")}, "host,,0"),
     (CABLING, HOST_CABLE, HOST_CABLE.replace("s1-1", "s1-9"), {("AILB009", "gpu-s1-9 gpu1_eth")}, "gpu-s1-9"),
     (TOPOLOGY, LINK, "", {("AILB006", "stripe1-leaf1 et-0/0/1"), ("AILB008", "stripe1-leaf1 et-0/0/1")}, ""),
-    (TOPOLOGY, LINK, LINK * 2, {("AILB008", "stripe1-leaf1 et-0/0/1")}, LINK[:40]),
     (TOPOLOGY, LINK, LINK.replace("blue", "red"), {("AILB008", "stripe1-leaf1 et-0/0/1")}, '"red"'),
     (TOPOLOGY, '"asn": 65001', '"asn": 65009', {("AILB008", "spine1")}, "65009"),
     (TOPOLOGY, '"asn": 65001', '"asn": "65001"', {("AILB008", "spine1")}, '"65001"'),
@@ -121,16 +85,7 @@ DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
     (TOPOLOGY, '"platform": "generic"', '"x": 1, "platform": "generic"', {("AILB008", "stripe1-leaf1")}, '"x": 1'),
     (TOPOLOGY, '"rail": 1', '"rail": 0', {("AILB008", "stripe1-leaf2")}, "stripe1-leaf2"),
     (TOPOLOGY, '"gateway": "fc00:1:2:3::1"', '"gateway": "::1"', {("AILB008", "stripe1-leaf2")}, "stripe1-leaf2"),
-    (
-        TOPOLOGY,
-        '"name": "gpu-s1-1", "role": "server"',
-        '"name": "gpu-s1-1", "role": "host"',
-        {("AILB008", "gpu-s1-1")},
-        "",
-    ),
     (TOPOLOGY, NIC, NIC.replace("mlx5_1", "mlx5_9"), {("AILB008", "gpu-s1-2")}, "mlx5_9"),
-    (TOPOLOGY, '"backup": "all-colors"', '"backup": null', {("AILB008", "topology.json green")}, "green"),
-    (TOPOLOGY, '"pool": "fc00::/16"', '"pool": "fd00::/16"', {("AILB008", "topology.json pool")}, '"pool"'),
     (TOPOLOGY, '"fabric": "lab"', '"fabric": "jvd"', {("AILB008", "topology.json fabric")}, '"fabric"'),
     (TOPOLOGY, ' "fabric": "lab",\n', "", {("AILB008", "topology.json fabric")}, ""),
     (MANIFEST, '"fabric": "lab"', '"fabric": "jvd"', {("AILB005", "manifest.json fabric")}, '"fabric"'),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ailb_gen.checks.taken_out import taken_out
+from ailb_gen.checks.locate import taken_out
 from ailb_gen.junos.reader import read
 from ailb_gen.junos.tree import Node
 

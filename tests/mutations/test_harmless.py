@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mutations.score import ALL, findings, golden
+from tests.mutations.score import CHECKS, findings, golden
 from tests.mutations.tree import Changes, sealed, text_of
 
 EXAMPLE = "lab"
-# The commit check costs most of the time, and has nothing to say about servers.
-CHECKS = frozenset(check for check in ALL if not check.startswith("AILB9"))
 SERVER = "profiles/stripe1"
 SPINE = "switches/spine1.conf"
 NETPLAN = "etc/netplan/60-ailb-gpu.yaml"

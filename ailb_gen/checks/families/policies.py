@@ -11,8 +11,8 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
+from ailb_gen.checks.families.colors import devices_of_leaves
 from ailb_gen.checks.families.policy_blame import blamed, mistaken_mark
-from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR, used_policies
