@@ -13,7 +13,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.read import read_network
-from tests.checks.trees import GOLDEN, findings, run_family, shown
+from tests.checks.trees import GOLDEN, change, findings, run_family, shown
 from tests.conftest import EXAMPLES
 
 TOPOLOGY, CABLING, MANIFEST = "topology.json", "cabling.csv", "manifest.json"
@@ -102,9 +102,7 @@ def test_a_damage_is_found_where_it_is(
     file: str, old: str, new: str, intended: set[Told], pointed: str, tree: Path
 ) -> None:
     path = tree / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
+    change(path, old, new)
     if file != MANIFEST:
         seal(tree)
     found = findings(judged(tree))
@@ -199,7 +197,7 @@ def test_files_of_another_fabric_are_the_cause_of_all_findings(lost: str, tmp_pa
 @pytest.mark.parametrize("name", ["jvd", "[x](y)"])
 def test_an_edited_name_alone_makes_no_other_fabric(file: str, name: str, tree: Path) -> None:
     (tree / "switches" / "spine1.conf").unlink()
-    (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', f'"fabric": "{name}"'))
+    change(tree / file, '"fabric": "lab"', f'"fabric": "{name}"')
     results = judged(tree)
     assert any(finding.message == f"fabric is {name}; it must be lab" for finding in findings(results))
     assert not any(finding.same_cause for finding in findings(results))
@@ -207,7 +205,7 @@ def test_an_edited_name_alone_makes_no_other_fabric(file: str, name: str, tree: 
 
 def test_a_name_that_no_fabric_has_is_not_repeated_in_the_verdict(tree: Path) -> None:
     for file in (TOPOLOGY, MANIFEST):
-        (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', '"fabric": "[x](y)"'))
+        change(tree / file, '"fabric": "lab"', '"fabric": "[x](y)"')
     assert not any(finding.same_cause for finding in findings(judged(tree)))
 
 
@@ -219,8 +217,7 @@ def test_a_moved_cable_is_found_though_both_files_agree(tree: Path) -> None:
         (TOPOLOGY, '"et-0/0/1", "spine": "spine2"', '"et-0/0/1", "spine": "spine3"'),
         (TOPOLOGY, '"et-0/0/2", "spine": "spine3"', '"et-0/0/2", "spine": "spine2"'),
     ):
-        text = (tree / file).read_text()
-        (tree / file).write_text(text.replace(one, other, 1))
+        change(tree / file, one, other)
     seal(tree)
     found = findings(judged(tree))
     assert {finding.check for finding in found} == {"AILB007", "AILB008", "AILB009"}
@@ -239,9 +236,7 @@ def test_a_port_of_another_number_is_found_though_all_files_agree(tree: Path) ->
         (TOPOLOGY, '"stripe1-leaf1", "leaf_port": "et-0/0/1"', '"stripe1-leaf1", "leaf_port": "et-0/0/41"'),
     )
     for file, old, new in renames:
-        text = (tree / file).read_text()
-        assert old in text
-        (tree / file).write_text(text.replace(old, new))
+        change(tree / file, old, new, -1)
     seal(tree)
     assert told(findings(judged(tree))) == {
         (check, f"stripe1-leaf1 et-0/0/{port}") for check in ("AILB008", "AILB009") for port in (1, 41)
@@ -253,8 +248,7 @@ def test_without_lists_of_cables_descriptions_are_compared(tree: Path) -> None:
     (tree / TOPOLOGY).unlink()
     assert {finding.check for finding in findings(judged(tree))} == {"AILB002", "AILB005"}
     for file, old, new in ((LEAF, ":et-0/0/0;", ":et-0/0/1;"), (SPINE, "facing_stripe1-leaf1:", "to:")):
-        path = tree / file
-        path.write_text(path.read_text().replace(old, new, 1))
+        change(tree / file, old, new)
     found = [finding for finding in findings(judged(tree)) if finding.check == "AILB009"]
     assert [(finding.scope, finding.message, finding.place) for finding in found] == [
         ("stripe1-leaf1 et-0/0/0", "the cable is missing", None)
@@ -282,19 +276,14 @@ def test_files_with_nothing_in_them_lack_everything(tree: Path) -> None:
     ],
 )
 def test_what_extra_config_asks_for_stands_in_the_file(old: str, new: str, scopes: set[str], tmp_path: Path) -> None:
-    root = tmp_path / "out"
-    shutil.copytree(GOLDEN / "brownfield", root, symlinks=True)
-    path = root / "switches/r1l1.conf"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
+    root = Path(shutil.copytree(GOLDEN / "brownfield", tmp_path / "out", symlinks=True))
+    change(root / "switches/r1l1.conf", old, new)
     found = findings(judged(root, intent_of_example("brownfield")))
     assert {finding.scope for finding in found if finding.check == "AILB010"} == scopes
 
 
 def test_a_wrong_role_in_the_topology_changes_nothing_else(tree: Path) -> None:
-    path = tree / TOPOLOGY
-    path.write_text(path.read_text().replace('"role": "leaf"', '"role": "router"', 1))
+    change(tree / TOPOLOGY, '"role": "leaf"', '"role": "router"')
     seal(tree)
     (found,) = findings(judged(tree))
     assert (found.check, found.scope, found.found) == ("AILB008", "stripe1-leaf1", "router")

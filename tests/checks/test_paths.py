@@ -11,7 +11,7 @@ from ailb_gen.checks.families.paths import BALANCED
 from ailb_gen.checks.model import Result
 from ailb_gen.network.fabric import Network
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without
-from tests.checks.trees import findings, ids, network_of, rendered, run_family
+from tests.checks.trees import change, findings, ids, network_of, rendered, run_family
 from tests.checks.variants import VARIANTS
 
 GREEN = "                    interface et-0/0/0.0;\n"
@@ -107,19 +107,11 @@ def test_the_modes_of_dynamic_load_balancing_are_compared_before_their_values() 
     ]
 
 
-def change(root: Path, name: str, old: str, new: str) -> None:
-    """Replace the first place of a text in the file of a switch."""
-    file = root / f"switches/{name}.conf"
-    text = file.read_text()
-    assert old in text, (name, old)
-    file.write_text(text.replace(old, new, 1))
-
-
 def test_global_load_balancing_has_a_side_for_each_role(tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS["per-packet"], tmp_path)
-    change(root, "stripe1-leaf1", "load-balancer-only", "helper-only")
-    change(root, "spine1", "helper-only;", "")
-    change(root, "spine2", "global-load-balancing {", "inactive: global-load-balancing {")
+    change(root / "switches/stripe1-leaf1.conf", "load-balancer-only", "helper-only")
+    change(root / "switches/spine1.conf", "helper-only;", "")
+    change(root / "switches/spine2.conf", "global-load-balancing {", "inactive: global-load-balancing {")
     found = network_of(root)
     told = [f"{one.check} {one.scope}: {one.found}" for one in findings(run(expected_fabric(intent.fabric), found))]
     assert told == ["AILB408 spine1: plain", "AILB408 spine2: off", "AILB408 stripe1-leaf1: helper-only"]
@@ -128,10 +120,10 @@ def test_global_load_balancing_has_a_side_for_each_role(tmp_path: Path) -> None:
 def test_a_way_through_a_third_leaf(tmp_path: Path) -> None:
     """Two spines of a color, each without one of two leaves; a third leaf leaks, and one of the spines believes it."""
     intent, root = rendered(VARIANTS["fewer-colors-than-spines"], tmp_path)
-    change(root, "stripe1-leaf2", "            then reject;", "            then accept;")
-    change(root, "spine3", "            import FABRIC-IN;\n", "")
-    change(root, "spine3", "                    interface et-0/0/0.0;\n", "")
-    change(root, "spine1", "                    interface et-0/0/2.0;\n", "")
+    change(root / "switches/stripe1-leaf2.conf", "            then reject;", "            then accept;")
+    change(root / "switches/spine3.conf", "            import FABRIC-IN;\n", "")
+    change(root / "switches/spine3.conf", "                    interface et-0/0/0.0;\n", "")
+    change(root / "switches/spine1.conf", "                    interface et-0/0/2.0;\n", "")
     found = network_of(root)
     told = [one for one in findings(run(expected_fabric(intent.fabric), found)) if one.check == "AILB403"]
     assert [f"{one.scope}: {one.message}" for one in told] == ["stripe2-leaf1: fc00:1:1:1::/64 takes 4 hops"]

@@ -20,7 +20,7 @@ VARIANTS = {
     "many-links": SMALL.replace("spines: 2", "spines: 4")
     + "links_per_spine: 8\ncolors: [left, right]\nhost_ports: {first_port: 48}\n",
     # Colors.
-    "many-colors": SMALL.replace("spines: 2", "spines: 16"),
+    "many-colors": SMALL.replace("spines: 2", "spines: 16").replace("rails: 2", "rails: 1"),
     "one-color": SMALL + "colors: [only]\n",
     "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
     "several-links-of-a-color": SMALL.replace("spines: 2", "spines: 4") + "links_per_spine: 2\ncolors: [left, right]\n",
