@@ -35,9 +35,13 @@ def intent_of_example(name: str) -> Intent:
 LAB = intent_of_example("lab")
 
 
-def judged(root: Path, intent: Intent = LAB) -> list[Result]:
+def context_of(root: Path, intent: Intent = LAB) -> Context:
     reading = read_network(root, lambda *trees: True)
-    return run_family("AILB0", Context(intent.fabric, reading.network, intent.digest, root, reading.records))
+    return Context(intent.fabric, reading.network, intent.digest, root, reading.records)
+
+
+def judged(root: Path, intent: Intent = LAB) -> list[Result]:
+    return run_family("AILB0", context_of(root, intent))
 
 
 def seal(root: Path) -> None:
@@ -145,11 +149,11 @@ def test_files_that_are_missing_strange_or_edited(damage: Callable[[Path], objec
 
 
 def test_what_generate_writes_is_in_the_manifest(tree: Path) -> None:
-    body = json.loads((tree / MANIFEST).read_text())
+    body, context = json.loads((tree / MANIFEST).read_text()), context_of(tree)
     for name in body["files"]:
         left = {other: digest for other, digest in body["files"].items() if other != name}
         (tree / MANIFEST).write_text(json.dumps({**body, "files": left}))
-        (found,) = findings(judged(tree))
+        (found,) = findings(run_family("AILB0", context))
         assert (found.check, found.message) == (
             "AILB005",
             f"manifest.json does not know {name}: nothing tells whether it was edited",

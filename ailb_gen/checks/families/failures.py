@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.context import EXACT, Context
@@ -181,66 +181,53 @@ def allowed_colors(expected: ExpectedFabric) -> dict[Prefix, frozenset[str]]:
 
 
 REPAIR = "Look at the prefix with `ailb-gen rib`, and at the path with `ailb-gen path --fail LINK`."
-LINK_REACH = Check(
+_of_failures = partial(Check, run=_check_failures, layer=Layer.TRAFFIC)
+LINK_REACH = _of_failures(
     "AILB501",
     "when any single link fails, every leaf still reaches every prefix that a spine can pass on to it",
     "when a single link fails, a leaf loses a prefix that a spine could still pass on to it",
     "A single broken cable would stop the job: a prefix has no backup, or its backup does not work.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-LINK_CALM = Check(
+LINK_CALM = _of_failures(
     "AILB502",
     "when any single link fails, pairs that did not use it keep their paths",
     "when a single link fails, pairs that did not use it move",
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-LINK_LOAD = Check(
+LINK_LOAD = _of_failures(
     "AILB503",
     "when any single link fails, no link carries more than its even share of what has to move",
     "when a single link fails, a link carries more than its even share",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-SPINE_REACH = Check(
+SPINE_REACH = _of_failures(
     "AILB504",
     "when any single spine fails, every leaf still reaches every prefix that a spine can pass on to it",
     "when a single spine fails, a leaf loses a prefix that another spine could still pass on to it",
     "A spine that reboots would stop the job.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-SPINE_LOAD = Check(
+SPINE_LOAD = _of_failures(
     "AILB505",
     "when any single spine fails, no link carries more than its even share of what has to move",
     "when a single spine fails, a link carries more than its even share",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-PAIR_REACH = Check(
+PAIR_REACH = _of_failures(
     "AILB506",
     "when two links fail, of a sample, every leaf still reaches every prefix that a spine can pass on to it",
     "when two links fail, a leaf loses a prefix that a spine could still pass on to it",
     "In a fabric of thousands of cables, a second one fails before the first is repaired.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-PAIR_CALM = Check(
+PAIR_CALM = _of_failures(
     "AILB507",
     "when two links fail, of a sample, pairs that did not use them keep their paths",
     "when two links fail, pairs that did not use them move",
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import Prefix
@@ -246,32 +247,27 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
             of_table.add(NAMES, f"table {number} has no name; it must be {name}", file, line, name)
 
 
-TABLES = Check(
+_of_tables = partial(Check, run=_check_tables, layer=Layer.TABLES)
+TABLES = _of_tables(
     "AILB603",
     "every NIC has one routing table per color, numbered first + colors x NIC + (color - 1)",
     "a NIC has the wrong routing tables",
     "A missing table, or one that two prefixes share, sends traffic of one color over another.",
     REGENERATE,
-    _check_tables,
-    layer=Layer.TABLES,
 )
-RULES = Check(
+RULES = _of_tables(
     "AILB604",
     "one rule per table picks it by the source prefix, with a priority of its own before the main table's",
     "the rule of a routing table is missing, wrong, or one too many",
     "Without its rule a prefix uses the main table: packets leave through any NIC, or through none.",
     REGENERATE,
-    _check_tables,
-    layer=Layer.TABLES,
 )
-ROUTES = Check(
+ROUTES = _of_tables(
     "AILB605",
     "every table holds its prefix on the link and a default route by a gateway inside the prefix, and nothing else",
     "a routing table has wrong, missing or further routes",
     "Extra routes send part of the traffic another way; a gateway outside the prefix is unreachable.",
     REGENERATE,
-    _check_tables,
-    layer=Layer.TABLES,
 )
 NAMES = Check(
     "AILB608",

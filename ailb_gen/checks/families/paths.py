@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -205,32 +206,27 @@ def _add_uneven(context: Context, pattern: str, worst: Worst, matrix: Volumes, f
                 findings.at(BALANCED, switch, message, switch.bgp_line, f"{even / mean:.3f}", found)
 
 
-PINNED = Check(
+_of_paths = partial(Check, run=_check_paths, layer=Layer.PATHS)
+PINNED = _of_paths(
     "AILB401",
     "from every leaf, prefix k of every other is reached over exactly the uplinks of color k; if drained, its backups",
     "a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     "Run `ailb-gen rib` for the prefix on the leaf, and look for missing, hidden or preferred paths.",
-    _check_paths,
-    layer=Layer.PATHS,
 )
-DELIVERED = Check(
+DELIVERED = _of_paths(
     "AILB402",
     "every leaf reaches every prefix: no black hole, no loop",
     "a leaf does not reach a prefix",
     "One pair of GPUs that cannot communicate stops the whole job.",
     "Trace the packets with `ailb-gen path`.",
-    _check_paths,
-    layer=Layer.PATHS,
 )
-NO_VALLEY = Check(
+NO_VALLEY = _of_paths(
     "AILB403",
     "every path goes up to one spine and down again",
     "a path does not just go up to a spine and down again",
     "A path through a third leaf takes capacity that belongs to that leaf's servers.",
     "Look at the export policy of the leaf in the middle.",
-    _check_paths,
-    layer=Layer.PATHS,
 )
 SETTLED = Check(
     "AILB404",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -258,14 +259,13 @@ def _check_cnp(ports: RocePorts) -> None:
 
 
 REPAIR = "Change the intent's `roce:` and generate again, or give both devices the same statement."
-CLASSES = Check(
+_of_class = partial(Check, run=_check_qos, layer=Layer.QOS)
+CLASSES = _of_class(
     "AILB701",
     "RDMA's DSCP, and no other, is in one lossless class, with the queue and PFC priority that the intent asks for",
     "RDMA is not in its lossless class, or something else is in it",
     "RDMA in another class is dropped when queues fill; other traffic in the lossless class stops RDMA.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
 PORTS = Check(
     "AILB703",
@@ -276,30 +276,24 @@ PORTS = Check(
     _check_qos,
     layer=Layer.QOS_PORTS,
 )
-PFC = Check(
+PFC = _of_class(
     "AILB704",
     "PFC is sent for exactly the lossless class, and stops exactly its queue",
     "PFC is sent for the wrong class, or stops the wrong queue",
     "A pause for the wrong priority stops nothing, or stops everything else.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
-ECN = Check(
+ECN = _of_class(
     "AILB705",
     "the lossless queue marks packets between the fill levels that the intent asks for",
     "the lossless queue marks packets at other fill levels than the intent asks for",
     "Without ECN marks, senders slow down only when PFC stops them, and pauses spread through the fabric.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
-CNP = Check(
+CNP = _of_class(
     "AILB706",
     "congestion notifications have their own strict-high queue with the share that the intent asks for",
     "congestion notifications do not have the queue that the intent asks for",
     "Congestion notifications that queue behind the congestion arrive too late.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
