@@ -448,7 +448,7 @@ OVERRIDING = [
     ("etc/nftables.conf", "flush ruleset\n", "filters packets"),
     ("usr/local/sbin/ip", "#!/bin/sh\n", "instead of the system's"),
     ("etc/cron.d/x", "* * * * * root ip link\n", "by the clock"),
-    ("opt/thing", "ip link set eno1 up\n", "none of the fabric's"),
+    ("opt/thing", "ip link set eno1 up\n", "not one of the fabric's"),
 ]
 
 

@@ -83,7 +83,7 @@ def _check_sections(context: Context, findings: Findings) -> None:
             same_cause = switch.named if len(whole) > 1 else ""
             instead = _misspelled(switch, name)
             if instead is not None:
-                message = f"{message}, but there is {instead.statement!r}, which is none of Junos's"
+                message = f"{message}, but there is {instead.statement!r}, which Junos does not have"
             line = instead.line if instead is not None else switch.last_line if same_cause else 1
             subjects = (about.device(switch.named),)
             findings.at(

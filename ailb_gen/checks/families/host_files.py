@@ -119,7 +119,7 @@ def _unknown_key(group: HostGroup, file: str) -> tuple[str, int]:
     if file == files.NETPLAN:
         for setting in group.profile.network:
             if ("", setting.key) not in NETPLAN_HEAD:
-                return f": `{setting.key}` is no key of netplan", setting.line
+                return f": `{setting.key}` is not a key of netplan", setting.line
     return "", 1
 
 

@@ -103,7 +103,7 @@ def _compare(
         key, value, at = (setting.section, setting.key), text_of(setting.value), setting.line
         right = text_of(expected[key]) if key in expected else ""
         if stray and setting.section:
-            message, at, value = f"[{setting.section}] is no section of this file", setting.heading, setting.section
+            message, at, value = f"[{setting.section}] is not a section of this file", setting.heading, setting.section
         elif key not in expected:
             message = f"{setting.key} does not belong here"
         elif number in again:
@@ -286,12 +286,12 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
         for number, (setting, key) in enumerate(zip(found, keys, strict=True)):
             text = f"{setting.key}={setting.value}"
             if setting.section and setting.section not in sections:
-                message = f"[{setting.section}] is no section of this file"
+                message = f"[{setting.section}] is not a section of this file"
                 findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", same_cause=same_cause)
             elif expected[key] and number not in again:
                 expected[key] -= 1
             else:
-                message = f"{text} does not belong into [{setting.section}], or is there twice"
+                message = f"{text} does not belong in [{setting.section}], or is written twice"
                 findings.add(
                     UNITS, message, file, setting.line, "", text, same_cause="" if setting.section else same_cause
                 )

@@ -184,7 +184,7 @@ def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
         priority = rule.priority
         if rule.nic in tables and rule.table not in tables[rule.nic]:
             found = rule.table if rule.table is not None else "none"
-            message = f"a rule from {rule.text} looks up table {found}, which is none of {rule.nic}'s"
+            message = f"a rule from {rule.text} looks up table {found}, which is not one of {rule.nic}'s"
             own = findings.about(*about.prefixes(rule.text), about.table(findings.scope, found))
             own.add(RULES, message, rule.file, rule.table_line, "", found, rule.nic)
         if priority is None:
@@ -226,7 +226,7 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
         if name is None and complete and number not in SYSTEM_TABLES and entry.name not in expected.values():
             continue
         if name is None:
-            message = f"table {number} ({entry.name}) is none of the fabric's"
+            message = f"table {number} ({entry.name}) is not one of the fabric's"
             of_table.add(NAMES, message, file, entry.line, "", number)
         elif entry.name != name:
             message = f"table {number} must be called {name}, not {entry.name}"
