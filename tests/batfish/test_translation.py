@@ -14,8 +14,8 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import AsList, Switch, Vlan
 from tests.batfish.fake.near import OF_SHADOW, judged
 from tests.batfish.test_shadow import hops_of, snapshot_of
-from tests.checks.test_run import VARIANTS
 from tests.checks.trees import GOLDEN, network_of, rendered
+from tests.checks.variants import VARIANTS
 from tests.conftest import SMALL
 
 FOUR = SMALL.replace("spines: 2", "spines: 4")
