@@ -28,7 +28,12 @@ MORE = {
     "several-links-of-a-color": SMALL + "links_per_spine: 2\ncolors: [left, right]\n",
     "spines-in-one-as": SMALL + "asn: {spines: 65000}\n",
 }
-CLEAN = VARIANTS | MORE
+# Fabrics whose links are all in service, and what differs in the shadow.
+SHAPES = (
+    *("small", "one-spine", "many-rails", "servers-0", "several-links", "fewer-colors-than-spines"),
+    *("loopbacks", "no-aigp", "everything-off"),
+)
+CLEAN = {name: VARIANTS[name] for name in SHAPES} | MORE
 
 
 @pytest.mark.sampled(4)
