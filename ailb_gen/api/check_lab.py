@@ -68,7 +68,7 @@ def check_lab(
     from ailb_gen.lab.check.run import LabCheckOptions, skipped_checks, steps
     from ailb_gen.lab.check.run import check_lab as compared
     from ailb_gen.report.check_report import CheckReport
-    from ailb_gen.report.judge import judge
+    from ailb_gen.report.verdict import judge
 
     with progress("reading", STEPS) as advance:
         files = RunOptions(frozenset(), seed=seed, jobs=processes(None))

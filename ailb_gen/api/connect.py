@@ -110,7 +110,7 @@ class Connection:
         from ailb_gen.checks.catalogue import OF_DEVICES, checks_of
         from ailb_gen.checks.model import Run
         from ailb_gen.report.check_report import CheckReport
-        from ailb_gen.report.judge import judge
+        from ailb_gen.report.verdict import judge
 
         on = self.context
         with progress("looking", len(on.roles)) as advance:

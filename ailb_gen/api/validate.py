@@ -81,7 +81,7 @@ def validate(
     from ailb_gen.checks.progress import STEPS
     from ailb_gen.checks.run import examine
     from ailb_gen.report.check_report import CheckReport
-    from ailb_gen.report.judge import judge
+    from ailb_gen.report.verdict import judge
 
     with progress("checking", STEPS) as advance:
         done, context = examine(intent, artifacts, options, advance, advance.step, wanted)

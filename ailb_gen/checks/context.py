@@ -14,8 +14,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.expected_cabling import ExpectedCabling, expected_cabling
 from ailb_gen.checks.expected_hosts import ExpectedHost, HostGroup, expected_hosts, host_groups
-from ailb_gen.checks.expected_loads import ExpectedLoads
-from ailb_gen.checks.expected_paths import ExpectedPaths
+from ailb_gen.checks.expected_paths import ExpectedLoads, ExpectedPaths
 from ailb_gen.checks.expected_routes import ExpectedRoutes
 from ailb_gen.checks.expected_switches import ExpectedSwitch
 from ailb_gen.checks.failure_outcomes import FailureOutcomes, Material, failure_outcomes
@@ -29,7 +28,7 @@ from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.layout import TOPOLOGY
 from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import End, Network
-from ailb_gen.network.model import Switch
+from ailb_gen.network.model import Port, Switch
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from ailb_gen.network.topology import Record
 from ailb_gen.routing.rib import Routing
@@ -138,6 +137,12 @@ class Context:
     def cabled_ports(self, switch: str) -> Mapping[str, None]:
         """Return the ports of a switch at which a cable ends."""
         return {**self.link_ports.get(switch, {}), **self.server_ports.get(switch, {})}
+
+    def port_at(self, end: End) -> tuple[Switch, Port] | None:
+        """Return the switch and the port at an end of a cable; None when no file has them."""
+        switch = self.network.switches.get(end.device)
+        port = switch.ports.get(end.port) if switch is not None else None
+        return (switch, port) if switch is not None and port is not None else None
 
     @cached_property
     def qos(self) -> Mapping[str, Mapping[PortQos, list[str]]]:

@@ -14,9 +14,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.forwarding.baseline import Baseline
-from ailb_gen.forwarding.failures import Assessment, Failure
+from ailb_gen.forwarding.failures import Assessment, Failure, Impact
 from ailb_gen.forwarding.fib_changes import FibChanges, Row
 from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.forwarding.peaks import Peaks, Raised
@@ -37,18 +36,6 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class FailureVerdict:
-    """The part of an impact that is judged: small enough to come back from another process by the thousand."""
-
-    failure: Failure
-    lost: tuple[tuple[int, Prefix, str], ...]
-    strayed: tuple[tuple[int, Prefix], ...]
-    moved: int
-    worst: float
-    worst_link: int
-
-
-@dataclass(frozen=True, slots=True)
 class FailureOutcomes:
     """The outcomes of failures in the fabric of `baseline`, in the order of its sessions and of the spines.
 
@@ -57,14 +44,14 @@ class FailureOutcomes:
     """
 
     baseline: Baseline
-    links: tuple[FailureVerdict, ...]
-    spines: tuple[FailureVerdict, ...]
-    pairs: tuple[FailureVerdict, ...]
+    links: tuple[Impact, ...]
+    spines: tuple[Impact, ...]
+    pairs: tuple[Impact, ...]
     peaks: Peaks
     changes: tuple[bytes, ...] = ()
 
     @property
-    def single(self) -> tuple[FailureVerdict, ...]:
+    def single(self) -> tuple[Impact, ...]:
         """All single failures."""
         return self.links + self.spines
 
@@ -96,7 +83,7 @@ def failure_outcomes(
         Chunk(start, everything[start : start + CHUNK], max(0, len(single) - start))
         for start in range(0, len(everything), CHUNK)
     ]
-    peaks, found, changes, advance = Peaks(baseline.load), list[FailureVerdict](), list[bytes](), begin(len(everything))
+    peaks, found, changes, advance = Peaks(baseline.load), list[Impact](), list[bytes](), begin(len(everything))
     for verdicts, raised, changed in _assessed(material, chunks, executor):
         found += verdicts
         peaks.merge(raised)
@@ -108,7 +95,7 @@ def failure_outcomes(
 
 
 Advance = Callable[[int], None]
-Assessed = tuple[list[FailureVerdict], Raised, bytes]
+Assessed = tuple[list[Impact], Raised, bytes]
 
 
 def sampled_pairs(count: int, size: int, seed: int) -> list[tuple[int, int]]:
@@ -156,13 +143,10 @@ def _stored(path: Path) -> Material:
 
 def _assess_all(material: Material, chunk: Chunk) -> Assessed:
     baseline, changes = material.baseline, material.changes
-    peaks, verdicts, rows = Peaks(baseline.load), list[FailureVerdict](), list[Row]()
+    peaks, verdicts, rows = Peaks(baseline.load), list[Impact](), list[Row]()
     for at, failure in enumerate(chunk.failures):
         assessment = Assessment(baseline, failure)
-        found = assessment.run()
-        verdicts.append(
-            FailureVerdict(found.failure, found.lost, found.strayed, found.moved, found.worst, found.worst_link)
-        )
+        verdicts.append(assessment.run())
         if at < chunk.noted:
             peaks.note(chunk.first + at, assessment.load)
             if changes is not None:

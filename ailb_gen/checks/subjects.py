@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -67,14 +68,22 @@ def port(device: str, interface: str) -> Subject:
     return Subject(SubjectKind.PORT, device, name)
 
 
+# Subjects of one kind, by the device that has them and their name there. A NIC may be one of a folder that servers
+# share, a setting is that of a server, by its key.
+nic = partial(Subject, SubjectKind.NIC)
+group = partial(Subject, SubjectKind.GROUP)
+color = partial(Subject, SubjectKind.COLOR)
+community = partial(Subject, SubjectKind.COMMUNITY)
+as_list = partial(Subject, SubjectKind.AS_LIST)
+prefix_list = partial(Subject, SubjectKind.PREFIX_LIST)
+policy = partial(Subject, SubjectKind.POLICY)
+forwarding_class = partial(Subject, SubjectKind.CLASS)
+setting = partial(Subject, SubjectKind.SETTING)
+
+
 def end(cable_end: End) -> Subject:
     """Return the end of a cable at a switch as a subject."""
     return port(cable_end.device, cable_end.port)
-
-
-def nic(server: str, name: str) -> Subject:
-    """Return a NIC as a subject, of a server or of a folder that servers share."""
-    return Subject(SubjectKind.NIC, server, name)
 
 
 def table(device: str, number: object) -> Subject:
@@ -82,49 +91,9 @@ def table(device: str, number: object) -> Subject:
     return Subject(SubjectKind.TABLE, device, str(number))
 
 
-def group(device: str, name: str) -> Subject:
-    """Return a BGP group of a switch as a subject."""
-    return Subject(SubjectKind.GROUP, device, name)
-
-
-def color(device: str, name: str) -> Subject:
-    """Return a color of a switch as a subject."""
-    return Subject(SubjectKind.COLOR, device, name)
-
-
-def community(device: str, name: str) -> Subject:
-    """Return a community of a switch as a subject."""
-    return Subject(SubjectKind.COMMUNITY, device, name)
-
-
-def as_list(device: str, name: str) -> Subject:
-    """Return a list of AS numbers of a switch as a subject."""
-    return Subject(SubjectKind.AS_LIST, device, name)
-
-
-def prefix_list(device: str, name: str) -> Subject:
-    """Return a prefix list of a switch as a subject."""
-    return Subject(SubjectKind.PREFIX_LIST, device, name)
-
-
-def policy(device: str, name: str) -> Subject:
-    """Return a routing policy of a switch as a subject."""
-    return Subject(SubjectKind.POLICY, device, name)
-
-
-def forwarding_class(device: str, name: str) -> Subject:
-    """Return a forwarding class of a switch as a subject."""
-    return Subject(SubjectKind.CLASS, device, name)
-
-
 def vlan(device: str, name: object) -> Subject:
     """Return a VLAN of a switch as a subject, by its name or its number."""
     return Subject(SubjectKind.VLAN, device, str(name))
-
-
-def setting(device: str, key: str) -> Subject:
-    """Return a setting of a server as a subject, by its key."""
-    return Subject(SubjectKind.SETTING, device, key)
 
 
 def prefix(value: Prefix) -> Subject:

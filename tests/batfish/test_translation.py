@@ -14,8 +14,8 @@ from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import AsList, Switch, Vlan
 from tests.batfish.fake.near import OF_SHADOW, judged
 from tests.batfish.test_shadow import hops_of, snapshot_of
-from tests.checks.test_run import VARIANTS
 from tests.checks.trees import GOLDEN, network_of, rendered
+from tests.checks.variants import VARIANTS
 from tests.conftest import SMALL
 
 FOUR = SMALL.replace("spines: 2", "spines: 4")
@@ -28,7 +28,12 @@ MORE = {
     "several-links-of-a-color": SMALL + "links_per_spine: 2\ncolors: [left, right]\n",
     "spines-in-one-as": SMALL + "asn: {spines: 65000}\n",
 }
-CLEAN = VARIANTS | MORE
+# Fabrics whose links are all in service, and what differs in the shadow.
+SHAPES = (
+    *("small", "one-spine", "many-rails", "servers-0", "several-links", "fewer-colors-than-spines"),
+    *("loopbacks", "no-aigp", "everything-off"),
+)
+CLEAN = {name: VARIANTS[name] for name in SHAPES} | MORE
 
 
 @pytest.mark.sampled(4)

@@ -13,7 +13,7 @@ from ailb_gen.intent.load import load
 from ailb_gen.lab.check.live import RunningLab
 from ailb_gen.lab.check.run import LabCheckOptions, check_lab
 from ailb_gen.report.html.verdict_page import verdict_html
-from ailb_gen.report.judge import judge
+from ailb_gen.report.verdict import judge
 from ailb_gen.sim import point, sweep
 from tests.cli import verbs
 from tests.cli.test_observe import by_hand

@@ -94,7 +94,7 @@ def test_engines_that_disagree_follow_only_from_what_one_leaves_out() -> None:
 
 def test_what_stands_at_one_line_is_one_thing_and_what_is_missing_there_is_not() -> None:
     statement = Finding("AILB209", "leaf1", "interfaces lo0 disable is not modeled", LEAF, part="interfaces lo0")
-    effect = Finding("AILB107", "leaf1", "the router-id is no address of a running interface", LEAF)
+    effect = Finding("AILB107", "leaf1", "the router-id is not the address of a running interface", LEAF)
     missing = Finding("AILB205", "leaf1", "group g lacks multipath", LEAF, "multipath", "", part="g")
     assert explained(statement, effect, missing) == {effect: statement}
 

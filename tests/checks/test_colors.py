@@ -1,7 +1,5 @@
 """The checks of colors: every damage to colors, advertisements and copies of routes is found where it is."""
 
-from pathlib import Path
-
 import pytest
 
 from ailb_gen.checks.context import Context
@@ -9,8 +7,7 @@ from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
 from ailb_gen.checks.model import Result
 from ailb_gen.network.fabric import Network
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without
-from tests.checks.trees import findings, ids, network_of, rendered, run_family, shown
-from tests.conftest import SMALL
+from tests.checks.trees import findings, ids, run_family, shown
 
 OTHER = "stripe2-leaf2"
 ROUTE = "            route fc00:1:1:2::/64 {\n                color blue;\n                backup-color all-colors;\n"
@@ -21,66 +18,22 @@ def run(asked: ExpectedFabric, found: Network) -> list[Result]:
     return run_family("AILB3", Context(asked.fabric, found))
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
-def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(intended(name), unchanged(name)))
-    assert not shown(results)
-    assert [result.check.id for result in results] == ids("AILB3")
-    assert all(result.examined for result in results)
-
-
-VARIANTS = {
-    "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
-    "several-links": SMALL + "links_per_spine: 2\n",
-    "one-spine": SMALL.replace("spines: 2", "spines: 1"),
-    "one-backup": SMALL + "colors: {names: [left, right], backup: [right, left]}\n",
-    "no-backup": SMALL + "colors: {backup: none}\n",
-    "no-aigp": SMALL + "aigp: off\ncolors: {backup: none}\n",
-    "loopbacks": SMALL + 'loopbacks: {leaves: "fd00:1::/64", spines: "fd00:2::/64"}\n',
-}
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_whatever_is_asked_the_rendered_colors_are_clean(name: str, tmp_path: Path) -> None:
-    intent, root = rendered(VARIANTS[name], tmp_path)
-    found = network_of(root)
-    assert not shown(run(expected_fabric(intent.fabric), found))
-
-
 # edit, the check that names it, the switch of its finding, a part of the line that the finding points at
 DAMAGES: list[tuple[Edit, str, str, str]] = [
     ((LEAF, "green members color:0:1", "green members color:0:7"), "301", LEAF, "community green"),
-    ((LEAF, "green members color:0:1", "green members color:0:2"), "301", LEAF, "community green"),
     ((LEAF, "green members color:0:1", "green members [ color:0:1 0:9 ]"), "301", LEAF, "community green"),
     ((LEAF, "green members color:0:1", 'green members "color:0:*"'), "301", LEAF, "community green"),
-    ((LEAF, "    community green members color:0:1;\n", ""), "301", LEAF, "##"),
     ((SPINE, "green members color:0:1;", "green members color:0:1; community x members color:0:1;"), "301", SPINE, "x"),
     ((SPINE, "local members 0:15", "local members color:0:3"), "301", SPINE, "community local"),
-    ((LEAF, "fabric-color green", "fabric-color blue"), "302", LEAF, "fabric-color blue"),
-    ((LEAF, "fabric-color green", "fabric-color violet"), "302", LEAF, "fabric-color violet"),
-    ((LEAF, "            fabric-color green;\n", ""), "302", LEAF, "group fabric-green"),
-    ((SPINE, "fabric-color blue", "fabric-color red"), "302", SPINE, "fabric-color red"),
     ((LEAF, INTERFACE, ""), "302", LEAF, "bgp {"),
-    ((LEAF, "fabric-color green", "fabric-color blue"), "303", LEAF, "bgp {"),
-    ((LEAF, ROUTE, ROUTE.replace("blue", "red")), "304", LEAF, "color red"),
-    ((LEAF, ROUTE, ROUTE.replace("blue", "all-colors")), "304", LEAF, "color all-colors"),
-    ((LEAF, ROUTE, ROUTE.replace("                color blue;\n", "")), "304", LEAF, "route fc00:1:1:2::/64"),
     ((LEAF, ROUTE, ROUTE.replace("1:1:2", "1:1:7")), "304", LEAF, "route fc00:1:1:7::/64"),
-    ((LEAF, ROUTE, ROUTE.replace("1:1:2", "1:2:2")), "304", LEAF, "route fc00:1:2:2::/64"),
     ((LEAF, ROUTE, ROUTE.replace("/64", "/63").replace("1:1:2", "1:1:2")), "304", LEAF, "route fc00:1:1:2::/63"),
-    ((LEAF, ROUTE, ROUTE.replace("route", "inactive: route")), "304", LEAF, "bgp {"),
     ((LEAF, "                address fc00:1:1:2::1/64;\n", ""), "304", LEAF, "route fc00:1:1:2::/64"),
-    ((LEAF, "        unit 2 {\n", "        unit 2 {\n            disable;\n"), "304", LEAF, "route fc00:1:1:1::/64"),
     ((LEAF, "    irb {\n", "    irb {\n        disable;\n"), "304", LEAF, "route fc00:1:1:1::/64"),
     ((SPINE, "    bgp {\n", "    bgp {\n fabric-advertise { route fc00:1:1:1::/64; }\n"), "304", SPINE, "route fc00"),
     ((LEAF, "backup-color all-colors", "backup-color red"), "305", LEAF, "backup-color red"),
-    ((LEAF, "                backup-color all-colors;\n", ""), "305", LEAF, "route fc00:1:1:1::/64"),
-    ((SPINE, "import FABRIC-IN", "import FABRIC-OUT"), "307", SPINE, "term fabric"),
     ((SPINE, "members color:0:2", "members color:0:3"), "309", SPINE, "group fabric-blue"),
-    ((SPINE, "        fc00::/16;", "        fd00::/16;"), "309", SPINE, "group fabric-blue"),
     ((LEAF, "type external;", "type external; import FABRIC-OUT;"), "309", LEAF, "group fabric-green"),
-    ((LEAF, "            then reject;", "            then accept;"), "308", LEAF, "bgp {"),
-    ((SPINE, "export FABRIC-OUT", "export FABRIC-IN"), "306", SPINE, "term fabric"),
     ((SPINE, "                    aigp;", "                    aigp { disable; }"), "310", LEAF, "group fabric-blue"),
     ((SPINE, "protocol bgp", "protocol direct"), "310", LEAF, "group fabric-blue"),
     ((LEAF, "            then reject;", "            then reject; } term x {"), "311", LEAF, "term x"),

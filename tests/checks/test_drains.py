@@ -17,7 +17,7 @@ from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering as planned
 from ailb_gen.render.generate import write_rendering
 from tests.checks.test_run import validated
-from tests.checks.trees import rendered, shown
+from tests.checks.trees import change, rendered, shown
 from tests.conftest import EXAMPLES, examples, intent_of
 from tests.mutations.tree import read_tree
 
@@ -154,18 +154,14 @@ DAMAGES = [
 @pytest.mark.parametrize(("name", "old", "new", "check"), DAMAGES)
 def test_everything_else_is_still_proved(name: str, old: str, new: str, check: str, tmp_path: Path) -> None:
     intent, root = rendered(f"{LAB}drain: spine3\n", tmp_path)
-    path = root / f"switches/{name}.conf"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
+    change(root / f"switches/{name}.conf", old, new)
     assert check in {finding.check for result in validated(intent, root).results for finding in result.findings}
 
 
 def test_a_link_that_comes_up_though_it_is_drained_is_told(tmp_path: Path) -> None:
     intent, root = rendered(f"{LAB}drain: spine3\n", tmp_path)
     for name in ("stripe1-leaf1", "spine3"):
-        path = root / f"switches/{name}.conf"
-        path.write_text(path.read_text().replace("        disable;\n", "", 1))
+        change(root / f"switches/{name}.conf", "        disable;\n", "")
     told = shown(validated(intent, root).results)
     assert any("a session comes up" in line and "takes out of service" in line for line in told)
 

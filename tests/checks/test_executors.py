@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+@cache
 def proved(options: RunOptions) -> Run:
     return run(load(EXAMPLES / "lab" / "fabric.yaml"), GOLDEN / "lab", options)
 

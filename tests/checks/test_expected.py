@@ -19,35 +19,8 @@ from ailb_gen.design.model import Design, DesignSwitch
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.fabric import End
+from tests.checks.variants import VARIANTS
 from tests.conftest import EXAMPLES, SMALL, intent_of
-
-OWN = """
-platforms:
-  mine: {port_groups: [{ports: 0-31, speeds: {100g: [1, 4], 400g: [1]}, native: 400g}], management_interface: em0}
-"""
-VARIANTS = {
-    "shared-spine-asn": SMALL + "asn: {leaves: 65101-65200, spines: 65001}\n",
-    "backups": SMALL.replace("spines: 2", "spines: 3") + "colors: {names: [a, b, c], backup: [c, a]}\n",
-    "one-backup": SMALL + "colors: {names: [a, b], backup: {a: b}}\n",
-    "strict": SMALL + "colors: {count: 2, backup: none}\n",
-    "one-color": SMALL + "colors: 1\n",
-    "many-colors": SMALL.replace("spines: 2", "spines: 16"),
-    "bits": SMALL + "addressing: {pool: 'fd12:3456::/32', stripe: 32-39, leaf: 40-51, uplink: 52-63, gateway: 254}\n",
-    "vlans-of-stripes": SMALL + "vlans: {first: 100, unique: stripe}\n",
-    "rails-of-stripes": SMALL + "overrides: {stripes: {1: {rails: 3}}, leaves: {stripe2-leaf1: {vlan: 77}}}\n",
-    "tiny-pool": SMALL.replace("spines: 2", "spines: 1") + "router_ids: {spines: 192.0.2.7/32}\n",
-    "loopbacks": SMALL + "loopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/126'}\n",
-    "management": SMALL
-    + "management: {gateway: 192.0.2.1, leaves: 192.0.2.11/24, spines: 192.0.2.2/24, servers: 192.0.2.100/24}\n"
-    + "overrides: {leaves: {stripe1-leaf2: {management: 192.0.2.99/24}}}\n",
-    "own": SMALL + OWN + "overrides: {leaves: {stripe1-leaf1: {platform: mine}}, stripes: {2: {platform: mine}}}\n",
-    "levels": SMALL
-    + "ra: {max_interval_s: 60}\noverrides:\n"
-    + "  stripes: {2: {bfd: {interval_ms: 50}}}\n"
-    + "  leaves: {stripe2-leaf1: {asn: 65999, router_id: 10.1.2.3, bfd: {multiplier: 7}}}\n"
-    + "  spines: {spine2: {ra: {min_interval_s: 20}}}\n",
-    "listed-spines": SMALL.replace("spines: 2", "spines: [{name: a, asn: 65500}, {router_id: 10.1.1.1}]"),
-}
 
 
 @cache
@@ -106,9 +79,10 @@ def test_settings_are_those_of_the_levels(name: str) -> None:
         settings = intended.switches[switch.name].settings
         assert settings.ra.max_interval_s == switch.device_settings.ra.max_interval_s
         assert settings.ra.min_interval_s == switch.device_settings.ra.min_interval_s
-        assert switch.device_settings.bfd is not None
-        assert settings.bfd.interval_ms == switch.device_settings.bfd.interval_ms
-        assert settings.bfd.multiplier == switch.device_settings.bfd.multiplier
+        bfd = switch.device_settings.bfd
+        assert settings.bfd.enabled == (bfd is not None)
+        if bfd is not None:
+            assert (settings.bfd.interval_ms, settings.bfd.multiplier) == (bfd.interval_ms, bfd.multiplier)
 
 
 def test_the_intent_names_links_and_ports() -> None:
@@ -121,7 +95,7 @@ def test_the_intent_names_links_and_ports() -> None:
 
 
 def test_platforms() -> None:
-    _, _, intended = case("own")
+    _, _, intended = case("own-platform")
     speeds = native_speeds(intended)
     assert len(speeds["stripe1-leaf1"]) == 32
     assert speeds["stripe1-leaf1"]["et-0/0/31"] == 400_000_000_000

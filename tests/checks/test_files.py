@@ -13,8 +13,8 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.intent.load import Intent, load
 from ailb_gen.network.read import read_network
-from tests.checks.trees import GOLDEN, findings, ids, rendered, run_family, shown
-from tests.conftest import EXAMPLES, SMALL
+from tests.checks.trees import GOLDEN, change, findings, run_family, shown
+from tests.conftest import EXAMPLES
 
 TOPOLOGY, CABLING, MANIFEST = "topology.json", "cabling.csv", "manifest.json"
 LEAF, SPINE = "switches/stripe1-leaf1.conf", "switches/spine1.conf"
@@ -35,9 +35,13 @@ def intent_of_example(name: str) -> Intent:
 LAB = intent_of_example("lab")
 
 
-def judged(root: Path, intent: Intent = LAB) -> list[Result]:
+def context_of(root: Path, intent: Intent = LAB) -> Context:
     reading = read_network(root, lambda *trees: True)
-    return run_family("AILB0", Context(intent.fabric, reading.network, intent.digest, root, reading.records))
+    return Context(intent.fabric, reading.network, intent.digest, root, reading.records)
+
+
+def judged(root: Path, intent: Intent = LAB) -> list[Result]:
+    return run_family("AILB0", context_of(root, intent))
 
 
 def seal(root: Path) -> None:
@@ -64,55 +68,19 @@ def told(found: list[Finding]) -> set[Told]:
     return {(finding.check, finding.scope) for finding in found}
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
-def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = judged(GOLDEN / name, intent_of_example(name))
-    assert not shown(results)
-    assert [result.check.id for result in results] == ids("AILB0")
-    # Only brownfield has statements of its own.
-    assert [result.check.id for result in results if not result.examined] == ["AILB010"] * (name != "brownfield")
-
-
-VARIANTS = {
-    "no-servers": SMALL.replace("servers: 2\n", ""),
-    "no-roce": SMALL + "roce: {enabled: off}\n",
-    "links": SMALL + "links_per_spine: 3\ncolors: [a, b]\n",
-    "names": SMALL + 'names: {leaf: "l.{s}.{l}", spine: "s-{k}", nic: "rail-{i}"}\n',
-    "own-words": SMALL
-    + 'overrides: {leaves: {stripe1-leaf1: {ports: {et-0/0/0: {description: "do not touch", disabled: on}}}}}\n',
-    "extra": SMALL
-    + "extra_config: |\n  system { ntp { server 192.0.2.1; server 192.0.2.2; } time-zone UTC; }\n"
-    + "  inactive: snmp { location away; }\n"
-    + "  groups { g { system { syslog { host 192.0.2.3 { any any; } } } } }\n  apply-groups g;\n"
-    + "overrides:\n  leaves: {stripe1-leaf1: {extra_config: 'system { time-zone Europe/Zurich; }'}}\n"
-    + "  spines: {spine1: {extra_config: 'snmp { location here; }'}}\n",
-    "macs": SMALL.replace("servers: 2\n", "") + "servers: [{name: a, stripe: 1, mtu: 4000}, {name: b, stripe: 2}]\n",
-}
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_whatever_is_asked_the_rendered_files_are_clean(name: str, tmp_path: Path) -> None:
-    intent, root = rendered(VARIANTS[name], tmp_path)
-    assert not shown(judged(root, intent))
-
-
 # file, text, replacement, what is found, a part of the line of that file that a finding points at, if any does
 DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
     (LEAF, "host-name stripe1-leaf1", "host-name leaf1", {("AILB004", "stripe1-leaf1")}, "host-name leaf1"),
-    (LEAF, "    host-name stripe1-leaf1;\n", "", {("AILB004", "stripe1-leaf1")}, "##"),
     (LEAF, "system {", "system", {("AILB002", "stripe1-leaf1")}, ""),
     (CABLING, CABLE, "", {("AILB006", "stripe1-leaf1 et-0/0/1"), ("AILB009", "stripe1-leaf1 et-0/0/1")}, ""),
     (CABLING, CABLE, CABLE * 2, {("AILB006", "spine2 et-0/0/0"), ("AILB009", "stripe1-leaf1 et-0/0/1")}, CABLE[:40]),
     (CABLING, CABLE, CABLE.replace("400g", "800g"), {("AILB009", "stripe1-leaf1 et-0/0/1")}, "800g"),
-    (CABLING, CABLE, CABLE.replace("400g", ""), {("AILB009", "stripe1-leaf1 et-0/0/1")}, ",,fabric"),
     (CABLING, CABLE, CABLE.replace("blue,", "blue,1"), {("AILB009", "stripe1-leaf1 et-0/0/1")}, "blue,1"),
     (CABLING, CABLE, CABLE.replace("spine2,et-0/0/0", "spine2,et-0/0/9"), {("AILB007", "spine2 et-0/0/0")}, ""),
     (CABLING, CABLE, CABLE.replace("fabric", "optic"), {("AILB002", CABLING)}, "optic"),
-    (CABLING, HOST_CABLE, HOST_CABLE.replace("400g", "100g"), {("AILB009", "gpu-s1-1 gpu1_eth")}, "100g"),
     (CABLING, HOST_CABLE, HOST_CABLE.replace(",,1", ",,0"), {("AILB009", "gpu-s1-1 gpu1_eth")}, "host,,0"),
     (CABLING, HOST_CABLE, HOST_CABLE.replace("s1-1", "s1-9"), {("AILB009", "gpu-s1-9 gpu1_eth")}, "gpu-s1-9"),
     (TOPOLOGY, LINK, "", {("AILB006", "stripe1-leaf1 et-0/0/1"), ("AILB008", "stripe1-leaf1 et-0/0/1")}, ""),
-    (TOPOLOGY, LINK, LINK * 2, {("AILB008", "stripe1-leaf1 et-0/0/1")}, LINK[:40]),
     (TOPOLOGY, LINK, LINK.replace("blue", "red"), {("AILB008", "stripe1-leaf1 et-0/0/1")}, '"red"'),
     (TOPOLOGY, '"asn": 65001', '"asn": 65009', {("AILB008", "spine1")}, "65009"),
     (TOPOLOGY, '"asn": 65001', '"asn": "65001"', {("AILB008", "spine1")}, '"65001"'),
@@ -121,16 +89,7 @@ DAMAGES: list[tuple[str, str, str, set[Told], str]] = [
     (TOPOLOGY, '"platform": "generic"', '"x": 1, "platform": "generic"', {("AILB008", "stripe1-leaf1")}, '"x": 1'),
     (TOPOLOGY, '"rail": 1', '"rail": 0', {("AILB008", "stripe1-leaf2")}, "stripe1-leaf2"),
     (TOPOLOGY, '"gateway": "fc00:1:2:3::1"', '"gateway": "::1"', {("AILB008", "stripe1-leaf2")}, "stripe1-leaf2"),
-    (
-        TOPOLOGY,
-        '"name": "gpu-s1-1", "role": "server"',
-        '"name": "gpu-s1-1", "role": "host"',
-        {("AILB008", "gpu-s1-1")},
-        "",
-    ),
     (TOPOLOGY, NIC, NIC.replace("mlx5_1", "mlx5_9"), {("AILB008", "gpu-s1-2")}, "mlx5_9"),
-    (TOPOLOGY, '"backup": "all-colors"', '"backup": null', {("AILB008", "topology.json green")}, "green"),
-    (TOPOLOGY, '"pool": "fc00::/16"', '"pool": "fd00::/16"', {("AILB008", "topology.json pool")}, '"pool"'),
     (TOPOLOGY, '"fabric": "lab"', '"fabric": "jvd"', {("AILB008", "topology.json fabric")}, '"fabric"'),
     (TOPOLOGY, ' "fabric": "lab",\n', "", {("AILB008", "topology.json fabric")}, ""),
     (MANIFEST, '"fabric": "lab"', '"fabric": "jvd"', {("AILB005", "manifest.json fabric")}, '"fabric"'),
@@ -147,9 +106,7 @@ def test_a_damage_is_found_where_it_is(
     file: str, old: str, new: str, intended: set[Told], pointed: str, tree: Path
 ) -> None:
     path = tree / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
+    change(path, old, new)
     if file != MANIFEST:
         seal(tree)
     found = findings(judged(tree))
@@ -192,11 +149,11 @@ def test_files_that_are_missing_strange_or_edited(damage: Callable[[Path], objec
 
 
 def test_what_generate_writes_is_in_the_manifest(tree: Path) -> None:
-    body = json.loads((tree / MANIFEST).read_text())
+    body, context = json.loads((tree / MANIFEST).read_text()), context_of(tree)
     for name in body["files"]:
         left = {other: digest for other, digest in body["files"].items() if other != name}
         (tree / MANIFEST).write_text(json.dumps({**body, "files": left}))
-        (found,) = findings(judged(tree))
+        (found,) = findings(run_family("AILB0", context))
         assert (found.check, found.message) == (
             "AILB005",
             f"manifest.json does not know {name}: nothing tells whether it was edited",
@@ -244,7 +201,7 @@ def test_files_of_another_fabric_are_the_cause_of_all_findings(lost: str, tmp_pa
 @pytest.mark.parametrize("name", ["jvd", "[x](y)"])
 def test_an_edited_name_alone_makes_no_other_fabric(file: str, name: str, tree: Path) -> None:
     (tree / "switches" / "spine1.conf").unlink()
-    (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', f'"fabric": "{name}"'))
+    change(tree / file, '"fabric": "lab"', f'"fabric": "{name}"')
     results = judged(tree)
     assert any(finding.message == f"fabric is {name}; it must be lab" for finding in findings(results))
     assert not any(finding.same_cause for finding in findings(results))
@@ -252,7 +209,7 @@ def test_an_edited_name_alone_makes_no_other_fabric(file: str, name: str, tree: 
 
 def test_a_name_that_no_fabric_has_is_not_repeated_in_the_verdict(tree: Path) -> None:
     for file in (TOPOLOGY, MANIFEST):
-        (tree / file).write_text((tree / file).read_text().replace('"fabric": "lab"', '"fabric": "[x](y)"'))
+        change(tree / file, '"fabric": "lab"', '"fabric": "[x](y)"')
     assert not any(finding.same_cause for finding in findings(judged(tree)))
 
 
@@ -264,8 +221,7 @@ def test_a_moved_cable_is_found_though_both_files_agree(tree: Path) -> None:
         (TOPOLOGY, '"et-0/0/1", "spine": "spine2"', '"et-0/0/1", "spine": "spine3"'),
         (TOPOLOGY, '"et-0/0/2", "spine": "spine3"', '"et-0/0/2", "spine": "spine2"'),
     ):
-        text = (tree / file).read_text()
-        (tree / file).write_text(text.replace(one, other, 1))
+        change(tree / file, one, other)
     seal(tree)
     found = findings(judged(tree))
     assert {finding.check for finding in found} == {"AILB007", "AILB008", "AILB009"}
@@ -284,9 +240,7 @@ def test_a_port_of_another_number_is_found_though_all_files_agree(tree: Path) ->
         (TOPOLOGY, '"stripe1-leaf1", "leaf_port": "et-0/0/1"', '"stripe1-leaf1", "leaf_port": "et-0/0/41"'),
     )
     for file, old, new in renames:
-        text = (tree / file).read_text()
-        assert old in text
-        (tree / file).write_text(text.replace(old, new))
+        change(tree / file, old, new, -1)
     seal(tree)
     assert told(findings(judged(tree))) == {
         (check, f"stripe1-leaf1 et-0/0/{port}") for check in ("AILB008", "AILB009") for port in (1, 41)
@@ -298,8 +252,7 @@ def test_without_lists_of_cables_descriptions_are_compared(tree: Path) -> None:
     (tree / TOPOLOGY).unlink()
     assert {finding.check for finding in findings(judged(tree))} == {"AILB002", "AILB005"}
     for file, old, new in ((LEAF, ":et-0/0/0;", ":et-0/0/1;"), (SPINE, "facing_stripe1-leaf1:", "to:")):
-        path = tree / file
-        path.write_text(path.read_text().replace(old, new, 1))
+        change(tree / file, old, new)
     found = [finding for finding in findings(judged(tree)) if finding.check == "AILB009"]
     assert [(finding.scope, finding.message, finding.place) for finding in found] == [
         ("stripe1-leaf1 et-0/0/0", "the cable is missing", None)
@@ -327,19 +280,14 @@ def test_files_with_nothing_in_them_lack_everything(tree: Path) -> None:
     ],
 )
 def test_what_extra_config_asks_for_stands_in_the_file(old: str, new: str, scopes: set[str], tmp_path: Path) -> None:
-    root = tmp_path / "out"
-    shutil.copytree(GOLDEN / "brownfield", root, symlinks=True)
-    path = root / "switches/r1l1.conf"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
+    root = Path(shutil.copytree(GOLDEN / "brownfield", tmp_path / "out", symlinks=True))
+    change(root / "switches/r1l1.conf", old, new)
     found = findings(judged(root, intent_of_example("brownfield")))
     assert {finding.scope for finding in found if finding.check == "AILB010"} == scopes
 
 
 def test_a_wrong_role_in_the_topology_changes_nothing_else(tree: Path) -> None:
-    path = tree / TOPOLOGY
-    path.write_text(path.read_text().replace('"role": "leaf"', '"role": "router"', 1))
+    change(tree / TOPOLOGY, '"role": "leaf"', '"role": "router"')
     seal(tree)
     (found,) = findings(judged(tree))
     assert (found.check, found.scope, found.found) == ("AILB008", "stripe1-leaf1", "router")

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.checks.catalogue import BY_ID
-from ailb_gen.checks.locate import ANY, OR, located
+from ailb_gen.checks.locate import ANY, OR, located, taken_out
 from ailb_gen.checks.model import Finding, Result
 from ailb_gen.errors import Place
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node
 from tests.checks.trees import GOLDEN
 
 FILE = "switches/spine1.conf"
@@ -170,3 +172,29 @@ def test_lines_of_thousands_of_words_are_looked_through(tmp_path: Path, verb: st
     (finding,) = placed(tmp_path, text, about(statement))
     assert finding.place is not None
     assert finding.place.line == (2 if verb == "deactivate" else 1)
+
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"/* {';' * MANY} * {';' * MANY} */",
+        f"/* a; */{' /* b' * MANY}",
+        "\n" * MANY + "# a;",
+        f"{'#' * MANY} a",
+        f"# {';' * MANY} a",
+        f"# ;{' ' * MANY} a",
+    ],
+    ids=lambda text: text[:6],
+)
+def test_long_texts(text: str) -> None:
+    """With a cost that grows with the square of the length, each would take minutes."""
+    assert all(line > 0 for line, _ in taken_out(text, "leaf1.conf", Node(""), is_set=False).values())
+
+
+def test_comments_between_statements() -> None:
+    text = "a {\n    /* b; */\n    /* words */\n    # c;\n    d;\n}\n"
+    found = taken_out(text, "leaf1.conf", read(text, "leaf1.conf"), is_set=False)
+    assert found == {("a", "b"): (2, "is a comment"), ("a", "c"): (4, "is a comment")}

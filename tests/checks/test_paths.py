@@ -7,12 +7,12 @@ import pytest
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
-from ailb_gen.checks.families.balance import BALANCED
+from ailb_gen.checks.families.paths import BALANCED
 from ailb_gen.checks.model import Result
 from ailb_gen.network.fabric import Network
 from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged, without
-from tests.checks.trees import findings, ids, network_of, rendered, run_family, shown
-from tests.conftest import SMALL
+from tests.checks.trees import change, findings, ids, network_of, rendered, run_family
+from tests.checks.variants import VARIANTS
 
 GREEN = "                    interface et-0/0/0.0;\n"
 ADDRESS = "                address fc00:1:1:2::1/64;\n"
@@ -24,40 +24,6 @@ def run(asked: ExpectedFabric, found: Network) -> list[Result]:
     return run_family("AILB4", Context(asked.fabric, found))
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
-def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(intended(name), unchanged(name)))
-    assert not shown(results)
-    assert [result.check.id for result in results] == ids("AILB4")
-    assert all(result.examined for result in results)
-
-
-VARIANTS = {
-    "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
-    "several-links": SMALL + "links_per_spine: 2\n",
-    "one-spine": SMALL.replace("spines: 2", "spines: 1"),
-    "many-links": SMALL.replace("spines: 2", "spines: 4")
-    + "links_per_spine: 8\ncolors: [left, right]\nhost_ports: {first_port: 48}\n",
-    "no-backup": SMALL + "colors: {backup: none}\n",
-    "no-aigp": SMALL + "aigp: off\ncolors: {backup: none}\n",
-    "one-leaf": SMALL.replace("stripes: 2", "stripes: 1").replace("rails: 2", "rails: 1"),
-    "per-packet": SMALL + "load_balancing: {dlb: per-packet, glb: on}\n",
-    "assigned-flow": SMALL + "load_balancing: {dlb: assigned-flow}\n",
-    "off": SMALL + "load_balancing: {dlb: off}\n",
-    "values": SMALL
-    + "load_balancing: {dlb: {inactivity_interval_us: 16, flowset_table_size: 256, prob_threshold: 90,"
-    + " quality_delta: 2, sampling_rate: 5000, egress_quantization: {min: 10, max: 40, rate_weightage: 70}}}\n"
-    + "overrides: {leaves: {stripe1-leaf1: {load_balancing: {dlb: per-packet}}}}\n",
-}
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_whatever_is_asked_the_rendered_paths_are_clean(name: str, tmp_path: Path) -> None:
-    intent, root = rendered(VARIANTS[name], tmp_path)
-    found = network_of(root)
-    assert not shown(run(expected_fabric(intent.fabric), found))
-
-
 # edit, the checks that find it, a part of the line that a finding of the first points at
 DAMAGES: list[tuple[Edit, set[str], str]] = [
     ((LEAF, GREEN, ""), {"401", "405"}, "bgp {"),
@@ -65,8 +31,6 @@ DAMAGES: list[tuple[Edit, set[str], str]] = [
     ((LEAF, "fabric-color blue", "fabric-color green"), {"401", "405"}, "group fabric-green"),
     ((LEAF, ADDRESS, ""), {"402", "405"}, "## stripe1-leaf1"),
     ((SPINE, "protocol bgp", "protocol direct"), {"401", "405"}, "group fabric-blue"),
-    ((LEAF, "        export PFE-LB;\n", ""), {"406"}, "forwarding-table {"),
-    ((LEAF, "        ecmp-fast-reroute;\n", ""), {"406"}, "forwarding-table {"),
     ((LEAF, POLICY, POLICY.replace("per-packet", "per-prefix")), {"406"}, "forwarding-table {"),
     ((LEAF, POLICY, "        from protocol direct;\n" + POLICY), {"406"}, "forwarding-table {"),
     ((LEAF, POLICY, "        from interface et-0/0/0.0;\n" + POLICY), {"406"}, "forwarding-table {"),
@@ -77,16 +41,12 @@ DAMAGES: list[tuple[Edit, set[str], str]] = [
     ((LEAF, "interfaces {\n", "chassis { maximum-ecmp 3; }\ninterfaces {\n"), {"406"}, "chassis"),
     ((SPINE, "interfaces {\n", "chassis { maximum-ecmp 3; }\ninterfaces {\n"), set(), ""),
     ((LEAF, "inactivity-interval 128", "inactivity-interval 129"), {"407"}, "inactivity-interval 129"),
-    ((LEAF, "flowset-table-size 2048", "flowset-table-size 256"), {"407"}, "flowset-table-size 256"),
     ((LEAF, "prob-threshold 3", "prob-threshold 4"), {"407"}, "prob-threshold 4"),
     ((LEAF, "quality-delta 6", "quality-delta 5"), {"407"}, "quality-delta 5"),
     ((LEAF, "                    quality-delta 6;\n", ""), {"407"}, "ecmp-dlb {"),
     ((LEAF, "sampling-rate 1000000", "sampling-rate 100000"), {"407"}, "sampling-rate 100000"),
-    ((LEAF, "                ipv6;\n", "                ipv4;\n"), {"407"}, "ipv4"),
     ((LEAF, "                ipv6;\n", "                ipv6; ipv4;\n"), {"407"}, "ipv4"),
     ((LEAF, DLB, DLB + "            egress-quantization { min 10; }\n"), {"407"}, "egress-quantization"),
-    ((LEAF, DLB, DLB + "            per-packet;\n"), {"407"}, "ecmp-dlb {"),
-    ((LEAF, DLB, DLB.replace("ecmp-dlb", "inactive: ecmp-dlb")), {"407"}, "##"),
     ((SPINE, "    bgp {\n", "    bgp {\n        global-load-balancing { helper-only; }\n"), {"408"}, "helper-only"),
 ]
 
@@ -147,19 +107,11 @@ def test_the_modes_of_dynamic_load_balancing_are_compared_before_their_values() 
     ]
 
 
-def change(root: Path, name: str, old: str, new: str) -> None:
-    """Replace the first place of a text in the file of a switch."""
-    file = root / f"switches/{name}.conf"
-    text = file.read_text()
-    assert old in text, (name, old)
-    file.write_text(text.replace(old, new, 1))
-
-
 def test_global_load_balancing_has_a_side_for_each_role(tmp_path: Path) -> None:
     intent, root = rendered(VARIANTS["per-packet"], tmp_path)
-    change(root, "stripe1-leaf1", "load-balancer-only", "helper-only")
-    change(root, "spine1", "helper-only;", "")
-    change(root, "spine2", "global-load-balancing {", "inactive: global-load-balancing {")
+    change(root / "switches/stripe1-leaf1.conf", "load-balancer-only", "helper-only")
+    change(root / "switches/spine1.conf", "helper-only;", "")
+    change(root / "switches/spine2.conf", "global-load-balancing {", "inactive: global-load-balancing {")
     found = network_of(root)
     told = [f"{one.check} {one.scope}: {one.found}" for one in findings(run(expected_fabric(intent.fabric), found))]
     assert told == ["AILB408 spine1: plain", "AILB408 spine2: off", "AILB408 stripe1-leaf1: helper-only"]
@@ -168,10 +120,10 @@ def test_global_load_balancing_has_a_side_for_each_role(tmp_path: Path) -> None:
 def test_a_way_through_a_third_leaf(tmp_path: Path) -> None:
     """Two spines of a color, each without one of two leaves; a third leaf leaks, and one of the spines believes it."""
     intent, root = rendered(VARIANTS["fewer-colors-than-spines"], tmp_path)
-    change(root, "stripe1-leaf2", "            then reject;", "            then accept;")
-    change(root, "spine3", "            import FABRIC-IN;\n", "")
-    change(root, "spine3", "                    interface et-0/0/0.0;\n", "")
-    change(root, "spine1", "                    interface et-0/0/2.0;\n", "")
+    change(root / "switches/stripe1-leaf2.conf", "            then reject;", "            then accept;")
+    change(root / "switches/spine3.conf", "            import FABRIC-IN;\n", "")
+    change(root / "switches/spine3.conf", "                    interface et-0/0/0.0;\n", "")
+    change(root / "switches/spine1.conf", "                    interface et-0/0/2.0;\n", "")
     found = network_of(root)
     told = [one for one in findings(run(expected_fabric(intent.fabric), found)) if one.check == "AILB403"]
     assert [f"{one.scope}: {one.message}" for one in told] == ["stripe2-leaf1: fc00:1:1:1::/64 takes 4 hops"]

@@ -1,17 +1,13 @@
 """The checks of policies: every way to let something through, to stop it or to change it is found at its term."""
 
-from pathlib import Path
-
 import pytest
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.expected import ExpectedFabric, expected_fabric
+from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.families.policies import EFFECTIVE, KEPT, NO_TRANSIT, NOT_BACK, check_policies, check_terms
 from ailb_gen.checks.model import Findings, Result
 from ailb_gen.network.fabric import Network
-from tests.checks.edited import LEAF, SPINE, Edit, edited, intended, judged, lines, network, text_of, unchanged
-from tests.checks.trees import network_of, rendered, shown
-from tests.conftest import SMALL
+from tests.checks.edited import LEAF, SPINE, Edit, edited, judged, lines, network, text_of
 
 CHECKS = (KEPT, NOT_BACK, NO_TRANSIT, EFFECTIVE)
 POOL_FILTER = "from {\n                route-filter fc00::/16 orlonger;\n            }\n"
@@ -26,28 +22,6 @@ def run(asked: ExpectedFabric, found: Network) -> list[Result]:
     check_policies(context, findings)
     check_terms(context, findings)
     return list(findings.results(CHECKS))
-
-
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
-def test_shipped_trees_are_clean_and_every_check_looked_at_something(name: str) -> None:
-    results = list(run(intended(name), unchanged(name)))
-    assert not shown(results)
-    assert all(result.examined for result in results)
-
-
-VARIANTS = {
-    "loopbacks": 'loopbacks: {leaves: "fd00:1::/64", spines: "fd00:2::/64"}\n',
-    "pool": "addressing: {pool: fd12:3456::/32, stripe: 32-39, leaf: 40-51, uplink: 52-63}\n",
-    "one-color": "colors: [only]\n",
-    "no-aigp": "aigp: off\ncolors: {backup: none}\n",
-}
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_whatever_is_asked_the_rendered_policies_are_clean(name: str, tmp_path: Path) -> None:
-    intent, root = rendered(SMALL + VARIANTS[name], tmp_path)
-    found = network_of(root)
-    assert not shown(run(expected_fabric(intent.fabric), found))
 
 
 # edit, then (check, a part of the line that its finding points at) of every finding

@@ -18,7 +18,10 @@ from ailb_gen.checks.run import _schema, examine, run
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import Intent, load
 from tests.checks.trees import GOLDEN, rendered, shown
+from tests.checks.variants import VARIANTS
 from tests.conftest import EXAMPLES, SMALL, examples, need_shared
+from tests.mutations.kind import BOTH
+from tests.mutations.score import YANG
 from tests.mutations.tree import Changes, Entry, Folder, Link, copy_with, read_tree
 
 # Waivers are judged afterwards, by the report, and Batfish's checks by a service.
@@ -46,18 +49,19 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Intent, Path]:
     return rendered(TINY, tmp_path_factory.mktemp("tiny"))
 
 
-VARIANTS = {
-    "small": SMALL,
-    "loopbacks": SMALL + 'loopbacks: {leaves: "fd00:1::/64", spines: "fd00:2::/64"}\n',
-    "fewer-colors-than-spines": SMALL.replace("spines: 2", "spines: 4") + "colors: [left, right]\n",
-    "several-links": SMALL + "links_per_spine: 2\n",
-    "several-links-of-a-color": SMALL.replace("spines: 2", "spines: 4") + "links_per_spine: 2\ncolors: [left, right]\n",
-    "one-spine": SMALL.replace("spines: 2", "spines: 1"),
-    "no-aigp": SMALL + "aigp: off\ncolors: {backup: none}\n",
-    "no-servers": SMALL.replace("servers: 2", "servers: 0"),
-    "everything-off": SMALL + "roce: {enabled: off}\nbfd: {enabled: off}\nload_balancing: {dlb: off}\n",
-    "many-rails": SMALL.replace("rails: 2", "rails: 5").replace("spines: 2", "spines: 3"),
-}
+# Only brownfield has statements of its own, IPv6 loopbacks and management addresses; no example has filters.
+NOTHING_TO_EXAMINE = {"AILB010", "AILB110", "AILB212"}
+
+
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+def test_shipped_trees_are_clean_and_every_check_examines_something(name: str) -> None:
+    # The models that are shared are of a release without some statements of brownfield.
+    yang = YANG if YANG.is_dir() and name in BOTH else None
+    done = run(load(EXAMPLES / name / "fabric.yaml"), GOLDEN / name, RunOptions(ALL, yang, executor="serial"))
+    assert not shown(done.results)
+    assert {result.check.id for result in done.results} == ALL
+    idle = {result.check.id for result in done.results if not result.examined and not result.skipped}
+    assert idle == ({"AILB212"} if name == "brownfield" else NOTHING_TO_EXAMINE)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

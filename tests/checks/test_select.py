@@ -10,7 +10,7 @@ from ailb_gen.checks.run import run
 from ailb_gen.checks.select import limited, pick_checks
 from ailb_gen.errors import UsageError
 from ailb_gen.intent.load import load
-from ailb_gen.report.judge import judge
+from ailb_gen.report.verdict import judge
 from ailb_gen.selection import pick_devices
 from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES

@@ -36,6 +36,13 @@ def rendered(text: str, folder: Path) -> tuple[Intent, Path]:
     return intent, out
 
 
+def change(path: Path, old: str, new: str, count: int = 1) -> None:
+    """Replace the first places of a text in a file, all of them for -1; a text that is not there is an error."""
+    text = path.read_text()
+    assert old in text, (path, old)
+    path.write_text(text.replace(old, new, count))
+
+
 def run_family(start: str, context: Context) -> list[Result]:
     """Run all checks of a family, such as AILB1, over a context."""
     checks, found = checks_of(start), Findings()

@@ -6,26 +6,19 @@ import re
 
 import pytest
 
-from ailb_gen.checks.catalogue import BY_ID
-from ailb_gen.checks.causes import causes
-from ailb_gen.checks.model import Finding, Result, Run
+from ailb_gen.checks.model import Finding
 from ailb_gen.render.artifacts import to_set
-from ailb_gen.report.verdict import Verdict
-from tests.mutations.score import ALL, findings, golden
+from tests.mutations.score import CHECKS, findings, golden
+from tests.mutations.test_causes import headlines as headlines_of
 from tests.mutations.tree import Changes, sealed, text_of
 
 EXAMPLE = "lab"
-# The commit check costs most of the time; what it finds has its line from the start.
-CHECKS = frozenset(check for check in ALL if not check.startswith("AILB9"))
 SPINE, LEAF = "switches/spine1.conf", "switches/stripe1-leaf1.conf"
 
 
 def headlines(changes: Changes) -> list[Finding]:
     """The causes in the order of the report."""
-    found = findings(EXAMPLE, sealed(golden(EXAMPLE), changes), CHECKS)
-    results = tuple(Result(check, tuple(one for one in found if one.check == name)) for name, check in BY_ID.items())
-    verdict = Verdict(Run("", "", "", (), results), {}, causes=causes(results))
-    return [row.finding for _, rows in verdict.attention() for row in rows]
+    return headlines_of(findings(EXAMPLE, sealed(golden(EXAMPLE), changes), CHECKS))
 
 
 def edited(file: str, old: str, new: str) -> Changes:

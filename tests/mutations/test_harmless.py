@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mutations.score import ALL, findings, golden
+from tests.mutations.score import CHECKS, findings, golden
 from tests.mutations.tree import Changes, sealed, text_of
 
 EXAMPLE = "lab"
-# The commit check costs most of the time, and has nothing to say about servers.
-CHECKS = frozenset(check for check in ALL if not check.startswith("AILB9"))
 SERVER = "profiles/stripe1"
 SPINE = "switches/spine1.conf"
 NETPLAN = "etc/netplan/60-ailb-gpu.yaml"
@@ -56,6 +54,18 @@ FILES = {
     "etc/NetworkManager/system-connections/mgmt.nmconnection": "[connection]\nid=mgmt\ninterface-name=eno1\n",
     "etc/systemd/system/data.mount": "[Mount]\nWhat=/dev/nvme0n1\nWhere=/data\n",
     "etc/profile.d/aliases.sh": "alias ll='ls -l'\n",
+    "README.md": "ours\n",
+    "etc/motd": "welcome\n",
+    "etc/hosts": "127.0.0.1 localhost\n",
+    "etc/ssh/sshd_config.d/x.conf": "PermitRootLogin no\n",
+    "etc/chrony/chrony.conf": "server 10.0.0.1\n",
+    "etc/systemd/timesyncd.conf": "[Time]\nNTP=10.0.0.1\n",
+    "etc/sysctl.d/60-memory.conf": "vm.swappiness = 10\nkernel.panic = 10\nnet.core.rmem_max=9\n",
+    "etc/netplan/50-cloud-init.yaml": "network:\n  version: 2\n  ethernets:\n    eno2:\n      dhcp4: true\n",
+    "etc/systemd/network/20-management.network": "[Match]\nName=eno1\n[Network]\nDHCP=yes\n",
+    "etc/modprobe.d/nouveau.conf": "blacklist nouveau\noptions nvidia x=1\n",
+    "etc/modules-load.d/nvidia.conf": "nvidia_peermem\n",
+    "etc/iproute2/rt_tables.d/management.conf": "7 management\n",
     "switches/spine1.conf~": "x\n",
     "switches/spine1.conf.orig": "x\n",
     "switches/.spine1.conf.swp": "x\n",
@@ -173,86 +183,6 @@ def test_a_comment_behind_a_table_and_cables_named_from_their_other_ends_are_qui
     head, *rows = text_of(golden(EXAMPLE), "cabling.csv").splitlines()
     cables = "".join(f"{row}\n" for row in (head, *(turned(row) if n % 2 else row for n, row in enumerate(rows))))
     assert not told({server(TABLES): tables.encode(), "cabling.csv": cables.encode()})
-
-
-HARMFUL = {
-    "memory for RDMA is short": ("etc/security/limits.d/rdma.conf", "* hard memlock 64\n", "AILB617"),
-    "a program takes the place of the system's": ("usr/local/sbin/ip", "#!/bin/sh\n", "AILB617"),
-    "a bond takes a NIC": (
-        "etc/netplan/02-bond.yaml",
-        "network:\n  version: 2\n  bonds:\n    bond0: {interfaces: [gpu0_eth]}\n",
-        "AILB617",
-    ),
-    "another renderer": ("etc/netplan/03.yaml", "network:\n  version: 2\n  renderer: NetworkManager\n", "AILB617"),
-    "a table of the fabric has another number": (TABLES, "254 gpu0_subnet1\n", "AILB608"),
-    "a timer of the fabric's": (
-        "etc/systemd/system/x.timer",
-        "[Timer]\nOnCalendar=daily\nUnit=ailb-net.service\n",
-        "AILB617",
-    ),
-    "a command in the search path": ("etc/profile.d/x.sh", "export PATH=$(reboot):$PATH\n", "AILB617"),
-    "a unit runs any program": ("etc/systemd/system/x.service", "[Service]\nExecStart=/sbin/ip link\n", "AILB617"),
-    "a unit stops the fabric's": (
-        "etc/systemd/system/node-exporter.service",
-        "[Unit]\nConflicts=ailb-net.service\n\n[Service]\nExecStart=/usr/bin/node_exporter\n",
-        "AILB617",
-    ),
-    "a drop-in of networkd": (
-        "etc/systemd/system/systemd-networkd.service.d/x.conf",
-        "[Service]\nRestart=no\n",
-        "AILB617",
-    ),
-    "a rule that renames": ("etc/udev/rules.d/x.rules", 'SUBSYSTEM=="net", NAME="x"\n', "AILB617"),
-    "a kernel without IPv6": ("etc/default/grub", 'GRUB_CMDLINE_LINUX="ipv6.disable=1"\n', "AILB617"),
-    "a job by the clock that sets routes": (
-        "etc/cron.d/x",
-        "0 3 * * * root ip -6 route flush table 10000\n",
-        "AILB617",
-    ),
-    "a note that names a NIC": ("root/fix.sh", "ifdown gpu0_eth\n", "AILB617"),
-    "a library in every program": ("etc/ld.so.preload", "/opt/x.so\n", "AILB617"),
-    "a connection of any NIC": (
-        "etc/NetworkManager/system-connections/x.nmconnection",
-        "[connection]\nid=x\n",
-        "AILB617",
-    ),
-    "NICs of NetworkManager": (
-        "etc/NetworkManager/conf.d/x.conf",
-        "[keyfile]\nunmanaged-devices=*,except:type:ethernet\n",
-        "AILB617",
-    ),
-    "a mount over the settings": ("etc/systemd/system/etc-netplan.mount", "[Mount]\nWhat=x\n", "AILB617"),
-    "UCX over TCP": ("etc/ailb/nccl.env", "UCX_TLS=tcp,self\n", "AILB612"),
-    "no modules": ("etc/sysctl.d/60-cis.conf", "kernel.modules_disabled = 1\n", "AILB617"),
-    "few neighbors": ("etc/sysctl.d/10.conf", "net.ipv6.neigh.default.gc_thresh3 = 8\n", "AILB617"),
-    "no advertisements at all": ("etc/sysctl.d/60-cis.conf", "net.ipv6.conf.all.accept_ra = 0\n", "AILB617"),
-    "a variable for jobs": ("etc/profile.d/nccl.sh", "export NCCL_IB_GID_INDEX=1\n", "AILB617"),
-    "a program in a value": ("etc/profile.d/x.sh", "LANG=$(ip link set gpu0_eth down)\n", "AILB617"),
-    "a backup that is run": ("etc/networkd-dispatcher/routable.d/x.bak", "x\n", "AILB617"),
-    "no patience": ("etc/ailb/nccl.env", "NCCL_IB_TIMEOUT=1\n", "AILB612"),
-    "no second try": ("etc/ailb/nccl.env", "NCCL_IB_RETRY_CNT=0\n", "AILB612"),
-    "no buffers": ("etc/ailb/nccl.env", "NCCL_BUFFSIZE=0\n", "AILB612"),
-    "a blank behind the sign": ("etc/ailb/nccl.env", "NCCL_NET_PLUGIN= juniper-ib\n", "AILB601"),
-    "a routing daemon": ("etc/frr/frr.conf", "router bgp 65000\n", "AILB617"),
-    "another GID": ("etc/ailb/nccl.env", "NCCL_IB_GID_INDEX=0\n", "AILB612"),
-    "another class": ("etc/ailb/nccl.env", "NCCL_IB_TC=0\n", "AILB612"),
-    "sockets of a GPU NIC": ("etc/ailb/nccl.env", "NCCL_SOCKET_IFNAME=gpu0_eth\n", "AILB612"),
-    "sockets of GPU NICs": ("etc/ailb/nccl.env", "GLOO_SOCKET_IFNAME=eno1,gpu1_eth\n", "AILB612"),
-    "Open MPI over a GPU NIC": ("etc/ailb/nccl.env", "OMPI_MCA_btl_tcp_if_include=gpu0_eth\n", "AILB612"),
-    "processes meet over a GPU NIC": ("etc/ailb/nccl.env", "MASTER_ADDR=fc00:1:1:1::7\n", "AILB612"),
-    "NCCL meets over a GPU NIC": ("etc/ailb/nccl.env", "NCCL_COMM_ID=[fc00:1:1:1::7]:9000\n", "AILB612"),
-    "all jobs meet over a GPU NIC": ("etc/environment", "MASTER_ADDR=fc00:1:1:1::7\n", "AILB617"),
-    "sockets for all shells": ("etc/profile.d/nccl.sh", "export NCCL_SOCKET_IFNAME=gpu\n", "AILB617"),
-    "one name for all servers": ("etc/ailb/nccl.env", "NCCL_HOSTID=a\n", "AILB612"),
-    "other rails": ("etc/ailb/nccl.env", "NCCL_CROSS_NIC=1\n", "AILB612"),
-    "a parameter of a GPU NIC": (SYSCTL, "net.ipv6.conf.gpu0_eth.disable_ipv6 = 1\n", "AILB610"),
-    "a table twice": (TABLES, "10000 storage # NFS\n", "AILB608"),
-}
-
-
-@pytest.mark.parametrize(("path", "text", "check"), HARMFUL.values(), ids=HARMFUL)
-def test_what_looks_alike_and_does_harm_is_told(path: str, text: str, check: str) -> None:
-    assert any(line.startswith(check) for line in told(more(path, text)))
 
 
 @pytest.mark.parametrize(

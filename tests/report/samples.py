@@ -11,8 +11,7 @@ from ailb_gen.checks.progress import STEPS
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.errors import Place
 from ailb_gen.intent.load import Intent
-from ailb_gen.report.judge import judge
-from ailb_gen.report.verdict import Verdict
+from ailb_gen.report.verdict import Verdict, judge
 
 DAY = datetime.date(2026, 6, 1)
 NASTY = "\x1b[31m<b>&\"'`|]]>\r\n@admin \u202e\udc80\x00**x** ``` </details> " + "\u00e9" * 3

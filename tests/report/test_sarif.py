@@ -11,106 +11,74 @@ from ailb_gen.errors import Place
 from ailb_gen.report.sarif import sarif
 from tests.report.samples import COLOR, SESSION, many, results, verdict_of, waiver
 
+
+def closed(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    """The schema of an object that has these keys, may have those, and no others."""
+    properties = {**required, **optional}
+    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
+
+
+def rows(items: dict[str, Any], **more: int) -> dict[str, Any]:
+    """The schema of a list."""
+    return {"type": "array", "items": items, **more}
+
+
+STRING = {"type": "string"}
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
-LOCATION = {
-    "type": "object",
-    "required": ["physicalLocation", "logicalLocations"],
-    "properties": {
-        "physicalLocation": {
-            "type": "object",
-            "required": ["artifactLocation", "region"],
-            "properties": {
-                "artifactLocation": {
-                    "type": "object",
-                    "required": ["uri"],
-                    "properties": {
-                        "uri": {"type": "string", "pattern": r"^[A-Za-z0-9_.~/%:-]+$"},
-                        "uriBaseId": {"const": "%SRCROOT%"},
-                    },
-                    "additionalProperties": False,
-                },
-                "region": {
-                    "type": "object",
-                    "required": ["startLine"],
-                    "properties": {"startLine": {"type": "integer", "minimum": 1}, "startColumn": {"minimum": 1}},
-                    "additionalProperties": False,
-                },
-            },
-            "additionalProperties": False,
-        },
-        "logicalLocations": {"type": "array", "items": {"required": ["fullyQualifiedName"]}},
-    },
-    "additionalProperties": False,
-}
-RESULT = {
-    "type": "object",
-    "required": ["ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints", "suppressions"],
-    "properties": {
-        "ruleId": {"type": "string"},
+FILE = closed({"uri": {**STRING, "pattern": r"^[A-Za-z0-9_.~/%:-]+$"}}, uriBaseId={"const": "%SRCROOT%"})
+REGION = closed({"startLine": {"type": "integer", "minimum": 1}}, startColumn={"minimum": 1})
+LOCATION = closed(
+    {
+        "physicalLocation": closed({"artifactLocation": FILE, "region": REGION}),
+        "logicalLocations": rows({"required": ["fullyQualifiedName"]}),
+    }
+)
+SUPPRESSION = {"required": ["kind", "status", "justification"], "properties": {"kind": {"const": "external"}}}
+RESULT = closed(
+    {
+        "ruleId": STRING,
         "ruleIndex": {"type": "integer", "minimum": 0},
         "level": LEVEL,
         "message": TEXT,
-        "locations": {"type": "array", "minItems": 1, "items": LOCATION},
-        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
-        "suppressions": {
-            "type": "array",
-            "items": {"required": ["kind", "status", "justification"], "properties": {"kind": {"const": "external"}}},
-        },
-    },
-    "additionalProperties": False,
-}
-RULE = {
-    "type": "object",
-    "required": ["id", "shortDescription", "fullDescription", "help", "defaultConfiguration", "properties"],
-    "properties": {
-        "id": {"type": "string"},
+        "locations": rows(LOCATION, minItems=1),
+        "partialFingerprints": {"type": "object", "additionalProperties": STRING},
+        "suppressions": rows(SUPPRESSION),
+    }
+)
+RULE = closed(
+    {
+        "id": STRING,
         "shortDescription": TEXT,
         "fullDescription": TEXT,
         "help": {**TEXT, "required": ["text", "markdown"]},
         "defaultConfiguration": {"required": ["level"], "properties": {"level": LEVEL}},
         "properties": {"required": ["tags"], "properties": {"tags": {"type": "array", "maxItems": 20}}},
-    },
-    "additionalProperties": False,
+    }
+)
+RULES = rows(RULE)
+NOTIFICATION = {"required": ["message"], "properties": {"message": TEXT, "level": LEVEL}}
+INVOCATION = {
+    "required": ["executionSuccessful"],
+    "properties": {"toolExecutionNotifications": rows(NOTIFICATION)},
 }
+RUN = closed(
+    {
+        "tool": {"properties": {"driver": {"required": ["name", "rules"]}}},
+        "results": rows(RESULT),
+        "invocations": rows(INVOCATION),
+    },
+    automationDetails={"required": ["id"]},
+    columnKind={"const": "unicodeCodePoints"},
+)
 # What is used of the published schema, closed where the published one is.
-SCHEMA = {
-    "type": "object",
-    "required": ["$schema", "version", "runs"],
-    "properties": {
+SCHEMA = closed(
+    {
         "$schema": {"type": "string", "format": "uri"},
         "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 1,
-            "items": {
-                "type": "object",
-                "required": ["tool", "results", "invocations"],
-                "properties": {
-                    "tool": {"properties": {"driver": {"required": ["name", "rules"], "properties": {}}}},
-                    "results": {"type": "array", "items": RESULT},
-                    "automationDetails": {"required": ["id"]},
-                    "columnKind": {"const": "unicodeCodePoints"},
-                    "invocations": {
-                        "type": "array",
-                        "items": {
-                            "required": ["executionSuccessful"],
-                            "properties": {
-                                "toolExecutionNotifications": {
-                                    "type": "array",
-                                    "items": {"required": ["message"], "properties": {"message": TEXT, "level": LEVEL}},
-                                }
-                            },
-                        },
-                    },
-                },
-                "additionalProperties": False,
-            },
-        },
-    },
-    "additionalProperties": False,
-}
+        "runs": rows(RUN, minItems=1, maxItems=1),
+    }
+)
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -118,7 +86,7 @@ def parsed(text: str) -> dict[str, Any]:
     jsonschema.validate(body, SCHEMA)
     (run,) = body["runs"]
     rules = run["tool"]["driver"]["rules"]
-    jsonschema.validate(rules, {"type": "array", "items": RULE})
+    jsonschema.validate(rules, RULES)
     assert len({rule["id"] for rule in rules}) == len(rules)
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
@@ -174,8 +142,7 @@ def test_fingerprints_are_unique() -> None:
 
 
 def test_too_many_results_are_cut_with_a_notification() -> None:
-    rows = (many(30), many(30, COLOR))
-    run = parsed(sarif(verdict_of(*rows), max_results=40))
+    run = parsed(sarif(verdict_of(many(30), many(30, COLOR)), max_results=40))
     levels = [result["level"] for result in run["results"]]
     assert levels == ["error"] * 30 + ["warning"] * 10
     note = run["invocations"][0]["toolExecutionNotifications"][0]

@@ -9,11 +9,10 @@ import pytest
 from ailb_gen.checks.model import EVERYTHING, Finding, Result, Severity
 from ailb_gen.errors import Place, UsageError
 from ailb_gen.report.json import as_json
-from ailb_gen.report.judge import judge
 from ailb_gen.report.markdown import markdown
 from ailb_gen.report.sarif import sarif
 from ailb_gen.report.table import table
-from ailb_gen.report.verdict import Verdict, fingerprints
+from ailb_gen.report.verdict import Verdict, fingerprints, judge
 from tests.report.samples import (
     BALANCE,
     CHOSEN,

@@ -44,7 +44,7 @@ def _check_unique(context: Context, findings: Findings) -> None:
             for text, line in unit.bad_addresses:
                 port, _, number = unit.name.rpartition(".")
                 statement = f"interfaces {port} unit {number} family inet6 address {text}"
-                message = f"{text} is no IPv6 address with length"
+                message = f"{text} is not an IPv6 address with a length"
                 findings.at(UNIQUE, switch, message, line, part=unit.name, statement=statement, instead=True)
             _check_inet(switch, unit, inet, findings)
             for address in unit.addresses:
@@ -62,7 +62,7 @@ def _check_unique(context: Context, findings: Findings) -> None:
                 else:
                     held.append((address.prefix, here, Place(switch.file, address.line or 1)))
         for text, line in switch.bad_routes:
-            message = f"fabric-advertise route {text} is no IPv6 prefix"
+            message = f"fabric-advertise route {text} is not an IPv6 prefix"
             findings.at(UNIQUE, switch, message, line, subjects=about.prefixes(text))
     _check_nested(held, strange, findings)
 
@@ -235,11 +235,11 @@ def _check_router_id(switch: Switch, expected: str, findings: Findings) -> None:
     loopback = switch.unit("lo0.0")
     addresses = [text for text, _ in loopback.inet_addresses] if loopback is not None else []
     if loopback is not None and (loopback.disabled or switch.ports["lo0"].disabled):
-        message = "lo0.0 is disabled: the router-id is no address of a running interface"
+        message = "lo0.0 is disabled: the router-id is not the address of a running interface"
         statement = f"interfaces lo0 disable{OR}interfaces lo0 unit 0 disable"
         findings.at(ROUTER_IDS, switch, message, loopback.line, statement=statement)
     if found is not None and f"{found}/32" not in addresses:
-        message = f"the router-id {found} is no address of lo0.0"
+        message = f"the router-id {found} is not an address of lo0.0"
         statement = f"interfaces lo0 unit 0 family inet address {found}/32"
         if found != expected:
             statement = "routing-options router-id"

@@ -55,7 +55,7 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
             ANNOUNCED, switch, message, entry.line, "", entry.prefix, part=unit.name, statement=statement, instead=True
         )
     for text, line in announced.bad_prefixes:
-        message, statement = f"{text} is no IPv6 prefix", f"{ABOVE} {unit.name} prefix {text}"
+        message, statement = f"{text} is not an IPv6 prefix", f"{ABOVE} {unit.name} prefix {text}"
         findings.at(ANNOUNCED, switch, message, line, part=unit.name, statement=statement, instead=True)
 
 

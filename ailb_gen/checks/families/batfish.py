@@ -5,6 +5,8 @@ Those up to AILB808 examine the files themselves, those from AILB811 their IPv4 
 
 from __future__ import annotations
 
+from functools import partial
+
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 
@@ -16,80 +18,75 @@ BUG = "One of the two programs is wrong: report it with both snapshots (`ailb-ge
 DIFFER = (
     "See docs/batfish.md for known differences. If none applies, one program is wrong: report it with both snapshots."
 )
-PARSED = Check(
+_of_files = partial(Check, layer=Layer.BATFISH_FILES)
+_of_model = partial(Check, layer=Layer.BATFISH_MODEL)
+_of_routes = partial(Check, layer=Layer.BATFISH_ROUTES)
+_of_engines = partial(Check, layer=Layer.BATFISH_DIFFERENCES)
+PARSED = _of_files(
     "AILB801",
     "Batfish reads every switch's file, takes it for Junos, and for the switch that it is named after",
     "Batfish cannot read a switch's file, or takes it for another's",
     "Batfish cannot judge a file that it does not read: its other answers cover only a part of the fabric.",
     "Compare with `ailb-gen junos check`. If only Batfish cannot read the file, report it to Batfish.",
-    layer=Layer.BATFISH_FILES,
 )
-RECOGNIZED = Check(
+RECOGNIZED = _of_files(
     "AILB802",
     "Batfish recognizes every line, but for those known to be beyond it",
     "Batfish does not recognize a line that it should know",
     "Batfish ignores lines that it does not recognize; in a file edited by hand, it may be a typing error.",
     READ_AGAIN,
     severity=Severity.WARNING,
-    layer=Layer.BATFISH_FILES,
 )
-CONVERTED = Check(
+CONVERTED = _of_files(
     "AILB803",
     "Batfish makes its model of every file without an issue, but for those known to be false",
     "Batfish has an issue with a file while making its model",
     "Devices often refuse or ignore such lines: a VLAN without an ID, a policy that changes nothing.",
     READ_AGAIN,
     severity=Severity.WARNING,
-    layer=Layer.BATFISH_FILES,
 )
-DEFINED = Check(
+DEFINED = _of_files(
     "AILB804",
     "Batfish finds no reference to a policy, list, community, VLAN or interface that is not defined",
     "Batfish finds a reference to something that is not defined",
     "Junos refuses to commit some of these, and silently matches nothing with the others.",
     "Define it, or correct the name.",
-    layer=Layer.BATFISH_FILES,
 )
-USED = Check(
+USED = _of_files(
     "AILB805",
     "Batfish finds nothing that is defined and never used, but for what its model does not know the use of",
     "Batfish finds something that is defined and never used",
     "An unused policy was often meant to be used.",
     "Use it where it belongs, or delete it.",
     severity=Severity.WARNING,
-    layer=Layer.BATFISH_FILES,
 )
-PORTS = Check(
+PORTS = _of_model(
     "AILB806",
     "Batfish sees every cabled port up, with the MTU that the intent asks for",
     "Batfish sees a cabled port down, or with another MTU",
     "A port that is down, or too small for the packets, carries nothing.",
     "Correct the intent and generate again.",
-    layer=Layer.BATFISH_MODEL,
 )
-VLANS = Check(
+VLANS = _of_model(
     "AILB807",
     "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
     "Batfish sees a VLAN with missing or further ports",
     "A server in the wrong VLAN forms addresses in another leaf's prefixes, and no reply reaches it.",
     "Correct the intent and generate again.",
-    layer=Layer.BATFISH_MODEL,
 )
-READERS = Check(
+READERS = _of_model(
     "AILB808",
     "Batfish and this program read the same ports, MTUs and VLANs from the files",
     "Batfish and this program read ports, MTUs or VLANs differently",
     "One of them is wrong, so every other answer about that switch is in doubt.",
     BUG,
-    layer=Layer.BATFISH_MODEL,
 )
-UNDERSTOOD = Check(
+UNDERSTOOD = _of_model(
     "AILB811",
     "Batfish understands every line of the IPv4 shadow",
     "Batfish does not understand a line of the IPv4 shadow",
     "The answers about sessions and routes would describe another fabric.",
     BUG,
-    layer=Layer.BATFISH_MODEL,
 )
 SHOWN = Check(
     "AILB812",
@@ -100,83 +97,73 @@ SHOWN = Check(
     severity=Severity.WARNING,
     layer=Layer.BATFISH_GAPS,
 )
-SESSIONS = Check(
+SESSIONS = _of_model(
     "AILB813",
     "in Batfish every cable between switches has an established BGP session, seen from both ends",
     "in Batfish a cable between switches has no established BGP session",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
     "See AILB201, which says what is missing at which end.",
-    layer=Layer.BATFISH_MODEL,
 )
-OWNERS = Check(
+OWNERS = _of_model(
     "AILB814",
     "in Batfish no address belongs to two interfaces",
     "in Batfish an address belongs to two interfaces",
     "Two leaves with the same gateway attract each other's packets.",
     "See the checks of addresses (AILB1xx).",
-    layer=Layer.BATFISH_MODEL,
 )
-PINNED = Check(
+PINNED = _of_routes(
     "AILB815",
     "in Batfish prefix k of every leaf is reached from every other over exactly the uplinks of color k",
     "in Batfish a leaf reaches a prefix over other uplinks than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     LOOK,
-    layer=Layer.BATFISH_ROUTES,
 )
-TRANSIT = Check(
+TRANSIT = _of_routes(
     "AILB816",
     "in Batfish every spine has a route to every prefix, and from its own leaf alone",
     "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
     "A leaf that passes on routes learned from spines becomes a transit for others' traffic as soon as a link fails.",
     "For a missing prefix, see AILB304 and AILB201; the export policy of a leaf must reject the fabric's pool.",
-    layer=Layer.BATFISH_ROUTES,
 )
-LOOPS = Check(
+LOOPS = _of_routes(
     "AILB817",
     "in Batfish no packet loops, and none is delivered on some of its paths only",
     "in Batfish a packet loops, or is lost on some of its paths",
     "Looping packets fill the links; losses on one of several paths stall a job at random.",
     "Trace the flow with `ailb-gen path`.",
-    layer=Layer.BATFISH_ROUTES,
 )
-SPINE_REACH = Check(
+SPINE_REACH = _of_routes(
     "AILB818",
     "in Batfish every leaf still reaches all that it can, over all links left for it, when a single spine fails",
     "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single spine fails",
     "A spine that reboots would stop the job, or put the traffic of all others on a single link.",
     LOOK,
-    layer=Layer.BATFISH_ROUTES,
 )
-LINK_REACH = Check(
+LINK_REACH = _of_routes(
     "AILB819",
     "in Batfish every leaf still reaches all that it can, over all links left for it, when a single link fails",
     "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single link fails",
     "One broken cable would stop the job, or put the traffic of all others on a single link.",
     LOOK,
-    layer=Layer.BATFISH_ROUTES,
 )
-AGREE = Check(
+AGREE = _of_engines(
     "AILB821",
     "both engines find the same next hops from every switch in the steady state",
     "the two engines find different next hops in the steady state",
     "Two programs computed the same files and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
-    layer=Layer.BATFISH_DIFFERENCES,
 )
-AGREE_SPINE = Check(
+AGREE_SPINE = _of_engines(
     "AILB822",
     "both engines find the same next hops from every switch when a single spine fails, in a large fabric of a sample",
     "the two engines find different next hops when a single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
-    layer=Layer.BATFISH_DIFFERENCES,
 )
-AGREE_LINK = Check(
+AGREE_LINK = _of_engines(
     "AILB823",
     "both engines find the same next hops from every switch when a single link fails, of a sample",
     "the two engines find different next hops when a single link fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
-    layer=Layer.BATFISH_DIFFERENCES,
 )

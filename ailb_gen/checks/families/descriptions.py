@@ -38,10 +38,10 @@ def _check_descriptions(context: Context, findings: Findings) -> None:
 
 
 def _check_end(context: Context, here: End, there: End, findings: Findings) -> None:
-    switch = context.network.switches.get(here.device)
-    port = switch.ports.get(here.port) if switch is not None else None
-    if switch is None or port is None:
+    switch_and_port = context.port_at(here)
+    if switch_and_port is None:
         return
+    switch, port = switch_and_port
     findings.look(DESCRIPTIONS)
     found, given = port.description, port_override(context.expected, here).description
     if found == given if given is not None else names(found, there):

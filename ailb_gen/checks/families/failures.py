@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from ailb_gen.addresses import Prefix
-from ailb_gen.checks.context import Context
+from ailb_gen.checks.context import EXACT, Context
 from ailb_gen.checks.expected import ExpectedFabric
-from ailb_gen.checks.expected_loads import ExpectedLoads
+from ailb_gen.checks.expected_paths import ExpectedLoads
 from ailb_gen.checks.expected_switches import ALL_COLORS
-from ailb_gen.checks.failure_outcomes import FailureVerdict
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.forwarding.baseline import Baseline
-from ailb_gen.forwarding.failures import Failure
+from ailb_gen.forwarding.failures import Failure, Impact
 from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.layout import CABLING
-
-EXACT = 1e-6
 
 
 def _check_failures(context: Context, findings: Findings) -> None:
@@ -43,7 +40,7 @@ def _check_failures(context: Context, findings: Findings) -> None:
     judge.calm(PAIR_CALM, outcomes.pairs)
 
 
-def _without_a_link(loads: ExpectedLoads, baseline: Baseline, verdicts: Sequence[FailureVerdict]) -> float:
+def _without_a_link(loads: ExpectedLoads, baseline: Baseline, verdicts: Sequence[Impact]) -> float:
     """Return the even share after a link failed, as far as it is needed for what these links carry."""
     worst = max((one for one in verdicts if not one.lost), key=lambda one: one.worst, default=None)
     if worst is None:
@@ -85,9 +82,7 @@ class _Judge:
         """The colors, as values, over which every prefix may travel."""
         return allowed_colors(self.context.expected)
 
-    def reach(
-        self, check: Check, verdicts: Sequence[FailureVerdict], examined: str = "failures tried one by one"
-    ) -> None:
+    def reach(self, check: Check, verdicts: Sequence[Impact], examined: str = "failures tried one by one") -> None:
         """Find prefixes that are lost though a spine would pass them on over the links that are left."""
         unavoidable = 0
         for verdict in verdicts:
@@ -102,7 +97,7 @@ class _Judge:
         if unavoidable:
             self.findings.figure(check, "losses not counted, because no cabled path is left", unavoidable)
 
-    def calm(self, check: Check, verdicts: Sequence[FailureVerdict]) -> None:
+    def calm(self, check: Check, verdicts: Sequence[Impact]) -> None:
         """Find pairs of a leaf and a prefix that move though they did not use what failed."""
         for verdict in verdicts:
             strayed = [entry for entry in verdict.strayed if self._settled(*entry)]
@@ -114,7 +109,7 @@ class _Judge:
         moved = max((verdict.moved for verdict in verdicts), default=0)
         self.findings.figure(check, "FIB entries that a failure changes, at most", moved)
 
-    def load(self, check: Check, verdicts: Sequence[FailureVerdict], bound: float) -> None:
+    def load(self, check: Check, verdicts: Sequence[Impact], bound: float) -> None:
         """Find links that carry more than `bound` times what the most loaded link did."""
         for verdict in verdicts:
             if verdict.worst > bound + EXACT and not verdict.lost:
@@ -125,7 +120,7 @@ class _Judge:
         name = "busiest link after a failure, over the busiest before"
         self.findings.figure(check, name, f"{worst:.3f} (even share: {bound:.3f})")
 
-    def _add(self, check: Check, verdict: FailureVerdict, consequence: str) -> None:
+    def _add(self, check: Check, verdict: Impact, consequence: str) -> None:
         failure = verdict.failure
         message = f"{failure.name} fails: {consequence}"
         if failure.dead:
@@ -186,66 +181,53 @@ def allowed_colors(expected: ExpectedFabric) -> dict[Prefix, frozenset[str]]:
 
 
 REPAIR = "Look at the prefix with `ailb-gen rib`, and at the path with `ailb-gen path --fail LINK`."
-LINK_REACH = Check(
+_of_failures = partial(Check, run=_check_failures, layer=Layer.TRAFFIC)
+LINK_REACH = _of_failures(
     "AILB501",
     "when any single link fails, every leaf still reaches every prefix that a spine can pass on to it",
     "when a single link fails, a leaf loses a prefix that a spine could still pass on to it",
     "A single broken cable would stop the job: a prefix has no backup, or its backup does not work.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-LINK_CALM = Check(
+LINK_CALM = _of_failures(
     "AILB502",
     "when any single link fails, pairs that did not use it keep their paths",
     "when a single link fails, pairs that did not use it move",
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-LINK_LOAD = Check(
+LINK_LOAD = _of_failures(
     "AILB503",
     "when any single link fails, no link carries more than its even share of what has to move",
     "when a single link fails, a link carries more than its even share",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-SPINE_REACH = Check(
+SPINE_REACH = _of_failures(
     "AILB504",
     "when any single spine fails, every leaf still reaches every prefix that a spine can pass on to it",
     "when a single spine fails, a leaf loses a prefix that another spine could still pass on to it",
     "A spine that reboots would stop the job.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-SPINE_LOAD = Check(
+SPINE_LOAD = _of_failures(
     "AILB505",
     "when any single spine fails, no link carries more than its even share of what has to move",
     "when a single spine fails, a link carries more than its even share",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-PAIR_REACH = Check(
+PAIR_REACH = _of_failures(
     "AILB506",
     "when two links fail, of a sample, every leaf still reaches every prefix that a spine can pass on to it",
     "when two links fail, a leaf loses a prefix that a spine could still pass on to it",
     "In a fabric of thousands of cables, a second one fails before the first is repaired.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )
-PAIR_CALM = Check(
+PAIR_CALM = _of_failures(
     "AILB507",
     "when two links fail, of a sample, pairs that did not use them keep their paths",
     "when two links fail, pairs that did not use them move",
     "Moving flows that the failure did not touch reorders their packets and loads other links.",
     REPAIR,
-    _check_failures,
-    layer=Layer.TRAFFIC,
 )

@@ -10,7 +10,7 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch
 from ailb_gen.checks.layers import Layer
-from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
+from ailb_gen.checks.model import EVERYTHING, Check, Details, Findings, Severity
 from ailb_gen.errors import Place
 from ailb_gen.junos.grammar import TOP
 from ailb_gen.layout import CABLING, TOPOLOGY, switch_file
@@ -21,6 +21,8 @@ from ailb_gen.network.topology import COLUMNS, Record
 ENDS = COLUMNS[:4]
 # A record of these kinds is about a device, or a port of one; others are about the file.
 OF_DEVICES = ("device", "link", "cable")
+# What a difference of these values means.
+MEANINGS = {"input_sha256": "the fabric file, or a CSV file of it, has changed since everything was generated: "}
 
 
 def _check_present(context: Context, findings: Findings) -> None:
@@ -37,8 +39,8 @@ def _add_faults(check: Check, kinds: tuple[str, ...], context: Context, findings
     for defect in context.network.defects:
         if defect.kind in kinds:
             device, _, part = defect.scope.partition(" ")
-            subject = about.nic if device in context.hosts else about.port
-            subjects = (subject(device, part),) if part else ()
+            subject = about.nic(device, part) if device in context.hosts else about.port(device, part)
+            subjects = (subject,) if part else ()
             findings.add(check, device, defect.message, defect.place, part=part, subjects=subjects)
 
 
@@ -80,7 +82,7 @@ def _check_sections(context: Context, findings: Findings) -> None:
             same_cause = switch.named if len(whole) > 1 else ""
             instead = _misspelled(switch, name)
             if instead is not None:
-                message = f"{message}, but there is {instead.statement!r}, which is none of Junos's"
+                message = f"{message}, but there is {instead.statement!r}, which Junos does not have"
             line = instead.line if instead is not None else switch.last_line if same_cause else 1
             subjects = (about.device(switch.named),)
             findings.at(
@@ -129,16 +131,19 @@ def _check_topology(context: Context, findings: Findings) -> None:
     if _is_listed(context, TOPOLOGY):
         expected = records.topology(context.expected, context.cabling, context.hosts)
         found = context.records[TOPOLOGY]
-        _check_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, context.other_fabric)
+        findings.look(TOPOLOGY_AGREES, len(found))
+        compare_records(TOPOLOGY_AGREES, TOPOLOGY, expected, found, findings, context.other_fabric)
 
 
 def _check_cabling(context: Context, findings: Findings) -> None:
-    expected = records.cables(context.cabling)
-    if _is_listed(context, CABLING):
-        _check_records(CABLING_AS_ASKED, CABLING, expected, context.records[CABLING], findings)
-    elif not _is_listed(context, TOPOLOGY):
-        ends = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in expected)
-        _check_records(CABLING_AS_ASKED, "", ends, _described(context.network), findings)
+    expected, found, file = records.cables(context.cabling), context.records.get(CABLING, ()), CABLING
+    if not _is_listed(context, CABLING):
+        if _is_listed(context, TOPOLOGY):
+            return
+        expected = (record._replace(fields={key: record.fields[key] for key in ENDS}) for record in expected)
+        found, file = _described(context.network), ""
+    findings.look(CABLING_AS_ASKED, len(found))
+    compare_records(CABLING_AS_ASKED, file, expected, found, findings)
 
 
 def _is_listed(context: Context, file: str) -> bool:
@@ -147,30 +152,22 @@ def _is_listed(context: Context, file: str) -> bool:
     return bool(context.records.get(file)) or ((context.root / file).is_file() and not faulty)
 
 
-def _check_records(
-    check: Check, file: str, expected: Iterable[Record], found: tuple[Record, ...], findings: Findings, other: str = ""
+def compare_records(
+    check: Check, file: str, expected: Iterable[Record], found: Iterable[Record], findings: Findings, other: str = ""
 ) -> None:
     """Compare the records of a file, by its name, with those that must be there; `other` is `Context.other_fabric`."""
-    findings.look(check, len(found))
     for row in records.compare(expected, found):
         device, _, part = (row.key if row.kind in OF_DEVICES else f"{file} {row.key}").partition(" ")
-        place = Place(file, row.line) if file else None
         foreign = other if row.key == "fabric" else ""
-        same_cause = EVERYTHING if foreign else ""
-        message = foreign or row.message
-        subjects = row.subjects or (about.file(file),)
-        findings.add(
-            check,
-            device,
-            message,
-            place,
-            row.expected,
-            row.found,
-            involves=row.involves,
-            same_cause=same_cause,
-            part=part,
-            subjects=subjects,
-        )
+        details: Details = {
+            "involves": row.involves,
+            "same_cause": EVERYTHING if foreign else "",
+            "part": part,
+            "subjects": row.subjects or (about.file(file),),
+        }
+        message = foreign or f"{MEANINGS.get(row.key, '')}{row.message}"
+        place = Place(file, row.line) if file else None
+        findings.add(check, device, message, place, row.expected, row.found, **details)
 
 
 def _described(network: Network) -> tuple[Record, ...]:

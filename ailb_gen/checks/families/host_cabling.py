@@ -10,13 +10,13 @@ from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected_hosts import ExpectedNic, ExpectedTable, HostGroup
 from ailb_gen.checks.families.hosts import HostFindings
-from ailb_gen.checks.families.mtus import mtu_of
+from ailb_gen.checks.families.ports import mtu_of
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.hosts.model import NetplanNic, ServerRoute
 from ailb_gen.layout import server_folder
-from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Port, Switch, Unit
 
 # Junos counts the Ethernet header into the MTU of a port; hosts send untagged.
@@ -55,18 +55,18 @@ def rail_of(switch: Switch, native: int | None, name: str) -> Rail:
 class _Rails:
     """Rails by leaf and VLAN, each computed once."""
 
-    __slots__ = ("network", "rails")
+    __slots__ = ("context", "rails")
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    def __init__(self, context: Context) -> None:
+        self.context = context
         self.rails: dict[tuple[str, int | None, str], Rail] = {}
 
     def at(self, end: End) -> tuple[Port, Rail] | None:
         """Return the port at an end of a cable with its rail; None when the leaf's text does not have it."""
-        switch = self.network.switches.get(end.device)
-        port = switch.ports.get(end.port) if switch is not None else None
-        if switch is None or port is None:
+        found = self.context.port_at(end)
+        if found is None:
             return None
+        switch, port = found
         key = (end.device, *_untagged(port))
         if key not in self.rails:
             self.rails[key] = rail_of(switch, *key[1:])
@@ -75,7 +75,7 @@ class _Rails:
 
 def _check_cabling(context: Context, findings: Findings) -> None:
     """Compare every NIC with the leaf port that it is cabled to."""
-    rails = _Rails(context.network)
+    rails = _Rails(context)
     for group in context.host_groups:
         _check_mtus(group, findings)
         if _is_linked_wrongly(group, context.host_groups, rails):
@@ -109,7 +109,7 @@ def _fitting(group: HostGroup, rails: _Rails) -> Iterator[bool]:
     """Yield for every NIC whether the profile of a group has a prefix of the leaf that it is cabled to."""
     for expected in group.expected.nics:
         nic = group.profile.nics.get(expected.name)
-        end = rails.network.attachments.get((group.servers[0], expected.name))
+        end = rails.context.network.attachments.get((group.servers[0], expected.name))
         found = rails.at(end) if end is not None else None
         if nic is not None and found is not None:
             yield any(route.to in found[1].gateways for route in nic.routes)

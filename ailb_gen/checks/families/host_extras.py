@@ -260,7 +260,7 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
 ELSEWHERE = (
     (r"etc/cron.*", "runs at boot or by the clock"),
     (r".+/tmpfiles\.d/.*", "writes files at boot"),
-    (r"(?s).*", "it is none of the fabric's files, and what it does is not checked"),
+    (r"(?s).*", "it is not one of the fabric's files, and what it does is not checked"),
 )
 
 

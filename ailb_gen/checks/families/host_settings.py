@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -102,7 +103,7 @@ def _compare(
         key, value, at = (setting.section, setting.key), text_of(setting.value), setting.line
         right = text_of(expected[key]) if key in expected else ""
         if stray and setting.section:
-            message, at, value = f"[{setting.section}] is no section of this file", setting.heading, setting.section
+            message, at, value = f"[{setting.section}] is not a section of this file", setting.heading, setting.section
         elif key not in expected:
             message = f"{setting.key} does not belong here"
         elif number in again:
@@ -285,12 +286,12 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
         for number, (setting, key) in enumerate(zip(found, keys, strict=True)):
             text = f"{setting.key}={setting.value}"
             if setting.section and setting.section not in sections:
-                message = f"[{setting.section}] is no section of this file"
+                message = f"[{setting.section}] is not a section of this file"
                 findings.add(UNITS, message, file, setting.heading, "", f"[{setting.section}]", same_cause=same_cause)
             elif expected[key] and number not in again:
                 expected[key] -= 1
             else:
-                message = f"{text} does not belong into [{setting.section}], or is there twice"
+                message = f"{text} does not belong in [{setting.section}], or is written twice"
                 findings.add(
                     UNITS, message, file, setting.line, "", text, same_cause="" if setting.section else same_cause
                 )
@@ -299,41 +300,34 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
             findings.add(UNITS, f"{text} is missing in [{section}]", file, 1, text, same_cause=same_cause)
 
 
-ADDRESSING = Check(
+_of_settings = partial(Check, run=_check_settings, layer=Layer.SERVERS)
+ADDRESSING = _of_settings(
     "AILB609",
     "GPU NICs have no IPv4 and no DHCP; their addresses come from router advertisements alone",
     "a GPU NIC has IPv4, DHCP or addresses that no router advertisement gave",
     "Extra addresses are extra GIDs: the plug-in would use addresses that no table routes.",
     REGENERATE,
-    _check_settings,
-    layer=Layer.SERVERS,
 )
-SYSCTLS = Check(
+SYSCTLS = _of_settings(
     "AILB610",
     "the kernel takes addresses, and no default route, from router advertisements",
     "the kernel takes default routes from router advertisements, or no addresses",
     "Without router advertisements a NIC has no address; their default routes lead into the fabric.",
     REGENERATE,
-    _check_settings,
-    layer=Layer.SERVERS,
 )
-DROP_INS = Check(
+DROP_INS = _of_settings(
     "AILB611",
     "networkd keeps the default routes and name servers of the leaves out of the host",
     "networkd lets default routes or name servers of the leaves into the host",
     "Every leaf announces itself as a default router, which would send management traffic into the fabric.",
     REGENERATE,
-    _check_settings,
-    layer=Layer.SERVERS,
 )
-ENVIRONMENT = Check(
+ENVIRONMENT = _of_settings(
     "AILB612",
     "NCCL has one queue pair per color, the plug-in, IPv6, and the RDMA devices in the order of the NICs",
     "NCCL's settings differ from what the fabric needs",
     "With another number of queue pairs the load is uneven; a missing device is a GPU without network.",
     REGENERATE,
-    _check_settings,
-    layer=Layer.SERVERS,
 )
 UNITS = Check(
     "AILB615",

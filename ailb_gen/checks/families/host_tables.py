@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from ailb_gen import layout as files
 from ailb_gen.addresses import Prefix
@@ -183,7 +184,7 @@ def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
         priority = rule.priority
         if rule.nic in tables and rule.table not in tables[rule.nic]:
             found = rule.table if rule.table is not None else "none"
-            message = f"a rule from {rule.text} looks up table {found}, which is none of {rule.nic}'s"
+            message = f"a rule from {rule.text} looks up table {found}, which is not one of {rule.nic}'s"
             own = findings.about(*about.prefixes(rule.text), about.table(findings.scope, found))
             own.add(RULES, message, rule.file, rule.table_line, "", found, rule.nic)
         if priority is None:
@@ -225,7 +226,7 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
         if name is None and complete and number not in SYSTEM_TABLES and entry.name not in expected.values():
             continue
         if name is None:
-            message = f"table {number} ({entry.name}) is none of the fabric's"
+            message = f"table {number} ({entry.name}) is not one of the fabric's"
             of_table.add(NAMES, message, file, entry.line, "", number)
         elif entry.name != name:
             message = f"table {number} must be called {name}, not {entry.name}"
@@ -246,32 +247,27 @@ def _check_names(group: HostGroup, findings: HostFindings) -> None:
             of_table.add(NAMES, f"table {number} has no name; it must be {name}", file, line, name)
 
 
-TABLES = Check(
+_of_tables = partial(Check, run=_check_tables, layer=Layer.TABLES)
+TABLES = _of_tables(
     "AILB603",
     "every NIC has one routing table per color, numbered first + colors x NIC + (color - 1)",
     "a NIC has the wrong routing tables",
     "A missing table, or one that two prefixes share, sends traffic of one color over another.",
     REGENERATE,
-    _check_tables,
-    layer=Layer.TABLES,
 )
-RULES = Check(
+RULES = _of_tables(
     "AILB604",
     "one rule per table picks it by the source prefix, with a priority of its own before the main table's",
     "the rule of a routing table is missing, wrong, or one too many",
     "Without its rule a prefix uses the main table: packets leave through any NIC, or through none.",
     REGENERATE,
-    _check_tables,
-    layer=Layer.TABLES,
 )
-ROUTES = Check(
+ROUTES = _of_tables(
     "AILB605",
     "every table holds its prefix on the link and a default route by a gateway inside the prefix, and nothing else",
     "a routing table has wrong, missing or further routes",
     "Extra routes send part of the traffic another way; a gateway outside the prefix is unreachable.",
     REGENERATE,
-    _check_tables,
-    layer=Layer.TABLES,
 )
 NAMES = Check(
     "AILB608",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.layers import Layer
@@ -84,50 +85,41 @@ def findings_of(result: CheckResult, device: str, file: str) -> Iterator[Finding
         yield Finding(UNCHECKED.id, device, message, Place(file, one.line or 1))
 
 
-UNKNOWN = Check(
+_of_syntax = partial(Check, run=_check_commit, layer=Layer.SYNTAX)
+UNKNOWN = _of_syntax(
     "AILB901",
     "every statement exists in Juniper's YANG models",
     "a statement does not exist in Juniper's YANG models",
     "The device refuses the whole configuration at the first unknown statement.",
     "Correct the statement, or use the models of the release that has it.",
-    _check_commit,
-    layer=Layer.SYNTAX,
 )
-VALUE = Check(
+VALUE = _of_syntax(
     "AILB902",
     "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
     "a value is not one that the models allow, or a list is too long",
     "The device refuses the whole configuration.",
     "Write a value that the message allows.",
-    _check_commit,
-    layer=Layer.SYNTAX,
 )
-MISSING = Check(
+MISSING = _of_syntax(
     "AILB903",
     "no statement lacks its value, its name or a part of it",
     "a statement lacks its value, its name or a part of it",
     "The device refuses the whole configuration.",
     "Complete the statement.",
-    _check_commit,
-    layer=Layer.SYNTAX,
 )
-DUPLICATE = Check(
+DUPLICATE = _of_syntax(
     "AILB904",
     "no statement with one value has two, and no address is there twice, however it is written",
     "a statement with one value has two, or an address is there twice",
     "The device keeps the last value, which may not be the intended one.",
     "Delete one of them.",
-    _check_commit,
-    layer=Layer.SYNTAX,
 )
-CHOICE = Check(
+CHOICE = _of_syntax(
     "AILB905",
     "of statements that exclude each other there is only one",
     "statements that exclude each other are configured together",
     "The device keeps the last one, which may not be the intended one.",
     "Delete one of them.",
-    _check_commit,
-    layer=Layer.SYNTAX,
 )
 MUST = Check(
     "AILB906",

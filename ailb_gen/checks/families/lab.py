@@ -6,12 +6,17 @@ look at what happens when links fail.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Severity
 
 LOOK = "Compare `ailb-gen rib` with `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show route all`."
 BUG = "See docs/lab-routing.md for known differences. If none applies, one program is wrong: report it with the files."
 
+_of_routes = partial(Check, layer=Layer.LAB_ROUTES)
+_of_engines = partial(Check, layer=Layer.LAB_DIFFERENCES)
+_of_failures = partial(Check, layer=Layer.LAB_FAILURES)
 TRANSLATED = Check(
     "AILBL01",
     "the lab runs every statement that decides about routes",
@@ -61,21 +66,19 @@ SESSIONS = Check(
     "Compare both ends: advertisements, AS numbers, as-lists, groups, and `ailb-gen lab status`.",
     layer=Layer.LAB_SESSIONS,
 )
-COPIES = Check(
+COPIES = _of_routes(
     "AILBL07",
     "every switch holds the copies of every prefix that color and backups allow: color, AIGP, AS path, none hidden",
     "a copy of a route is missing, hidden, or has another color, AIGP or AS path than it must",
     "A missing copy is a missing backup; a wrong one attracts packets to the wrong spine.",
     LOOK,
-    layer=Layer.LAB_ROUTES,
 )
-NEXT_HOPS = Check(
+NEXT_HOPS = _of_routes(
     "AILBL08",
     "every switch's kernel sends packets to a prefix over exactly the links of its color",
     "a switch's kernel sends packets to a prefix over other links than those of its color",
     "A queue pair on another color's uplink collides with the one that belongs there: both run at half speed.",
     LOOK,
-    layer=Layer.LAB_ROUTES,
 )
 TRACED = Check(
     "AILBL09",
@@ -85,13 +88,12 @@ TRACED = Check(
     "Trace the same pair with `ailb-gen path`, then check the kernel of the last switch that answered.",
     layer=Layer.LAB_PACKETS,
 )
-NO_VALLEY = Check(
+NO_VALLEY = _of_routes(
     "AILBL10",
     "a prefix without color that one leaf announces to every spine is sent on by no other leaf",
     "a leaf sends on to a spine what it learned from another",
     "A leaf in the middle of a path takes capacity that belongs to its own servers.",
     "Correct the export policy of the leaf: it must reject the fabric's pool.",
-    layer=Layer.LAB_ROUTES,
 )
 MTUS = Check(
     "AILBL11",
@@ -133,59 +135,52 @@ AGREE_SESSIONS = Check(
     BUG,
     layer=Layer.LAB_SESSION_DIFFERENCES,
 )
-AGREE_RIB = Check(
+AGREE_RIB = _of_engines(
     "AILBL22",
     "BIRD and this program hold the same paths, attribute by attribute",
     "BIRD and this program hold different paths",
     "Two programs computed the same files and disagree: one is wrong about what the switches will hold.",
     BUG,
-    layer=Layer.LAB_DIFFERENCES,
 )
-AGREE_HOPS = Check(
+AGREE_HOPS = _of_engines(
     "AILBL23",
     "kernels and this program have the same next hops from every switch",
     "a kernel and this program have different next hops",
     "Two programs computed the same files and disagree: one is wrong about where packets will go.",
     BUG,
-    layer=Layer.LAB_DIFFERENCES,
 )
-FAILED = Check(
+FAILED = _of_failures(
     "AILBL31",
     "while links or spines are down, packets take what is left of the color, else all of its backups",
     "while links or spines are down, packets do not take what is left of the color, or all of its backups",
     "A failure that costs more than the failed link slows every job, or stops it.",
     LOOK,
-    layer=Layer.LAB_FAILURES,
 )
-AGREE_FAILED = Check(
+AGREE_FAILED = _of_engines(
     "AILBL32",
     "while links or spines are down, kernels and this program have the same next hops",
     "while links or spines are down, a kernel and this program have different next hops",
     "Two programs computed the same failure and disagree: one is wrong about where packets will go.",
     BUG,
-    layer=Layer.LAB_DIFFERENCES,
 )
-REPAIRED = Check(
+REPAIRED = _of_failures(
     "AILBL33",
     "after a failure is repaired, and after links flap, every kernel has the next hops that it had before",
     "after a failure is repaired, or after links flap, a kernel has other next hops than before",
     "The behavior of the fabric must not depend on past failures.",
     "Check the sessions of the switch with `ailb-gen lab status`, then run the check again.",
-    layer=Layer.LAB_FAILURES,
 )
-ONE_WAY = Check(
+ONE_WAY = _of_failures(
     "AILBL34",
     "a link with BFD that loses packets in one direction is taken out of service, and packets take what is left",
     "a link with BFD that loses packets in one direction stays in use",
     "Without carrier loss only BFD notices: until BGP does, 90 seconds later, every packet in that direction is lost.",
     "Check BFD at both ends (AILBL13): `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show bfd sessions`.",
-    layer=Layer.LAB_FAILURES,
 )
-RECOLORED = Check(
+RECOLORED = _of_failures(
     "AILBL35",
     "while two prefixes of a leaf exchange their colors, other leaves follow, and flows go on",
     "while two prefixes of a leaf exchange their colors, packets do not follow, or flows are interrupted",
     "Colors change when spines are added or drained: jobs must not notice.",
     LOOK,
-    layer=Layer.LAB_FAILURES,
 )

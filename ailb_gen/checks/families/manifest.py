@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.families.files import READABLE
+from ailb_gen.checks.families.files import READABLE, compare_records
 from ailb_gen.checks.layers import Layer
-from ailb_gen.checks.model import EVERYTHING, Check, Findings, Severity
-from ailb_gen.checks.records import compare
+from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.layout import (
     CABLING,
@@ -33,8 +31,6 @@ from ailb_gen.textio import read_text
 from ailb_gen.version import __version__
 
 GENERATOR = re.compile(r"ailb-gen \S+")
-# What a difference of these values means.
-MEANINGS = {"input_sha256": "the fabric file, or a CSV file of it, has changed since everything was generated: "}
 
 
 def _check_manifest(context: Context, findings: Findings) -> None:
@@ -81,22 +77,7 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
         "input_sha256": context.digest,
     }
     records = [Record("value", key, {key: value}) for key, value in expected.items()]
-    for row in compare(records, values(data, text.split("\n"))):
-        foreign = context.other_fabric if row.key == "fabric" else ""
-        message, same_cause = foreign or f"{MEANINGS.get(row.key, '')}{row.message}", EVERYTHING if foreign else ""
-        place = Place(MANIFEST, row.line)
-        subjects = (about.file(MANIFEST),)
-        findings.add(
-            UNCHANGED,
-            MANIFEST,
-            message,
-            place,
-            row.expected,
-            row.found,
-            same_cause=same_cause,
-            part=row.key,
-            subjects=subjects,
-        )
+    compare_records(UNCHANGED, MANIFEST, records, values(data, text.split("\n")), findings, context.other_fabric)
 
 
 def _owner(name: str) -> str:

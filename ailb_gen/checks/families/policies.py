@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import LEAF, SPINE
+from ailb_gen.checks.families.colors import devices_of_leaves
 from ailb_gen.checks.families.policy_blame import blamed, mistaken_mark
-from ailb_gen.checks.families.ribs import devices_of_leaves
 from ailb_gen.checks.families.route_probes import heard, local, prefixes
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR, used_policies
@@ -313,32 +314,27 @@ def _one_holds_all(earlier: Term, later: Term) -> bool:
     return fits and all(only.prefix.contains(entry.prefix) for entry in later.route_filters)
 
 
-KEPT = Check(
+_of_policies = partial(Check, run=_check_all, layer=Layer.POLICIES)
+KEPT = _of_policies(
     "AILB306",
     "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
     "a policy drops, changes or lets through routes that it must not",
     "A prefix that a policy drops, or whose color it removes, is no longer pinned to that spine.",
     "The message names the deciding term: correct it, or the term before it that should have decided.",
-    _check_all,
-    layer=Layer.POLICIES,
 )
-NOT_BACK = Check(
+NOT_BACK = _of_policies(
     "AILB307",
     "all spines mark what they send in the same way, and refuse marked routes on import: nothing passes two spines",
     "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
     "A leaf that leaks routes would win: its longer path with AIGP beats the direct path of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",
-    _check_all,
-    layer=Layer.POLICIES,
 )
-NO_TRANSIT = Check(
+NO_TRANSIT = _of_policies(
     "AILB308",
     "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
     "a leaf passes on routes that it must not",
     "A leaf that passes routes on carries traffic of other leaves over its uplinks (a valley).",
     "Restore the export policy that rejects the pool before anything else decides.",
-    _check_all,
-    layer=Layer.POLICIES,
 )
 EFFECTIVE = Check(
     "AILB311",

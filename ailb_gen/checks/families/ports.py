@@ -1,4 +1,4 @@
-"""Check the ports of switches at which cables end: their families, VLANs, speeds and splits."""
+"""Check the ports of switches at which cables end: families, VLANs, speeds and splits, and MTUs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import port_override
-from ailb_gen.checks.expected_switches import native_speeds
+from ailb_gen.checks.expected_switches import ExpectedSwitch, native_speeds
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
@@ -253,6 +253,62 @@ def _split(count: int) -> str:
     return f"split into {count}" if count > 1 else "unsplit"
 
 
+DEFAULT = "Junos's default"
+
+
+def _check_mtus(context: Context, findings: Findings) -> None:
+    for switch, expected in context.switches:
+        for name in {*context.cabled_ports(switch.named), *expected.ports, "irb"}:
+            port = switch.ports.get(name)
+            if port is not None:
+                _check_port_mtus(switch, expected, port, findings)
+
+
+def _check_port_mtus(switch: Switch, asked: ExpectedSwitch, port: Port, findings: Findings) -> None:
+    """Compare the MTU of a port, and on the IRB that of every unit; other units take the port's without their own."""
+    irb, least = port.name == "irb", asked.settings.mtu.irb
+    findings.look(MTUS, len(port.units) if irb else 1)
+    rows = [
+        (unit.name, "IPv6 MTU", least, unit.inet6_mtu, unit.line, mtu_of(unit)) for unit in port.units if unit.inet6
+    ]
+    rows = rows if irb else []
+    if port.units or not irb:
+        line, statement = port.mtu_line or port.line, f"interfaces {port.name} mtu"
+        rows.append((port.name, "MTU", asked.mtu_of(port.name), port.mtu, line, statement))
+    for name, what, expected, mtu, line, statement in rows:
+        if mtu != expected:
+            found = mtu if mtu is not None else DEFAULT
+            message = f"the {what} of {name} must be {expected}, not {found}"
+            part = "" if name == "irb" else name
+            findings.at(MTUS, switch, message, line, expected, found, part=part, statement=statement)
+    for unit in port.units if not irb else ():
+        # What an IRB may send must pass.
+        if unit.inet6_mtu is not None and unit.inet6_mtu < least:
+            message = f"the IPv6 MTU of {unit.name} is {unit.inet6_mtu}; packets of {least} must pass"
+            findings.at(MTUS, switch, message, unit.line, least, unit.inet6_mtu, part=unit.name, statement=mtu_of(unit))
+
+
+def mtu_of(unit: Unit) -> str:
+    """Return the statement of a unit's IPv6 MTU."""
+    port, _, number = unit.name.rpartition(".")
+    return f"interfaces {port} unit {number} family inet6 mtu"
+
+
+def _check_links(context: Context, findings: Findings) -> None:
+    for cable in context.network.links:
+        own, other = context.port_at(cable.a), context.port_at(cable.b)
+        if own is None or other is None:
+            continue
+        findings.look(LINK_MTUS)
+        (switch, here), (_, there) = own, other
+        if here.mtu != there.mtu:
+            expected, found = here.mtu or DEFAULT, there.mtu or DEFAULT
+            message = f"the MTU of {cable.a} is {expected}, that of {cable.b} is {found}"
+            line = here.mtu_line or here.line
+            subjects = (about.end(cable.a), about.end(cable.b))
+            findings.at(LINK_MTUS, switch, message, line, expected, found, part=cable.a.port, subjects=subjects)
+
+
 ACCESS = Check(
     "AILB106",
     "every server port is there, enabled, and a trunk with the leaf's VLAN, alone and native",
@@ -279,4 +335,22 @@ SPEEDS = Check(
     "Correct `speed` and `number-of-sub-ports` of the port, or give both ends the same `ether-options`.",
     _check_speeds,
     layer=Layer.USES,
+)
+LINK_MTUS = Check(
+    "AILB709",
+    "both ends of every link between switches have the same MTU",
+    "the two ends of a link have different MTUs",
+    "Large packets are dropped in one direction only, which looks like a slow link.",
+    "Give both ports the same mtu.",
+    _check_links,
+    layer=Layer.LINKS,
+)
+MTUS = Check(
+    "AILB710",
+    "every port and IRB has the MTU that the intent asks for",
+    "a port or IRB has another MTU than the intent asks for",
+    "The port with the smaller MTU drops packets of hosts that rely on the designed MTU.",
+    "Correct the mtu statement, or the intent's `mtu:`.",
+    _check_mtus,
+    layer=Layer.QOS,
 )

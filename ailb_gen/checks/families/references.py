@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 
 from ailb_gen.checks import subjects as about
@@ -12,6 +12,7 @@ from ailb_gen.checks.expected_switches import ALL_COLORS
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR, at_fault, known_names, used_policies
 from ailb_gen.checks.model import Check, Findings
+from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import UsageError
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
@@ -25,7 +26,7 @@ from ailb_gen.network.supported_statements import judged
 Reference = tuple[str, str, str, int, str]
 ABOVE = {kind: f"policy-options {kind}" for kind in ("community", "as-list", "prefix-list")}
 ABOVE["policy"] = "policy-options policy-statement"
-KINDS = {
+KINDS: dict[str, Callable[[str, str], Subject]] = {
     "policy": about.policy,
     "community": about.community,
     "as-list": about.as_list,

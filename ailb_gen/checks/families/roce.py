@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -17,6 +18,15 @@ from ailb_gen.network.port_qos import Treatment
 # What is compared, its value in the intent and in the file, the line, the part of a treatment that it belongs to, and
 # the statement below class-of-service.
 Row = tuple[str, object, object, int, str, str]
+# The settings of a class by their field in a treatment: what it is, the part that it belongs to, and its statement.
+SETTINGS = {
+    "no_loss": ("no-loss of class {}", "class", "no-loss"),
+    "queue": ("the queue of class {}", "class", "queue-num"),
+    "pfc_priority": ("the PFC priority of class {}", "class", "pfc-priority"),
+    "rate": ("the transmit-rate of class {}", "scheduler", "transmit-rate"),
+    "priority": ("the priority of class {}", "scheduler", "priority"),
+    "ecn": ("explicit-congestion-notification of class {}", "scheduler", "explicit-congestion-notification"),
+}
 
 
 def _check_qos(context: Context, findings: Findings) -> None:
@@ -57,10 +67,7 @@ def _check_ports(ports: RocePorts) -> None:
         _check_pfc(ports, data)
         _check_ecn(ports, data)
     elif ports.qos.treatments or _by_default(ports):
-        message = f"DSCP {ports.roce.dscp}, that of RDMA, is in no class{_by_default(ports)}"
-        wrong = next((other for other in ports.qos.lossless), None)
-        line, statement = (wrong.line, "") if wrong is not None else (ports.qos.line, _unclassified(ports))
-        ports.add(CLASSES, message, line, f"{ports.roce.dscp:06b}", statement=statement)
+        _add_unclassified(ports, CLASSES, ports.roce.dscp, "RDMA", next(iter(ports.qos.lossless), None))
     for other in ports.qos.lossless:
         if other.dscp != ports.roce.dscp:
             lossless, dscp = other.forwarding_class, ports.roce.dscp
@@ -84,7 +91,7 @@ def _check_other_classes(ports: RocePorts) -> None:
             message = f"class {name} has priority {scheduler.priority}: it is served before RDMA and starves it"
             ports.add(CLASSES, message, scheduler.line, "low", scheduler.priority)
         if scheduler.rate:
-            rate = _text(scheduler.rate)
+            rate = shown(scheduler.rate)
             message = f"class {name} has transmit-rate {rate}, which RDMA lacks; the intent asks for none"
             ports.add(CLASSES, message, scheduler.line, "", rate)
 
@@ -96,44 +103,44 @@ def _compare(ports: RocePorts, check: Check, rows: Iterable[Row], treatment: Tre
     subjects = (about.forwarding_class(ports.switch.named, name),) if name else ()
     for what, expected, found, line, part, statement in rows:
         if expected != found:
-            right, wrong = _shown(expected), _shown(found)
+            right, wrong = shown(expected), shown(found)
             involves = (about.device(ports.switch.named),) if part in lost else ()
             message = f"{what} must be {right}, not {wrong}"
             ports.add(check, message, line, right, wrong, involves=involves, statement=statement, subjects=subjects)
 
 
-def _shown(value: object) -> str:
-    return "nothing" if value in (None, "", ()) else _text(value)
-
-
-def _text(value: object) -> str:
+def shown(value: object, nothing: str = "nothing") -> str:
+    """Return a value as text for messages."""
+    if value in (None, "", ()):
+        return nothing
     if isinstance(value, bool):
         return "on" if value else "off"
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def _settings(ports: RocePorts, row: Treatment, **expected: object) -> Iterator[Row]:
+    """Yield the settings of a class with their expected values, by field."""
+    name = row.forwarding_class
+    for field, value in expected.items():
+        what, part, word = SETTINGS[field]
+        line, statement = row.class_line, f"forwarding-classes class {name} {word}"
+        if part == "scheduler":
+            line, statement = row.scheduler_line, ports.scheduling(name, word)
+        yield what.format(name), value, getattr(row, field), line, part, statement
+
+
+def _loss_priority(row: Treatment) -> Row:
+    return f"the loss priority of DSCP {row.dscp}", "low", row.loss_priority, row.line, "", ""
+
+
 def _check_classes(ports: RocePorts, data: Treatment) -> None:
     roce, name = ports.roce, data.forwarding_class
-    of_class = f"forwarding-classes class {name}"
     twice = [other for other in ports.qos.treatments if other.dscp == data.dscp and other is not data]
     for other in twice:
         message = f"DSCP {data.dscp} is in two classes, {name} and {other.forwarding_class}"
         ports.add(CLASSES, message, other.line)
-    rows: list[Row] = [
-        (f"no-loss of class {name}", True, data.no_loss, data.class_line, "class", f"{of_class} no-loss"),
-        (f"the queue of class {name}", roce.queue, data.queue, data.class_line, "class", f"{of_class} queue-num"),
-        (
-            f"the PFC priority of class {name}",
-            roce.pfc_priority,
-            data.pfc_priority,
-            data.class_line,
-            "class",
-            f"{of_class} pfc-priority",
-        ),
-        (f"the loss priority of DSCP {data.dscp}", "low", data.loss_priority, data.line, "", ""),
-        *_rate_and_priority(ports, data, (), ""),
-    ]
-    _compare(ports, CLASSES, rows, data)
+    asked = {"queue": roce.queue, "pfc_priority": roce.pfc_priority, "rate": (), "priority": ""}
+    _compare(ports, CLASSES, (*_settings(ports, data, no_loss=True, **asked), _loss_priority(data)), data)
     for other_class in ports.switch.cos.classes:
         if other_class.name != name and other_class.queue is not None and other_class.queue == data.queue:
             message = f"class {other_class.name} shares queue {data.queue} with the lossless class {name}"
@@ -142,15 +149,6 @@ def _check_classes(ports: RocePorts, data: Treatment) -> None:
         if other_class.name != name and other_class.no_loss:
             message = f"class {other_class.name} is lossless, too; only {name} carries RDMA"
             ports.add(CLASSES, message, other_class.line)
-
-
-def _rate_and_priority(ports: RocePorts, row: Treatment, rate: tuple[str, ...], priority: str) -> list[Row]:
-    name, line = row.forwarding_class, row.scheduler_line
-    at_rate, at_priority = ports.scheduling(name, "transmit-rate"), ports.scheduling(name, "priority")
-    return [
-        (f"the transmit-rate of class {name}", rate, row.rate, line, "scheduler", at_rate),
-        (f"the priority of class {name}", priority, row.priority, line, "scheduler", at_priority),
-    ]
 
 
 def _by_default(ports: RocePorts) -> str:
@@ -166,6 +164,13 @@ def _unclassified(ports: RocePorts) -> str:
     units = [f"unit {unit.pattern} " for unit in entry.units] if entry is not None else []
     pattern = entry.pattern if entry is not None else ANY
     return OR.join(f"interfaces {pattern} {unit}{ports.classifier()}" for unit in ("", *units))
+
+
+def _add_unclassified(ports: RocePorts, check: Check, dscp: int, whose: str, wrong: Treatment | None) -> None:
+    """Add that a DSCP has no class, at the entry that has `wrong` instead if there is one."""
+    message = f"DSCP {dscp}, that of {whose}, is in no class{_by_default(ports)}"
+    line, statement = (wrong.line, "") if wrong is not None else (ports.qos.line, _unclassified(ports))
+    ports.add(check, message, line, f"{dscp:06b}", statement=statement)
 
 
 def _entry(ports: RocePorts, what: str) -> str:
@@ -212,43 +217,26 @@ def _check_pfc(ports: RocePorts, data: Treatment) -> None:
 
 
 def _check_ecn(ports: RocePorts, data: Treatment) -> None:
-    ecn = ports.roce.ecn
-    name = data.forwarding_class
+    ecn, name = ports.roce.ecn, data.forwarding_class
     fill = tuple(dict.fromkeys((str(ecn.min_fill), str(ecn.max_fill))))
     probability = ("0", str(ecn.max_probability))
-    rows: list[Row] = [
-        (
-            f"explicit-congestion-notification of class {name}",
-            True,
-            data.ecn,
-            data.scheduler_line,
-            "scheduler",
-            ports.scheduling(name, "explicit-congestion-notification"),
-        )
-    ]
+    rows = [*_settings(ports, data, ecn=True)]
     if data.fill or data.probability:
-        rows += [
-            (
-                f"the fill levels of class {name}",
-                fill,
-                data.fill,
-                data.drop_line,
-                "",
-                ports.drops(name, "fill-level", fill, data.fill),
-            ),
-            (
-                f"the drop probabilities of class {name}",
-                probability,
-                data.probability,
-                data.drop_line,
-                "",
-                ports.drops(name, "drop-probability", probability, data.probability),
-            ),
-        ]
+        for what, word, expected, found in (
+            ("fill levels", "fill-level", fill, data.fill),
+            ("drop probabilities", "drop-probability", probability, data.probability),
+        ):
+            statement = ports.drops(name, word, expected, found)
+            rows.append((f"the {what} of class {name}", expected, found, data.drop_line, "", statement))
     else:
-        what, statement = f"the drop profile of class {name}", ports.drops(name, "fill-level")
-        rows.append((what, fill + probability, (), data.drop_line, "drop profile", statement))
+        rows.append(_drop_profile(ports, data, fill + probability, "drop profile"))
     _compare(ports, ECN, rows, data)
+
+
+def _drop_profile(ports: RocePorts, row: Treatment, expected: tuple[str, ...], part: str) -> Row:
+    name = row.forwarding_class
+    statement = ports.drops(name, "fill-level")
+    return f"the drop profile of class {name}", expected, row.fill, row.drop_line, part, statement
 
 
 def _check_cnp(ports: RocePorts) -> None:
@@ -256,36 +244,12 @@ def _check_cnp(ports: RocePorts) -> None:
     cnp = qos.of(roce.cnp_dscp)
     if cnp is None:
         if qos.treatments:
-            message = f"DSCP {roce.cnp_dscp}, that of congestion notifications, is in no class"
             wrong = next((row for row in qos.treatments if row.dscp != roce.dscp and not row.no_loss), None)
-            line, statement = (wrong.line, "") if wrong is not None else (qos.line, _unclassified(ports))
-            ports.add(CNP, message, line, f"{roce.cnp_dscp:06b}", statement=statement)
+            _add_unclassified(ports, CNP, roce.cnp_dscp, "congestion notifications", wrong)
     elif roce.cnp_dscp != roce.dscp:
-        name = cnp.forwarding_class
-        rate, of_class = (f"percent {roce.cnp_percent}",), f"forwarding-classes class {name}"
-        rows: list[Row] = [
-            (f"the queue of class {name}", roce.cnp_queue, cnp.queue, cnp.class_line, "class", f"{of_class} queue-num"),
-            *_rate_and_priority(ports, cnp, rate, "strict-high"),
-            (f"the loss priority of DSCP {cnp.dscp}", "low", cnp.loss_priority, cnp.line, "", ""),
-            (
-                f"the PFC priority of class {name}",
-                None,
-                cnp.pfc_priority,
-                cnp.class_line,
-                "class",
-                f"{of_class} pfc-priority",
-            ),
-            (
-                f"explicit-congestion-notification of class {name}",
-                False,
-                cnp.ecn,
-                cnp.scheduler_line,
-                "scheduler",
-                ports.scheduling(name, "explicit-congestion-notification"),
-            ),
-            (f"the drop profile of class {name}", (), cnp.fill, cnp.drop_line, "", ports.drops(name, "fill-level")),
-        ]
-        _compare(ports, CNP, rows, cnp)
+        asked = {"queue": roce.cnp_queue, "rate": (f"percent {roce.cnp_percent}",), "priority": "strict-high"}
+        rows = _settings(ports, cnp, **asked, pfc_priority=None, ecn=False)
+        _compare(ports, CNP, (*rows, _loss_priority(cnp), _drop_profile(ports, cnp, (), "")), cnp)
     for other in qos.treatments:
         if other.dscp in (roce.dscp, roce.cnp_dscp) or other.no_loss or cnp is None or other.queue is None:
             continue
@@ -295,14 +259,13 @@ def _check_cnp(ports: RocePorts) -> None:
 
 
 REPAIR = "Change the intent's `roce:` and generate again, or give both devices the same statement."
-CLASSES = Check(
+_of_class = partial(Check, run=_check_qos, layer=Layer.QOS)
+CLASSES = _of_class(
     "AILB701",
     "RDMA's DSCP, and no other, is in one lossless class, with the queue and PFC priority that the intent asks for",
     "RDMA is not in its lossless class, or something else is in it",
     "RDMA in another class is dropped when queues fill; other traffic in the lossless class stops RDMA.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
 PORTS = Check(
     "AILB703",
@@ -313,30 +276,24 @@ PORTS = Check(
     _check_qos,
     layer=Layer.QOS_PORTS,
 )
-PFC = Check(
+PFC = _of_class(
     "AILB704",
     "PFC is sent for exactly the lossless class, and stops exactly its queue",
     "PFC is sent for the wrong class, or stops the wrong queue",
     "A pause for the wrong priority stops nothing, or stops everything else.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
-ECN = Check(
+ECN = _of_class(
     "AILB705",
     "the lossless queue marks packets between the fill levels that the intent asks for",
     "the lossless queue marks packets at other fill levels than the intent asks for",
     "Without ECN marks, senders slow down only when PFC stops them, and pauses spread through the fabric.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )
-CNP = Check(
+CNP = _of_class(
     "AILB706",
     "congestion notifications have their own strict-high queue with the share that the intent asks for",
     "congestion notifications do not have the queue that the intent asks for",
     "Congestion notifications that queue behind the congestion arrive too late.",
     REPAIR,
-    _check_qos,
-    layer=Layer.QOS,
 )

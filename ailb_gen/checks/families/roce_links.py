@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.families.hosts import HostFindings
-from ailb_gen.checks.families.roce import REPAIR
+from ailb_gen.checks.families.roce import REPAIR, shown
 from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
@@ -72,14 +72,6 @@ def _differences(here: PortQos, there: PortQos, *, same_intent: bool) -> Iterato
             yield f"the drop profile {name}", own.fill + own.probability, other.fill + other.probability
 
 
-def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return " ".join(map(str, value)) or "none"
-    if value is None or isinstance(value, bool):
-        return "none" if value is None else "on" if value else "off"
-    return str(value)
-
-
 def _check_links(context: Context, findings: Findings) -> None:
     """Compare the class of service of the two ends of every cable between switches."""
     compared: dict[tuple[int, int, bool], tuple[Difference, ...]] = {}
@@ -99,9 +91,9 @@ def _check_links(context: Context, findings: Findings) -> None:
             rows = _differences(here, there, same_intent=same)
             compared[key] = tuple(row for row in rows if row[1] != row[2])
         for what, own, other in compared[key]:
-            message = f"{what} are {_text(own)} on {cable.a}, {_text(other)} on {cable.b}"
+            message = f"{what} are {shown(own, 'none')} on {cable.a}, {shown(other, 'none')} on {cable.b}"
             place = Place(context.network.switches[cable.a.device].file, here.line or 1)
-            expected, found = _text(own), _text(other)
+            expected, found = shown(own, "none"), shown(other, "none")
             involves = tuple(about.device(end.device) for end in ends)
             subjects = tuple(about.end(end) for end in ends)
             findings.add(
@@ -160,12 +152,12 @@ def _check_hosts(context: Context, findings: Findings) -> None:
 
 def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
     for key, value in _expected_values(roce).items():
-        setting, expected = qos.get(key), _text(value)
+        setting, expected = qos.get(key), shown(value)
         if setting is None:
             line = _line_of(key, qos)
             findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, line, expected)
         elif setting.value != value:
-            found = _text(setting.value)
+            found = shown(setting.value, "none")
             message = f"{key} must be {expected}, not {found}"
             findings.add(HOSTS, message, QOS, setting.line, expected, found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -23,6 +23,11 @@ ABOVE = {
     "scheduler map": "scheduler-maps",
     "congestion notification profile": "congestion-notification-profile",
     **{f"{kind} classifier": f"classifiers {kind}" for kind in CLASSIFIERS},
+}
+# The names that Junos defines itself.
+BUILTIN: Mapping[str, Collection[str]] = {
+    "forwarding class": DEFAULT_CLASSES.keys(),
+    **{f"{kind} classifier": {"default"} for kind in CLASSIFIERS},
 }
 
 
@@ -51,19 +56,6 @@ def _references(cos: ClassOfService) -> Iterator[Reference]:
                 yield f"{kind} classifier", name, port.line, f"{above} unit {unit.pattern} classifiers {kind} {name}"
 
 
-def _dangling(cos: ClassOfService) -> Iterator[Reference]:
-    """Iterate over the references to undefined names, as `_references` does."""
-    defined = _defined(cos)
-    builtin = {
-        "forwarding class": DEFAULT_CLASSES.keys(),
-        **{f"{kind} classifier": {"default"} for kind in CLASSIFIERS},
-    }
-    for reference in _references(cos):
-        what, name = reference[:2]
-        if name and name not in defined[what] and name not in builtin.get(what, ()):
-            yield reference
-
-
 def _defined(cos: ClassOfService) -> dict[str, Collection[str]]:
     """Return the names that are defined, by kind."""
     return {
@@ -72,12 +64,8 @@ def _defined(cos: ClassOfService) -> dict[str, Collection[str]]:
         "drop profile": {row.name for row in cos.drop_profiles},
         "scheduler map": {row.name for row in cos.scheduler_maps},
         "congestion notification profile": {row.name for row in cos.congestion},
-        **{f"{kind} classifier": set(_named(cos, kind)) for kind in CLASSIFIERS},
+        **{f"{kind} classifier": {row.name for row in cos.classifiers if row.kind == kind} for kind in CLASSIFIERS},
     }
-
-
-def _named(cos: ClassOfService, kind: str) -> Iterator[str]:
-    return (row.name for row in cos.classifiers if row.kind == kind)
 
 
 def _check_references(context: Context, findings: Findings) -> None:
@@ -86,8 +74,11 @@ def _check_references(context: Context, findings: Findings) -> None:
     for switch, _ in context.switches:
         cos = switch.cos
         findings.look(REFERENCES, len(cos.ports) + len(cos.scheduler_maps) + len(cos.classifiers))
-        defined, used_names = _defined(cos), {(what, name) for what, name, _, _ in _references(cos)}
-        for what, name, line, below in _dangling(cos):
+        defined, references = _defined(cos), list(_references(cos))
+        used_names = {(what, name) for what, name, _, _ in references}
+        for what, name, line, below in references:
+            if not name or name in defined[what] or name in BUILTIN.get(what, ()):
+                continue
             message = f"{what} {name} is referred to, but not defined"
             unused = [one for one in defined[what] if (what, one) not in used_names]
             reference = f"class-of-service {below}" if below else ""

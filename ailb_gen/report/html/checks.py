@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import groupby
 
-from ailb_gen.checks.catalogue import NAMES, title_of
-from ailb_gen.checks.model import Result
+from ailb_gen.checks.catalogue import title_of
 from ailb_gen.checks.waivers import Waiver
 from ailb_gen.report.html.page import Section
 from ailb_gen.report.table import families
@@ -27,16 +27,6 @@ SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRow:
-    """A check as the table shows it."""
-
-    result: Result
-    status: Status
-    found: int
-    waived: int
-
-
-@dataclass(frozen=True, slots=True)
 class WaivedRow:
     """A waiver, how many findings it accepts, and the first of them: scope, message, place."""
 
@@ -48,16 +38,13 @@ class WaivedRow:
 def checks_section(verdict: Verdict) -> Section:
     """Return the section of all checks by family, with what they measured."""
     head, *rows = families(verdict)
-    by_family: dict[str, list[CheckRow]] = {}
-    for result in verdict.run.results:
-        found = len(verdict.open(result))
-        row = CheckRow(result, verdict.status(result), found, len(result.findings) - found)
-        by_family.setdefault(result.check.family, []).append(row)
+    families_of = [(family, list(row)) for family, row in groupby(verdict.run.results, lambda row: row.check.family)]
     figures = [(result.check.id, name, value) for result in verdict.run.results for name, value in result.figures]
     values = {
         "head": head,
         "rows": rows,
-        "families": [(NAMES[name], title_of(name), found) for name, found in by_family.items()],
+        "families": [(title_of(name), found, Counter(map(verdict.status, found))) for name, found in families_of],
+        "verdict": verdict,
         "figures": figures,
         "statuses": STATUSES,
         "words": WORDS,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ailb_gen.checks.context import Context
-from ailb_gen.checks.failure_outcomes import FailureOutcomes, FailureVerdict
+from ailb_gen.checks.failure_outcomes import FailureOutcomes
+from ailb_gen.forwarding.failures import Impact
 from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.report.html.page import Section
 
@@ -18,7 +20,7 @@ PAIRS = 5
 # More leaves than this are counted by stripe.
 LEAVES = 32
 # What fails, and the verdicts about it.
-Kinds = Sequence[tuple[str, Sequence[FailureVerdict]]]
+Kinds = Sequence[tuple[str, Sequence[Impact]]]
 # Loads that differ by less are the same.
 DIGITS = 4
 
@@ -63,15 +65,6 @@ class Matrix:
     highest: int
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
-    """A failure, the most loaded link after it, and that load as a multiple of the highest without failures."""
-
-    name: str
-    worst: str
-    link: str
-
-
 def failures_section(context: Context) -> Section:
     """Return the section; without outcomes it says why there are none."""
     outcomes = context.kept_outcomes
@@ -91,7 +84,10 @@ def failures_section(context: Context) -> Section:
             )
             if found.rows
         ],
-        "loading": list(_loading(outcomes)) if outcomes.baseline.highest else [],
+        # Equal ones in the order of the cables.
+        "loading": sorted(outcomes.single, key=lambda one: -round(one.worst, DIGITS))[:LOADING],
+        "loaded": bool(outcomes.baseline.highest),
+        "link_name": partial(link_name, outcomes.baseline.graph),
     }
     return Section("failures", "Failures", values)
 
@@ -145,10 +141,3 @@ def _losing(
         leaf, prefix, _ = one.lost[0]
         rest = len(one.lost) - len(pairs)
         yield Losing(one.failure.name, kind, len(one.lost), cells, pairs, rest, graph.names[leaf], owner[prefix])
-
-
-def _loading(outcomes: FailureOutcomes) -> Iterator[Loading]:
-    """Give the single failures after which a link carries most; equal ones in the order of the cables."""
-    verdicts: Sequence[FailureVerdict] = sorted(outcomes.single, key=lambda one: -round(one.worst, DIGITS))
-    for one in verdicts[:LOADING]:
-        yield Loading(one.failure.name, f"{one.worst:.2f}", link_name(outcomes.baseline.graph, one.worst_link // 2))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from ailb_gen.checks.catalogue import NAMES
-from ailb_gen.checks.model import Check
+from ailb_gen.checks.model import Check, Finding
 from ailb_gen.report.html.page import Numbered, Section
-from ailb_gen.report.text import named, where
+from ailb_gen.report.text import named
 from ailb_gen.report.verdict import Headline, Verdict, similar
 from ailb_gen.wording import clean, counted
 
@@ -24,33 +24,16 @@ FindingRow = tuple[int, int, str, str, int, int, str, str, int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A headline as it is drawn, in texts that print as themselves, with its number in the data.
-
-    `follows` says what follows from it, `above` what it follows from itself; `like` is the number of headlines that are
-    like it and stand behind it.
-    """
-
-    number: int = -1
-    device: str = ""
-    part: str = ""
-    message: str = ""
-    place: str = ""
-    expected: str = ""
-    found: str = ""
-    follows: str = ""
-    above: str = ""
-    like: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """The headlines of a check: how many there are, the first ones, and how many kinds of them are not shown."""
+    """The headlines of a check: how many there are, the first ones, and how many kinds of them are not shown.
+
+    A headline has its number in the data before it, and behind it the number of those that are like it.
+    """
 
     check: Check
     family: str
     count: int
-    items: tuple[Item, ...]
+    items: Sequence[tuple[int, Headline, int]]
     more: int
 
 
@@ -63,37 +46,23 @@ def findings_section(verdict: Verdict) -> Section:
         items = []
         for first, *others in kinds:
             lead = len(heads)
-            items.append(_item(first, lead, len(others)))
+            items.append((lead, first, len(others)))
             heads += [(first, NONE), *((other, lead) for other in others)]
         count = sum(map(len, kinds))
         more = max(0, len(items) - SHOWN)
-        groups.append(FindingGroup(result.check, NAMES[result.check.family], count, tuple(items[:SHOWN]), more))
+        groups.append(FindingGroup(result.check, NAMES[result.check.family], count, items[:SHOWN], more))
     everything = len(heads) + sum(len(row.consequences) for row, _ in heads)
     values = {
         "groups": groups,
-        "blank": Item(),
+        "blank": Headline(Finding("", "", "")),
+        "follows": _follows,
+        "above": _above,
         "families": sorted({group.family for group in groups}),
         "severities": [str(one) for one in sorted({group.check.severity for group in groups}, reverse=True)],
         "everything": everything,
         "left_out": max(0, everything - MOST),
     }
     return Section("findings", "Findings", values, _data(verdict, heads) if heads else None)
-
-
-def _item(row: Headline, at: int, like: int) -> Item:
-    finding = row.finding
-    return Item(
-        number=at,
-        device=clean(finding.device),
-        part=clean(finding.part),
-        message=clean(finding.message),
-        place=where(finding),
-        expected=clean(finding.expected),
-        found=clean(finding.found),
-        follows=_follows(row),
-        above=_above(row),
-        like=like,
-    )
 
 
 def _follows(row: Headline) -> str:

@@ -20,8 +20,10 @@ import jinja2
 from markupsafe import Markup
 
 from ailb_gen.report.html.markup import inline
+from ailb_gen.report.text import where
 from ailb_gen.shipped import shipped_templates
 from ailb_gen.version import __version__
+from ailb_gen.wording import clean
 
 FOLDER = "report"
 # The template of every page, and the scripts and styles of every page in this order; those of the sections follow.
@@ -115,7 +117,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["inline"] = inline
+    environment.filters |= {"inline": inline, "clean": clean, "where": where}
     return environment
 
 

@@ -18,26 +18,15 @@ def _in_family(statement: str) -> Edit:
 
 POLICIES = (
     kind(
-        "added-static-accepted",
-        insert(
-            leaf(OUT), "        term static {\n            from protocol static;\n            then accept;\n        }"
-        ),
-        "AILB308",
+        "added-static-accepted", insert(leaf(OUT), "term static {\nfrom protocol static;\nthen accept;\n}"), "AILB308"
     ),
-    kind(
-        "added-color-accepted",
-        insert(leaf(OUT), "        term c {\n            from community orange;\n            then accept;\n        }"),
-        "AILB308",
-    ),
+    kind("added-color-accepted", insert(leaf(OUT), "term c {\nfrom community orange;\nthen accept;\n}"), "AILB308"),
     kind(
         "added-one-prefix-accepted",
-        insert(
-            leaf(OUT),
-            "        term one {\n from {\n route-filter fc00:2:2:1::/64 exact;\n }\n then accept;\n }",
-        ),
+        insert(leaf(OUT), "term one {\nfrom {\nroute-filter fc00:2:2:1::/64 exact;\n}\nthen accept;\n}"),
         "AILB308",
     ),
-    kind("added-import-on-leaf", insert(leaf(GROUP), "            import FABRIC-OUT;"), "AILB306"),
+    kind("added-import-on-leaf", insert(leaf(GROUP), "import FABRIC-OUT;"), "AILB306"),
     kind(
         "added-import-preference",
         replace(spine(f"{IN} > term fabric > then *"), "then accept", "then {\n local-preference 200;\n accept;\n }"),
@@ -48,12 +37,8 @@ POLICIES = (
         replace(spine(f"{IN} > term fabric > then *"), "then accept", "then {\n community delete red;\n accept;\n }"),
         "AILB306",
     ),
-    kind("added-export-metric", insert(spine(f"{OUT} > term fabric > then"), "                metric 5;"), "AILB306"),
-    kind(
-        "added-export-prepend",
-        insert(spine(f"{OUT} > term fabric > then"), "                as-path-prepend 64999;"),
-        "AILB209",
-    ),
+    kind("added-export-metric", insert(spine(f"{OUT} > term fabric > then"), "metric 5;"), "AILB306"),
+    kind("added-export-prepend", insert(spine(f"{OUT} > term fabric > then"), "as-path-prepend 64999;"), "AILB209"),
     kind(
         "added-term-behind",
         replace(
@@ -63,45 +48,35 @@ POLICIES = (
         ),
         "AILB311",
     ),
-    kind(
-        "added-second-prefix",
-        insert(spine("policy-options > prefix-list fabric-pool"), "        2001:db8::/32;"),
-        "AILB306",
-    ),
+    kind("added-second-prefix", insert(spine("policy-options > prefix-list fabric-pool"), "2001:db8::/32;"), "AILB306"),
 )
 ROUTING = (
-    kind("added-bgp-disable", insert(switch(BGP), "        disable;"), "AILB201"),
-    kind("added-hold-time", insert(switch(GROUP), "            hold-time 3;"), "AILB209"),
+    kind("added-bgp-disable", insert(switch(BGP), "disable;"), "AILB201"),
+    kind("added-hold-time", insert(switch(GROUP), "hold-time 3;"), "AILB209"),
     kind(
         "added-prefix-limit",
-        insert(switch(f"{GROUP} > family inet6 > unicast"), "    accepted-prefix-limit {\n maximum 1;\n }"),
+        insert(switch(f"{GROUP} > family inet6 > unicast"), "accepted-prefix-limit {\nmaximum 1;\n}"),
         "AILB209",
     ),
     kind(
         "added-bfd-receive",
-        insert(switch(f"{GROUP} > bfd-liveness-detection"), "                minimum-receive-interval 20000;"),
+        insert(switch(f"{GROUP} > bfd-liveness-detection"), "minimum-receive-interval 20000;"),
         "AILB209",
     ),
-    kind("added-static", insert(leaf("routing-options"), "    static {\n route fc00:2::/32 discard;\n }"), "AILB209"),
-    kind("added-martians", insert(switch("routing-options"), "    martians fc00::/16 orlonger;"), "AILB209"),
-    kind(
-        "added-ospf3", insert(switch("protocols"), "    ospf3 {\n area 0.0.0.0 {\n interface all;\n }\n }"), "AILB209"
-    ),
+    kind("added-static", insert(leaf("routing-options"), "static {\nroute fc00:2::/32 discard;\n}"), "AILB209"),
+    kind("added-martians", insert(switch("routing-options"), "martians fc00::/16 orlonger;"), "AILB209"),
+    kind("added-ospf3", insert(switch("protocols"), "ospf3 {\narea 0.0.0.0 {\ninterface all;\n}\n}"), "AILB209"),
     kind(
         "added-hash",
-        insert(switch("forwarding-options > enhanced-hash-key"), "        inet6 {\n no-ipv6-destination-address;\n }"),
+        insert(switch("forwarding-options > enhanced-hash-key"), "inet6 {\nno-ipv6-destination-address;\n}"),
         "AILB209",
     ),
-    kind(
-        "added-mode",
-        insert(switch("forwarding-options > enhanced-hash-key > ecmp-dlb"), "            per-packet;"),
-        "AILB407",
-    ),
+    kind("added-mode", insert(switch("forwarding-options > enhanced-hash-key > ecmp-dlb"), "per-packet;"), "AILB407"),
     kind(
         "added-quantization",
         insert(
             switch("forwarding-options > enhanced-hash-key > ecmp-dlb"),
-            "            egress-quantization {\n min 1;\n max 99;\n rate-weightage 0;\n }",
+            "egress-quantization {\nmin 1;\nmax 99;\nrate-weightage 0;\n}",
         ),
         "AILB407",
     ),
@@ -117,32 +92,24 @@ PORTS = (
     kind("added-inet6-mtu", _in_family("mtu 1280;"), "AILB710"),
     kind(
         "added-hold-time-port",
-        insert(switch("interfaces > et-*", having="facing"), "        hold-time up 60000 down 60000;"),
+        insert(switch("interfaces > et-*", having="facing"), "hold-time up 60000 down 60000;"),
         "AILB209",
     ),
     kind(
-        "added-vlan-filter",
-        insert(leaf("vlans > vn*"), "        forwarding-options {\n filter {\n input DROP;\n }\n }"),
-        "AILB212",
+        "added-vlan-filter", insert(leaf("vlans > vn*"), "forwarding-options {\nfilter {\ninput DROP;\n}\n}"), "AILB212"
     ),
 )
 CLASSES = (
     kind(
         "added-rewrite",
-        insert(switch(f"{MEANS} > interfaces > et-* > unit *"), "                rewrite-rules {\n dscp x;\n }"),
+        insert(switch(f"{MEANS} > interfaces > et-* > unit *"), "rewrite-rules {\ndscp x;\n}"),
         "AILB209 AILB702",
     ),
-    kind("added-shaping", insert(switch(f"{MEANS} > interfaces > et-*"), "            shaping-rate 1g;"), "AILB209"),
+    kind("added-shaping", insert(switch(f"{MEANS} > interfaces > et-*"), "shaping-rate 1g;"), "AILB209"),
     kind(
-        "added-fixed-class",
-        insert(switch(f"{MEANS} > interfaces > et-* > unit *"), "                forwarding-class CNP;"),
-        "AILB209",
+        "added-fixed-class", insert(switch(f"{MEANS} > interfaces > et-* > unit *"), "forwarding-class CNP;"), "AILB209"
     ),
-    kind("added-buffer", insert(switch(f"{MEANS} > schedulers > s1"), "            buffer-size percent 1;"), "AILB209"),
-    kind(
-        "added-outbound",
-        insert(switch(MEANS), "    host-outbound-traffic {\n forwarding-class NO-LOSS;\n }"),
-        "AILB209",
-    ),
+    kind("added-buffer", insert(switch(f"{MEANS} > schedulers > s1"), "buffer-size percent 1;"), "AILB209"),
+    kind("added-outbound", insert(switch(MEANS), "host-outbound-traffic {\nforwarding-class NO-LOSS;\n}"), "AILB209"),
 )
 KINDS = (*POLICIES, *ROUTING, *PORTS, *CLASSES)

@@ -124,14 +124,7 @@ ADVERTISED = (
     kind("advertise-longer", replace(leaf(f"{ADVERTISE} > route *"), r"/(64)", "80"), "AILB304"),
     kind("advertise-shorter", replace(leaf(f"{ADVERTISE} > route *"), r"/(64)", "32"), "AILB304"),
     kind("advertise-of-another-leaf", borrow(leaf(f"{ADVERTISE} > route *"), r"route (\S+)", across=True), "AILB304"),
-    kind(
-        "advertise-on-spine",
-        insert(
-            spine("protocols > bgp"),
-            ON_SPINE,
-        ),
-        "AILB304",
-    ),
+    kind("advertise-on-spine", insert(spine("protocols > bgp"), ON_SPINE), "AILB304"),
     kind(
         "advertise-prefixes-swapped-leaves",
         swap(leaf(f"{ADVERTISE} > route *"), r"route (\S+)", across=True),

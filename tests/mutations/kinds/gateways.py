@@ -12,7 +12,7 @@ ADDRESS = f"{IRB} > family inet6 > address *"
 RA = "protocols > router-advertisement > interface"
 IRBS = (
     kind("irb-removed", delete(leaf("interfaces > irb")), "AILB102 AILB108"),
-    kind("irb-disabled", insert(leaf(IRB), "            disable;"), "AILB102 AILB108 AILB304"),
+    kind("irb-disabled", insert(leaf(IRB), "disable;"), "AILB102 AILB108 AILB304"),
     kind("irb-inactive", deactivate(leaf(IRB)), "AILB102 AILB108"),
     kind("irb-no-inet6", deactivate(leaf(f"{IRB} > family inet6")), "AILB102 AILB108"),
     kind("irb-unit", replace(leaf(IRB), r"unit (\d+)", add(1)), "AILB102 AILB108"),
@@ -31,21 +31,11 @@ IRBS = (
     kind("gateway-of-another-leaf", borrow(leaf(ADDRESS), across=True), "AILB101 AILB102"),
     kind("gateway-beside-the-plan", replace(leaf(ADDRESS), r"fc00:(\d+)", add(100)), "AILB102"),
     kind("gateway-outside-pool", replace(leaf(ADDRESS), r"(fc00):", "fd00"), "AILB102"),
+    kind("gateway-extra", insert(leaf(f"{IRB} > family inet6 > mtu *"), "address 2001:db8:5::1/64;"), "AILB102"),
     kind(
-        "gateway-extra",
-        insert(leaf(f"{IRB} > family inet6 > mtu *"), "                address 2001:db8:5::1/64;"),
-        "AILB102",
+        "gateway-extra-in-pool", insert(leaf(f"{IRB} > family inet6 > mtu *"), "address fc00:77:1:1::1/64;"), "AILB102"
     ),
-    kind(
-        "gateway-extra-in-pool",
-        insert(leaf(f"{IRB} > family inet6 > mtu *"), "                address fc00:77:1:1::1/64;"),
-        "AILB102",
-    ),
-    kind(
-        "irb-ipv4",
-        insert(leaf(IRB), "            family inet {\n                address 192.0.2.1/24;\n            }"),
-        "AILB102",
-    ),
+    kind("irb-ipv4", insert(leaf(IRB), "family inet {\naddress 192.0.2.1/24;\n}"), "AILB102"),
     kind(
         "loopback6",
         replace(switch("interfaces > lo0 > unit 0 > family inet6 > address *"), r"::(\w+)/", "77"),
@@ -68,7 +58,7 @@ IRBS = (
     kind("management-instance", delete(switch("system > management-instance")), "AILB110", ("brownfield",)),
     kind("ssh-removed", delete(switch("system > services > ssh")), "AILB111"),
     kind("netconf-removed", delete(switch("system > services > netconf")), "AILB111"),
-    kind("netconf-port", insert(switch("system > services > netconf"), "            ssh { port 2222; }"), "AILB112"),
+    kind("netconf-port", insert(switch("system > services > netconf"), "ssh { port 2222; }"), "AILB112"),
     kind("services-removed", delete(switch("system > services")), "AILB111"),
     kind("leaf-prefixes-swapped", trade(lambda tree: switches(tree, "leaf"), r"address (fc00:\d+:\d+):"), "AILB102"),
     kind(
@@ -108,7 +98,7 @@ ADVERTISEMENTS = (
     kind("ra-prefix-inactive", deactivate(leaf(f"{RA} irb.* > prefix *")), "AILB103"),
     kind("ra-prefix-off-by-one", replace(leaf(f"{RA} irb.* > prefix *"), r"(\d+)::/64", add(1)), "AILB103"),
     kind("ra-prefix-of-another-leaf", borrow(leaf(f"{RA} irb.* > prefix *"), across=True), "AILB103"),
-    kind("ra-prefix-extra", insert(leaf(f"{RA} irb.* > prefix *"), "            prefix fc00:66:6:6::/64;"), "AILB103"),
+    kind("ra-prefix-extra", insert(leaf(f"{RA} irb.* > prefix *"), "prefix fc00:66:6:6::/64;"), "AILB103"),
     kind("ra-prefix-long", replace(leaf(f"{RA} irb.* > prefix *"), r"/(64)", "65"), "AILB103"),
     kind(
         "ra-no-autonomous",
@@ -140,10 +130,10 @@ ADVERTISEMENTS = (
     ),
     kind("ra-router-lifetime", replace(leaf(f"{RA} irb.* > default-lifetime *"), r"\d+", "0"), "AILB104"),
     kind("ra-interval-backwards", replace(switch(f"{RA} * > min-advertisement-interval *"), r"\d+", "300"), "AILB104"),
-    kind("ra-managed", insert(leaf(f"{RA} irb.*"), "            managed-configuration;"), "AILB104"),
-    kind("ra-link-mtu", insert(leaf(f"{RA} irb.*"), "            link-mtu;"), "AILB104"),
-    kind("ra-hop-limit", insert(leaf(f"{RA} irb.*"), "            current-hop-limit 1;"), "AILB104"),
-    kind("ra-uplink-prefix", insert(leaf(f"{RA} et-*"), "            prefix 2001:db8::/64;"), "AILB104"),
+    kind("ra-managed", insert(leaf(f"{RA} irb.*"), "managed-configuration;"), "AILB104"),
+    kind("ra-link-mtu", insert(leaf(f"{RA} irb.*"), "link-mtu;"), "AILB104"),
+    kind("ra-hop-limit", insert(leaf(f"{RA} irb.*"), "current-hop-limit 1;"), "AILB104"),
+    kind("ra-uplink-prefix", insert(leaf(f"{RA} et-*"), "prefix 2001:db8::/64;"), "AILB104"),
     kind("ra-uplink-missing-leaf", delete(leaf(f"{RA} et-*")), "AILB201"),
     kind("ra-uplink-missing-spine", delete(spine(f"{RA} et-*")), "AILB201"),
     kind("ra-uplink-inactive", deactivate(switch(f"{RA} et-*")), "AILB201"),

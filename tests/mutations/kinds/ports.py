@@ -13,30 +13,19 @@ UPLINKS = (
     kind("uplink-removed", delete(leaf(PORT, UPLINK)), "AILB108 AILB201"),
     kind("downlink-removed", delete(spine(PORT, UPLINK)), "AILB108 AILB201"),
     kind("uplink-inactive", deactivate(switch(PORT, UPLINK)), "AILB108 AILB201"),
-    kind("uplink-disabled", insert(leaf(PORT, UPLINK), "        disable;"), "AILB108 AILB201"),
-    kind("downlink-disabled", insert(spine(PORT, UPLINK), "        disable;"), "AILB108 AILB201"),
-    kind(
-        "uplink-unit-disabled",
-        insert(switch(f"{PORT} > unit 0", "family inet6;"), "            disable;"),
-        "AILB108 AILB201",
-    ),
+    kind("uplink-disabled", insert(leaf(PORT, UPLINK), "disable;"), "AILB108 AILB201"),
+    kind("downlink-disabled", insert(spine(PORT, UPLINK), "disable;"), "AILB108 AILB201"),
+    kind("uplink-unit-disabled", insert(switch(f"{PORT} > unit 0", "family inet6;"), "disable;"), "AILB108 AILB201"),
     kind("uplink-no-unit", delete(switch(f"{PORT} > unit 0", "family inet6;")), "AILB108 AILB201"),
     kind(
         "uplink-unit-number", replace(switch(f"{PORT} > unit 0", "family inet6;"), r"unit (0)", "1"), "AILB108 AILB201"
     ),
     kind("uplink-no-inet6", delete(switch(f"{PORT} > unit 0 > family inet6")), "AILB108 AILB201"),
     kind("uplink-inet", replace(switch(f"{PORT} > unit 0 > family inet6"), r"inet6", "inet"), "AILB108 AILB201"),
-    kind(
-        "uplink-second-unit",
-        insert(switch(PORT, UPLINK), "        unit 7 {\n            family inet6;\n        }"),
-        "AILB108",
-    ),
+    kind("uplink-second-unit", insert(switch(PORT, UPLINK), "unit 7 {\nfamily inet6;\n}"), "AILB108"),
     kind(
         "uplink-ipv4-too",
-        insert(
-            switch(f"{PORT} > unit 0", "family inet6;"),
-            "            family inet {\n                address 192.0.2.1/31;\n            }",
-        ),
+        insert(switch(f"{PORT} > unit 0", "family inet6;"), "family inet {\naddress 192.0.2.1/31;\n}"),
         "AILB108",
     ),
     kind(
@@ -93,7 +82,7 @@ UPLINKS = (
 
 HOST_PORTS = (
     kind("host-port-removed", delete(leaf(PORT, HOST_PORT)), "AILB108 AILB106 AILB007"),
-    kind("host-port-disabled", insert(leaf(PORT, HOST_PORT), "        disable;"), "AILB108 AILB106 AILB007"),
+    kind("host-port-disabled", insert(leaf(PORT, HOST_PORT), "disable;"), "AILB108 AILB106 AILB007"),
     kind("host-port-inactive", deactivate(leaf(PORT, HOST_PORT)), "AILB108 AILB106 AILB007"),
     kind("host-port-no-description", delete(leaf(f"{PORT} > description to.*")), "AILB007"),
     kind("host-port-descriptions-swapped", swap(leaf(f"{PORT} > description to.*"), r"to\.(.+);"), "AILB007"),
@@ -113,17 +102,9 @@ HOST_PORTS = (
         ),
         "AILB106",
     ),
-    kind(
-        "host-port-inet6",
-        insert(leaf(f"{PORT} > unit 0", "ethernet-switching"), "            family inet6;"),
-        "AILB106",
-    ),
+    kind("host-port-inet6", insert(leaf(f"{PORT} > unit 0", "ethernet-switching"), "family inet6;"), "AILB106"),
     kind("host-port-no-vlan", delete(leaf(f"{TRUNK} > vlan > members *")), "AILB106"),
-    kind(
-        "host-port-second-vlan",
-        insert(leaf(f"{TRUNK} > vlan > members *"), "                    members 100;"),
-        "AILB106",
-    ),
+    kind("host-port-second-vlan", insert(leaf(f"{TRUNK} > vlan > members *"), "members 100;"), "AILB106"),
     kind("host-port-access", replace(leaf(f"{TRUNK} > interface-mode trunk"), "trunk", "access"), "AILB106"),
     kind("host-port-no-mode", delete(leaf(f"{TRUNK} > interface-mode trunk")), "AILB106"),
     kind("host-port-not-switched", delete(leaf(TRUNK)), "AILB108 AILB106 AILB007"),

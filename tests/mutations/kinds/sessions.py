@@ -75,11 +75,7 @@ SESSIONS = (
         replace(switch(f"{GROUP} > peer-as-list *"), r"list (.+);", "old-list"),
         "AILB208 AILB203",
     ),
-    kind(
-        "global-load-balancing-alone",
-        insert(switch("protocols > bgp"), "        global-load-balancing;"),
-        "AILB408 AILB209",
-    ),
+    kind("global-load-balancing-alone", insert(switch("protocols > bgp"), "global-load-balancing;"), "AILB408 AILB209"),
     kind("lldp-removed", delete(switch("protocols > lldp")), "AILB210"),
     kind("lldp-port-id", delete(switch("protocols > lldp > port-id-subtype interface-name")), "AILB111"),
     kind("log-updown", delete(switch("protocols > bgp > log-updown")), "AILB111"),

@@ -150,7 +150,7 @@ OTHERS = (
     kind(
         "prefix-limit",
         insert(
-            switch("protocols > bgp > group * > family inet6 > unicast"), " prefix-limit {\n maximum 1;\n teardown;\n }"
+            switch("protocols > bgp > group * > family inet6 > unicast"), "prefix-limit {\nmaximum 1;\nteardown;\n}"
         ),
         "AILB209"
     ),
@@ -159,7 +159,7 @@ OTHERS = (
         replace(
             spine("policy-options > policy-statement FABRIC-OUT > term fabric > from"),
             r"(?s)(from.+)",
-            "from { prefix-list-filter fabric-pool orlonger reject; }\n",
+            "from { prefix-list-filter fabric-pool orlonger reject; }\n"
         ),
         "AILB209"
     ),
@@ -173,27 +173,27 @@ OTHERS = (
         _beside(f"interfaces et-0/0/63 unit 0 family inet6 address {POOL}:1::1/96"),
         "AILB101 AILB102"
     ),
-    kind("lldp-off", insert(switch("protocols > lldp"), "        disable;"), "AILB210"),
+    kind("lldp-off", insert(switch("protocols > lldp"), "disable;"), "AILB210"),
     kind(
         "lldp-off-at-port",
         replace(
             switch(PORT, LINK),
             r"(?s)(.+)",
-            lambda block: f"{block}}}\n{_curly(f'protocols lldp interface {block.split()[0]} disable')}interfaces {{\n",
+            lambda block: f"{block}}}\n{_curly(f'protocols lldp interface {block.split()[0]} disable')}interfaces {{\n"
         ),
         "AILB210"
     ),
     kind(
         "fec-one-end",
-        insert(switch(PORT, LINK), " ether-options {\n fec fec91;\n }"),
+        insert(switch(PORT, LINK), "ether-options {\nfec fec91;\n}"),
         "AILB109"
     ),
     kind(
         "strict-high-twice",
-        insert(switch(f"{CLASSES} > scheduler-maps > sm1"), "    forwarding-class best-effort scheduler s2-cnp;"),
+        insert(switch(f"{CLASSES} > scheduler-maps > sm1"), "forwarding-class best-effort scheduler s2-cnp;"),
         "AILB701"
     ),
-    kind("loopback-off", insert(switch(LOOPBACK), "        disable;"), "AILB107 AILB209"),
+    kind("loopback-off", insert(switch(LOOPBACK), "disable;"), "AILB107 AILB209"),
     kind(
         "extra-config-number",
         replace(switch("system > ntp > server *"), r"250", "251"),
@@ -202,7 +202,7 @@ OTHERS = (
     ),
     kind(
         "split-port-off",
-        insert(switch(PORT, "number-of-sub-ports"), "        disable;"),
+        insert(switch(PORT, "number-of-sub-ports"), "disable;"),
         "AILB106 AILB108",
         ("jvd",)
     ),

@@ -38,8 +38,8 @@ STATEMENTS = (
         replace(switch("class-of-service > schedulers > s1 > explicit-*"), "explicit", "implicit"),
         "AILB901",
     ),
-    kind("statement-unknown", insert(switch("routing-options"), "    load-balance rdma;"), "AILB901"),
-    kind("statement-elsewhere", insert(switch("system"), "    fabric-color green;"), "AILB901"),
+    kind("statement-unknown", insert(switch("routing-options"), "load-balance rdma;"), "AILB901"),
+    kind("statement-elsewhere", insert(switch("system"), "fabric-color green;"), "AILB901"),
     kind("value-missing", replace(switch("interfaces > et-* > mtu *"), r"( \d+)", ""), "AILB903"),
     kind(
         "value-missing-color",
@@ -101,7 +101,7 @@ STATEMENTS = (
         replace(leaf("protocols > router-advertisement > interface irb.* > prefix *"), r"(fc00)", "fcff"),
         "AILB906 AILB103",
     ),
-    kind("apply-groups", insert(switch("protocols"), "    apply-groups missing;"), "AILB002 AILB208"),
+    kind("apply-groups", insert(switch("protocols"), "apply-groups missing;"), "AILB002 AILB208"),
     kind("interface-name", replace(switch("interfaces > et-*"), r"et-(0)/", "x"), "AILB901 AILB902 AILB007 AILB109"),
     kind(
         "community-garbled",

@@ -22,7 +22,7 @@ from ailb_gen.report.html import files, findings
 from ailb_gen.report.html.files import FileFolder, packed_files, visible
 from ailb_gen.report.html.page import Page, Section, html
 from ailb_gen.report.html.verdict_page import page_of, verdict_html
-from ailb_gen.report.judge import judge
+from ailb_gen.report.verdict import judge
 from tests.checks.trees import GOLDEN
 from tests.conftest import EXAMPLES
 from tests.report.samples import COLOR, DAY, NASTY, SESSION, many, results, run_of, verdict_of, waiver
