@@ -115,6 +115,7 @@ schema: $(STAMP)
 
 checks-doc: $(STAMP)
 	$(BIN)/ailb-gen checks --markdown > docs/checks.md
+	$(BIN)/ailb-gen checks | sed -n 's/^  \(AILB...\)  .*/\1/p' > ailb_gen/checks/ids.txt
 
 reference: $(STAMP)
 	$(BIN)/python docs/site/reference.py docs/reference

@@ -38,35 +38,26 @@ if TYPE_CHECKING:
     from ailb_gen.intent.load import Intent as Intent
     from ailb_gen.report.check_report import CheckReport as CheckReport
 
-# The module that defines each public name. It is imported when the name is first used: `ailb-gen --help` needs none.
-_MODULES = {
-    "AilbError": "errors",
-    "Check": "checks.model",
-    "CheckReport": "report.check_report",
-    "Connection": "api.connect",
-    "Design": "design.model",
-    "Execution": "api.points",
-    "Finding": "checks.model",
-    "Findings": "checks.model",
-    "Generation": "api.generate",
-    "Intent": "intent.load",
-    "IntentError": "errors",
-    "Routes": "api.routes",
-    "Severity": "checks.model",
-    "SimulationReport": "api.simulate",
-    "StudyReport": "api.study",
-    "check_lab": "api.check_lab",
-    "compute_design": "api.generate",
-    "compute_routes": "api.routes",
-    "connect": "api.connect",
-    "export": "api.export",
-    "generate": "api.generate",
-    "load": "api.inputs",
-    "run_study": "api.study",
-    "simulate": "api.simulate",
-    "simulate_collective": "api.simulate",
-    "validate": "api.validate",
+# The public names by the modules that define them, which are imported when a name is first used: `ailb-gen --help`
+# needs none.
+_NAMES = {
+    "api.check_lab": ("check_lab",),
+    "api.connect": ("Connection", "connect"),
+    "api.export": ("export",),
+    "api.generate": ("Generation", "compute_design", "generate"),
+    "api.inputs": ("load",),
+    "api.points": ("Execution",),
+    "api.routes": ("Routes", "compute_routes"),
+    "api.simulate": ("SimulationReport", "simulate", "simulate_collective"),
+    "api.study": ("StudyReport", "run_study"),
+    "api.validate": ("validate",),
+    "checks.model": ("Check", "Finding", "Findings", "Severity"),
+    "design.model": ("Design",),
+    "errors": ("AilbError", "IntentError"),
+    "intent.load": ("Intent",),
+    "report.check_report": ("CheckReport",),
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [*_MODULES, "__version__"]  # noqa: PLE0604 - the keys are text
 
 

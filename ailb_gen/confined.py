@@ -10,7 +10,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,17 +39,23 @@ def write_below(directory: int, name: str, data: bytes, executable: bool = False
     Raises OSError: ENOTDIR or ELOOP where a link or a file stands in place of a folder, EISDIR for a folder in place of
     the file; ValueError for a name that is not relative and plain.
     """
+    with _opened(directory, name, make=True) as (folders, last):
+        _replace(folders[-1], last, data, 0o700 if executable else 0o600)
+
+
+@contextmanager
+def _opened(directory: int, name: str, make: bool) -> Iterator[tuple[list[int], str]]:
+    """Yield descriptors of the folders on the way to a file, the given one first, and the file's own name."""
     *folders, last = parts_of(name)
-    opened = [os.dup(directory)]
-    try:
+    with ExitStack() as stack:
+        opened = [directory]
         for folder in folders:
-            with suppress(FileExistsError):
-                os.mkdir(folder, 0o700, dir_fd=opened[-1])
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(folder, 0o700, dir_fd=opened[-1])
             opened.append(os.open(folder, FOLDER, dir_fd=opened[-1]))
-        _replace(opened[-1], last, data, 0o700 if executable else 0o600)
-    finally:
-        for descriptor in opened:
-            os.close(descriptor)
+            stack.callback(os.close, opened[-1])
+        yield opened, last
 
 
 def parts_of(name: str) -> list[str]:
@@ -62,22 +68,16 @@ def parts_of(name: str) -> list[str]:
 
 def remove_below(directory: int, name: str) -> None:
     """Remove a file below an open directory, and its folders as far as they are empty then. Raises as write_below."""
-    *folders, last = parts_of(name)
-    opened = [os.dup(directory)]
     try:
-        for folder in folders:
-            opened.append(os.open(folder, FOLDER, dir_fd=opened[-1]))
-        os.unlink(last, dir_fd=opened[-1])
-        for folder, above in zip(reversed(folders), reversed(opened[:-1]), strict=True):
-            os.rmdir(folder, dir_fd=above)
+        with _opened(directory, name, make=False) as (opened, last):
+            os.unlink(last, dir_fd=opened[-1])
+            for folder, above in zip(reversed(parts_of(name)[:-1]), reversed(opened[:-1]), strict=True):
+                os.rmdir(folder, dir_fd=above)
     except FileNotFoundError:
         return
     except OSError as error:
         if error.errno != errno.ENOTEMPTY:
             raise
-    finally:
-        for descriptor in opened:
-            os.close(descriptor)
 
 
 def _replace(folder: int, name: str, data: bytes, mode: int) -> None:

@@ -62,7 +62,6 @@ def make_private(directory: Path) -> None:
 
 
 def _between(base: Path, directory: Path) -> Iterator[Path]:
-    """Iterate over the directories below `base` down to `directory`."""
     for part in directory.relative_to(base).parts:
         base /= part
         yield base

@@ -65,7 +65,6 @@ LONGEST = (
     "cli/test_terminal.py",
     "deploy/servers/test_script_trees.py",
     "lab/test_deploy.py",
-    "cli/test_terminal_lab.py",
     "batfish/test_run.py",
     "lab/bird/test_random_fabrics.py",
     "mutations/test_alone.py",

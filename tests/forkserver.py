@@ -71,18 +71,22 @@ class ForkServer:
         stdin: Path = Path(os.devnull),
         cwd: Path = ROOT,
         environment: Mapping[str, str] | None = None,
+        seconds: int = SECONDS,
     ) -> Child:
         """Run a command line; without `err`, standard error goes where standard output goes."""
         files = [str(stdin), str(out), str(err or out)]
-        request = {"words": words, "files": files, "cwd": str(cwd), "environment": dict(environment or os.environ)}
-        return Child(self, self.ask("pid", **request), out)
+        environment = dict(environment or os.environ)
+        pid = self.ask("pid", words=words, files=files, cwd=str(cwd), environment=environment, seconds=seconds)
+        return Child(self, pid, out)
 
-    def run(self, words: list[str], cwd: Path, stdin: str, environment: Mapping[str, str]) -> tuple[int, str, str]:
+    def run(
+        self, words: list[str], cwd: Path, stdin: str, environment: Mapping[str, str], seconds: int = SECONDS
+    ) -> tuple[int, str, str]:
         """Run a command line to its end; return exit code, standard output and standard error."""
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / name for name in ("in", "out", "err")]
             files[0].write_text(stdin)
-            code, out = self.start(words, files[1], files[2], files[0], cwd, environment).wait()
+            code, out = self.start(words, files[1], files[2], files[0], cwd, environment, seconds).wait()
             return code, out, files[2].read_text()
 
     def ask(self, key: str, **request: object) -> int:
@@ -122,7 +126,7 @@ def _become(request: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     sys.argv = ["ailb-gen", *request["words"]]
-    signal.alarm(SECONDS)
+    signal.alarm(request["seconds"])
 
 
 def _run(request: dict[str, Any], hurried: Any) -> None:

@@ -4,9 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -15,8 +12,9 @@ import pytest
 
 from ailb_gen.errors import CODES
 from tests.batfish.fake.service import with_fake
-from tests.conftest import ROOT, SMALL, design_of
+from tests.conftest import ROOT, SMALL, Cli, design_of
 from tests.docs.script import Step, silent
+from tests.forkserver import ForkServer
 
 PAGES = sorted(
     path for pattern in ("*.md", "docs/**/*.md", "examples/*/*.md", "inventory/*.md") for path in ROOT.glob(pattern)
@@ -47,45 +45,32 @@ def checkout(tmp_path: Path) -> Path:
     [page for page in PAGES if page not in SCRIPTS and commands(page)],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_every_command_of_a_page_runs(page: Path, checkout: Path) -> None:
+def test_every_command_of_a_page_runs(page: Path, checkout: Path, fork_server: ForkServer) -> None:
     # Labs of other pages that run at the same time are kept elsewhere.
     env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(checkout / "state")}
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        return fork_server.run(list(words), checkout, "", env, seconds=1200)
+
     with ExitStack() as running:
-        _run_commands(page, checkout, env, targets, running)
-
-
-def _run_commands(page: Path, checkout: Path, env: dict[str, str], targets: Sequence[str], running: ExitStack) -> None:
-    for command in commands(page):
-        words = shlex.split(command)
-        if words[0] == "make":
-            # Running make from its own tests would never end; `.ci/run` runs it.
-            assert words[1] in targets, command
-            continue
-        assert words[0] == "ailb-gen", command
-        if words[1:3] == ["lab", "up"]:
-            running.callback(subprocess.run, [sys.executable, "-m", "ailb_gen", "lab", "down"], env=env, check=True)
-        if "--daemon" in words:
+        for command in commands(page):
+            program, *words = shlex.split(command)
+            if program == "make":
+                # Running make from its own tests would never end; `.ci/run` runs it.
+                assert words[0] in targets, command
+                continue
+            assert program == "ailb-gen", command
             # Whatever fails on the page, nothing is left running.
-            folder = checkout / words[words.index("--inventory") + 1]
-            running.callback(
-                subprocess.run,
-                [sys.executable, "-m", "ailb_gen", "emulate", "--stop", str(folder)],
-                env=env,
-                check=True,
-            )
-        with with_fake(words) as here:
-            done = subprocess.run(
-                [sys.executable, "-m", "ailb_gen", *here[1:]],
-                cwd=checkout,
-                env=env,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
-        ran = Step(page, command, printed=[*done.stdout.splitlines(), *done.stderr.splitlines()])
-        assert silent([ran], checkout) == []
+            if words[:2] == ["lab", "up"]:
+                running.callback(run, "lab", "down")
+            if "--daemon" in words:
+                running.callback(run, "emulate", "--stop", words[words.index("--inventory") + 1])
+            with with_fake([program, *words]) as here:
+                code, out, err = run(*here[1:])
+            assert code == 0, f"{command}\n{err}"
+            ran = Step(page, command, printed=[*out.splitlines(), *err.splitlines()])
+            assert silent([ran], checkout) == []
 
 
 def test_the_readme_shows_the_reference_fabric_as_it_is() -> None:
@@ -104,15 +89,12 @@ def test_the_readme_shows_what_comes_out() -> None:
 
 
 @pytest.mark.long
-def test_the_readme_shows_what_a_simulation_prints() -> None:
+def test_the_readme_shows_what_a_simulation_prints(cli: Cli) -> None:
     page = ROOT / "README.md"
     (command,) = [line for line in commands(page) if line.startswith("ailb-gen simulate")]
     (table,) = [block for block in blocks(page, "text") if block.startswith("balancer")]
     words = [str(ROOT / "tests/golden/jvd") if word == "build/jvd" else word for word in shlex.split(command)[1:]]
-    done = subprocess.run(
-        [sys.executable, "-m", "ailb_gen", *words], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == table
+    assert cli(*words, cwd=ROOT)[:2] == (0, table)
 
 
 def test_yaml_in_the_documentation_is_valid_intent() -> None:
@@ -122,10 +104,9 @@ def test_yaml_in_the_documentation_is_valid_intent() -> None:
         design_of(text.replace("servers: 2\n", names) + block)
 
 
-def test_the_chapter_on_growing_shows_what_happens(tmp_path: Path) -> None:
+def test_the_chapter_on_growing_shows_what_happens(cli: Cli, tmp_path: Path) -> None:
     page = ROOT / "docs/growing.md"
     (fabric, colors), (warning,) = blocks(page, "yaml"), blocks(page, "text")
-    words = [sys.executable, "-m", "ailb_gen", "generate", "fabric.yaml", "-o", "build/pod7"]
     larger = fabric.replace("spines: 8", "spines: 16")
     for text, more, expected, code in (
         (fabric, (), "", 0),
@@ -135,16 +116,9 @@ def test_the_chapter_on_growing_shows_what_happens(tmp_path: Path) -> None:
         (larger + colors, ("--check",), "", 0),
     ):
         (tmp_path / "fabric.yaml").write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [*words, *more],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "".join(re.findall(r".*warning.*\n", done.stderr)) == expected
-        assert done.returncode == code
+        found, _, err = cli("generate", "fabric.yaml", "-o", "build/pod7", *more)
+        assert "".join(re.findall(r".*warning.*\n", err)) == expected
+        assert found == code
 
 
 def test_every_problem_code_has_a_golden_error() -> None:

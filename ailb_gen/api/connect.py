@@ -14,7 +14,6 @@ from ailb_gen.progress import Advance, Progress, Warn, quiet, unheeded
 from ailb_gen.signals import NO_SIGNALS
 
 if TYPE_CHECKING:
-    from ailb_gen.checks.context import Context
     from ailb_gen.checks.model import Result
     from ailb_gen.deploy.approval import Approval
     from ailb_gen.deploy.artifacts import Trust, Written
@@ -118,16 +117,14 @@ class Connection:
         names = (on.intent.fabric.name, on.intent.source.file, str(on.inputs.artifacts))
         run = Run(*names, tuple(sorted(on.roles.items())), tuple(results), notes=notes)
         verdict = judge(run, (), {check.id for check in checks_of(OF_DEVICES)}, limit, "error")
-        return CheckReport(verdict, command, self._pictured() if html else None)
-
-    def _pictured(self) -> Context:
-        """Return the fabric of the files, on which a report shows what was observed on the devices."""
+        if not html:
+            return CheckReport(verdict, command)
         from ailb_gen.checks.context import Context
         from ailb_gen.network.read import network_of
 
-        artifacts = self.context.inputs.artifacts
-        network = network_of(artifacts)
-        return Context(self.context.intent.fabric, network, root=artifacts)
+        # The fabric of the files, on which the HTML report shows what was observed on the devices.
+        files = on.inputs.artifacts
+        return CheckReport(verdict, command, Context(on.intent.fabric, network_of(files), root=files))
 
     def collect(self, out: str | Path, *, progress: Progress = quiet) -> tuple[Written, Mapping[str, DeviceError]]:
         """Write what the devices have into files for `validate`, without secrets; return the errors of devices.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.errors import UsageError
 from ailb_gen.paths import absent
@@ -30,25 +30,24 @@ def intent_of(fabric: Intent | str | Path) -> Intent:
 
 def fabric_file(path: Path) -> Path:
     """Return the path if it is a file. Raises UsageError."""
-    try:
-        if path.is_dir():
-            raise UsageError(f"{path}: this is a directory; name the fabric file, such as {path / 'fabric.yaml'}")
-        if not path.exists():
-            raise UsageError(f"{path}: {absent(path, 'file')}; 'ailb-gen init' writes one")
-    except OSError as error:
-        raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
+    check_path(path, "file", f"name the fabric file, such as {path / 'fabric.yaml'}", "'ailb-gen init' writes one")
     return path
 
 
-def check_folder(what: str, path: Path, hint: str) -> None:
-    """Refuse what is no directory; `what` names the argument, `hint` says what to do. Raises UsageError."""
+def check_path(path: Path, kind: Literal["file", "directory"], other: str, missing: str, argument: str = "") -> None:
+    """Refuse a path where no file or directory, the `kind`, is; `argument` names it. Raises UsageError.
+
+    The error says what to do: `other` where the wrong one of both is, `missing` where nothing is.
+    """
+    name = f"{argument} {path}".lstrip()
     try:
-        exists = path.is_dir()
+        exists, is_directory = path.exists(), path.is_dir()
     except OSError as error:
-        raise UsageError(f"{what} {str(path)[:200]}: not a usable directory name: {error.strerror}") from error
+        raise UsageError(f"{name[:200]}: not a usable {kind} name: {error.strerror}") from error
+    if exists and is_directory != (kind == "directory"):
+        raise UsageError(f"{name}: this is a {'directory' if is_directory else 'file'}; {other}")
     if not exists:
-        reason = "this is a file; name a directory" if path.exists() else absent(path, "directory")
-        raise UsageError(f"{what} {path}: {reason}; {hint}")
+        raise UsageError(f"{name}: {absent(path, kind)}; {missing}")
 
 
 def check_executor(executor: str) -> None:

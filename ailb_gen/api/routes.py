@@ -98,11 +98,14 @@ def outage(
     graph: Graph, failed: Sequence[str] | None
 ) -> tuple[frozenset[int], frozenset[str], frozenset[tuple[str, str]]]:
     """Return the sessions, the switches and the NICs (server, NIC) that are down. Raises UsageError."""
+    from ailb_gen.network.links import cables_named
+
     network = graph.network
     sessions = {(session.cable.a, session.cable.b): number for number, session in enumerate(graph.sessions.up)}
     dead = frozenset(word for word in failed or [] if word in network.switches)
-    cables = {ends for word in failed or [] if word not in dead for ends in cables_of(network, word)}
-    cables |= {ends for ends in _cables(network) if not dead.isdisjoint({ends[0].device, ends[1].device})}
+    every = list(_cables(network))
+    cables = {ends for word in failed or [] if word not in dead for ends in cables_named(every, word, "--fail")}
+    cables |= {ends for ends in every if not dead.isdisjoint({ends[0].device, ends[1].device})}
     nics = frozenset((b.device, b.port) for _, b in cables if b.device not in network.switches)
     # A cable without a session carries nothing that could be lost.
     return frozenset(sessions[ends] for ends in cables if ends in sessions), dead, nics
@@ -132,13 +135,6 @@ def _cables(network: Network) -> Iterator[tuple[End, End]]:
     yield from ((end, End(*nic)) for nic, end in network.attachments.items())
 
 
-def cables_of(network: Network, word: str) -> list[tuple[End, End]]:
-    """Return the cables that a word means: see `cables_named`. Raises UsageError."""
-    from ailb_gen.network.links import cables_named
-
-    return cables_named(_cables(network), word, "--fail")
-
-
 def device_of(found: View, name: str) -> int:
     """Return the index of a switch. Raises UsageError."""
     from ailb_gen.wording import did_you_mean, some
@@ -149,18 +145,15 @@ def device_of(found: View, name: str) -> int:
     if name in graph.index:
         return graph.index[name]
     if name in found.network.hosts:
-        raise UsageError(f"{name!r}: this is a server, on {_leaves(found.network, name)}; name a switch")
+        leaves = dict.fromkeys(end.device for nic, end in found.network.attachments.items() if nic[0] == name)
+        on = ", ".join(leaves) or "no known switch"
+        raise UsageError(f"{name!r}: this is a server, on {on}; name a switch")
     defect = next((defect.message for defect in found.network.defects if defect.scope == name), "")
     if defect or name in _without_file(found.network):
         reason = f": {defect}" if defect else ""
         raise UsageError(f"{name!r}: there is no usable file of this switch{reason}")
     hint = did_you_mean(name, graph.names) or f"there are {len(graph.names)}: {some(graph.names)}"
     raise UsageError(f"{name!r}: no switch of the files is called that; {hint}")
-
-
-def _leaves(network: Network, server: str) -> str:
-    leaves: Iterable[str] = (end.device for (name, _), end in network.attachments.items() if name == server)
-    return ", ".join(dict.fromkeys(leaves)) or "no known switch"
 
 
 def prefixes_of(routing: Routing, text: str | None) -> tuple[Prefix, ...]:

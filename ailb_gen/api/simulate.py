@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.api.inputs import check_executor, processes
+from ailb_gen.api.inputs import check_executor, check_path, processes
 from ailb_gen.api.points import Execution, need_engine, simulated
-from ailb_gen.errors import UsageError
 from ailb_gen.paint import Paint, unpainted
-from ailb_gen.paths import absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,15 +157,8 @@ def simulate_collective(
 
 
 def _need(path: Path) -> None:
-    """Refuse a missing file and a missing extra. Raises UsageError."""
-    try:
-        exists = path.is_file()
-    except OSError as error:
-        raise UsageError(f"{str(path)[:200]}: not a usable file name: {error.strerror}") from error
-    if path.is_dir():
-        raise UsageError(f"{path}: this is a directory; name a scenario file, or a fabric file and then the directory")
-    if not exists:
-        raise UsageError(f"{path}: {absent(path, 'file')}; name a scenario, such as those in examples/simulate")
+    other = "name a scenario file, or a fabric file and then the directory"
+    check_path(path, "file", other, "name a scenario, such as those in examples/simulate")
     need_engine("simulate")
 
 

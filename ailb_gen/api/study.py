@@ -100,7 +100,6 @@ def run_study(
 
 
 def _profiles(run: Simulated) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the profiles by case."""
     profiles: dict[str, list[Mapping[str, Any]]] = {}
     for item in run.prepared:
         if item.digest in run.profiles:

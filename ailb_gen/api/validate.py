@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.api.batfish import ask, most_failures, open_service
-from ailb_gen.api.inputs import check_executor, check_folder, intent_of, processes
+from ailb_gen.api.inputs import check_executor, check_path, intent_of, processes
 from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
@@ -52,9 +52,12 @@ def validate(
     """
     artifacts = Path(artifacts)
     check_executor(executor)
-    check_folder("ARTIFACTS", artifacts, "'ailb-gen generate' writes one")
-    if yang:
-        check_folder("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release")
+    for argument, folder, hint in (
+        ("ARTIFACTS", artifacts, "'ailb-gen generate' writes one"),
+        ("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release"),
+    ):
+        if folder:
+            check_path(folder, "directory", f"name a directory; {hint}", hint, argument)
 
     from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WAIVABLE, WITH_BATFISH
     from ailb_gen.checks.extensions import foreign_checks

@@ -26,7 +26,6 @@ from ailb_gen.cli import (
     path,
     plan,
     routes,
-    schema,
     simulate,
     study,
     validate,
@@ -91,7 +90,7 @@ app.command("export")(export.export)
 app.command("draw", cls=draw.Views)(draw.draw)
 app.command("simulate")(simulate.simulate)
 app.command("study")(study.study)
-app.command("schema")(schema.schema)
+app.command("schema")(init.schema)
 app.add_typer(junos.app)
 app.add_typer(batfish.app)
 app.add_typer(lab.app)
@@ -125,6 +124,7 @@ def _leave(code: int | str | None) -> NoReturn:
 def _run() -> int | str | None:
     """Run a verb; return the exit code."""
     code: int | str | None = ExitCode.OK
+    out = sys.stdout
     try:
         # However it was started: usage lines and completion name the program.
         app(prog_name="ailb-gen")
@@ -132,10 +132,9 @@ def _run() -> int | str | None:
         report(error)
         code = error.exit_code
     except SystemExit as error:
-        # Typer replaces standard output by this when the reader of a pipe has gone (`| head`): nothing is wrong, and
-        # nobody reads any more.
-        piped = type(sys.stdout).__name__ == "PacifyFlushWrapper"
-        code = ExitCode.OK if piped else error.code
+        # Typer replaces standard output when the reader of a pipe has gone (`| head`): nothing is wrong, and nobody
+        # reads any more.
+        code = error.code if sys.stdout is out else ExitCode.OK
         if code in STOPPED:
             say(f"ailb-gen: {STOPPED[code]}")
     except OSError as error:

@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from ailb_gen.cli.console import echo_table, say
+from ailb_gen.cli.options import ARTIFACTS, BATFISH_S
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.steady import ask as asked
 from ailb_gen.errors import BatfishError, ExitCode, UsageError
 from ailb_gen.wording import counted
 
 app = typer.Typer(
-    name="batfish", help="Write the snapshots that Batfish analyzes; tidy up on a service.", no_args_is_help=True
+    name="batfish", help="Write snapshots for Batfish; delete those of killed runs.", no_args_is_help=True
 )
 
 
@@ -26,7 +27,7 @@ def _batfish() -> None:
 
 @app.command("snapshot")
 def snapshot(
-    artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
+    artifacts: ARTIFACTS,
     out: Annotated[
         Path, typer.Option("-o", "--output", help="Directory to write to: new, empty, or written by this command.")
     ],
@@ -61,9 +62,7 @@ def clean(
     ] = 120,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
-    timeout: Annotated[
-        int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each request to Batfish.")
-    ] = 60,
+    timeout: BATFISH_S = 60,
 ) -> None:
     """Delete the networks that killed runs left on a service.
 
@@ -103,7 +102,6 @@ def clean(
 
 
 def _agreed(question: str) -> bool:
-    """Ask a person at a terminal. Raises UsageError without one."""
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask on; review it with --dry-run, then use --yes")
     return asked(question)

@@ -1,7 +1,7 @@
 """Completion on the command line: what a shell asks for while somebody types, so that nothing slow is imported.
 
-Names of devices come from the names of files, those of checks from the text of their modules. Where that cannot be
-read, nothing is offered.
+Names of devices come from the names of files, ids of checks from a file that `make checks-doc` writes. Where that
+cannot be read, nothing is offered.
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "what
 PATTERNS = ("all-to-all", "permutation", "ring")
 VIEWS = ("device", "fabric", "path", "rail", "stripe")
 PACKAGE = Path(__file__).parent.parent
-# The first line of a check's row.
-CHECK = re.compile(r'^    "(AILB[0-9A-Z]{3})",$', re.MULTILINE)
 # What names a fabric, at the beginning of its file and of a manifest.
 NAME = re.compile(r"^name: *[\"']?([^\s\"'#]+)", re.MULTILINE)
 HEAD = 4096
 
 
 def _starting(words: Iterable[str], incomplete: str) -> list[str]:
-    """Return the words that begin so, in order."""
     return sorted({word for word in words if word.startswith(incomplete)})
 
 
@@ -82,19 +79,15 @@ def _places(ctx: typer.Context) -> Iterator[Path]:
         yield Path()
 
 
-def device(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete a switch or a server."""
-    return _starting(chain.from_iterable(map(devices_of, _places(ctx))), incomplete)
+def _devices(switches: bool = True, servers: bool = True) -> Callable[[typer.Context, str], list[str]]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        names = (name for place in _places(ctx) for name in devices_of(place, switches, servers))
+        return _starting(names, incomplete)
+
+    return complete
 
 
-def switch(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete a switch."""
-    return _starting((name for place in _places(ctx) for name in devices_of(place, servers=False)), incomplete)
-
-
-def server(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete a server."""
-    return _starting((name for place in _places(ctx) for name in devices_of(place, switches=False)), incomplete)
+device, switch, server = _devices(), _devices(servers=False), _devices(switches=False)
 
 
 def limit(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -108,8 +101,7 @@ def checks_and_families() -> list[str]:
     """Return the ids of all checks, and the names of their families."""
     from ailb_gen.checks.layers import FAMILIES
 
-    modules = sorted((PACKAGE / "checks" / "families").glob("*.py"))
-    ids = (found for path in modules for found in CHECK.findall(path.read_text(encoding="utf-8")))
+    ids = (PACKAGE / "checks" / "ids.txt").read_text(encoding="utf-8").split()
     return [*ids, *(name for name, _ in FAMILIES.values())]
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli import complete, fleet
+from ailb_gen.cli import complete, fleet, options
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import progress, watching
-from ailb_gen.cli.plan import MIN_PATHS, show_changes, show_waves
+from ailb_gen.cli.plan import show_changes, show_waves
+from ailb_gen.cli.reports import Pages, page_files
 from ailb_gen.cli.steady import ask, steady
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 from ailb_gen.paint import Style
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ailb_gen.api.connect import Connection
-    from ailb_gen.cli.push_report import Pages
     from ailb_gen.deploy.artifacts import Trust
     from ailb_gen.deploy.planning import Plan
     from ailb_gen.deploy.push import PushOptions
@@ -83,30 +83,30 @@ FOREIGN = Annotated[
 
 
 def deploy(
-    fabric: fleet.FABRIC,
-    artifacts: fleet.ARTIFACTS,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
     run: RESUMED = "",
-    inventory: fleet.INVENTORY = None,
+    inventory: options.INVENTORY = None,
     plan: PLAN = None,
     plan_signature: SIGNATURE = None,
     allowed_signers: SIGNERS = None,
     dry_run: DRY_RUN = False,
     resume: RESUME = False,
     yes: YES = False,
-    limit: fleet.LIMIT = None,
-    min_paths: MIN_PATHS = 1,
+    limit: options.LIMIT = None,
+    min_paths: options.MIN_PATHS = 1,
     max_failures: FAILURES = 0,
     on_failure: ON_FAILURE = "stop",
     confirm_minutes: MINUTES = 5,
     verify_timeout: VERIFY = 120,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    state: fleet.STATE = None,
-    accept_new_hostkeys: fleet.ACCEPT = False,
-    allow_unverified: fleet.UNVERIFIED = False,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    state: options.STATE = None,
+    accept_new_hostkeys: options.ACCEPT = False,
+    allow_unverified: options.UNVERIFIED = False,
     allow_foreign_deletes: FOREIGN = False,
     as_is: AS_IS = None,
-    reports: fleet.PAGES = None,
+    reports: options.PAGES = None,
     minute: MINUTE = 60.0,
 ) -> None:
     """Push the files in waves; each is verified, then confirmed.
@@ -114,7 +114,7 @@ def deploy(
     First a check on every device, then a canary leaf, the spines color by color, the leaves rail by rail.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
-    An interrupted push ends in order, with the code of what became of the devices.
+    An interrupted push stops in order, with the code of its outcome.
     """
     from ailb_gen.deploy.approval import Approval
     from ailb_gen.deploy.plan_file import read_plan
@@ -155,18 +155,18 @@ def deploy(
 
 
 def confirm(
-    fabric: fleet.FABRIC,
-    artifacts: fleet.ARTIFACTS,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
     run: RUN = "",
-    inventory: fleet.INVENTORY = None,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    state: fleet.STATE = None,
-    accept_new_hostkeys: fleet.ACCEPT = False,
+    inventory: options.INVENTORY = None,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    state: options.STATE = None,
+    accept_new_hostkeys: options.ACCEPT = False,
     as_is: AS_IS = None,
-    reports: fleet.PAGES = None,
+    reports: options.PAGES = None,
 ) -> None:
-    """Confirm what an interrupted run left pending on devices.
+    """Confirm the changes that an interrupted run left pending.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
@@ -185,26 +185,26 @@ def confirm(
 
 
 def rollback(
-    fabric: fleet.FABRIC,
-    artifacts: fleet.ARTIFACTS,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
     run: RUN = "",
-    inventory: fleet.INVENTORY = None,
+    inventory: options.INVENTORY = None,
     yes: YES = False,
-    min_paths: MIN_PATHS = 1,
+    min_paths: options.MIN_PATHS = 1,
     max_failures: FAILURES = 0,
     confirm_minutes: MINUTES = 5,
     verify_timeout: VERIFY = 120,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    state: fleet.STATE = None,
-    accept_new_hostkeys: fleet.ACCEPT = False,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    state: options.STATE = None,
+    accept_new_hostkeys: options.ACCEPT = False,
     as_is: AS_IS = None,
-    reports: fleet.PAGES = None,
+    reports: options.PAGES = None,
     minute: MINUTE = 60.0,
 ) -> None:
-    """Bring back what the devices had before a run.
+    """Restore the configurations from before a run.
 
-    In waves that are checked and verified like those of a push.
+    Works in waves, checked and verified like those of a push.
 
     Exit codes: 0 done, 2 bad input, 3 nothing was changed, 4 something was rolled back, 5 a device needs attention.
     """
@@ -218,10 +218,7 @@ def rollback(
 
 
 def _pages(words: list[str] | None, verb: str, place: fleet.FabricArguments, *read: Path | None) -> Pages:
-    """Return where the pages of a run go. Raises UsageError."""
-    from ailb_gen.cli.push_report import Pages, files_of
-
-    return Pages(files_of(words, [*place.inputs, *read]), verb, place)
+    return Pages(page_files(words, [*place.inputs, *read]), verb, place)
 
 
 def _run(
@@ -269,18 +266,21 @@ def _check_together(
     as_is: list[str] | None,
 ) -> None:
     """Refuse options of a push that contradict each other. Raises UsageError."""
-    if planned and (limit or resume):
-        raise UsageError("--plan already says what is pushed: omit --limit and --resume")
-    if resume and signed:
-        raise UsageError("--resume finds the signed plan in the record: omit --plan-signature and --allowed-signers")
-    if resume and (limit or dry_run):
-        raise UsageError("--resume continues what was begun: omit --limit and --dry-run")
-    if not resume and (run or as_is):
-        raise UsageError(f"{'--as-is' if as_is else run}: only with --resume")
+    contradictions = (
+        (planned and (limit or resume), "--plan already says what is pushed: omit --limit and --resume"),
+        (
+            resume and signed,
+            "--resume finds the signed plan in the record: omit --plan-signature and --allowed-signers",
+        ),
+        (resume and (limit or dry_run), "--resume continues what was begun: omit --limit and --dry-run"),
+        (not resume and (run or as_is), f"{'--as-is' if as_is else run}: only with --resume"),
+    )
+    for holds, message in contradictions:
+        if holds:
+            raise UsageError(message)
 
 
 def _show(pages: Pages, found: Plan) -> None:
-    """Show what is about to be pushed."""
     pages.note_plan(found)
     show_changes(found)
     show_waves(found)

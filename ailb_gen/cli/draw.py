@@ -11,8 +11,9 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import Parsed
 from ailb_gen.cli.live import working
+from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED
 from ailb_gen.cli.reports import check_place
-from ailb_gen.cli.routes import Failed, warn_of
+from ailb_gen.cli.routes import warn_of
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ def joined(args: list[str]) -> list[str]:
 
 
 def draw(
-    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
-    artifacts: Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="What is written: .svg, .dot or .mmd.", metavar="FILE")],
+    fabric: FABRIC,
+    artifacts: ARTIFACTS,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The picture: .svg, .dot or .mmd.", metavar="FILE")],
     view: Annotated[
         str,
         typer.Option(
@@ -87,7 +88,7 @@ def draw(
             autocompletion=complete.pattern,
         ),
     ] = None,
-    fail: Failed = None,
+    fail: FAILED = None,
 ) -> None:
     """Draw a fabric: devices, links, colors, loads, paths, failures.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli.console import echo_table, say
+from ailb_gen.cli.options import MINUTE
 from ailb_gen.errors import UsageError
 from ailb_gen.paths import real
 from ailb_gen.signals import Signals
@@ -58,9 +59,6 @@ FAULT = Annotated[
     list[str] | None,
     typer.Option("--fault", help="Inject a fault: DEVICE=KIND@PHASE[*COUNT][=SECONDS].", metavar="FAULT"),
 ]
-MINUTE = Annotated[
-    float, typer.Option("--minute", min=0.01, max=3600, help="Length of a minute of commit confirmed, in seconds.")
-]
 USER = Annotated[str, typer.Option("--user", help=f"Login name; the password is in {PASSWORD}.")]
 KEYS = Annotated[
     Path | None,
@@ -91,7 +89,7 @@ def emulate(
 
     NETCONF and a command line over SSH, until interrupted.
 
-    Without a password in the environment, make one and keep it in the inventory.
+    Without a password in the environment, a new one is kept in the inventory.
     """
     from ailb_gen import background
 
@@ -182,22 +180,15 @@ def _artifacts(source: Path) -> Iterator[Path]:
     if source.is_dir():
         yield source
         return
-    from ailb_gen.design.build import build
-    from ailb_gen.intent.load import load
-    from ailb_gen.render.artifacts import RenderOptions
-    from ailb_gen.render.generate import rendering, write_rendering
+    from ailb_gen.api.generate import generate
 
-    design, warnings = build(load(source))
-    for problem in warnings:
-        say(str(problem))
     with TemporaryDirectory(prefix="ailb-gen-") as name:
         root = Path(name) / "artifacts"
-        write_rendering(rendering(design, root, RenderOptions("curly", None)))
+        generate(source, root, warn=say)
         yield root
 
 
 def _add_faults(fleet: Fleet, texts: Sequence[str]) -> None:
-    """Switch faults on. Raises UsageError."""
     from ailb_gen.emulator.faults import parse_fault
     from ailb_gen.wording import did_you_mean
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_table, say
+from ailb_gen.cli.options import FABRIC, JSON
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
     from ailb_gen.design.model import Design, DesignServer, DesignSwitch
 
 # (title, columns, rows)
-Table = tuple[str, tuple[str, ...], list[tuple[object, ...]]]
+Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
 
 
 def explain(
-    fabric: Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")],
+    fabric: FABRIC,
     device: Annotated[
         str, typer.Argument(help="A leaf, a spine or a server.", metavar="DEVICE", autocompletion=complete.device)
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    as_json: JSON = False,
 ) -> None:
     """Print the design of one device as tables.
 
@@ -61,7 +62,7 @@ def _tables(design: Design, name: str) -> list[Table]:
 
 
 def _about(switch: DesignSwitch) -> Table:
-    rows: list[tuple[object, ...]] = [
+    rows = [
         ("role", switch.role),
         ("platform", switch.platform),
         ("AS number", switch.asn),
@@ -75,7 +76,7 @@ def _about(switch: DesignSwitch) -> Table:
 
 
 def _fabric_ports(switch: DesignSwitch, title: str) -> Table:
-    rows: list[tuple[object, ...]] = [
+    rows = [
         (port.interface, port.peer, port.peer_interface, port.color.name, port.mtu, _state(port.disabled))
         for port in switch.fabric_ports
     ]
@@ -88,7 +89,7 @@ def _state(disabled: bool) -> str:
 
 def _groups(switch: DesignSwitch) -> Table:
     members = {row.name: ", ".join(row.members) for row in switch.as_lists}
-    rows: list[tuple[object, ...]] = [
+    rows = [
         (
             group.name,
             group.color.name,
@@ -106,11 +107,11 @@ def _leaf(design: Design, leaf: DesignSwitch) -> list[Table]:
 
     irb = leaf.vlan.id if leaf.vlan else 0
     gpu = next((nic.name for s in design.servers for nic in s.config.nics if nic.leaf == leaf.name), "")
-    prefixes: list[tuple[object, ...]] = [
+    prefixes = [
         (f"irb.{irb}", irb, n, row.text, row.gateway, row.color.name, row.color.backup or "none", gpu)
         for n, row in enumerate(leaf.prefixes, 1)
     ]
-    hosts: list[tuple[object, ...]] = [
+    hosts = [
         (port.interface, port.server, port.nic, port.mtu, _state(port.disabled))
         for port in leaf.interfaces
         if isinstance(port, HostPort)
@@ -130,21 +131,19 @@ def _spine(spine: DesignSwitch) -> list[Table]:
 
 
 def _server(server: DesignServer) -> list[Table]:
-    about: list[tuple[object, ...]] = [("stripe", server.stripe)]
+    about: list[tuple[str, object]] = [("stripe", server.stripe)]
     if server.management:
         about.append(("management", server.management))
-    nics: list[tuple[object, ...]] = [
+    nics = [
         (nic.name, nic.rdma, nic.mac or "unknown", nic.leaf, port, f"irb.{nic.vlan}", nic.mtu)
         for nic, port in zip(server.config.nics, server.ports, strict=True)
     ]
-    tables: list[tuple[object, ...]] = [
+    tables = [
         (nic.name, row.id, row.name, row.prefix.text, row.prefix.gateway, row.priority, row.prefix.color.name)
         for nic in server.config.nics
         for row in nic.tables
     ]
-    addresses: list[tuple[object, ...]] = [
-        (nic.name, address) for nic in server.config.nics for address in nic.addresses
-    ]
+    addresses = [(nic.name, address) for nic in server.config.nics for address in nic.addresses]
     columns = ("INTERFACE", "ID", "TABLE", "PREFIX", "DEFAULT GATEWAY", "RULE PRIORITY", "COLOR")
     result: list[Table] = [
         (server.name, ("what", "value"), about),

@@ -1,4 +1,4 @@
-"""What the verbs that connect to devices share: options, the fabric they are about, and the signals that end them."""
+"""What the verbs that connect to devices share: the fabric they are about, and the signals that end them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import shlex
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ailb_gen.api.connect import Driver, connect, records_of
-from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
 from ailb_gen.cli.steady import write_now
 from ailb_gen.signals import Signals
@@ -23,52 +22,6 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.artifacts import Trust
     from ailb_gen.deploy.run_history import StateDirectory
     from ailb_gen.deploy.switch_driver import DeviceError
-
-
-FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")]
-ARTIFACTS = Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
-INVENTORY = Annotated[
-    Path | None,
-    typer.Option(
-        "-i", "--inventory", help="Directory of the inventory files; default: beside the fabric file.", metavar="DIR"
-    ),
-]
-LIMIT = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN", autocompletion=complete.limit
-    ),
-]
-JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help="Devices in parallel.")]
-DRIVER = Annotated[Driver, typer.Option("--driver", help="NETCONF driver for the switches.")]
-STATE = Annotated[
-    Path | None,
-    typer.Option(
-        "--state", help="Directory of run records; default: .ailb/runs beside the fabric file.", metavar="DIR"
-    ),
-]
-ACCEPT = Annotated[bool, typer.Option("--accept-new-hostkeys", help="Trust and save the host keys of new devices.")]
-UNVERIFIED = Annotated[
-    bool, typer.Option("--allow-unverified", help="Accept files without a manifest.json, which cannot be verified.")
-]
-REPORTS = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--report",
-        help="table, json, junit, sarif, md or html; repeatable.",
-        metavar="FORMAT[=FILE]",
-        autocompletion=complete.report_format,
-    ),
-]
-PAGES = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--report",
-        help="Write an HTML report: html=FILE.",
-        metavar="FORMAT=FILE",
-        autocompletion=complete.page_format,
-    ),
-]
 
 
 def trust(unverified: bool) -> Trust:

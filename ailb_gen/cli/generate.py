@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.api.generate import Format
-from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_changes, echo_table, say
-from ailb_gen.cli.fleet import FABRIC
 from ailb_gen.cli.live import progress
+from ailb_gen.cli.options import FABRIC, JSON, LIMIT
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
     from ailb_gen.render.compare import Changes
 
 OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="Directory to write to.", metavar="DIR")]
-LIMIT = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN", autocompletion=complete.limit
-    ),
-]
 TEMPLATES = Annotated[
     Path | None, typer.Option("--templates", help="Templates that replace the shipped ones.", metavar="DIR")
 ]
@@ -45,7 +38,6 @@ LINKS = Annotated[
         show_default=False,
     ),
 ]
-JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes.")]
 
 
@@ -132,7 +124,6 @@ def _list_differences(made: Generation, output: Path) -> None:
 
 
 def _say_unwritten(made: Generation, output: Path) -> None:
-    """Print that a diff was only shown: what it shows is not on disk."""
     state = "run without --diff to write this" if made.changes else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 
@@ -145,7 +136,6 @@ def _kind(path: str, roles: dict[str, str]) -> str:
 
 
 def _show_summary(made: Generation, output: Path) -> None:
-    """Print the size of the fabric and the number of files written."""
     design, changes = made.design, made.changes
     gpus = sum(len(server.config.nics) for server in design.servers)
     facts = (

@@ -1,11 +1,12 @@
-"""`ailb-gen init`: a commented fabric file to start from."""
+"""`ailb-gen init` and `ailb-gen schema`: a commented fabric file to start from, and the keys of files."""
 
 from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -154,3 +155,23 @@ def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
         first_port=max(FIRST_HOST_PORT, taken),
         pattern=json.dumps(f"{answers['name']}-s{{s}}-{{i:02}}"),
     )
+
+
+SCHEMAS = {
+    "fabric": "ailb_gen.intent.schema",
+    "scenario": "ailb_gen.sim.scenario.models",
+    "what-if": "ailb_gen.study.what_if.models",
+}
+
+
+def schema(
+    kind: Annotated[
+        Literal["fabric", "scenario", "what-if"], typer.Argument(help="fabric, scenario or what-if.")
+    ] = "fabric",
+) -> None:
+    """Print the JSON Schema of a file that people write.
+
+    That is fabric.yaml, a scenario for simulate, or a file for study what-if.
+    For editors and other programs.
+    """
+    typer.echo(import_module(SCHEMAS[kind]).json_schema(), nl=False)

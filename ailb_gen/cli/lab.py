@@ -1,4 +1,4 @@
-"""`ailb-gen lab`: a fabric in network namespaces: start it, look at it, go into its devices, end it."""
+"""`ailb-gen lab`: a fabric in network namespaces: start it, check it, go into its devices, end it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli import complete, lab_check, lab_state, lab_traffic
+from ailb_gen.cli import complete, lab_state, options
 from ailb_gen.cli.console import echo, echo_wrapped
-from ailb_gen.cli.fleet import ARTIFACTS, FABRIC
-from ailb_gen.cli.lab_state import NAME
+from ailb_gen.cli.live import Live, Piece, progress, wanted
+from ailb_gen.cli.reports import formats, targets
+from ailb_gen.cli.validate import conclude
 from ailb_gen.errors import UsageError
 from ailb_gen.paint import Style
 from ailb_gen.paths import real
@@ -30,9 +31,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-DEVICE = Annotated[
-    str, typer.Argument(help="A switch or a server.", metavar="DEVICE", autocompletion=complete.lab_device)
-]
 # So many things that are missing are worth a line each.
 MOST = 10
 MISSING, INVENTORY = "missing: ", "inventory: "
@@ -41,11 +39,39 @@ HOSTS = Annotated[
     typer.Option("--hosts", help="How servers are configured: netplan and networkd, or ailb-net."),
 ]
 
+CHECKED_FABRIC = Annotated[
+    Path | None, typer.Argument(help="The fabric file; default: the one the lab was started from.", metavar="FABRIC")
+]
+CHECKED_ARTIFACTS = Annotated[
+    Path | None, typer.Argument(help="The directory of generated files; default: the same.", metavar="ARTIFACTS")
+]
+ROUNDS = Annotated[
+    int | None,
+    typer.Option(
+        "--rounds",
+        min=0,
+        max=1024,
+        help="Rounds in which every leaf loses one uplink; default: 1, above 32 switches 0.",
+    ),
+]
+TRACES = Annotated[int, typer.Option("--traces", min=0, max=1_000_000, help="Trace at most this many queue pairs.")]
+DOUBLES = Annotated[
+    int | None,
+    typer.Option("--doubles", min=0, max=1024, help="Double failures, a sample; default: 2 with --faults, else 0."),
+]
+FAULTS = Annotated[
+    bool | None,
+    typer.Option(
+        "--faults/--no-faults",
+        help="Also let links lose packets in one direction and flap, and colors change; default: with rounds.",
+    ),
+]
+
 
 @app.command("up")
 def up(
-    fabric: FABRIC,
-    artifacts: ARTIFACTS,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
     name: Annotated[str | None, typer.Option("--lab", help="Name of the lab; default: the fabric's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
     inventory: Annotated[
@@ -55,11 +81,9 @@ def up(
     base_port: Annotated[int, typer.Option(min=0, max=65535, help="First port on 127.0.0.1; 0: any free ports.")] = 0,
     hosts: HOSTS = "auto",
     user: Annotated[str, typer.Option(help="Login name on the switches.")] = "admin",
-    minute: Annotated[
-        float, typer.Option("--minute", min=0.01, max=3600, help="Length of a minute of commit confirmed, in seconds.")
-    ] = 60.0,
+    minute: options.MINUTE = 60.0,
 ) -> None:
-    """Bring a fabric up, on this machine alone.
+    """Bring up a fabric on this machine.
 
     A network namespace per device, BIRD on every switch, and NETCONF in front.
     """
@@ -96,7 +120,6 @@ def up(
 
 
 def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
-    """Yield the lines that say what came up, and what did not."""
     lab = found.lab
     sizes = f"{len(network.switches)} switches, {len(network.hosts)} servers ({lab.hosts}), {len(network.links)} links"
     yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
@@ -117,8 +140,6 @@ def _tell(text: str) -> None:
 @contextmanager
 def _steps() -> Iterator[Callable[[str], None]]:
     """Yield what shows the current step on a terminal, until an empty one; without a thread, for processes follow."""
-    from ailb_gen.cli.live import Live, Piece, wanted
-
     step = ""
     with ExitStack() as shown:
 
@@ -145,9 +166,9 @@ def _steps() -> Iterator[Callable[[str], None]]:
 def down(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which lab; the only one by default.", metavar="NAME", autocompletion=complete.lab),
+        typer.Argument(help="The lab; default: the only one.", metavar="NAME", autocompletion=complete.lab),
     ] = None,
-    option: NAME = None,
+    option: options.LAB = None,
 ) -> None:
     """End a lab, and remove what it has left."""
     from ailb_gen.background import stop
@@ -173,16 +194,16 @@ def down(
 
 
 @app.command("shell")
-def shell(device: DEVICE, name: NAME = None) -> None:
+def shell(device: options.LAB_DEVICE, name: options.LAB = None) -> None:
     """Open a shell in a device."""
     _execute(device, name, [os.environ.get("SHELL", "/bin/sh")])
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True})
 def execute(
-    device: DEVICE,
+    device: options.LAB_DEVICE,
     command: Annotated[list[str], typer.Argument(help="The command, after --.", metavar="COMMAND")],
-    name: NAME = None,
+    name: options.LAB = None,
 ) -> None:
     """Run a command in a device, with its exit code."""
     _execute(device, name, command)
@@ -197,8 +218,58 @@ def _execute(device: str, name: str | None, words: list[str]) -> None:
 
 
 app.command("status")(lab_state.status)
-app.command("check")(lab_check.check)
+
+
+@app.command("check")
+def check(
+    fabric: CHECKED_FABRIC = None,
+    artifacts: CHECKED_ARTIFACTS = None,
+    name: options.LAB = None,
+    checks: options.CHECKS = None,
+    limit: options.ABOUT = None,
+    fail_on: options.FAIL_ON = "error",
+    waivers: options.WAIVERS = None,
+    reports: options.REPORTS = None,
+    everything: options.ALL = False,
+    seed: options.SEED = 1,
+    rounds: ROUNDS = None,
+    doubles: DOUBLES = None,
+    faults: FAULTS = None,
+    traces: TRACES = 1000,
+) -> None:
+    """Check the routes and packets of a lab.
+
+    Compares its kernels and BIRD with the intent, and with this program's own model.
+
+    Exit codes: 0 pass, 1 findings, 2 bad input, 3 the environment failed.
+    """
+    from ailb_gen.api.check_lab import check_lab
+    from ailb_gen.lab.registry import find
+
+    if fabric is not None and artifacts is None:
+        raise UsageError("ARTIFACTS is missing: name both, FABRIC and ARTIFACTS, or none of them")
+    lab = find(name)
+    inputs = [fabric or Path(lab.fabric), artifacts or Path(lab.artifacts), waivers]
+    where = targets(reports or [], inputs, formats(reports))
+    report = check_lab(
+        lab.name,
+        fabric,
+        artifacts,
+        checks=checks or (),
+        limit=limit or (),
+        fail_on=fail_on,
+        waivers=waivers,
+        seed=seed,
+        rounds=rounds,
+        doubles=doubles,
+        faults=faults,
+        traces=traces,
+        progress=progress,
+    )
+    conclude(report, where, everything)
+
+
 app.command("fail")(lab_state.fail)
 app.command("repair")(lab_state.repair)
-app.command("traffic")(lab_traffic.traffic)
-app.command("capture")(lab_traffic.capture)
+app.command("traffic")(lab_state.traffic)
+app.command("capture")(lab_state.capture)

@@ -1,34 +1,41 @@
-"""`ailb-gen lab status`, `fail` and `repair`: what a lab is doing, and what goes wrong in it."""
+"""`ailb-gen lab status`, `fail`, `repair`, `traffic` and `capture`: look at a running lab, break it, load it."""
 
 from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_table, echo_wrapped
+from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE
+from ailb_gen.cli.reports import check_place
+from ailb_gen.cli.visible import painter, show
+from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.paint import Style
+from ailb_gen.paths import real
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ailb_gen.lab.faults import CableFault
     from ailb_gen.lab.plan import LabPlan
+    from ailb_gen.lab.traffic.model import TrafficLoad, TrafficResult
+    from ailb_gen.network.fabric import Network
 
-NAME = Annotated[
-    str | None,
-    typer.Option("--lab", help="Name of the lab; default: the only one.", metavar="NAME", autocompletion=complete.lab),
-]
 WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until sessions and routes have settled.")]
 # How long sessions and routes may take to settle. Seconds.
 PATIENCE_S = 60.0
+PINNED, ECMP = "pinned", "ECMP"
 COLUMNS = ("switch", "role", "sessions", "routes", "hidden", "NETCONF")
 
 
-def status(name: NAME = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def status(name: LAB = None, as_json: JSON = False) -> None:
     """Show switches, sessions, routes, and what has failed."""
     from ailb_gen.lab.faults import faults_of
     from ailb_gen.lab.registry import enter
@@ -104,7 +111,7 @@ def fail(
         typer.Option("--one-way", help="Drop only what the device sends that LINK begins with; keep the carrier."),
     ] = False,
     wait: WAIT = True,
-    name: NAME = None,
+    name: LAB = None,
 ) -> None:
     """Let a link fail, or all links of a device."""
     from ailb_gen.lab import faults
@@ -129,7 +136,7 @@ def repair(
         typer.Argument(help="As for fail; default: everything.", metavar="LINK", autocompletion=complete.lab_device),
     ] = None,
     wait: WAIT = True,
-    name: NAME = None,
+    name: LAB = None,
 ) -> None:
     """Repair what has failed."""
     from ailb_gen.lab import faults
@@ -150,10 +157,89 @@ def _tell(verb: str, found: Sequence[CableFault]) -> None:
 
 
 def _settle(plan: LabPlan) -> None:
-    """Wait until sessions and routes have settled, and say how long that took."""
     from ailb_gen.lab.convergence import wait
 
     began = time.monotonic()
     missing = wait(plan, PATIENCE_S)
     typer.echo(f"settled after {time.monotonic() - began:.1f} s")
     echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))
+
+
+def traffic(
+    ecmp: Annotated[bool, typer.Option("--ecmp", help="Hash flows over all uplinks, as without colors.")] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="Send both ways and compare them.")] = False,
+    qps: Annotated[int, typer.Option(min=0, help="Queue pairs per pair of NICs; 0: one per address.")] = 0,
+    rate: Annotated[
+        float | None, typer.Option(help="Packets per second and queue pair; default: 1000, at most 40000 in all.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Packets per queue pair; default: those of one second.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Payload per packet in bytes.")] = 1024,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the source ports of --ecmp.")] = 1,
+    as_json: JSON = False,
+    name: LAB = None,
+) -> None:
+    """Send RoCE-like traffic, show what uplinks carry.
+
+    Every NIC sends to one of another leaf: UDP to port 4791, a flow per queue
+    pair. Shows the bytes of every uplink, loss and reordering.
+    """
+    from ailb_gen.lab.registry import enter, find
+    from ailb_gen.lab.traffic.flows import flows
+    from ailb_gen.lab.traffic.model import usual_load
+    from ailb_gen.lab.traffic.text import as_json as json_text
+    from ailb_gen.lab.traffic.text import report
+    from ailb_gen.network.read import network_of
+
+    # What is wrong with an option is said before the lab is looked for.
+    usual_load(1, rate, count, size)
+    # Read before the lab is entered: its /run is another.
+    network = network_of(Path(find(name).artifacts))
+    _, plan = enter(name)
+    ways = (PINNED, ECMP) if compare else (ECMP,) if ecmp else (PINNED,)
+    load = usual_load(len(flows(plan, network.hosts, qps)), rate, count, size)
+    results = {way: _measured(plan, network, load, qps, seed, way == ECMP) for way in ways}
+    show(json_text(results) if as_json else report(results, painter()))
+
+
+def _measured(plan: LabPlan, network: Network, load: TrafficLoad, qps: int, seed: int, hashed: bool) -> TrafficResult:
+    from ailb_gen.lab.traffic.ecmp import by_ecmp, ecmp
+    from ailb_gen.lab.traffic.flows import flows
+    from ailb_gen.lab.traffic.run import measure
+
+    chosen = flows(plan, network.hosts, qps, hashed, seed)
+    with ecmp(plan) if hashed else nullcontext():
+        return measure(plan, chosen, by_ecmp(load) if hashed else load)
+
+
+def capture(
+    device: LAB_DEVICE,
+    port: Annotated[str, typer.Argument(help="A port, an IRB or a NIC.", metavar="PORT")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The pcap file.", metavar="FILE")],
+    count: Annotated[int, typer.Option(min=0, help="Stop after this many packets; 0: no limit.")] = 0,
+    seconds: Annotated[float, typer.Option(min=0, help="Stop after this many seconds; 0: no limit.")] = 0.0,
+    name: LAB = None,
+) -> None:
+    """Write the packets of a port to a pcap file, until Ctrl-C."""
+    from ailb_gen.lab import capture as packets
+    from ailb_gen.lab.devices import link_of
+    from ailb_gen.lab.registry import enter
+
+    output = real(output)
+    if output.is_dir():
+        raise UsageError(f"{output}: this is a directory; name a file")
+    lab, plan = enter(name)
+    check_place("-o", output, [Path(lab.fabric), Path(lab.artifacts)])
+    link = link_of(plan, device, port)
+
+    def started() -> None:
+        typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)
+
+    try:
+        with output.open("wb") as file:
+            found = packets.capture(device, link, file, count, seconds, started)
+    except OSError as error:
+        raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
+    lost = f", {found.dropped} were too fast" if found.dropped else ""
+    typer.echo(f"{output}: {counted(found.packets, 'packet')}{lost}")

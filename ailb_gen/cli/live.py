@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
@@ -174,18 +174,10 @@ class ProgressBar:
         room = min(MOST_BAR, width - len(label) - len(end) - 1)
         if room < LEAST_BAR:
             return [(f"{label} ", None), (end, Style.DIM)]
-        full, empty = ("\u2501", "\u2501") if can_show("\u2501") and colored(sys.stderr) else ("=", "-")
+        solid = colored(sys.stderr) and "\u2501".encode(sys.stderr.encoding or "ascii", "ignore")
+        full, empty = ("\u2501", "\u2501") if solid else ("=", "-")
         filled = int(room * share)
         return [(f"{label} ", None), (full * filled, Style.PASS), (empty * (room - filled), Style.DIM), (end, None)]
-
-
-def can_show(text: str) -> bool:
-    """Return whether standard error can encode a text."""
-    try:
-        text.encode(sys.stderr.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def clock(began: float) -> str:
@@ -200,13 +192,16 @@ def _minutes(seconds: float) -> str:
 
 
 @contextmanager
+def _shown(line: Callable[[int], Sequence[Piece]]) -> Iterator[None]:
+    with Live(line) if wanted() else nullcontext():
+        yield
+
+
+@contextmanager
 def progress(what: str, total: int) -> Iterator[ProgressBar]:
     """Show progress on a terminal; in a pipe say nothing."""
     bar = ProgressBar(what, total)
-    if wanted():
-        with Live(bar.line):
-            yield bar
-    else:
+    with _shown(bar.line):
         yield bar
 
 
@@ -214,14 +209,7 @@ def progress(what: str, total: int) -> Iterator[ProgressBar]:
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal that something is being done, and for how long; gives what is called to name it anew."""
     bar = ProgressBar(what)
-
-    def line(width: int) -> list[Piece]:
-        return [(f"{bar.doing or what}  ", None), (clock(bar.began), Style.DIM)]
-
-    if wanted():
-        with Live(line):
-            yield bar.step
-    else:
+    with _shown(lambda width: [(f"{bar.doing or what}  ", None), (clock(bar.began), Style.DIM)]):
         yield bar.step
 
 
@@ -269,8 +257,5 @@ class Devices:
 def watching(wave: str) -> Iterator[Devices]:
     """Show on a terminal which device of a wave is at which step."""
     devices = Devices(wave)
-    if wanted():
-        with Live(devices.line):
-            yield devices
-    else:
+    with _shown(devices.line):
         yield devices

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from ailb_gen.api.connect import Connection
-from ailb_gen.cli import fleet
+from ailb_gen.cli import fleet, options
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import check_place, formats, targets
 from ailb_gen.cli.steady import steady
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @steady()
 def drift(
-    fabric: fleet.FABRIC,
-    artifacts: fleet.ARTIFACTS,
-    inventory: fleet.INVENTORY = None,
-    limit: fleet.LIMIT = None,
-    reports: fleet.REPORTS = None,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    accept_new_hostkeys: fleet.ACCEPT = False,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
+    inventory: options.INVENTORY = None,
+    limit: options.LIMIT = None,
+    reports: options.REPORTS = None,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    accept_new_hostkeys: options.ACCEPT = False,
 ) -> None:
-    """Compare what runs on the devices with what the files say.
+    """Compare the running configurations with the files.
 
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
@@ -43,21 +43,21 @@ def drift(
 
 @steady()
 def verify(
-    fabric: fleet.FABRIC,
-    artifacts: fleet.ARTIFACTS,
-    inventory: fleet.INVENTORY = None,
-    limit: fleet.LIMIT = None,
-    reports: fleet.REPORTS = None,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    accept_new_hostkeys: fleet.ACCEPT = False,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
+    inventory: options.INVENTORY = None,
+    limit: options.LIMIT = None,
+    reports: options.REPORTS = None,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    accept_new_hostkeys: options.ACCEPT = False,
 ) -> None:
     """Compare the state of the devices with the design.
 
-    Sessions, prefixes, colors, AIGP, MTUs and next hops must be what the files bring about, and the statements of load
-    balancing those of the files.
+    Sessions, prefixes, colors, AIGP, MTUs and next hops must follow from the files, and load-balancing statements must
+    match them.
 
-    Exit codes: 0 as designed, 1 not so or a device that cannot be asked, 2 bad input.
+    Exit codes: 0 as designed, 1 a deviation or a device that cannot be read, 2 bad input.
     """
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     _observe(place, limit, reports, Connection.verify)
@@ -85,17 +85,17 @@ def _observe(
 
 @steady()
 def collect(
-    fabric: fleet.FABRIC,
+    fabric: options.FABRIC,
     out: Annotated[Path, typer.Option("-o", "--out", help="The directory to write to.", metavar="DIR")],
-    inventory: fleet.INVENTORY = None,
-    limit: fleet.LIMIT = None,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    accept_new_hostkeys: fleet.ACCEPT = False,
+    inventory: options.INVENTORY = None,
+    limit: options.LIMIT = None,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    accept_new_hostkeys: options.ACCEPT = False,
 ) -> None:
-    """Collect what devices have, into files for validate.
+    """Collect configurations and state, for validate.
 
-    Writes configurations, state, and files of servers, without secrets.
+    Collects the files of servers, too; secrets are left out.
 
     Exit codes: 0 done, 2 bad input, 3 a device cannot be read, or the directory cannot be written.
     """

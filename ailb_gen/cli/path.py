@@ -10,7 +10,8 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo
-from ailb_gen.cli.routes import HERE, Artifacts, Failed, routes_of, warn_unsettled
+from ailb_gen.cli.options import FAILED, HERE, JSON, TREE
+from ailb_gen.cli.routes import routes_of, warn_unsettled
 from ailb_gen.errors import ExitCode
 from ailb_gen.paint import Style
 
@@ -36,9 +37,9 @@ def path(
     number: Annotated[
         int, typer.Option("--hash", min=0, help="Hash value that selects one of several next hops.", metavar="NUMBER")
     ] = 0,
-    artifacts: Artifacts = HERE,
-    fail: Failed = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    artifacts: TREE = HERE,
+    fail: FAILED = None,
+    as_json: JSON = False,
 ) -> None:
     """Follow the queue pairs of a connection, hop by hop.
 

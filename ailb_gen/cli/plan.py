@@ -1,4 +1,4 @@
-"""`ailb-gen plan`: look at the switches, show what a push would do, and write it down for approval."""
+"""`ailb-gen plan`: read the switches, show what a push would do, and write it down for approval."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli import fleet
+from ailb_gen.cli import fleet, options
 from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, echo_table, report
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.reports import check_place
+from ailb_gen.cli.reports import check_place, page_files, subject_of, write_page
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from ailb_gen.deploy.device_diff import Edit, ServerDiff, SwitchDiff
     from ailb_gen.deploy.impact import PushImpact
     from ailb_gen.deploy.planning import Plan
-
-MIN_PATHS = Annotated[
-    int, typer.Option("--min-paths", min=0, help="Keep this many paths between any two leaves while spines change.")
-]
-
 
 # As Terraform's -detailed-exitcode has it.
 CHANGES = 2
@@ -46,39 +41,37 @@ class Detailed(Parsed):
 
 @steady()
 def plan(
-    fabric: fleet.FABRIC,
-    artifacts: fleet.ARTIFACTS,
-    inventory: fleet.INVENTORY = None,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
+    inventory: options.INVENTORY = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Write the plan to a file for 'deploy --plan'.", metavar="FILE")
     ] = None,
-    limit: fleet.LIMIT = None,
-    min_paths: MIN_PATHS = 1,
-    driver: fleet.DRIVER = "napalm",
-    jobs: fleet.JOBS = 32,
-    accept_new_hostkeys: fleet.ACCEPT = False,
+    limit: options.LIMIT = None,
+    min_paths: options.MIN_PATHS = 1,
+    driver: options.DRIVER = "napalm",
+    jobs: options.JOBS = 32,
+    accept_new_hostkeys: options.ACCEPT = False,
     brief: Annotated[bool, typer.Option("--brief", help="Count statements instead of showing them.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    as_json: options.JSON = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 0 for no differences, 2 for differences, 1 for bad input.")
     ] = False,
-    allow_unverified: fleet.UNVERIFIED = False,
-    reports: fleet.PAGES = None,
+    allow_unverified: options.UNVERIFIED = False,
+    reports: options.PAGES = None,
 ) -> None:
     """Show what a push would change; change nothing.
 
     Lists every statement, the order of the waves, and what they touch.
 
-    Exit codes: 0 done, 2 bad input, 3 a device that is to be changed cannot be looked at. With --exit-code: 0 nothing
-    to do, 2 changes, or something besides the files that changes the fabric, 1 bad input, 3 as without --exit-code.
+    Exit codes: 0 done, 2 bad input, 3 a device that would change cannot be read. With --exit-code: 0 nothing to do, 2
+    changes or unmanaged statements that affect the fabric, 1 bad input, 3 as without --exit-code.
     """
-    from ailb_gen.cli.push_report import files_of
-
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
     try:
         if out is not None:
             check_place("-o", out, place.inputs)
-        pages = files_of(reports, [*place.inputs, out])
+        pages = page_files(reports, [*place.inputs, out])
         with place.connect(limit, fleet.trust(allow_unverified)) as connection:
             on = connection.context
             found, trouble = _plan(connection, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
@@ -123,8 +116,6 @@ def _plan(
     pages: Sequence[Path],
 ) -> tuple[Plan, str]:
     """Plan, show the plan, and write it to files if any are given; return what kept a page from being written."""
-    from ailb_gen.cli.push_report import subject_of, written
-
     found = connection.plan(min_paths=min_paths, side_by_side=bool(pages), progress=progress)
     if not found.changed and not as_json and out is None and not pages:
         _show_nothing_to_do(found)
@@ -141,19 +132,19 @@ def _plan(
     if out is not None:
         connection.write_plan(found, out, limit=limit, min_paths=min_paths, impact=impact)
     on = connection.context
-    trouble = written(pages, lambda: plan_page(subject_of(place, on, "plan"), found, impact)) if pages else ""
+    trouble = write_page(pages, lambda: plan_page(subject_of(place, on, "plan"), found, impact)) if pages else ""
     return found, trouble
 
 
 def _show_nothing_to_do(found: Plan) -> None:
     counted = f"{len(found.devices)} devices match their files"
     if found.errors:
-        typer.echo(f"{counted}; {len(found.errors)} could not be looked at.")
+        typer.echo(f"{counted}; {len(found.errors)} could not be read.")
     elif found.affected:
-        typer.echo(f"Nothing to push: {counted}. What {some(found.affected)} has besides its file changes the fabric:")
+        typer.echo(f"Nothing to push: {counted}. Unmanaged statements of {some(found.affected)} affect the fabric:")
     else:
         typer.echo(f"Nothing to do: {counted}.")
-    show_besides(found)
+    show_unmanaged(found)
 
 
 def show(found: Plan, impact: PushImpact, brief: bool) -> None:
@@ -166,7 +157,7 @@ def show(found: Plan, impact: PushImpact, brief: bool) -> None:
             echo((f"{name}:", Style.HEAD))
             echo_changes(f"  {line}" for line in _lines(look))
             typer.echo("")
-    show_besides(found)
+    show_unmanaged(found)
     show_changes(found)
     show_waves(found, impact)
     traffic = impact.traffic
@@ -228,8 +219,8 @@ def _holding(edit: Edit) -> str:
     return f" ({len(edit.held)} statements)" if len(edit.held) > 1 else ""
 
 
-def show_besides(found: Plan) -> None:
-    """Print what acts on switches besides their files, after this push as well, and what may shut out the next one."""
+def show_unmanaged(found: Plan) -> None:
+    """Print the unmanaged statements of switches that a push leaves alone, and what may shut out the next one."""
     for look in found.switches.values():
         if look.unmanaged or look.warnings:
             typer.echo("".join(f"{line}\n" for line in look.notices))

@@ -1,39 +1,26 @@
-"""`ailb-gen rib` and `ailb-gen fib`: the routes of a switch; the options that `path` and `draw` share with them."""
+"""`ailb-gen rib` and `ailb-gen fib`: the routes of a switch."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_table, warn
+from ailb_gen.cli.options import FAILED, HERE, JSON, TREE
 from ailb_gen.paint import Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.api.routes import Routes
     from ailb_gen.routing.rib import NextHop
     from ailb_gen.routing.rib import Path as RibPath
 
-Artifacts = Annotated[
-    Path,
-    typer.Option("-C", "--artifacts", help="The directory of generated files.", metavar="DIR", envvar="AILB_ARTIFACTS"),
-]
-Failed = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail",
-        help="Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable.",
-        metavar="LINK",
-        autocompletion=complete.device,
-    ),
-]
-HERE = Path()
 # More warnings are counted.
 LISTED = 3
 NO_ROUTE = "no route"
@@ -42,7 +29,6 @@ MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
 PROTOCOLS = {"direct": "[Direct/0]", "bgp": "[BGP/170]"}
 
 Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH", autocompletion=complete.switch)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def routes_of(artifacts: Path, failed: list[str] | None) -> Routes:
@@ -73,13 +59,13 @@ def warn_of(doubts: Iterable[str]) -> None:
 def rib(
     device: Device,
     prefix: Annotated[str | None, typer.Argument(help="A prefix or an address.", metavar="PREFIX")] = None,
-    artifacts: Artifacts = HERE,
-    fail: Failed = None,
-    as_json: AsJson = False,
+    artifacts: TREE = HERE,
+    fail: FAILED = None,
+    as_json: JSON = False,
 ) -> None:
-    """Show every path that a switch has of a prefix.
+    """Show every path of a switch to a prefix.
 
-    Attributes, and why a path is not used: * active, # multipath, - hidden.
+    With its attributes, and why it is not used: * active, # multipath, - hidden.
     """
     from ailb_gen.wording import counted
 
@@ -137,13 +123,13 @@ def _as_json(path: RibPath) -> dict[str, object]:
 def fib(
     device: Device,
     address: Annotated[str | None, typer.Argument(help="An address or a prefix.", metavar="ADDRESS")] = None,
-    artifacts: Artifacts = HERE,
-    fail: Failed = None,
-    as_json: AsJson = False,
+    artifacts: TREE = HERE,
+    fail: FAILED = None,
+    as_json: JSON = False,
 ) -> None:
     """Show the next hops of every prefix on a switch.
 
-    For an address only the longest prefix that holds it.
+    For an address, only the longest matching prefix.
     """
     routes = routes_of(artifacts, fail)
     found = routes.fib(device, address)

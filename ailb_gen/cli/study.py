@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import say, warn
-from ailb_gen.cli.fleet import PAGES
-from ailb_gen.cli.live import progress
-from ailb_gen.cli.simulate import EXECUTOR, HTML, PROCESSES, SEEDS, stoppable
+from ailb_gen.cli.console import say
+from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
+from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
+from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import UsageError
-from ailb_gen.signals import Signals
 
 NAME = Annotated[
     str | None,
     typer.Argument(help="Name of the study; --list shows all.", metavar="NAME", autocompletion=complete.study),
 ]
-FILE = Annotated[Path | None, typer.Argument(help="The file of 'what-if'.", metavar="FILE")]
+FILE = Annotated[Path | None, typer.Argument(help="The what-if file.", metavar="FILE")]
 OUT = Annotated[
     Path | None, typer.Option("-o", "--output", help="Directory for page, figures and finished points.", metavar="DIR")
 ]
@@ -50,37 +48,23 @@ def study(
     Exit codes: 0 done, whether claims hold or not, 2 bad input, 3 the environment failed, 130 interrupted (finished
     points are kept).
     """
-    from ailb_gen.api.inputs import check_executor
-    from ailb_gen.api.points import Execution
     from ailb_gen.api.study import run_study
-    from ailb_gen.cli.reports import check_place, targets, write_reports
     from ailb_gen.study.catalog import STUDIES
     from ailb_gen.wording import aligned
 
     if list_all:
         typer.echo("\n".join(aligned([("study", "what"), *((key, entry.text) for key, entry in STUDIES.items())])))
         return
-    check_executor(executor)
     if name is None:
         raise UsageError(f"which study? there are {', '.join(STUDIES)}")
     if out is not None:
         check_place("-o", out, [file])
-    where = targets(reports or [], [file, out], HTML)
-    signals = Signals()
-    report = run_study(
-        name,
-        file,
-        quick=quick,
-        seeds=seeds,
-        out=out,
-        charts=bool(where),
-        execution=Execution(executor, jobs, progress, warn, say, partial(stoppable, signals)),
-    )
-    with steady():
-        show(report.table(painter()))
-        write_reports(where, {"html": report.html})
-        if report.interrupted:
-            kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""
-            say(f"this study is partial{kept}")
-    if signals():
-        raise typer.Exit(128 + signals.numbers[0])
+    where = targets(reports or [], [file, out], PAGE_FORMATS)
+    with stoppable(executor, jobs) as execution:
+        report = run_study(name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), execution=execution)
+        with steady():
+            show(report.table(painter()))
+            write_reports(where, {"html": report.html})
+            if report.interrupted:
+                kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""
+                say(f"this study is partial{kept}")

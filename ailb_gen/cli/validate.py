@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.api.validate import FailOn
-from ailb_gen.cli import complete
+from ailb_gen.cli import options
 from ailb_gen.cli.console import warn
-from ailb_gen.cli.fleet import ARTIFACTS, FABRIC, REPORTS
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import formats, targets, write_reports
 from ailb_gen.cli.steady import steady
@@ -23,61 +21,33 @@ if TYPE_CHECKING:
     from ailb_gen.cli.reports import Target
     from ailb_gen.report.check_report import CheckReport
 
-CHECKS = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--checks",
-        help="Only these checks: IDs, globs or families; ! excludes.",
-        metavar="PATTERN",
-        autocompletion=complete.check,
-    ),
-]
-ABOUT = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        help="Only findings about these devices: names, globs or roles.",
-        metavar="PATTERN",
-        autocompletion=complete.limit,
-    ),
-]
-FAIL_ON = Annotated[FailOn, typer.Option("--fail-on", help="Lowest severity that exits with 1.")]
-WAIVERS = Annotated[Path | None, typer.Option("--waivers", help="File of accepted findings.", metavar="FILE")]
-ALL = Annotated[bool, typer.Option("--all", help="Show all findings in the table, with their consequences.")]
 YANG = Annotated[Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")]
-SEED = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is sampled.")]
-EXECUTOR = Annotated[str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")]
-PROCESSES = Annotated[int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")]
 BATFISH = Annotated[str | None, typer.Option("--batfish", help="Also use this Batfish service.", metavar="HOST[:PORT]")]
-BATFISH_S = Annotated[
-    int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each request to Batfish.")
-]
-
 FAILURES = Annotated[
     str | None,
     typer.Option(
         "--batfish-failures",
-        help="Failures that Batfish computes: all, or so many; default: as many as take a few minutes.",
+        help="Failures that Batfish computes: all, or a number; default: as many as take a few minutes.",
         metavar="all|N",
     ),
 ]
 
 
 def validate(
-    fabric: FABRIC,
-    artifacts: ARTIFACTS,
-    checks: CHECKS = None,
-    limit: ABOUT = None,
-    fail_on: FAIL_ON = "error",
-    waivers: WAIVERS = None,
-    reports: REPORTS = None,
-    everything: ALL = False,
+    fabric: options.FABRIC,
+    artifacts: options.ARTIFACTS,
+    checks: options.CHECKS = None,
+    limit: options.ABOUT = None,
+    fail_on: options.FAIL_ON = "error",
+    waivers: options.WAIVERS = None,
+    reports: options.REPORTS = None,
+    everything: options.ALL = False,
     yang: YANG = None,
-    seed: SEED = 1,
-    executor: EXECUTOR = "processes",
-    jobs: PROCESSES = None,
+    seed: options.SEED = 1,
+    executor: options.EXECUTOR = "processes",
+    jobs: options.PROCESSES = None,
     batfish: BATFISH = None,
-    batfish_timeout: BATFISH_S = 600,
+    batfish_timeout: options.BATFISH_S = 600,
     batfish_failures: FAILURES = None,
 ) -> None:
     """Check the files of a fabric against its intent.

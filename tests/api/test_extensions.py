@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.verbs import Told, run
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "examples" / "extension"
@@ -28,14 +29,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lab") / "out"
-    assert _run(None, "generate", str(FABRIC), "-o", str(folder)).returncode == 0
+    assert _run(None, "generate", str(FABRIC), "-o", str(folder))[0] == 0
     return folder
 
 
-def _run(site: Path | None, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": ":".join([*([str(site)] if site else []), str(ROOT)])}
-    command = [sys.executable, "-m", "ailb_gen", *words]
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+def _run(site: Path | None, *words: str) -> Told:
+    """Run the program with the distributions that are installed in a directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("acme_ailb", "broken")]:
+            patch.delitem(sys.modules, name)
+        if site is not None:
+            patch.syspath_prepend(site)
+        return run(*words)
 
 
 def _broken(tmp_path: Path, module: str, kind: str = "checks", value: str = "broken:CHECKS") -> Path:
@@ -49,55 +54,51 @@ def _broken(tmp_path: Path, module: str, kind: str = "checks", value: str = "bro
 
 
 def test_checks_are_listed_with_their_origin(site: Path) -> None:
-    shown = _run(site, "checks").stdout
+    shown = _run(site, "checks")[1]
     assert "ACME acme, from acme-ailb 1.0\n  ACME001  error    every switch has two spare ports\n" in shown
-    assert _run(site, "checks", "acme001").stdout.rstrip().endswith("From: acme-ailb 1.0")
+    assert _run(site, "checks", "acme001")[1].rstrip().endswith("From: acme-ailb 1.0")
 
 
 def test_a_check_runs_with_all_others_and_can_be_excluded(site: Path, tree: Path) -> None:
-    done = _run(site, "validate", str(FABRIC), str(tree), "--report", "json=-")
-    rows = {row["id"]: row for row in json.loads(done.stdout)["checks"]}
-    assert (done.returncode, rows["ACME001"]["status"], rows["ACME001"]["examined"]) == (0, "pass", 8)
+    code, out, _err = _run(site, "validate", str(FABRIC), str(tree), "--report", "json=-")
+    rows = {row["id"]: row for row in json.loads(out)["checks"]}
+    assert (code, rows["ACME001"]["status"], rows["ACME001"]["examined"]) == (0, "pass", 8)
     assert (rows["ACME001"]["family"], len(rows) > 90) == ("acme", True)
     less = _run(site, "validate", str(FABRIC), str(tree), "--checks", "!acme", "--report", "json=-")
-    assert "ACME001" not in less.stdout
+    assert "ACME001" not in less[1]
 
 
 def test_its_findings_are_reported_limited_and_waived(site: Path, tree: Path, tmp_path: Path) -> None:
-    strict = tmp_path / "site"
-    strict.mkdir()
-    for path in site.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            target = strict / path.relative_to(site)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
+    strict = shutil.copytree(site, tmp_path / "site", ignore=shutil.ignore_patterns("__pycache__"))
     module = strict / "acme_ailb" / "checks.py"
     module.write_text(module.read_text(encoding="utf-8").replace("MOST_PORTS, SPARE = 64", "MOST_PORTS, SPARE = 4"))
     words = ["validate", str(FABRIC), str(tree)]
-    done = _run(strict, *words, *(f"--report={kind}={tmp_path / kind}" for kind in ("md", "junit", "sarif", "html")))
-    assert (done.returncode, "ACME001" in done.stdout, "ports are left" in done.stdout) == (1, True, True)
+    code, out, _err = _run(
+        strict, *words, *(f"--report={kind}={tmp_path / kind}" for kind in ("md", "junit", "sarif", "html"))
+    )
+    assert (code, "ACME001" in out, "ports are left" in out) == (1, True, True)
     assert all("ACME001" in (tmp_path / kind).read_text(encoding="utf-8") for kind in ("md", "junit", "sarif", "html"))
     waivers = tmp_path / "waivers.yaml"
     waivers.write_text("- {id: ACME001, scope: '*', reason: agreed, expires: 2999-01-01}\n", encoding="utf-8")
-    assert _run(strict, *words, "--waivers", str(waivers)).returncode == 0
-    assert _run(strict, *words, "--limit", "gpu-s1-1").returncode == 0
+    assert _run(strict, *words, "--waivers", str(waivers))[0] == 0
+    assert _run(strict, *words, "--limit", "gpu-s1-1")[0] == 0
 
 
 def test_a_report_format(site: Path, tree: Path, tmp_path: Path) -> None:
     chat = tmp_path / "chat.txt"
-    done = _run(site, "validate", str(FABRIC), str(tree), "--report", f"acme-chat={chat}")
-    assert (done.returncode, chat.read_text(encoding="utf-8").startswith("✅ PASS: ")) == (0, True)
+    code, _out, _err = _run(site, "validate", str(FABRIC), str(tree), "--report", f"acme-chat={chat}")
+    assert (code, chat.read_text(encoding="utf-8").startswith("✅ PASS: ")) == (0, True)
     wrong = _run(site, "validate", str(FABRIC), str(tree), "--report", "acme-chta=x")
-    assert (wrong.returncode, "did you mean 'acme-chat'?" in wrong.stderr) == (2, True)
+    assert (wrong[0], "did you mean 'acme-chat'?" in wrong[2]) == (2, True)
 
 
 def test_an_export(site: Path, tmp_path: Path) -> None:
     fabric = tmp_path / "fabric.yaml"
     text = FABRIC.read_text(encoding="utf-8") + "management: {servers: 192.0.2.10/24}\n"
     fabric.write_text(text, encoding="utf-8")
-    done = _run(site, "export", "acme-hosts", str(fabric))
-    assert done.stdout.splitlines()[0].split()[1] == "gpu-s1-1", done.stderr
-    assert "acme-hosts     acme-ailb 1.0" in _run(site, "export", "--list").stdout
+    _code, out, err = _run(site, "export", "acme-hosts", str(fabric))
+    assert out.splitlines()[0].split()[1] == "gpu-s1-1", err
+    assert "acme-hosts     acme-ailb 1.0" in _run(site, "export", "--list")[1]
 
 
 RUN = """\
@@ -156,26 +157,26 @@ CHECKS = Check('AB001', 'a', 'b', 'c', 'd', run)
     ],
 )
 def test_a_broken_one_is_named_and_all_others_run(tree: Path, tmp_path: Path, module: str, reason: str) -> None:
-    done = _run(_broken(tmp_path / "x", module), "validate", str(FABRIC), str(tree))
-    assert done.returncode == 3
-    assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.checks {reason}" in done.stderr
-    assert "INCOMPLETE: no findings; 89 checks passed" in done.stdout
+    code, out, err = _run(_broken(tmp_path / "x", module), "validate", str(FABRIC), str(tree))
+    assert code == 3
+    assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.checks {reason}" in err
+    assert "INCOMPLETE: no findings; 89 checks passed" in out
 
 
 def test_what_it_prints_is_no_part_of_a_report(tree: Path, tmp_path: Path) -> None:
     site = _broken(tmp_path / "x", "print('imported')\n" + RUN.format("print('ran'); findings.look(CHECKS)"))
-    done = _run(site, "validate", str(FABRIC), str(tree), "--checks", "AB", "--report", "json")
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["verdict"]
-    assert done.stderr.startswith("imported\nran\n")
+    code, out, err = _run(site, "validate", str(FABRIC), str(tree), "--checks", "AB", "--report", "json")
+    assert code == 0
+    assert json.loads(out)["verdict"]
+    assert err.startswith("imported\nran\n")
 
 
 def test_a_check_of_a_broken_one_is_unknown_and_it_is_named(tree: Path, tmp_path: Path) -> None:
     site = _broken(tmp_path / "x", "import nothing_such\n")
-    done = _run(site, "validate", str(FABRIC), str(tree), "--checks", "AB")
-    assert done.returncode == 2
-    assert "no check is called 'AB'" in done.stderr
-    assert "broken-dist 2.0: its entry point 'broken' of ailb_gen.checks cannot be imported" in done.stderr
+    code, _, err = _run(site, "validate", str(FABRIC), str(tree), "--checks", "AB")
+    assert code == 2
+    assert "no check is called 'AB'" in err
+    assert "broken-dist 2.0: its entry point 'broken' of ailb_gen.checks cannot be imported" in err
 
 
 @pytest.mark.parametrize(
@@ -196,6 +197,8 @@ def test_a_check_of_a_broken_one_is_unknown_and_it_is_named(tree: Path, tmp_path
 def test_broken_formats_and_exports(
     tree: Path, tmp_path: Path, kind: str, words: list[str], module: str, reason: str
 ) -> None:
-    done = _run(_broken(tmp_path / "x", module, kind), *(str(tree) if word == "TREE" else word for word in words))
-    assert done.returncode == 3
-    assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.{kind} {reason}" in done.stderr
+    code, _out, err = _run(
+        _broken(tmp_path / "x", module, kind), *(str(tree) if word == "TREE" else word for word in words)
+    )
+    assert code == 3
+    assert f"broken-dist 2.0: its entry point 'broken' of ailb_gen.{kind} {reason}" in err

@@ -16,7 +16,6 @@ from ailb_gen.report.html.verdict_page import verdict_html
 from ailb_gen.report.verdict import judge
 from ailb_gen.sim import point, sweep
 from tests.cli import verbs
-from tests.cli.test_observe import by_hand
 from tests.cli.test_study import LAB
 from tests.conftest import EXAMPLES
 from tests.deploy.fabric import SPINES, generated, run, site
@@ -42,7 +41,7 @@ def pages_of_a_push(folder: Path) -> dict[str, Path]:
         codes.append(run(*tiny.words("rollback", *report["rollback"])).code)
         assert codes == [0, 0, 0, 0]
         assert tiny.deploy().code == 0
-        by_hand(tiny, SPINES[0], HAND)
+        verbs.by_hand(tiny, SPINES[0], HAND)
         assert [run(*tiny.place(verb), *report[verb]).code for verb in ("drift", "verify")] == [1, 1]
     return found
 

@@ -1,10 +1,13 @@
 """A fabric of emulated switches for the verbs that connect."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.checks.trees import GOLDEN
 from tests.cli.terminal import Shown, shown_by
 from tests.deploy.fabric import Generated, Site, generated, site
 from tests.forkserver import ForkServer
@@ -21,6 +24,33 @@ def tiny(tiny_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
     """The switches as they are before the change."""
     with site(tiny_fabric, tmp_path) as found:
         yield found
+
+
+@pytest.fixture
+def doubled(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], object]], None]:
+    """The plain engine in place of both; gives what lets a test act before each point, by its seed."""
+    from ailb_gen.sim import point, sweep  # noqa: PLC0415 - compiles
+    from tests.sim import double  # noqa: PLC0415
+
+    for level in point.ENGINES:
+        monkeypatch.setitem(point.ENGINES, level, double.NAME)
+    monkeypatch.setattr(sweep, "must_compile", lambda prepared: False)
+    plain = double.simulate
+
+    def before_each(act: Callable[[int], object]) -> None:
+        def simulate(*arguments: Any) -> object:
+            act(arguments[3])
+            return plain(*arguments[:5])
+
+        monkeypatch.setattr(double, "simulate", simulate)
+
+    return before_each
+
+
+@pytest.fixture
+def lab_copy(tmp_path: Path) -> Path:
+    """A copy of the lab's files, to be damaged."""
+    return Path(shutil.copytree(GOLDEN / "lab", tmp_path / "lab", symlinks=True))
 
 
 @pytest.fixture

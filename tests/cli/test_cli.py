@@ -1,397 +1,46 @@
-"""The command line: exit codes, messages, and what lands on disk."""
+"""The program: streams that are closed or full, signals, and what its start imports."""
 
-import json
 import os
-import pty
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.design.build import build
-from ailb_gen.intent.load import load
-from tests.conftest import EXAMPLES, ROOT, SMALL, Cli
+from tests.cli.verbs import program
+from tests.conftest import EXAMPLES, ROOT, Cli
+from tests.deploy.fabric import run
 from tests.render.test_golden import GOLDEN, snapshot
 
 JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
 
 
-@pytest.fixture
-def fabric(tmp_path: Path) -> Path:
-    path = tmp_path / "fabric.yaml"
-    path.write_text(SMALL, encoding="utf-8")
-    return path
-
-
-def test_generate_writes_the_golden_tree_and_a_summary(cli: Cli, tmp_path: Path) -> None:
-    code, out, err = cli("generate", JVD, "-o", "build/jvd")
-    assert (code, err) == (0, "")
-    assert snapshot(tmp_path / "build" / "jvd") == snapshot(GOLDEN / "jvd")
-    assert re.search(r"^leaves +16$", out, re.M) and re.search(r"^GPUs +32$", out, re.M)
-    assert re.search(r"^spine +4 +0 +0 +0$", out, re.M)
-    assert all(len(line) <= 80 for line in out.splitlines())
-
-
-def test_generate_warns_of_statements_that_validate_does_not_accept(cli: Cli, fabric: Path) -> None:
-    extra = (
-        "extra_config: |\n"
-        "  system { ntp { server 192.0.2.1; } processes { routing disable; } }\n"
-        "  routing-options { static { route fc00::/16 discard; } }\n"
-        "  groups { g { protocols { ospf3 { area 0 { interface all; } } } } }\n"
-        "  apply-groups g;\n"
-    )
-    fabric.write_text(f"{SMALL}{extra}", encoding="utf-8")
-    code, _, err = cli("generate", str(fabric), "-o", "out")
-    assert code == 0
-    warned = re.findall(r"warning\[not-modelled\]: extra_config: (.+?) is not modeled", err)
-    assert warned == [
-        "system processes routing disable",
-        "routing-options static route fc00::/16 discard",
-        "protocols ospf3 area 0 interface all",
-    ]
-    code, out, _ = cli("validate", str(fabric), "out", "--checks", "AILB209", "--report", "json")
-    assert code == 1
-    named = {
-        finding["message"].partition(" is not modeled")[0]
-        for check in json.loads(out)["checks"]
-        for finding in check["findings"]
-    }
-    assert named == set(warned)
-
-
-def test_check_is_a_gate(cli: Cli, fabric: Path, tmp_path: Path) -> None:
-    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--check")
-    assert code == 1
-    assert "new      switches/spine1.conf" in out.splitlines()
-    assert not (tmp_path / "out").exists()
-    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
-    assert cli("generate", "fabric.yaml", "-o", "out", "--check") == (0, "", "out: up to date\n")
-    fabric.write_text(SMALL + "bfd: {multiplier: 4}\n", encoding="utf-8")
-    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--check", "--diff")
-    assert code == 1
-    assert "-                multiplier 3;\n+                multiplier 4;\n" in out
-    assert "changed  switches/spine1.conf" in out.splitlines()
-    assert err == "out: 7 files differ; run without --check to write\n"
-
-
-def test_a_diff_only_shows(cli: Cli, fabric: Path, tmp_path: Path) -> None:
-    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--diff")
-    assert (code, err) == (0, "out: run without --diff to write this\n")
-    assert "+++ b/switches/spine1.conf" in out
-    assert [path.name for path in tmp_path.iterdir()] == ["fabric.yaml"]
-    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
-    assert cli("generate", "fabric.yaml", "-o", "out", "--diff") == (0, "", "out: up to date\n")
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")}
-    (tmp_path / ".out.ailb-new").mkdir()
-    fabric.write_text(SMALL + "bfd: {multiplier: 4}\n", encoding="utf-8")
-    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--diff", "--limit", "spine1")
-    assert code == 0
-    assert "-                multiplier 3;\n+                multiplier 4;\n" in out
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")} == before
-    # What a killed run has left is the business of the next one that writes.
-    assert (tmp_path / ".out.ailb-new").is_dir()
-
-
-@pytest.mark.long
-def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path) -> None:
-    assert cli("generate", "fabric.yaml", "-o", "out")[0] == 0
-    before = snapshot(tmp_path / "out")
-    (tmp_path / "other.yaml").write_text(SMALL.replace("name: small", "name: other"), encoding="utf-8")
-    for more in ((), ("--limit", "spine1"), ("--json",)):
-        code, out, err = cli("generate", "other.yaml", "-o", "out", *more)
-        assert (code, out) == (3, "")
-        assert "the directory holds the fabric 'small', and 'other' would take its place; choose another -o" in err
-    assert snapshot(tmp_path / "out") == before
-    assert cli("generate", "other.yaml", "-o", "out", "--check")[0] == 1
-    assert cli("generate", "other.yaml", "-o", "out", "--replace-fabric")[0] == 0
-    assert cli("generate", "other.yaml", "-o", "out", "--check")[0] == 0
-
-
-@pytest.mark.long
-def test_existing_links_that_get_another_color_are_told_before_anything_is_written(
-    cli: Cli, fabric: Path, tmp_path: Path
-) -> None:
-    fabric.write_text(SMALL + "links_per_spine: 2\n", encoding="utf-8")
-    assert cli("generate", "fabric.yaml", "-o", "out")[::2] == (0, "")
-    before = snapshot(tmp_path / "out")
-    topology = (tmp_path / "out/topology.json").read_bytes()
-    fabric.write_text(SMALL.replace("spines: 2", "spines: 4") + "links_per_spine: 2\n", encoding="utf-8")
-    told = "warning[links-recolored]: colors: 8 of 16 existing links get another color than in out"
-    for more in (("--diff",), ("--check",), ("--check", "--limit", "spine1")):
-        assert told in cli("generate", "fabric.yaml", "-o", "out", *more)[2]
-    assert snapshot(tmp_path / "out") == before
-    # What cannot be compared is told, and neither another fabric nor a first tree is compared.
-    (tmp_path / "out/topology.json").write_text("{}", encoding="utf-8")
-    _, _, err = cli("generate", "fabric.yaml", "-o", "out", "--check")
-    assert "cannot compare the colors of existing links: out: topology.json is missing or was edited" in err
-    fabric.write_text(fabric.read_text(encoding="utf-8").replace("small", "other"), encoding="utf-8")
-    assert "links-recolored" not in cli("generate", "fabric.yaml", "-o", "out", "--check")[2]
-    (tmp_path / "out/topology.json").write_bytes(topology)
-    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--replace-fabric", "--json")
-    assert (code, told in err, [told in text for text in json.loads(out)["warnings"]]) == (0, True, [True])
-    assert "links-recolored" not in cli("generate", "fabric.yaml", "-o", "out")[2]
-
-
-def test_json_says_what_happened(cli: Cli, fabric: Path) -> None:
-    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--limit", "spine1,server-001")
-    body = json.loads(out)
-    assert code == 0
-    assert body["fabric"] == "small" and body["written"] is True and body["unchanged"] == 0
-    assert "switches/spine1.conf" in body["new"] and "servers/server-001" in body["new"]
-    assert not any(path.startswith("switches/stripe") for path in body["new"])
-
-
-def test_set_format(cli: Cli, fabric: Path, tmp_path: Path) -> None:
-    assert cli("generate", "fabric.yaml", "-o", "out", "--format", "set")[0] == 0
-    lines = (tmp_path / "out/switches/stripe1-leaf1.set").read_text(encoding="utf-8").splitlines()
-    assert "set protocols bgp fabric-advertise route fc00:1:1:1::/64 backup-color all-colors" in lines
-
-
-def test_jobs_give_the_same_tree(cli: Cli, tmp_path: Path) -> None:
-    assert cli("generate", JVD, "-o", "two", "-j", "2")[0] == 0
-    assert snapshot(tmp_path / "two") == snapshot(GOLDEN / "jvd")
-
-
-@pytest.mark.parametrize("limit", ["leaf", "leaves", "stripe1-*", "stripe1-leaf1,stripe1-leaf2", "switches"])
-def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
-    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--limit", limit)
-    names = {Path(path).stem for path in json.loads(out)["new"] if path.startswith("switches/")}
-    assert code == 0
-    assert {"stripe1-leaf1", "stripe1-leaf2"} <= names
-    assert ("spine1" in names) == (limit == "switches")
-    assert ("stripe2-leaf1" in names) == (limit in ("leaf", "leaves", "switches"))
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (
-            ("generate", "nothing.yaml", "-o", "out"),
-            2,
-            "nothing.yaml: there is no such file; 'ailb-gen init' writes one",
-        ),
-        (("generate", ".", "-o", "out"), 2, "this is a directory; name the fabric file"),
-        (("generate", "fabric.yaml", "-o", "."), 3, "must not be, or hold, the current directory"),
-        (("generate", "fabric.yaml", "-o", "fabric.yaml"), 3, "the output must be a directory, this is a file"),
-        (("generate", "fabric.yaml", "-o", "o", "--limit", "spin1"), 2, "did you mean 'spine1'?"),
-        (("generate", "fabric.yaml", "-o", "o", "--templates", "none"), 2, "--templates must name a folder"),
-        (("generate", "fabric.yaml", "-o", "o", "--templates", "none", "-j", "2"), 2, "--templates must name a folder"),
-        (
-            ("generate", "fabric.yaml", "-o", "o", "--templates", "."),
-            2,
-            "has the name of a shipped one, such as",
-        ),
-        (
-            ("generate", "loop.yaml", "-o", "out"),
-            2,
-            "this symbolic link to loop.yaml leads to no file",
-        ),
-        (("init", "loop.yaml"), 3, "loop.yaml: cannot write the file: Too many levels of symbolic links"),
-        (("generate", "fabric.yaml", "-o", "o", "--limit", ""), 2, "--limit: an empty pattern"),
-        (("generate", "fabric.yaml", "-o", "o", "--limit", "spine1,"), 2, "--limit: an empty pattern"),
-        (("generate", "x" * 300, "-o", "o"), 2, "not a usable file name"),
-        (("generate", "fabric.yaml", "-o", "x" * 300), 3, "not a usable output directory"),
-        (
-            ("explain", "fabric.yaml", "zzz"),
-            2,
-            "it has 10: stripe1-leaf1, stripe1-leaf2,",
-        ),
-        (("generate", "fabric.yaml", "-o", "o", "--format", "xml"), 2, "Invalid value for '--format'"),
-        (("generate", "fabric.yaml"), 2, "Missing option '-o'"),
-        (("explain", "fabric.yaml", "stripe1-leaf9"), 2, "did you mean 'stripe1-leaf2'?"),
-        (("nonsense",), 2, "No such command 'nonsense'"),
-    ],
-)
-def test_wrong_arguments(
-    cli: Cli, fabric: Path, tmp_path: Path, words: tuple[str, ...], code: int, message: str
-) -> None:
-    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
-    got, out, err = cli(*words)
-    assert got == code, err
-    assert message in " ".join(err.split())
-    assert "Traceback" not in err
-    assert out == ""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric.yaml", "loop.yaml"]
-
-
-def test_bad_input_prints_every_error_and_writes_nothing(cli: Cli, fabric: Path, tmp_path: Path) -> None:
-    fabric.write_text("name: a b\nstripez: 2\nspines: 0\n", encoding="utf-8")
-    code, out, err = cli("generate", "fabric.yaml", "-o", "out")
-    assert (code, out) == (2, "")
-    lines = err.splitlines()
-    assert [line.split(" ")[0] for line in lines[:-1]] == [
-        "fabric.yaml:1:1:",
-        "fabric.yaml:1:1:",
-        "fabric.yaml:2:1:",
-        "fabric.yaml:3:1:",
-    ]
-    assert lines[-1] == "4 errors"
-    assert not (tmp_path / "out").exists()
-
-
-def test_warnings_go_to_standard_error_and_do_not_stop(cli: Cli, fabric: Path, tmp_path: Path) -> None:
-    fabric.write_text(SMALL + "host_ports: {speed: 800g}\n", encoding="utf-8")
-    code, _, err = cli("generate", "fabric.yaml", "-o", "out")
-    assert code == 0
-    assert err.startswith("fabric.yaml:1:1: warning[oversubscribed]: uplinks: ")
-    assert (tmp_path / "out").is_dir()
-
-
-def test_an_unwritable_place_is_told(cli: Cli, fabric: Path) -> None:
-    code, _, err = cli("generate", "fabric.yaml", "-o", "/proc/ailb/out")
-    assert code == 3
-    assert "cannot write the output" in err
-
-
-def test_explain_shows_the_tables_of_the_guide(cli: Cli) -> None:
-    code, out, _ = cli("explain", JVD, "stripe2-leaf5")
-    assert code == 0
-    assert re.search(r"^irb\.14 +14 +3 +fc00:2:5:3::/64 +fc00:2:5:3::1 +red +all-colors +gpu4_eth$", out, re.M)
-    assert re.search(r"^fabric-blue +blue +color:0:2 +4200000002 +et-0/0/1:0\.0$", out, re.M)
-    code, out, _ = cli("explain", JVD, "h100-01")
-    assert re.search(r"^gpu7_eth +10031 +gpu7_subnet4 +fc00:1:8:4::/64 +fc00:1:8:4::1 +10031 +orange$", out, re.M)
-    assert "NCCL_IB_QPS_PER_CONNECTION  4" in out
-    code, out, _ = cli("explain", JVD, "spine3")
-    assert "Links to leaves" in out
-
-
-def test_explain_as_json(cli: Cli) -> None:
-    code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "a-gpu1", "--json")
-    body = json.loads(out)
-    assert code == 0
-    assert body["SLAAC addresses"][0] == {"INTERFACE": "eth0_gpu", "ADDRESS": "fd12:3456:789a:1041:a288:c2ff:fe01:100"}
-    code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "core-a", "--json")
-    assert {"what": "management", "value": "192.0.2.1/24 on re0:mgmt-0"} in json.loads(out)["core-a"]
-    assert {"what": "loopback", "value": "fd00:9::1"} in json.loads(out)["core-a"]
-
-
-def test_schema_is_json(cli: Cli) -> None:
-    code, out, _ = cli("schema")
-    assert code == 0
-    assert out == (ROOT / "docs" / "fabric.schema.json").read_text(encoding="utf-8")
-
-
-def test_init_writes_a_file_that_generates(cli: Cli, tmp_path: Path) -> None:
-    code, out, err = cli("init", "new/fabric.yaml", "--name", "pod7", "--spines", "6", "--servers", "8", "--links", "4")
-    assert (code, err) == (0, "")
-    assert out == "new/fabric.yaml: written; next: ailb-gen generate new/fabric.yaml -o build/pod7\n"
-    design, warnings = build(load(tmp_path / "new" / "fabric.yaml"))
-    assert (design.name, len(design.spines), len(design.colors), len(design.servers)) == ("pod7", 6, 24, 16)
-    assert not warnings
-    code, _, err = cli("init", "new/fabric.yaml")
-    assert code == 2
-    assert "--force overwrites it" in err
-    assert cli("init", "new/fabric.yaml", "--force")[0] == 0
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--platform", "generic", "--spines", "20"),
-        ("--stripes", "16"),
-        ("--spines", "32", "--stripes", "8"),
-        ("--platform", "qfx5130-32cd", "--spines", "16", "--stripes", "4", "--servers", "16"),
-    ],
-)
-def test_init_lays_out_ports_that_fit(cli: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
-    code, _, err = cli("init", *words)
-    assert (code, err) == (0, "")
-    build(load(tmp_path / "fabric.yaml"))
-
-
-@pytest.mark.parametrize("name", ['a"b', "x # y", "a\\b", "null", "[a]"])
-def test_init_quotes_what_it_is_told(cli: Cli, tmp_path: Path, name: str) -> None:
-    code, _, err = cli("init", "--name", name)
-    assert (code == 0) == (name == "null"), err
-    assert (tmp_path / "fabric.yaml").exists() == (name == "null")
-    assert name == "null" or "is not a usable name" in err
-
-
-def test_init_writes_nothing_unusable(cli: Cli, tmp_path: Path) -> None:
-    code, _, err = cli("init", "--name", "bad name", "--pool", "10.0.0.0/8")
-    assert code == 2
-    assert "bad name" in err and "IPv6" in err
-    assert not (tmp_path / "fabric.yaml").exists()
-
-
-def run_into(stdout: int, cwd: Path, *words: str) -> tuple[int, str]:
-    """Run a command with its standard output on a descriptor; returns exit code and stderr."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "ailb_gen", *words]
-    done = subprocess.run(command, cwd=cwd, env=env, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stderr
-
-
-def terminal(tmp_path: Path, *words: str, answers: str = "") -> str:
-    """Run a command on a pseudo-terminal of 80 columns; returns what a person sees."""
-    parent, child = pty.openpty()
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "ailb_gen", *words], cwd=tmp_path, env=env, stdin=child, stdout=child, stderr=child
-    ) as process:
-        os.close(child)
-        os.write(parent, answers.encode())
-        seen = b""
-        while True:
-            try:
-                chunk = os.read(parent, 4096)
-            except OSError:
-                break
-            if not chunk:
-                break
-            seen += chunk
-        assert process.wait(timeout=60) == 0, seen
-    os.close(parent)
-    return seen.decode()
-
-
-def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
-    seen = terminal(tmp_path, "init", "--rails", "2", answers="asked\n" + "\n" * 6)
-    assert "Name of the fabric" in seen
-    assert "Rails" not in seen
-    assert load(tmp_path / "fabric.yaml").fabric.name == "asked"
-
-
-def test_init_refuses_an_answer_before_it_asks_the_next(tmp_path: Path) -> None:
-    answers = "bad name\nfine\nqfx9999\ngeneric\n0\n" + "\n" * 9
-    seen = terminal(tmp_path, "init", answers=answers)
-    places = [
-        seen.index(text) for text in ("'bad name' is not a usable name", "Platform [", "'qfx9999'", "between 1 and")
-    ]
-    assert places == sorted(places)
-    fabric = load(tmp_path / "fabric.yaml").fabric
-    assert (fabric.name, fabric.platform.leaf, len(fabric.stripes)) == ("fine", "generic", 2)
-
-
-def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, cli: Cli) -> None:
-    assert "rendering" in terminal(tmp_path, "generate", JVD, "-o", "out")
-    assert "rendering" not in "".join(cli("generate", JVD, "-o", "again")[1:])
-
-
-def test_json_and_diff_together_stay_json(cli: Cli, fabric: Path) -> None:
-    code, out, _ = cli("generate", "fabric.yaml", "-o", "out", "--json", "--diff", "--limit", "spine1")
-    assert code == 0
-    assert "+++ b/switches/spine1.conf" in json.loads(out)["diff"]
-
-
 @pytest.mark.parametrize("words", [("generate", JVD, "-o", "out"), ("explain", JVD, "spine1"), ("schema",)])
 def test_a_full_standard_output_is_told(tmp_path: Path, words: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
-        told = run_into(full.fileno(), tmp_path, *words)
-    assert told == (3, "ailb-gen: standard output: No space left on device\n")
+        done = program(*words, cwd=tmp_path, stdout=full)
+    assert (done.returncode, done.stderr) == (3, "ailb-gen: standard output: No space left on device\n")
 
 
-def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_may_go_away(tmp_path: Path) -> None:
+    """As `head` does: that is no error, and what was asked for is done."""
     reader, writer = os.pipe()
     os.close(reader)
-    for words in (("schema",), ("generate", JVD, "-o", "out")):
-        assert run_into(writer, tmp_path, *words) == (0, "")
+    tree = str(GOLDEN / "jvd")
+    for words in (
+        ("schema",),
+        ("rib", "spine1", "-C", tree),
+        ("path", "h100-01", "h100-04", "-C", tree),
+        ("generate", JVD, "-o", "out"),
+    ):
+        done = program(*words, cwd=tmp_path, stdout=writer)
+        assert (done.returncode, done.stderr) == (0, ""), words
     os.close(writer)
-    assert snapshot(tmp_path / "out") == snapshot(GOLDEN / "jvd"), "what was asked for is done, read or not"
+    assert snapshot(tmp_path / "out") == snapshot(GOLDEN / "jvd")
 
 
 def test_interrupt_leaves_with_130(tmp_path: Path) -> None:
@@ -400,55 +49,33 @@ def test_interrupt_leaves_with_130(tmp_path: Path) -> None:
         "def stop(path): raise KeyboardInterrupt\n"
         f"l.load = stop\nimport sys; sys.argv = ['ailb-gen', 'explain', {JVD!r}, 'spine1']; c.main()"
     )
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stderr) == (130, "ailb-gen: interrupted\n")
 
 
-@pytest.mark.long
-def test_sigterm_ends_the_workers_too(tmp_path: Path) -> None:
-    frontier = str(EXAMPLES / "frontier" / "fabric.yaml")
-    words = [sys.executable, "-m", "ailb_gen", "generate", frontier, "-o", "out", "-j", "2"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE) as process:
-            time.sleep(1.5)
-            process.send_signal(number)
-            assert process.stdout is not None
-            # The pipe closes when the last worker has let go of it; a worker left behind would hold it for ever.
-            process.stdout.read()
+def in_shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    command = f"{sys.executable} -m ailb_gen {line}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("words", [f"generate {JVD} -o out", "schema", f"explain {JVD} spine1", "--help"])
 def test_a_closed_standard_output_is_told(tmp_path: Path, words: str) -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m ailb_gen {words} >&-",
-        check=False,
-        shell=True,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 3
-    assert done.stderr == "ailb-gen: standard output: Bad file descriptor\n"
+    done = in_shell(tmp_path, f"{words} >&-")
+    assert (done.returncode, done.stderr) == (3, "ailb-gen: standard output: Bad file descriptor\n")
 
 
 def test_closed_and_full_standard_error_keep_the_exit_code(tmp_path: Path) -> None:
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for words, code in ((f"generate {JVD} -o out 2>&-", 0), ("generate missing.yaml -o q 2>/dev/full", 2)):
-        command = f"{sys.executable} -m ailb_gen {words}"
-        assert subprocess.run(command, shell=True, cwd=tmp_path, env=env, check=False).returncode == code
+    assert in_shell(tmp_path, f"generate {JVD} -o out 2>&-").returncode == 0
+    assert in_shell(tmp_path, "generate missing.yaml -o q 2>/dev/full").returncode == 2
     assert (tmp_path / "out" / "manifest.json").is_file()
 
 
 def test_help_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, ailb_gen.cli\n"
-        "heavy = {'jinja2', 'pydantic', 'yaml', 'netaddr', 'rich', 'concurrent.futures'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    code = "import sys, ailb_gen.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    heavy = {"jinja2", "pydantic", "yaml", "netaddr", "rich", "concurrent.futures", "numba", "pyarrow", "numpy"}
+    assert not heavy & set(done.stdout.split())
 
 
 def test_help_and_version(cli: Cli) -> None:
@@ -458,3 +85,120 @@ def test_help_and_version(cli: Cli) -> None:
         assert re.search(rf"^  {verb} ", out, re.M)
         assert cli(verb, "--help")[0] == 0
     assert cli("--version") == (0, "ailb-gen 0.1.0\n", "")
+
+
+# Enough switches for worker processes, and enough work to be caught in.
+LARGE = """\
+name: large
+platform: generic
+stripes: 20
+rails: 4
+spines: 16
+servers: 2
+"""
+WORKERS = 2
+# The verb itself, the server of forks, and what multiprocessing starts to clean up after it.
+OTHERS = 3
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("large")
+    (folder / "fabric.yaml").write_text(LARGE, encoding="utf-8")
+    subprocess.run(command("generate", "fabric.yaml", "-o", "out", "-j", "1"), cwd=folder, check=True, env=ENVIRONMENT)
+    return folder
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "ailb_gen", *words]
+
+
+def members(session: int) -> Iterator[tuple[int, float]]:
+    """Give the processes of a session that still run, with the seconds of processor time that they had."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(stat[3]) == session and stat[0] not in "ZX":
+                yield int(entry.name), (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.02)
+
+
+def started(large: Path, *words: str) -> subprocess.Popen[str]:
+    line = command("validate", "fabric.yaml", "out", *words)
+    return subprocess.Popen(
+        line,
+        cwd=large,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def working(process: subprocess.Popen[str], many: bool) -> bool:
+    """Tell whether the verb is at work: all workers have been busy, or it itself for long enough to have begun."""
+    assert process.poll() is None, process.communicate()
+    found = dict(members(process.pid))
+    if not many:
+        return found.get(process.pid, 0) > 1.5
+    return sum(used > 0.05 for used in found.values()) >= WORKERS + 1 and len(found) >= WORKERS + OTHERS
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
+@pytest.mark.parametrize("group", [True, False], ids=["group", "alone"])
+def test_a_signal_ends_validate(large: Path, executor: str, number: signal.Signals, group: bool) -> None:
+    process = started(large, "--executor", executor, "-j", str(WORKERS))
+    try:
+        wait_for(lambda: working(process, executor == "processes"))
+        (os.killpg if group else os.kill)(process.pid, number)
+        out, errors = process.communicate(timeout=100)
+        assert process.returncode == 128 + number
+        assert out == ""
+        assert errors.startswith("ailb-gen: ") and errors.count("\n") == 1, errors
+        wait_for(lambda: not list(members(process.pid)))
+    finally:
+        for pid, _ in members(process.pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_workers_do_not_outlive_a_verb_that_is_killed(large: Path) -> None:
+    process = started(large, "-j", str(WORKERS))
+    wait_for(lambda: working(process, many=True))
+    os.kill(process.pid, signal.SIGKILL)
+    # Workers have the pipes, too: there is an end of them only when no worker is left.
+    process.communicate(timeout=100)
+    wait_for(lambda: not list(members(process.pid)))
+
+
+@pytest.mark.parametrize(
+    "when", ["os.fsync", "ailb_gen.report.html.verdict_page.verdict_html"], ids=["written", "made"]
+)
+def test_ctrl_c_while_a_page_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, when: str) -> None:
+    """One line, and the page that was there stays, with nothing beside it."""
+
+    def interrupt(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    page = tmp_path / "page.html"
+    page.write_text("the one before")
+    monkeypatch.setattr(when, interrupt)
+    lab = (str(ROOT / "examples/lab/fabric.yaml"), str(ROOT / "tests/golden/lab"))
+    done = run("validate", *lab, "--checks", "roce", "--report", f"html={page}")
+    assert (done.code, done.out, done.err) == (130, "", "ailb-gen: interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert page.read_text() == "the one before"

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,36 +20,33 @@ from ailb_gen.forwarding.patterns import PATTERNS
 from ailb_gen.intent.platforms import shipped_names
 from ailb_gen.picture.view import ARGUMENTS
 from ailb_gen.report.check_report import FORMATS
+from tests.cli.verbs import program
 from tests.conftest import ROOT, need_tool
+from tests.forkserver import ForkServer
 
 GOLDEN = ROOT / "tests/golden"
 
 LAB = str(GOLDEN / "lab")
 FABRIC = str(ROOT / "examples/lab/fabric.yaml")
 SPINES = [f"spine{n}" for n in range(1, 5)]
-# As the installed program does: the name decides which variable it is asked by.
-MAIN = "import sys; sys.argv = ['ailb-gen']; from ailb_gen.cli import main; main()"
 SHELLS = ("bash", "zsh", "fish")
+# What is offered for a command line that ends at the cursor, in a directory.
+Asked = Callable[..., list[str]]
 
 
-def asked(folder: Path, line: str, shell: str = "fish", **more: str) -> list[str]:
-    """Return what is offered for a command line that ends at the cursor."""
-    words = line.split(" ")
-    environment = {
-        "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)},
-        "zsh": {"_TYPER_COMPLETE_ARGS": line},
-        "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
-    }[shell]
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "_AILB_GEN_COMPLETE": f"complete_{shell}", **environment, **more},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    return [line for line in done.stdout.splitlines() if line]
+@pytest.fixture
+def asked(tmp_path: Path, fork_server: ForkServer) -> Asked:
+    def ask(line: str, shell: str = "fish", **more: str) -> list[str]:
+        environment = {
+            "bash": {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))},
+            "zsh": {"_TYPER_COMPLETE_ARGS": line},
+            "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+        }[shell] | {"_AILB_GEN_COMPLETE": f"complete_{shell}"}
+        code, out, err = fork_server.run([], tmp_path, "", {**os.environ, **environment, **more})
+        assert (code, err) == (0, "")
+        return [line for line in out.splitlines() if line]
+
+    return ask
 
 
 @pytest.mark.parametrize(
@@ -80,30 +78,30 @@ def asked(folder: Path, line: str, shell: str = "fish", **more: str) -> list[str
         ("ailb-gen lab fail --lab other gpu", []),
     ],
 )
-def test_what_is_offered(tmp_path: Path, line: str, some: list[str]) -> None:
+def test_what_is_offered(tmp_path: Path, asked: Asked, line: str, some: list[str]) -> None:
     for run in ("0001-a", "0002-b"):
         (tmp_path / "runs" / run).mkdir(parents=True)
         (tmp_path / "runs" / run / "log.jsonl").touch()
     home = tmp_path / "state/ailb-gen/labs/mylab"
     home.mkdir(parents=True)
     (home / "lab.json").write_text(json.dumps({"pid": 1, "lab": {"artifacts": LAB}}))
-    found = asked(tmp_path, line, XDG_STATE_HOME=str(tmp_path / "state"))
+    found = asked(line, XDG_STATE_HOME=str(tmp_path / "state"))
     assert [word.split("\t")[0] for word in found] == some
 
 
-def test_devices_of_a_fabric_file_come_from_what_was_generated_for_it(tmp_path: Path) -> None:
+def test_devices_of_a_fabric_file_come_from_what_was_generated_for_it(tmp_path: Path, asked: Asked) -> None:
     (tmp_path / "fabric.yaml").write_text("name: 'lab'  # ours\n")
     (tmp_path / "build").mkdir()
     (tmp_path / "build/mine").symlink_to(LAB)
     (tmp_path / "build/jvd").symlink_to(GOLDEN / "jvd")
-    assert asked(tmp_path, "ailb-gen explain fabric.yaml stripe1-l") == ["stripe1-leaf1", "stripe1-leaf2"]
-    assert asked(tmp_path, "ailb-gen explain fabric.yaml stripe1-l", "bash") == ["stripe1-leaf1", "stripe1-leaf2"]
-    assert asked(tmp_path, "ailb-gen explain nothing.yaml stripe1-l") == []
+    assert asked("ailb-gen explain fabric.yaml stripe1-l") == ["stripe1-leaf1", "stripe1-leaf2"]
+    assert asked("ailb-gen explain fabric.yaml stripe1-l", "bash") == ["stripe1-leaf1", "stripe1-leaf2"]
+    assert asked("ailb-gen explain nothing.yaml stripe1-l") == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_is_answered(tmp_path: Path, shell: str) -> None:
-    assert "spine4" in "".join(asked(tmp_path, f"ailb-gen rib -C {LAB} spine", shell))
+def test_every_shell_is_answered(asked: Asked, shell: str) -> None:
+    assert "spine4" in "".join(asked(f"ailb-gen rib -C {LAB} spine", shell))
 
 
 def test_lists_are_those_of_the_program() -> None:
@@ -129,15 +127,12 @@ def test_little_is_imported(tmp_path: Path, words: str) -> None:
     line = f"ailb-gen {words.format(lab=LAB)}"
     environment = {"_AILB_GEN_COMPLETE": "complete_bash", "COMP_WORDS": line}
     environment["COMP_CWORD"] = str(len(line.split(" ")) - 1)
-    code = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {MAIN}"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
+    code = (
+        "import atexit, sys, ailb_gen.cli as c; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); c.main()"
     )
+    environment |= {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     heavy = {"numpy", "yaml", "jinja2", "nornir", "numba", "pandas", "ncclient", "ailb_gen.checks.catalogue"}
     assert not heavy & set(done.stderr.split())
 
@@ -146,12 +141,5 @@ def test_little_is_imported(tmp_path: Path, words: str) -> None:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_is_read_by_it(shell: str) -> None:
     need_tool(shell)
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN],
-        cwd=ROOT,
-        env={**os.environ, "_AILB_GEN_COMPLETE": f"source_{shell}", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = program(env={"_AILB_GEN_COMPLETE": f"source_{shell}"})
     subprocess.run([shell, "-n"], input=done.stdout, text=True, check=True)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 import termios
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-import ailb_gen.cli
 from ailb_gen.cli.console import wrapped
-from tests.conftest import ROOT
+from tests.cli.verbs import program
 
 LONG = "ailb-gen: 3 devices, a, b, c: connect: no answer in time; is the management network up, is the device busy?"
 
@@ -49,9 +45,7 @@ def test_long_words_stay_whole(word: str) -> None:
 
 def said(stderr: int) -> None:
     """Have the program refuse a file with a long name, its errors going to a descriptor."""
-    words = [sys.executable, "-m", "ailb_gen", "explain", "no/such/folder/of/a/fabric/fabric.yaml", "leaf1"]
-    env = {**os.environ, "NO_COLOR": "1"}
-    subprocess.run(words, cwd=ROOT, env=env, stderr=stderr, stdout=subprocess.DEVNULL, check=False)
+    program("explain", "no/such/folder/of/a/fabric/fabric.yaml", "leaf1", env={"NO_COLOR": "1"}, stderr=stderr)
 
 
 def test_on_a_terminal_alone(tmp_path: Path) -> None:
@@ -68,12 +62,3 @@ def test_on_a_terminal_alone(tmp_path: Path) -> None:
     with (tmp_path / "err").open("w") as file:
         said(file.fileno())
     assert (tmp_path / "err").read_text() == f"{line}\n"
-
-
-@pytest.mark.parametrize("group", [(), ("lab",), ("junos",), ("batfish",)])
-def test_no_description_in_a_list_of_commands_is_cut(group: tuple[str, ...]) -> None:
-    done = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": None}).invoke(ailb_gen.cli.app, [*group, "--help"])
-    _, _, commands = done.stdout.partition("Commands:\n")
-    assert commands
-    assert "..." not in commands
-    assert max(map(len, done.stdout.splitlines())) <= 80

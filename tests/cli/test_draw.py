@@ -12,7 +12,7 @@ import pytest
 
 from ailb_gen.cli.draw import joined
 from tests.checks.trees import GOLDEN
-from tests.cli.verbs import Told, changed, run
+from tests.cli.verbs import Told, changed, refused, run
 from tests.conftest import EXAMPLES, ROOT
 
 FABRIC, TREE = str(EXAMPLES / "lab" / "fabric.yaml"), str(GOLDEN / "lab")
@@ -64,23 +64,21 @@ def test_paths_that_fail_are_drawn_with_the_reason(tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8").count(">FAILS: no route at stripe1-leaf1<") == 4
 
 
-def test_a_link_that_the_files_keep_down_carries_nothing(tmp_path: Path) -> None:
+def test_a_link_that_the_files_keep_down_carries_nothing(lab_copy: Path, tmp_path: Path) -> None:
     """The drawing shows what the files do: a port disabled by hand, and a leaf whose file is no configuration."""
-    root = tmp_path / "lab"
-    shutil.copytree(TREE, root, symlinks=True)
-    changed(root, "switches/spine1.conf", "et-0/0/0 {\n", "et-0/0/0 {\n        disable;\n")
+    changed(lab_copy, "switches/spine1.conf", "et-0/0/0 {\n", "et-0/0/0 {\n        disable;\n")
     out = tmp_path / "picture.svg"
-    assert draw(out, "--load", "all-to-all", tree=str(root)) == (0, "", "")
+    assert draw(out, "--load", "all-to-all", tree=str(lab_copy)) == (0, "", "")
     text = out.read_text(encoding="utf-8")
     assert "stripe1-leaf1:et-0/0/1 - spine2:et-0/0/0, color blue, 400G, load 100%" in text
     assert "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0, color green, 400G<" in text
-    (root / "switches" / "stripe1-leaf1.conf").write_text("interfaces {\n")
-    code, _, error = draw(out, "--view", "path", "gpu-s1-1", "gpu-s2-1", tree=str(root))
+    (lab_copy / "switches" / "stripe1-leaf1.conf").write_text("interfaces {\n")
+    code, _, error = draw(out, "--view", "path", "gpu-s1-1", "gpu-s2-1", tree=str(lab_copy))
     assert (code, error) == (
         0,
         "warning: switches/stripe1-leaf1.conf:1:12: not Junos text: '{' is never closed\n",
     )
-    followed = run("path", "gpu-s1-1", "gpu-s2-1", "-C", str(root))[1]
+    followed = run("path", "gpu-s1-1", "gpu-s2-1", "-C", str(lab_copy))[1]
     problem = next(line for line in followed.split("\n") if "FAILS" in line).strip()
     assert out.read_text(encoding="utf-8").count(problem) == 4
 
@@ -124,9 +122,7 @@ def test_what_cannot_be_drawn_says_why_and_writes_nothing(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, error = run("draw", FABRIC, TREE, *words)
-    assert (code, out) == (2, "")
-    assert WRONG[words] in error
+    refused(run("draw", FABRIC, TREE, *words), WRONG[words])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -139,29 +135,23 @@ def test_inputs_are_never_written_to(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    code, _, error = draw(tmp_path / "file" / "picture.svg")
-    assert code == 3
-    assert "cannot write the picture" in error
+    refused(draw(tmp_path / "file" / "picture.svg"), "cannot write the picture", code=3)
 
 
-def test_damaged_lists_of_cables_are_named_and_what_is_left_is_drawn(tmp_path: Path) -> None:
-    root = tmp_path / "lab"
-    shutil.copytree(TREE, root, symlinks=True)
-    (root / "cabling.csv").write_text("nonsense\n")
+def test_damaged_lists_of_cables_are_named_and_what_is_left_is_drawn(lab_copy: Path, tmp_path: Path) -> None:
+    (lab_copy / "cabling.csv").write_text("nonsense\n")
     out = tmp_path / "picture.svg"
-    code, _, error = draw(out, tree=str(root))
+    code, _, error = draw(out, tree=str(lab_copy))
     assert code == 0
     assert error.startswith("warning: cabling.csv:1:1: the first line must name the columns")
     assert out.read_text(encoding="utf-8").count('class="device') == 12
 
 
-def test_switches_without_a_file_are_named_and_drawn(tmp_path: Path) -> None:
-    root = tmp_path / "lab"
-    shutil.copytree(TREE, root, symlinks=True)
-    (root / "switches" / "spine2.conf").unlink()
+def test_switches_without_a_file_are_named_and_drawn(lab_copy: Path, tmp_path: Path) -> None:
+    (lab_copy / "switches" / "spine2.conf").unlink()
     out = tmp_path / "picture.svg"
     told = "warning: spine2: this switch has no file; it is drawn as it is cabled\n"
-    assert draw(out, tree=str(root)) == (0, "", told)
+    assert draw(out, tree=str(lab_copy)) == (0, "", told)
     assert 'data-device="spine2"' in out.read_text(encoding="utf-8")
 
 

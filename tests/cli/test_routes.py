@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ import jsonschema
 import pytest
 
 from tests.checks.trees import GOLDEN
-from tests.cli.verbs import Told, changed, run, unread
+from tests.cli.verbs import Told, changed, run
 from tests.routing.test_rib import ring
 
 LAB, JVD = str(GOLDEN / "lab"), str(GOLDEN / "jvd")
@@ -104,16 +103,15 @@ def test_a_failure_shares_the_load() -> None:
     assert marks == [" *[BGP/170", " #[BGP/170", " #[BGP/170"]
 
 
-def test_hidden_paths_say_why(tmp_path: Path) -> None:
+def test_hidden_paths_say_why(lab_copy: Path) -> None:
     """A spine that calls the color blue green hides what the leaves send it, and its own sessions' color is wrong."""
-    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
-    changed(tmp_path, "switches/spine2.conf", "community blue members color:0:2;", "community blue members color:0:1;")
-    code, out, err = run("rib", "spine2", "fc00:1:1:2::/64", "-C", str(tmp_path))
+    changed(lab_copy, "switches/spine2.conf", "community blue members color:0:2;", "community blue members color:0:1;")
+    code, out, err = run("rib", "spine2", "fc00:1:1:2::/64", "-C", str(lab_copy))
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == "spine2: 1 destination, 1 path (1 hidden)"
     assert out.splitlines()[3].startswith(" -[BGP/170]  hidden, to stripe1-leaf1 via et-0/0/0.0")
     assert "    Hidden reason: color mismatch: the route has color:0:2, the session color:0:1\n" in out
-    assert fib_of(tmp_path, "spine2", "fc00:1:1:2::/64") == [["fc00:1:1:2::/64", "no", "route"]]
+    assert fib_of(lab_copy, "spine2", "fc00:1:1:2::/64") == [["fc00:1:1:2::/64", "no", "route"]]
 
 
 def fib_of(folder: Path, *words: str) -> list[list[str]]:
@@ -289,34 +287,31 @@ def test_bad_directories(tmp_path: Path) -> None:
     assert err.splitlines()[-1] == "ailb-gen: 'spine1': no switch of the files is called that; there are 0: none"
 
 
-def test_a_switch_without_a_file_is_said_to_be_missing(tmp_path: Path) -> None:
+def test_a_switch_without_a_file_is_said_to_be_missing(lab_copy: Path) -> None:
     """Nobody should take the routes without it for the truth."""
-    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "switches/spine2.conf").unlink()
+    (lab_copy / "switches/spine2.conf").unlink()
     warning = "warning: spine2: cables lead there, but it has no usable file: it is as if it were down\n"
-    code, out, err = run("fib", "stripe1-leaf1", "fc00:2:1:2::/64", "-C", str(tmp_path))
+    code, out, err = run("fib", "stripe1-leaf1", "fc00:2:1:2::/64", "-C", str(lab_copy))
     assert (code, err) == (0, warning)
     assert [row[2] for row in rows(out)] == ["spine1", "spine3", "spine4"]
     message = f"{warning}ailb-gen: 'spine2': there is no usable file of this switch\n"
-    assert run("rib", "spine2", "-C", str(tmp_path)) == (2, "", message)
+    assert run("rib", "spine2", "-C", str(lab_copy)) == (2, "", message)
 
 
-def test_a_switch_with_a_damaged_file(tmp_path: Path) -> None:
-    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "switches/spine1.conf").write_text("system {\n  host-name spine1;\n}}\n")
+def test_a_switch_with_a_damaged_file(lab_copy: Path) -> None:
+    (lab_copy / "switches/spine1.conf").write_text("system {\n  host-name spine1;\n}}\n")
     reason = "not Junos text: '}' without '{'"
     warning = f"warning: switches/spine1.conf:3:2: {reason}\n"
     message = f"{warning}ailb-gen: 'spine1': there is no usable file of this switch: {reason}\n"
-    assert run("fib", "spine1", "-C", str(tmp_path)) == (2, "", message)
-    code, out, err = run("fib", "spine2", "-C", str(tmp_path))
+    assert run("fib", "spine1", "-C", str(lab_copy)) == (2, "", message)
+    code, out, err = run("fib", "spine2", "-C", str(lab_copy))
     assert (code, err, len(rows(out))) == (0, warning, 16)
 
 
-def test_many_problems_are_counted(tmp_path: Path) -> None:
-    shutil.copytree(LAB, tmp_path, dirs_exist_ok=True)
+def test_many_problems_are_counted(lab_copy: Path) -> None:
     for name in ("spine1", "spine2", "spine3", "stripe1-leaf2", "stripe2-leaf2"):
-        (tmp_path / f"switches/{name}.conf").unlink()
-    code, _, err = run("fib", "spine4", "-C", str(tmp_path))
+        (lab_copy / f"switches/{name}.conf").unlink()
+    code, _, err = run("fib", "spine4", "-C", str(lab_copy))
     assert (code, len(err.splitlines())) == (0, 4)
     assert err.endswith("warning: 2 more; 'ailb-gen validate' lists all\n")
 
@@ -338,8 +333,3 @@ def test_lines_fit_a_terminal() -> None:
             code, out, _ = run(*words, "-C", tree)
             assert code == 0
             assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("verb", ["rib", "fib"])
-def test_a_reader_may_go_away(verb: str) -> None:
-    assert unread(verb, "spine1", "-C", JVD) == (0, "")

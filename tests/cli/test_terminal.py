@@ -18,10 +18,9 @@ from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.batfish.fake.service import FakeBatfish
 from tests.batfish.fake.store import Kept, Network
-from tests.cli import test_terminal_lab
 from tests.cli.terminal import GOLDEN, WIDTH, Case, Shown, check, once, verbs
 from tests.cli.verbs import run
-from tests.conftest import ROOT, design_of, need_shared
+from tests.conftest import ROOT, design_of, need_root, need_shared, need_tool
 from tests.deploy.fabric import CANARY, LAST, Site
 from tests.deploy.test_deployment_rollback import killed
 from tests.junos.models import MODELS
@@ -120,11 +119,33 @@ BATFISH = Case("validate-batfish", "validate fabric.yaml out --checks batfish --
 BATFISH_CLEAN = Case("batfish-clean", "batfish clean {} --dry-run")
 NO_BATFISH = Case("validate-no-batfish", "validate fabric.yaml out --checks batfish --batfish {}", 3)
 JUNOS_CHECK = Case("junos-check", "junos check wrong.conf out/switches/spine1.conf --yang {}", 1)
+LINK = "stripe1-leaf1:et-0/0/2"
+NIC = "gpu-s1-1:gpu0_eth"
+# Of one lab, in this order.
+IN_LAB = (
+    Case("lab-up", "lab up fabric.yaml out --inventory inventory"),
+    Case("lab-status", "lab status"),
+    Case("lab-exec", "lab exec stripe1-leaf1 -- sysctl net.ipv6.conf.all.forwarding"),
+    Case("lab-exec-unknown", "lab exec stripe1-laef1 -- true", 2),
+    # A shell that reads nothing ends at once, and says nothing.
+    Case("lab-shell", "lab shell spine1"),
+    Case("lab-capture", "lab capture spine1 et-0/0/0 -o packets.pcap --count 1"),
+    Case("lab-traffic", "lab traffic --count 50 --rate 100"),
+    Case("lab-check", "lab check fabric.yaml out --rounds 0"),
+    Case("lab-check-fails", "lab check other.yaml out --rounds 0 --checks AILBL0*", 1),
+    Case("lab-fail", f"lab fail {LINK}"),
+    Case("lab-status-failed", "lab status"),
+    Case("lab-repair", "lab repair"),
+    Case("lab-repair-nothing", "lab repair"),
+    Case("lab-fail-silent", f"lab fail {NIC} --silent --no-wait"),
+    Case("lab-traffic-lost", "lab traffic --count 50 --rate 100"),
+    Case("lab-down", "lab down"),
+)
 SCHEMA = Case("schema", "schema what-if")
 ALL = (
     *CASES, *LOOKS, *PUSHES, REFUSED, ROLLED_BACK, CONFIRM, *EMULATE, BATFISH,
     BATFISH_CLEAN, NO_BATFISH, JUNOS_CHECK, SCHEMA,
-    *test_terminal_lab.CASES,
+    *IN_LAB,
 )  # fmt: skip
 
 
@@ -137,7 +158,7 @@ def test_every_verb_is_shown_at_its_work() -> None:
 
 
 def test_the_help_of_every_verb_fits_and_is_not_cut() -> None:
-    for verb in verbs(typer.main.get_command(app)):
+    for verb in ((), ("lab",), ("junos",), ("batfish",), *verbs(typer.main.get_command(app))):
         code, text, _ = run(*verb, "--help")
         assert code == 0
         usage, *lines = text.splitlines()
@@ -265,3 +286,20 @@ def test_what_a_schema_shows(folder: Path, shown: Shown) -> None:
     for color in (False, True):
         told = shown(SCHEMA.words.split(), folder, SCHEMA.code, color)
         assert told == (ROOT / "docs/what-if.schema.json").read_text().splitlines()
+
+
+@pytest.mark.long
+def test_what_the_verbs_of_a_lab_show(tmp_path: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_root()
+    for tool in ("bird", "ip", "nft"):
+        need_tool(tool)
+    shutil.copytree(ROOT / "tests/golden/lab", tmp_path / "out", symlinks=True)
+    text = (ROOT / "examples/lab/fabric.yaml").read_text()
+    (tmp_path / "fabric.yaml").write_text(text)
+    (tmp_path / "other.yaml").write_text(text.replace("65101-", "65111-"))
+    try:
+        for case in IN_LAB:
+            once(case.name, shown(case.words.split(), tmp_path, case.code, True))
+    finally:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        run("lab", "down")

@@ -1,22 +1,23 @@
 """`ailb-gen validate` and `ailb-gen checks`: options, exit codes, and where reports go."""
 
+from __future__ import annotations
+
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from typer.testing import CliRunner
 
-import ailb_gen.cli
 from ailb_gen.checks.catalogue import CATALOGUE, WITH_BATFISH, markdown
 from ailb_gen.checks.model import Result, RunOptions
-from ailb_gen.errors import AilbError
-from tests.conftest import SMALL
+from tests.checks.trees import GOLDEN
+from tests.cli.verbs import Told, at_terminal, refused, run
+from tests.conftest import EXAMPLES, SMALL, need_shared
 from tests.report.samples import COLOR, LEAF, ODD, SESSION, SPINE, driver_that_finds, results
 
-Told = tuple[int, str, str]
 Validate = Callable[..., Told]
 
 
@@ -42,12 +43,7 @@ def validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: list[Result
 
     def call(*words: str) -> Told:
         monkeypatch.setitem(sys.modules, "ailb_gen.checks.run", driver_that_finds(*found, seen=seen))
-        done = CliRunner().invoke(ailb_gen.cli.app, ["validate", "fabric.yaml", "out", *words])
-        error = done.exception
-        if isinstance(error, AilbError):
-            return error.exit_code, done.stdout, f"{error}"
-        assert error is None or isinstance(error, SystemExit), done.exc_info
-        return done.exit_code, done.stdout, done.stderr
+        return run("validate", "fabric.yaml", "out", *words)
 
     return call
 
@@ -128,10 +124,7 @@ def test_an_unwritable_report_is_3_and_the_others_are_there(
     ],
 )
 def test_wrong_arguments(validate: Validate, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    code, out, err = validate(*words)
-    assert code == 2
-    assert message in " ".join(err.split())
-    assert out == ""
+    refused(validate(*words), message)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric.yaml", "out"]
 
 
@@ -188,3 +181,58 @@ def test_checks_are_listed_and_explained(cli: Callable[..., Told]) -> None:
     assert cli("checks", "--markdown") == (0, markdown(), "")
     assert cli("checks", "AILB9999")[0] == 2
     assert cli("checks", "--markdown", "AILB090")[0] == 2
+
+
+REFERENCE, TREE = str(EXAMPLES / "jvd" / "fabric.yaml"), GOLDEN / "jvd"
+DAMAGED = "switches/stripe1-leaf1.conf"
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A copy of the reference tree whose first leaf advertises a prefix in a wrong color."""
+    tree = Path(shutil.copytree(TREE, tmp_path / "generated", symlinks=True))
+    text = (tree / DAMAGED).read_text()
+    assert text.count("color green;") > 1
+    (tree / DAMAGED).write_text(text.replace(" color green;", " color blue;", 1))
+    return tree
+
+
+def test_a_sound_tree_passes() -> None:
+    code, out, err = run("validate", REFERENCE, str(TREE), "--yang", str(need_shared("yang/24.4R1-EVO")))
+    assert (code, err) == (0, "")
+    assert "\nPASS: no findings; " in out
+    assert "skipped" not in out.splitlines()[-1]
+
+
+def test_every_report_points_at_the_statement(damaged: Path, tmp_path: Path) -> None:
+    words = [f"--report={kind}={tmp_path / kind}" for kind in ("json", "junit", "sarif", "md")]
+    code, out, err = run("validate", REFERENCE, str(damaged), *words)
+    assert (code, err) == (1, "")
+    assert "\nFAIL: " in out
+    lines = (damaged / DAMAGED).read_text().splitlines()
+    sarif = json.loads((tmp_path / "sarif").read_text())["runs"][0]["results"]
+    places = [(row["ruleId"], row["locations"][0]["physicalLocation"]) for row in sarif if row.get("locations")]
+    pointed = {
+        rule: lines[place["region"]["startLine"] - 1]
+        for rule, place in places
+        if place["artifactLocation"]["uri"].endswith(DAMAGED)
+    }
+    assert "blue" in pointed["AILB304"], pointed
+    checks = json.loads((tmp_path / "json").read_text())["checks"]
+    found = {check["id"] for check in checks if check["status"] == "fail"}
+    suite = ElementTree.parse(tmp_path / "junit").getroot()
+    failed = {case.get("name", "").split()[0] for case in suite.iter("testcase") if case.find("failure") is not None}
+    assert "AILB304" in found & failed
+    assert "AILB304" in (tmp_path / "md").read_text()
+
+
+def test_a_waiver_opens_the_gate_until_it_expires(damaged: Path, tmp_path: Path) -> None:
+    text = "- {{id: AILB304, scope: 'stripe1-leaf1*', reason: ticket 4711, expires: {}}}\n"
+    words = ("--checks", "AILB304,AILB090", "--waivers", str(tmp_path / "waivers.yaml"))
+    for expires, code in (("2999-12-31", 0), ("2020-01-01", 1)):
+        (tmp_path / "waivers.yaml").write_text(text.format(expires))
+        assert run("validate", REFERENCE, str(damaged), *words)[0] == code
+
+
+def test_progress_is_for_terminals(tmp_path: Path) -> None:
+    assert "checking" in at_terminal(tmp_path, "validate", REFERENCE, str(TREE), "--checks", "roce")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.cli.visible import colored, exact, painter, plain, show, visible
 from ailb_gen.paint import Style, painted, unpainted
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Cli
 
 HOSTILE = "a\x1b[2Jb\x07\rc\x9b31md\u202ee\u2066f\x7f\x00\u200bg"
 
@@ -91,17 +90,6 @@ def test_styles_are_shown_and_nothing_else_has_an_effect(monkeypatch: pytest.Mon
     assert pipe.getvalue() == f"a {visible(HOSTILE)}\n"
 
 
-def ailb(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "ailb_gen", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        check=False,
-    )
-    return (done.stdout + done.stderr).decode("utf-8", "surrogateescape")
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -111,20 +99,20 @@ def ailb(folder: Path, *words: str) -> str:
         ("junos", "diff", "x.conf", "y.conf"),
     ],
 )
-def test_no_verb_prints_what_steers(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_no_verb_prints_what_steers(cli: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
     quoted = HOSTILE.replace("\0", "").replace("\r", "")
     (tmp_path / "x.conf").write_text(f'system {{ location {{ building "{quoted}"; }} }}\n')
     (tmp_path / "y.conf").write_text(f'system {{ location {{ building "{quoted}y"; }} }}\n')
     (tmp_path / "fabric.yaml").write_text(f'name: "\\e[2J\\u202e"\nspinez: "{1}"\n')
-    told = ailb(tmp_path, *words)
+    told = "".join(cli(*words)[1:])
     assert told
     assert visible(told) == told
 
 
-def test_a_document_into_a_file_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_document_into_a_file_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     text = 'system {\n    location {\n        building "a\u202eb";\n    }\n}\n'
     (tmp_path / "x.conf").write_text(text)
-    assert ailb(tmp_path, "junos", "convert", "x.conf", "--to", "curly") == text
+    assert cli("junos", "convert", "x.conf", "--to", "curly") == (0, text, "")
 
 
 def test_steady_streams_are_plain_as_well() -> None:
@@ -132,5 +120,5 @@ def test_steady_streams_are_plain_as_well() -> None:
         "import sys\nfrom ailb_gen.cli.steady import steady\nfrom ailb_gen.cli.visible import plain_streams\n"
         "with plain_streams(), steady():\n    print('\\x1b[2J')\n    print('\\u202e', file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, cwd=ROOT)
     assert (done.stdout, done.stderr) == (b"\\u001b[2J\n", b"\\u202e\n")

@@ -1,0 +1,30 @@
+"""`ailb-gen explain`: the tables of one device."""
+
+import json
+import re
+
+from tests.conftest import EXAMPLES, Cli
+
+JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
+
+
+def test_explain_shows_the_tables_of_the_guide(cli: Cli) -> None:
+    code, out, _ = cli("explain", JVD, "stripe2-leaf5")
+    assert code == 0
+    assert re.search(r"^irb\.14 +14 +3 +fc00:2:5:3::/64 +fc00:2:5:3::1 +red +all-colors +gpu4_eth$", out, re.M)
+    assert re.search(r"^fabric-blue +blue +color:0:2 +4200000002 +et-0/0/1:0\.0$", out, re.M)
+    code, out, _ = cli("explain", JVD, "h100-01")
+    assert re.search(r"^gpu7_eth +10031 +gpu7_subnet4 +fc00:1:8:4::/64 +fc00:1:8:4::1 +10031 +orange$", out, re.M)
+    assert "NCCL_IB_QPS_PER_CONNECTION  4" in out
+    code, out, _ = cli("explain", JVD, "spine3")
+    assert "Links to leaves" in out
+
+
+def test_explain_as_json(cli: Cli) -> None:
+    code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "a-gpu1", "--json")
+    body = json.loads(out)
+    assert code == 0
+    assert body["SLAAC addresses"][0] == {"INTERFACE": "eth0_gpu", "ADDRESS": "fd12:3456:789a:1041:a288:c2ff:fe01:100"}
+    code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "core-a", "--json")
+    assert {"what": "management", "value": "192.0.2.1/24 on re0:mgmt-0"} in json.loads(out)["core-a"]
+    assert {"what": "loopback", "value": "fd00:9::1"} in json.loads(out)["core-a"]
