@@ -2,10 +2,19 @@
 
 from collections.abc import Iterator
 
+import ncclient.transport.session
 import pytest
 
 from ailb_gen.emulator.fleet import Fleet
 from tests.emulator.fleets import two_devices
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_ncclient() -> Iterator[None]:
+    """Let ncclient look for requests to be sent all the time, not ten times a second."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ncclient.transport.session, "TICK", 0.005)
+        yield
 
 
 @pytest.fixture

@@ -328,7 +328,7 @@ def reachable(fleet: Fleet) -> bool:
 def test_a_reboot_takes_the_device_out_of_the_fabric(fleet: Fleet) -> None:
     bring_up(fleet)
     started = fleet.devices[SPINE].started
-    fleet.reboot(SPINE, 1.0)
+    fleet.reboot(SPINE, 0.5)
     assert established(fleet) in ([], [False])
     until(lambda: fleet.devices[SPINE].started > started)
     until(lambda: established(fleet) == [True])
