@@ -41,7 +41,10 @@ class ForeignCheck:
         if reason:
             findings.skip(self.check, f"{self.check.id} failed: {reason}")
             return self.extension.error(f"has a check that fails: {self.check.id} failed: {reason}")
-        findings.update(own)
+        findings.look(self.check, own.counts[self.check.id])
+        findings.figures[self.check.id] += own.figures[self.check.id]
+        findings.found[self.check.id] += own.found[self.check.id]
+        findings.skipped.update(own.skipped)
         return None
 
     def _wrong(self, own: Findings) -> str:

@@ -203,15 +203,6 @@ class Findings:
         """Add a finding about a switch at a line of its file; 0 is the file as a whole."""
         self.add(check, switch.named, message, Place(switch.file, line or 1), expected, found, **details)
 
-    def update(self, other: Findings) -> None:
-        """Add all that another collection has."""
-        self.counts.update(other.counts)
-        for id_ in other.found:
-            self.found[id_] += other.found[id_]
-        for id_ in other.figures:
-            self.figures[id_] += other.figures[id_]
-        self.skipped.update(other.skipped)
-
     def results(self, checks: Iterable[Check]) -> Iterator[Result]:
         """Iterate over the results of some checks, in their order."""
         for check in checks:
