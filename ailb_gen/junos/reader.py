@@ -108,9 +108,9 @@ def check_protection(text: str, file: str = "") -> None:
                 raise wrong(file, text, found.start(), f"{tag} {reason}")
 
 
-def read_curly(text: str, file: str = "") -> Node:
+def read_curly(text: str) -> Node:
     """Read a piece of curly text and nothing else: no set lines, no banners. Raises JunosSyntaxError."""
-    return _read(CurlyReader, _lines(text), file, 0, 1)
+    return _read(CurlyReader, _lines(text), "", 0, 1)
 
 
 def read_file(path: Path) -> Node:
