@@ -94,11 +94,11 @@ def _counted(what: str, accepts: Any) -> BeforeValidator:
     return BeforeValidator(expand, json_schema_input_type=accepts)
 
 
-def _keyed(count: str, many: str, what: str, accepts: Any) -> BeforeValidator:
-    """Let a number or a list stand for a mapping with that one key."""
+def _keyed(many: str, what: str, accepts: Any) -> BeforeValidator:
+    """Let a number stand for a mapping with a `count`, a list for one with the key `many`."""
 
     def expand(value: object) -> object:
-        keys = {int: count, list: many, dict: ""}
+        keys = {int: "count", list: many, dict: ""}
         key = keys.get(type(value))
         if key is None:
             raise wrong("wrong-type", f"must be {what}")
@@ -190,7 +190,6 @@ class ServerGroup(Model):
 Servers = Annotated[
     ServerGroup,
     _keyed(
-        "count",
         "list",
         "a number of servers per stripe, a list of servers, or {count, name, list, csv}",
         int | tuple[Server, ...] | ServerGroup,
@@ -279,7 +278,6 @@ class Colors(Model):
 ColorPlan = Annotated[
     Colors,
     _keyed(
-        "count",
         "names",
         "a number of colors, a list of their names, or {count, names, backup}",
         int | tuple[ColorName, ...] | Colors,

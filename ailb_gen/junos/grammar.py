@@ -188,29 +188,13 @@ FORMS: dict[str, tuple[int, str]] = {
     **{word: row for row, words in _LISTS.items() for word in words.split()},
 }
 
+_ORDERED = """
+    apply-groups apply-groups-except as-path-expand as-path-prepend authentication-order export import import-policy
+    import-rib input-list instance-export instance-import name-server output-list policy vrf-export vrf-import
+"""
 # Words whose entries or values count in their order, and whether each is written with the word again
 # (`insert term b before term a`).
-FIRST_COUNTS: dict[str, bool] = {
-    "apply-groups": False,
-    "apply-groups-except": False,
-    "as-path-expand": False,
-    "as-path-prepend": False,
-    "authentication-order": False,
-    "export": False,
-    "import": False,
-    "import-policy": False,
-    "import-rib": False,
-    "input-list": False,
-    "instance-export": False,
-    "instance-import": False,
-    "name-server": False,
-    "output-list": False,
-    "policy": False,
-    "rule": True,
-    "term": True,
-    "vrf-export": False,
-    "vrf-import": False,
-}
+FIRST_COUNTS = dict.fromkeys(_ORDERED.split(), False) | dict.fromkeys(("rule", "term"), True)
 
 
 def form_of(parent: str, word: str) -> tuple[int, str]:

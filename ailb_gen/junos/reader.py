@@ -85,7 +85,7 @@ def read_whole(text: str, file: str = "") -> Node:
     root = read(text, file)
     if root.flags & (REPLACE | DELETE) and not root.flags & FLAT:
         tagged = (node for node in root.below() if node is not root and node.flags & (REPLACE | DELETE))
-        found = min(tagged, key=lambda node: node.line)
+        found = min(tagged, key=lambda node: node.line, default=root)
         tag = "replace:" if found.flags & REPLACE else "delete:"
         reason = f"{tag} in front of {found.word[:60]!r} is carried out by `load replace` and passed over by `override`"
         raise JunosSyntaxError(file, found.line, 1, f"{reason}; write what is to be there, without it")
@@ -108,9 +108,9 @@ def check_protection(text: str, file: str = "") -> None:
                 raise wrong(file, text, found.start(), f"{tag} {reason}")
 
 
-def read_curly(text: str, file: str = "") -> Node:
+def read_curly(text: str) -> Node:
     """Read a piece of curly text and nothing else: no set lines, no banners. Raises JunosSyntaxError."""
-    return _read(CurlyReader, _lines(text), file, 0, 1)
+    return _read(CurlyReader, _lines(text), "", 0, 1)
 
 
 def read_file(path: Path) -> Node:

@@ -201,7 +201,7 @@ def _box(box: Box, styling: Styling) -> str:
     middle = (area.middle, area.y + area.height / 2)
     dead = ""
     if device.name in overlay.dead:
-        dead = _x(middle if box.cell else (area.x + 3, area.y + 3), 6)
+        dead = _x(middle if box.cell else (area.x + 3, area.y + 3))
     if box.cell:
         worst = Counter(dict([(one, found[one]) for one in SEVERITIES if found[one]][:1]))
         marks = badges(worst, middle) if found else text((middle[0], middle[1] + 3.5), box.lines[0], "small")
@@ -254,16 +254,15 @@ def _middle(wire: DrawnWire) -> Point:
 def _sign(wire: DrawnWire, status: WireStatus) -> str:
     """Return a cross where all links have failed, the sign of a pause where all are drained."""
     if status.down == len(wire.links):
-        return _x(_middle(wire), 6)
+        return _x(_middle(wire))
     if status.drained == len(wire.links) and not status.down:
         x, y = _middle(wire)
         return f'<path class="bars" d="M{number(x - 3)} {number(y - 6)}v12m6-12v12"/>'
     return ""
 
 
-def _x(at: Point, half: float) -> str:
-    x, y, side = number(at[0] - half), number(at[1] - half), number(2 * half)
-    return f'<path class="cross" d="M{x} {y}l{side} {side}m0-{side}l-{side} {side}"/>'
+def _x(at: Point) -> str:
+    return f'<path class="cross" d="M{number(at[0] - 6)} {number(at[1] - 6)}l12 12m0-12l-12 12"/>'
 
 
 def _label(label: Label, styling: Styling) -> str:

@@ -35,8 +35,6 @@ HUES = (
     Hue("brown", "#7b4f2c", "#cfa582", "12 2 2 2 2 2", ("bronze",)),
     Hue("gray", "#56606c", "#a8b3c0", "20 3 4 3", ("grey", "silver", "slate", "black", "white")),
 )
-# The hue of a link without a color, and of cables to servers.
-PLAIN = "plain"
 
 
 @dataclass(frozen=True, slots=True)

@@ -339,11 +339,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 HOSTILE = {
-    "blocks on a line": "a{" * 100_000 + "}" * 100_000,
-    "blocks on lines": "a {\n" * 100_000 + "}\n" * 100_000,
-    "words of a set line": "set " + "a " * 100_000,
-    "half a million lines with a break": "a\n;\n" * 250_000,
-    "brackets": "a " + "( " * 100_000 + ";",
+    "blocks on a line": "a{" * 50_000 + "}" * 50_000,
+    "blocks on lines": "a {\n" * 50_000 + "}\n" * 50_000,
+    "words of a set line": "set " + "a " * 50_000,
+    "a quarter of a million lines with a break": "a\n;\n" * 125_000,
+    "brackets": "a " + "( " * 50_000 + ";",
     "escapes": 'a "' + '\\"' * 400_000 + '";',
     "one word": "a" * 900_000 + ";",
     "banners": "{master:0}\n" * 100_000,
