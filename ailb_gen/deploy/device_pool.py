@@ -180,7 +180,7 @@ class DevicePool:
         while not self.hurried(before) and (left := until - time.monotonic()) > 0:
             time.sleep(min(SLICE_S, left))
 
-    def close(self, names: Iterable[str]) -> None:
+    def close(self, names: Collection[str]) -> None:
         """Close the connections to devices."""
         for name in names:
             connection = self._connections.pop(name, None)

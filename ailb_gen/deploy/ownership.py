@@ -125,17 +125,21 @@ def _is_keyword(path: Sequence[str]) -> bool:
 
 
 def _drop(root: Node, pattern: Pattern) -> None:
-    for parent, word in list(_matches(root, pattern)):
-        del parent.children[word]
+    for path, parent, _ in matches(root, pattern):
+        del parent.children[path[-1]]
 
 
-def _matches(root: Node, pattern: Pattern) -> Iterator[tuple[Node, str]]:
-    """Yield the matches of a pattern as their parent node and last word."""
-    nodes = [root]
-    for glob in pattern[:-1]:
-        nodes = [child for node in nodes for child in node if fnmatchcase(child.word, glob)]
-    for node in nodes:
-        yield from ((node, word) for word in node.children if fnmatchcase(word, pattern[-1]))
+def matches(root: Node, pattern: Pattern) -> list[tuple[Pattern, Node, Node]]:
+    """Return the matches of a pattern: the path, the parent node, the node."""
+    found: list[tuple[Pattern, Node, Node]] = [((), root, root)]
+    for glob in pattern:
+        found = [
+            ((*path, child.word), node, child)
+            for path, _, node in found
+            for child in node
+            if fnmatchcase(child.word, glob)
+        ]
+    return found
 
 
 def _graft(target: Node, running: Node, pattern: Pattern) -> None:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from ailb_gen.addresses import Prefix, interface_value
 from ailb_gen.deploy.inventory import Target
-from ailb_gen.deploy.ownership import Ownership, Pattern
+from ailb_gen.deploy.ownership import Ownership, Pattern, matches
 from ailb_gen.forwarding.filters import discovery_packets, session_packets, stopped
 from ailb_gen.forwarding.management import SSH_PORT, obstacles, ports_off
 from ailb_gen.junos.commands import commands
@@ -81,7 +81,7 @@ def unmanaged_effects(
 
 def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> Iterator[tuple[str, str]]:
     """Compare what is owned and what the file defines by name word by word, of all else what it does."""
-    meant = (*rights.owned, *_named(file))
+    meant = (*rights.owned, *(path for pattern in NAMED for path, _, _ in matches(file, (*pattern, "*"))))
     others: list[str] = []
     for change in diff(file, acting):
         verb, _, path = change.command.partition(" ")
@@ -178,16 +178,6 @@ EFFECTS: tuple[tuple[Pattern, Effect], ...] = (
     (("policy-options", "prefix-list"), _elsewhere),
     (("routing-instances", "mgmt_junos"), _elsewhere),
 )
-
-
-def _named(file: Node) -> Iterator[Pattern]:
-    for pattern in NAMED:
-        found: list[tuple[tuple[str, ...], Node]] = [((), file)]
-        for glob in pattern:
-            found = [
-                ((*path, child.word), child) for path, node in found for child in node if fnmatchcase(child.word, glob)
-            ]
-        yield from ((*path, child.word) for path, node in found for child in node)
 
 
 def _below(words: Sequence[str], patterns: Iterable[Pattern]) -> bool:

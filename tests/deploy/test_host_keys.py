@@ -81,7 +81,7 @@ def reach_of(endpoint: SshEndpoint, login: Credentials = LOGIN) -> SshReach:
     way, keys = endpoint.route, paramiko_host_keys(endpoint)
     return SshReach(
         endpoint.name, way.hostname, endpoint.port, login, keys, 10, way.user, way.identity_files, way.proxy_command,
-        endpoint.kind,
+        "switch",
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def pyez(endpoint: SshEndpoint) -> None:
 
 
 def with_server(endpoint: SshEndpoint) -> None:
-    one = ServerConnection(reach_of(endpoint))
+    one = ServerConnection(replace(reach_of(endpoint), kind="server"))
     one.open()
     one.close()
 
