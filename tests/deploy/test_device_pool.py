@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from threading import Event, Thread
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 from unittest import mock
 from weakref import WeakSet
 
@@ -20,6 +20,7 @@ from nornir.plugins.runners import ThreadedRunner
 
 from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, Runner, UnforeseenError, unreachable
 from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, RequestRefusedError, UnknownOutcomeError
+from ailb_gen.signals import NO_SIGNALS
 from tests.deploy.machine import Clock
 
 NAMES = ("a", "b", "c")
@@ -45,12 +46,15 @@ class Connection:
         self.closed += 1
 
 
+def device_pool(connects: Mapping[str, Callable[[], object]], jobs: int = 3) -> DevicePool:
+    """Return a pool of devices that are connected to like that."""
+    hosts = Hosts({name: Host(name) for name in connects})
+    return DevicePool(Nornir(Inventory(hosts, Groups(), Defaults()), runner=ThreadedRunner(jobs)), connects)
+
+
 def pool_of(jobs: int = 3, **trouble: str) -> tuple[DevicePool, dict[str, Connection]]:
     connections = {name: Connection(name, trouble.get(name, "")) for name in NAMES}
-    hosts = Hosts({name: Host(name) for name in NAMES})
-    nornir = Nornir(Inventory(hosts, Groups(), Defaults()), runner=ThreadedRunner(jobs))
-
-    return DevicePool(nornir, {name: one.open for name, one in connections.items()}), connections
+    return device_pool({name: one.open for name, one in connections.items()}, jobs), connections
 
 
 def counts(connections: dict[str, Connection]) -> dict[str, tuple[int, int]]:
@@ -156,11 +160,16 @@ def clock() -> Clock:
 
 
 def persisting(
-    clock: Clock, errors: list[DeviceError], patience: float, again: Callable[[DeviceError], bool] | None = None
+    clock: Clock,
+    errors: list[DeviceError],
+    patience: float,
+    again: Callable[[DeviceError], bool] | None = None,
+    signal_at: int = 10**9,
 ) -> tuple[ByDevice[str], int]:
     """Persist with a device that fails so, and return the outcome and how often it was asked."""
     pool, _ = pool_of()
-    asked = []
+    asked: list[str] = []
+    pool.signals = lambda: int(asked.count("a") >= signal_at)
 
     def work(name: str, connection: Connection) -> str:
         asked.append(name)
@@ -208,131 +217,86 @@ def test_unreachable(error: DeviceError, expected: bool) -> None:
     assert unreachable(error) is expected
 
 
-class Waiting:
-    """A task of Nornir's that waits until every connection is ended."""
+class Task:
+    """A task of Nornir's for hosts that are waited for; `begun` is set as soon as one is, `stop` ends connections."""
 
-    name = "waiting"
-    params: ClassVar[Mapping[str, object]] = {}
+    def __init__(self, act: Callable[[Task, Any], object], name: str = "waiting", **params: object) -> None:
+        self.act, self.name, self.params = act, name, params
+        self.stop, self.begun = Event(), Event()
 
-    def __init__(self, stop: Event, begun: Event) -> None:
-        self.stop, self.begun = stop, begun
-
-    def copy(self) -> Waiting:
+    def copy(self) -> Task:
         """Return a task for one host."""
         return self
 
     def start(self, host: object) -> object:
-        """Wait."""
+        """Act for a host."""
         self.begun.set()
-        assert self.stop.wait(60), f"nobody ends the connection to {host}"
-        raise RuntimeError("ended")
+        return self.act(self, host)
+
+    def run(self, jobs: int, names: str, signals: Callable[[], int] | None = None) -> Any:
+        """Run it; without other signals, one comes as soon as a device is waited for."""
+        task: Any = self
+        hosts: Any = [SimpleNamespace(name=name) for name in names]
+        return Runner(jobs, self.stop, signals or (lambda: int(self.begun.is_set()))).run(task, hosts)
 
 
-class Signals:
-    """Counts signals, of which one has come as soon as a device is waited for."""
+def waits(task: Task, host: Any) -> object:
+    """Wait until every connection is ended."""
+    assert task.stop.wait(60), f"nobody ends the connection to {host.name}"
+    raise RuntimeError("ended")
 
-    def __init__(self, begun: Event) -> None:
-        self.begun = begun
 
-    def __call__(self) -> int:
-        return int(self.begun.is_set())
+def answers(task: Task, host: Any) -> object:
+    """Answer when it is late, but not too late."""
+    return SimpleNamespace(host=host, ended=task.stop.wait(0.5))
 
 
 def test_a_signal_ends_the_connections_of_devices_that_do_not_answer() -> None:
-    stop, begun = Event(), Event()
-    task: Any = Waiting(stop, begun)
-    hosts: Any = ["a", "b", "c"]
     with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0), pytest.raises(RuntimeError, match="ended"):
-        Runner(2, stop, Signals(begun)).run(task, hosts)
+        Task(waits).run(2, "abc")
 
 
 def test_after_a_signal_devices_may_still_answer_and_later_connections_stay_open() -> None:
-    stop, begun = Event(), Event()
-
-    class Answering(Waiting):
-        """Answers when it is late, but not too late."""
-
-        def start(self, host: object) -> object:
-            self.begun.set()
-            return SimpleNamespace(host=SimpleNamespace(name=str(host)), ended=self.stop.wait(0.5))
-
-    task: Any = Answering(stop, begun)
-    hosts: Any = ["a", "b"]
-    done: Any = Runner(2, stop, Signals(begun)).run(task, hosts)
-    assert {name: one.ended for name, one in done.items()} == {"a": False, "b": False}
-    assert not stop.is_set()
+    task = Task(answers)
+    assert {name: one.ended for name, one in task.run(2, "ab").items()} == {"a": False, "b": False}
+    assert not task.stop.is_set()
 
 
 def test_what_only_computes_is_left_and_ended_where_nothing_was_changed() -> None:
-    stop, begun, gone = Event(), Event(), Event()
+    gone = Event()
 
-    class Computing(Waiting):
-        """Does not notice that its connection has been ended."""
+    def computes(task: Task, host: Any) -> object:
+        """Do not notice that the connection has been ended."""
+        try:
+            for _ in range(6000):
+                time.sleep(0.01)
+        finally:
+            gone.set()
+        return None
 
-        name = str(Phase.READ)
-        params: ClassVar[Mapping[str, object]] = {"at_once": True}
-
-        def start(self, host: object) -> object:
-            self.begun.set()
-            try:
-                for _ in range(6000):
-                    time.sleep(0.01)
-            finally:
-                gone.set()
-            return None
-
-    task: Any = Computing(stop, begun)
-    hosts: Any = [SimpleNamespace(name="a"), SimpleNamespace(name="b")]
-    done: Any = Runner(1, stop, Signals(begun)).run(task, hosts)
+    task = Task(computes, str(Phase.READ), at_once=True)
+    done = task.run(1, "ab")
     assert {name: str(one.result) for name, one in done.items()} == {"a": "a: read: stopped", "b": "b: read: stopped"}
     assert gone.wait(30)
-    assert not stop.is_set()
+    assert not task.stop.is_set()
 
 
 @pytest.mark.parametrize("phase", [Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK])
 def test_a_commit_is_waited_for_whatever_signals_come(phase: Phase) -> None:
-    stop, begun = Event(), Event()
-
-    class Committing(Waiting):
-        """Takes its time."""
-
-        name = str(phase)
-
-        def start(self, host: object) -> object:
-            self.begun.set()
-            return SimpleNamespace(host=SimpleNamespace(name=str(host)), ended=self.stop.wait(0.5))
-
-    task: Any = Committing(stop, begun)
-    hosts: Any = ["a"]
     with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0):
-        done: Any = Runner(1, stop, Signals(begun)).run(task, hosts)
-    assert done["a"].ended is False
+        assert Task(answers, str(phase)).run(1, "a")["a"].ended is False
 
 
 def test_a_signal_ends_the_repetition(clock: Clock) -> None:
-    pool, _ = pool_of()
-    asked: list[str] = []
-
-    def work(name: str, connection: Connection) -> str:
-        asked.append(name)
-        if name == "a":
-            raise LOST
-        return name
-
-    # The signal comes at the third attempt.
-    pool.signals = lambda: int(asked.count("a") >= 3)
-    with mock.patch("ailb_gen.deploy.device_pool.time", clock):
-        found = pool.persist(NAMES, work, Phase.ROLLBACK, clock.now + 3600)
-    assert (found.bad, found.good, asked.count("a")) == ({"a": LOST}, {"b": "b", "c": "c"}, 3)
+    found, asked = persisting(clock, [LOST] * 999, 3600, signal_at=3)
+    assert (found.bad, found.good, asked) == ({"a": LOST}, {"b": "b", "c": "c"}, 3)
 
 
 def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
-    stop, begun = Event(), Event()
-    task: Any = Waiting(stop, begun)
-    hosts: Any = ["a", "b", "c"]
+    task = Task(waits)
 
     def interrupt() -> None:
-        begun.wait(60)
+        task.begun.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -340,8 +304,8 @@ def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            Runner(2, stop).run(task, hosts)
+            task.run(2, "abc", NO_SIGNALS)
     finally:
         thread.join(60)
         signal.signal(signal.SIGINT, before)
-    assert stop.is_set()
+    assert task.stop.is_set()
