@@ -35,10 +35,11 @@ REPEATED = [
     *(("</x><value>", "<name>", ""), ("</x><value><name>secret", " ", ""), ("= value", ' name="', "")),
     *(("", 'password: "***" ', ""), ("keys: {", "},{", ""), ("rootpw", " ", "")),
     *(("@@ -1 +1 @@\n", "+keys:\n", ""), ("", "macsec key ", ""), ("", "message-digest-key ", "")),
+    *(("", word, "") for word in ("sshpass ", "curl -", "echo ", "-pass", "machine ", "chpasswd <<", "--token")),
     # A name behind its value, logins without a scheme, sentences, comments.
     *(("value='a' ", "a='b' ", "name='password'"), ('"value": "a"', ', "name"', ""), ("", "a:1bcde", "@")),
     *(("", "password is a1", ""), ("", "snmp community", "x"), ("", "community ", ""), ("", "kinit <", "<<")),
-    *(("", "/*", ""), ("", "# password a\n", ""), ('secret = """\n', 'a"', "")),
+    *(("", "/*", ""), ("", "# password a\n", ""), ("", "a.password", ""), ('secret = """\n', 'a"', "")),
     *(("-password", " ", ""), ("", "wpa_passphrase a ", ""), ("", "x.psk", ""), ("key: ", "|-", "")),
 ]
 LENGTH = 20_000

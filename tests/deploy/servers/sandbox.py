@@ -201,9 +201,7 @@ class Host:
     def renew(self) -> None:
         """Boot with the files of the first boot."""
         self.power_off()
-        for name, _ in BOUND:
-            shutil.rmtree(self.root / name)
-            run("cp", "-a", str(self.root / "first" / name), str(self.root))
+        run("rsync", "-a", "--delete", *(str(self.root / "first" / name) for name, _ in BOUND), str(self.root))
         self.forget()
         self.start()
 
@@ -289,7 +287,7 @@ class Host:
 def host_at(root: Path, config: HostConfig, kind: type[Host] = Host) -> Iterator[Host]:
     """Give a host that runs, and remove it in the end."""
     need_root()
-    for tool in TOOLS:
+    for tool in (*TOOLS, "rsync"):
         need_tool(tool)
     host = kind(root, config)
     try:
