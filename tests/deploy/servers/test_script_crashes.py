@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -18,7 +19,7 @@ from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.switch_driver import RequestRefusedError, UnknownOutcomeError
 from tests.conftest import SCALE
 from tests.deploy.servers.sandbox import Host
-from tests.deploy.servers.steps import leftovers, renumbered, wait_for
+from tests.deploy.servers.steps import leftovers, renumbered
 
 STRIDE = 1 if SCALE > 1 else 2
 WAYS = ("restore", "confirm", "watchdog", "reboot")
@@ -86,7 +87,10 @@ def go_on(host: Host, how: str, name: str) -> ServerConnection:
         except RequestRefusedError:
             restore(server, name)
     elif how == "watchdog":
-        wait_for(server, name, RunState.RESTORED, RunState.UNKNOWN)
+        for _ in range(600):
+            if not status(server, name, wait_s=1).pending:
+                break
+            time.sleep(0.1)
     return server
 
 
