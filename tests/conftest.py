@@ -50,8 +50,8 @@ servers: 2
 # would be the last, and only one processor busy. The others come in the order of their names.
 LONGEST = (
     "lab/check/test_live.py",
-    "deploy/test_hostile_cost.py",
-    "deploy/test_kill.py",
+    "deploy/test_resource_limits_cost.py",
+    "deploy/test_deployment_kill.py",
     "browser/test_paths.py",
     "browser/test_report.py",
     "browser/test_push.py",
@@ -59,7 +59,7 @@ LONGEST = (
     "sim/engine/test_run_published.py",
     "mutations/test_score.py",
     "docs/test_newcomer.py",
-    "deploy/test_faults.py",
+    "deploy/test_deployment_faults.py",
     "deploy/servers/test_script_crashes.py",
     "cli/test_demo.py",
     "cli/test_terminal.py",

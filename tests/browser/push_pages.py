@@ -7,16 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
-from ailb_gen.deploy.device_diff import SwitchDiff, edits_of
+from ailb_gen.deploy.device_diff import SwitchDiff
 from ailb_gen.deploy.impact import PushImpact, SwitchImpact, TrafficImpact, impact_of
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report.pages import Ending, PageSubject, plan_page, run_page
 from ailb_gen.deploy.report.trace import trace_of
 from ailb_gen.deploy.run_history import RecordedRun
-from ailb_gen.deploy.side_by_side import SideBySideRow, packed, side_by_side
+from ailb_gen.deploy.side_by_side import SideBySideRow, packed
 from ailb_gen.intent.load import load
-from ailb_gen.junos.diff import diff
-from ailb_gen.junos.reader import read
 from tests.conftest import EXAMPLES
 from tests.deploy import lab
 from tests.deploy.test_wave_rollout import BAD, WAVES, machine, run
@@ -28,12 +26,8 @@ FACTS = (("Command", "ailb-gen plan"), ("Fabric", "fabric.yaml"), ("Files", "bui
 
 
 def changed(name: str, *edits: tuple[str, str]) -> SwitchDiff:
-    """A switch whose file has some texts replaced, with the changes side by side."""
-    after = lab.edited(name, *edits)
-    running, target = read(lab.text_of(name), name), read(after, name)
-    look, changes = lab.look(name, after=after), tuple(diff(running, target))
-    sides = packed(side_by_side(running, target))
-    return replace(look, compact_edits=edits_of(running, changes, look.commands), compared=sides)
+    """A switch whose file has some texts replaced."""
+    return lab.look(name, after=lab.edited(name, *edits))
 
 
 def lab_plan() -> Plan:

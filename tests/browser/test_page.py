@@ -18,13 +18,3 @@ def test_the_page_opens_without_a_request_and_keeps_text_as_text(opened: Opener,
     assert page.locator("#verdict").inner_text() == "FAIL: <b>1</b>"
     assert page.evaluate("typeof ailb.make") == "function"
     assert violations(page) == []
-
-
-@pytest.mark.long
-def test_mermaid_is_there(opened: Opener, mermaid: str, tmp_path: Path) -> None:
-    path = tmp_path / "empty.html"
-    path.write_text("<!doctype html><title>empty</title>")
-    page = opened(path)
-    page.add_script_tag(content=mermaid)
-    assert page.evaluate("mermaid.parse('flowchart TB\\n a --> b').then(found => found.diagramType)").startswith("flow")
-    assert page.evaluate("mermaid.parse('flowchart TB\\n a -->').then(() => 'parsed', () => 'refused')") == "refused"

@@ -20,13 +20,11 @@ from threading import Event
 
 import paramiko
 
-from tests.deploy.hostile import HELLO, HOST_KEY, Behave, serving, ssh
+from tests.deploy.hostile import END, HOST_KEY, Behave, netconf, send, serving, ssh
 
 PIECE = 1 << 16
 # `%ID%` stands for the message-id; the pieces of an answer come one after the other.
 Answer = Iterable[str]
-REQUEST = re.compile(rb'message-id="([^"]*)"[^>]*>\s*<([A-Za-z0-9-]+)')
-WHOLE = "]]>]]>"
 # Whatever is asked.
 ANY = "any"
 
@@ -43,16 +41,18 @@ def _first(number: int, text: str) -> Iterator[str]:
     return (text.replace("%", str(at)) for at in range(number))
 
 
-def _config(text: Iterable[str]) -> Answer:
-    yield '<rpc-reply message-id="%ID%"><configuration-text>'
-    yield from text
-    yield f"</configuration-text></rpc-reply>{WHOLE}"
+def _answer(text: str) -> str:
+    return f'<rpc-reply message-id="%ID%">{text}</rpc-reply>{END}'
 
 
-def _reply(text: Iterable[str]) -> Answer:
-    yield '<rpc-reply message-id="%ID%"><x>'
+def _reply(text: Iterable[str], tag: str = "x") -> Answer:
+    before, _, after = _answer(f"<{tag}>|</{tag}>").partition("|")
+    yield before
     yield from text
-    yield f"</x></rpc-reply>{WHOLE}"
+    yield after
+
+
+_config = partial(_reply, tag="configuration-text")
 
 
 def _slowly(pieces: Iterable[str], seconds: float) -> Iterator[str]:
@@ -78,7 +78,7 @@ SWITCH: Mapping[str, Callable[[], Answer]] = {
     "silence": tuple,
     "drip": lambda: _reply(_slowly(repeat(" "), 1)),
     # Each answer in time, and all of them not.
-    "slow": lambda: _slowly([f'<rpc-reply message-id="%ID%"><alarm-summary/><x/></rpc-reply>{WHOLE}'], 2),
+    "slow": lambda: _slowly([_answer("<alarm-summary/><x/>")], 2),
     "comments": lambda: _reply(_many("<!-- x -->")),
     "a long comment": lambda: _reply(["<!--", *repeat("x" * PIECE, 2000)]),
     "a comment in front": lambda: ["<!--", *repeat("x" * PIECE, 2000)],
@@ -93,8 +93,8 @@ SWITCH: Mapping[str, Callable[[], Answer]] = {
     "errors in errors": lambda: _reply(_many("<rpc-error><error-info>")),
     "no XML": lambda: _many("<rpc-reply>routing-engine"),
     "no XML at all": lambda: _many("<rpc-error>" + "x" * 100),
-    "messages": lambda: _many(f"<rpc-reply/>{WHOLE}"),
-    "notifications": lambda: _many(f"<notification xmlns='urn:ietf:params:xml:ns:netconf:notification:1.0'/>{WHOLE}"),
+    "messages": lambda: _many(f"<rpc-reply/>{END}"),
+    "notifications": lambda: _many(f"<notification xmlns='urn:ietf:params:xml:ns:netconf:notification:1.0'/>{END}"),
     "statements": lambda: _config(_up_to(FULL, _many("a;\n"))),
     "different statements": lambda: _config(_up_to(FULL, _numbered("a%;"))),
     "blocks": lambda: _config(_up_to(FULL, _numbered("a%{b{c;}}"))),
@@ -190,7 +190,7 @@ OF_STATE: Mapping[str, Callable[[str], Answer]] = {
     "long values": _values,
     "odd values": _odd,
 }
-CONFIG = '<rpc-reply message-id="%ID%"><configuration-text>system {}\n</configuration-text></rpc-reply>' + WHOLE
+CONFIG = _answer("<configuration-text>system {}\n</configuration-text>")
 # The run that the last commit of every switch is of.
 RUN = "1-20261125T000000-abcd"
 GOOD = {
@@ -214,47 +214,20 @@ def switch(name: str, when: str, device: int) -> Behave:
     """Speak NETCONF, and answer one kind of request, or all others than those of GOOD, with the attack."""
     attack = SWITCH[name] if name in SWITCH else partial(OF_STATE[name], when)
 
-    def talk(channel: paramiko.Channel, stop: Event) -> None:
-        channel.settimeout(0.2)
-        channel.sendall(HELLO.encode())
-        requests = b""
-        while not stop.is_set() and not channel.closed:
-            with suppress(TimeoutError):
-                data = channel.recv(PIECE)
-                if not data:
-                    return
-                requests += data
-            while WHOLE.encode() in requests:
-                request, _, requests = requests.partition(WHOLE.encode())
-                found = REQUEST.search(request)
-                if found is None:
-                    continue
-                identifier, kind = found[1].decode(), found[2].decode()
-                answer: Answer = [CONFIG] if kind == "get-configuration" else [
-                    f'<rpc-reply message-id="%ID%">{GOOD.get(kind, "<ok/>")}</rpc-reply>{WHOLE}'
-                ]  # fmt: skip
-                chosen = when == ANY or kind in when.split("+")
-                if chosen:
-                    tell(f"asked {device}")
-                for piece in attack() if chosen else answer:
-                    if stop.is_set() or channel.closed:
-                        return
-                    send(channel, piece.replace("%ID%", identifier).encode(), stop)
+    def answer(kind: str) -> Iterator[bytes]:
+        if when == ANY or kind in when.split("+"):
+            tell(f"asked {device}")
+            return map(str.encode, attack())
+        good = CONFIG if kind == "get-configuration" else _answer(GOOD.get(kind, "<ok/>"))
+        return iter([good.encode()])
 
-    return ssh(talk=talk)
+    return netconf(answer)
 
 
 def tell(line: str) -> None:
     """Print a line at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-def send(channel: paramiko.Channel, data: bytes, stop: Event) -> None:
-    """Send as long as anybody takes it."""
-    while data and not stop.is_set() and not channel.closed:
-        with suppress(TimeoutError):
-            data = data[channel.send(data) :]
 
 
 def _probe(**sections: Iterable[str]) -> Answer:

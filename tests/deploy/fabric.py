@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ailb_gen.deploy.push import Limits, RunLog
 from ailb_gen.deploy.run_history import StateDirectory
 from ailb_gen.emulator.device import EmulatedDevice, Spec
 from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.emulator.faults import Fault, Faults
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.host import FleetLogin
 from ailb_gen.emulator.source import entries, servers, specs, unmanaged, write_inventory
@@ -40,6 +41,7 @@ DRIVERS = ("napalm", "pyez")
 # One wave each: the canary, two spines of a color of their own, the other leaf.
 CANARY, SPINES, LAST = "stripe1-leaf1", ("spine1", "spine2"), "stripe1-leaf2"
 ORDER = (CANARY, *SPINES, LAST)
+ALL_NEW = dict.fromkeys(ORDER, "confirmed")
 BEFORE = """\
 name: tiny
 platform: generic
@@ -88,7 +90,7 @@ def statements(tree: Node) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running fleet and everything that it takes to push to it."""
+    """A running fleet and everything that it takes to push to it; runs are recorded in `records`."""
 
     generated: Generated
     fleet: Fleet
@@ -96,16 +98,12 @@ class Site:
     minute_s: float
     old: Mapping[str, tuple[str, ...]]
     new: Mapping[str, tuple[str, ...]]
+    records: StateDirectory
 
     @property
     def inventory(self) -> Path:
         """The folder of the inventory."""
         return self.folder / "inventory"
-
-    @property
-    def records(self) -> StateDirectory:
-        """Where runs are recorded."""
-        return StateDirectory(self.folder / "state")
 
     def device(self, name: str) -> EmulatedDevice:
         """Return a device, its database and faults included."""
@@ -120,6 +118,15 @@ class Site:
             time.sleep(0.05)
         return found
 
+    def assert_all(self, configurations: Mapping[str, tuple[str, ...]]) -> None:
+        """Assert that all devices have their configurations: the `old` or the `new` ones."""
+        assert {name: self.settled(name).active for name in ORDER} == dict(configurations)
+
+    def repair(self) -> None:
+        """Let all devices be as they should again."""
+        for name in ORDER:
+            self.fleet.clear_faults(name)
+
     def place(self, verb: str) -> list[str]:
         """Return the command line of any verb that is about this fabric."""
         return [verb, str(self.generated.fabric), str(self.generated.artifacts), "-i", str(self.inventory)]
@@ -129,6 +136,12 @@ class Site:
         times = ["--confirm-minutes", str(minutes), "--verify-timeout", str(verify_s), "--minute", str(self.minute_s)]
         return [*self.place(verb), "--state", str(self.records.path), "--yes", *times, *more]
 
+    def planned(self, *more: str) -> str:
+        """Write a plan of a push; return its file."""
+        path = str(self.folder / "plan.json")
+        assert run(*self.place("plan"), "--brief", *more, "-o", path).code == 0
+        return path
+
     def deploy(self, *more: str, minutes: int = 10, verify_s: int = 5) -> Outcome:
         """Push in this process."""
         return run(*self.words("deploy", *more, minutes=minutes, verify_s=verify_s))
@@ -136,7 +149,7 @@ class Site:
     def let_timers_fire(self) -> None:
         """Let all time that is given for a confirmation pass."""
         for name in ORDER:
-            self.fleet.do(name, _end_of_patience)
+            self.fleet.do(name, timer_ends)
 
     def events(self) -> list[dict[str, Any]]:
         """Return the record of the last run, which must be readable; nothing if none was recorded."""
@@ -147,10 +160,10 @@ class Site:
         """Return the record of the last run as text, for a test that fails."""
         return "\n".join(map(json.dumps, self.events()))
 
-
-def _end_of_patience(device: EmulatedDevice) -> None:
-    if device.database.pending is not None:
-        device.database.pending = replace(device.database.pending, deadline=device.now())
+    def ends(self) -> list[str]:
+        """Return how the devices ended, in the order of the waves, after asserting that it is true."""
+        outcomes = assert_sound(self)
+        return [outcomes.get(name, "untouched") for name in ORDER]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +204,7 @@ def site(
         new = {name: statements(tree) for name, tree in made.after.items()}
         assert all(old[name] != new[name] for name in new)
         with mock.patch.dict("os.environ", {VARIABLE: login.password}):
-            yield Site(made, fleet, folder, minute_s, old, new)
+            yield Site(made, fleet, folder, minute_s, old, new, StateDirectory(folder / "state"))
 
 
 @contextmanager
@@ -229,7 +242,10 @@ def _impatient(minutes: int = 5, verify_s: float = 120.0, failures: int = 0, min
 
 @dataclass
 class Hooks:
-    """Does something when the record of a run announces an event for the first time, before it is done."""
+    """Does something when the record of a run announces an event, before it is done.
+
+    `acts` are by events: `wave` is the next one that is announced, `wave 2` the second that is watched.
+    """
 
     acts: dict[str, Callable[[], object]] = field(default_factory=dict)
     seen: list[str] = field(default_factory=list)
@@ -242,11 +258,20 @@ class Hooks:
         def watched(log: RunLog, event: str, **fields: object) -> None:
             write(log, event, **fields)
             self.seen.append(event)
-            if event in self.acts:
-                self.acts.pop(event)()
+            for key in (event, f"{event} {self.seen.count(event)}"):
+                self.acts.pop(key, lambda: None)()
 
         with mock.patch.object(RunLog, "write", watched):
             yield
+
+
+@contextmanager
+def running_by(clock: object) -> Iterator[None]:
+    """Let pushes of this process live in the time of a clock."""
+    with ExitStack() as stack:
+        for module in ("wave", "push", "device_pool"):
+            stack.enter_context(mock.patch(f"ailb_gen.deploy.{module}.time", clock))
+        yield
 
 
 class Elapsing:
@@ -273,12 +298,20 @@ class Elapsing:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Be the clock of the pushes of this process."""
-        with (
-            mock.patch("ailb_gen.deploy.wave.time", self),
-            mock.patch("ailb_gen.deploy.push.time", self),
-            mock.patch("ailb_gen.deploy.device_pool.time", self),
-        ):
+        with running_by(self):
             yield
+
+
+@contextmanager
+def requests(seen: Callable[[Faults, str], Sequence[Fault]]) -> Iterator[None]:
+    """Tell of every request to a device, with its faults and its step, before it is served; add faults to it."""
+    take = Faults.take
+
+    def taken(faults: Faults, phase: str) -> tuple[Fault, ...]:
+        return (*seen(faults, phase), *take(faults, phase))
+
+    with mock.patch.object(Faults, "take", taken):
+        yield
 
 
 def timer_ends(device: EmulatedDevice) -> None:
@@ -318,10 +351,6 @@ def assert_sound(site: Site) -> dict[str, str]:
     """Assert that every device is as the record says, and that nothing is left on it; return the outcomes."""
     outcomes = outcomes_of(site.events())
     for name in site.fleet.devices:
-        found = site.settled(name)
-        outcome = outcomes.get(name, "untouched")
-        expected = site.new if outcome == "confirmed" else site.old
-        which = [key for key, texts in (("old", site.old), ("new", site.new)) if texts[name] == found.active]
-        assert (name, which or "neither") == (name, ["new" if expected is site.new else "old"]), site.told()
-        assert (name, found.holder, found.modified, found.pending) == (name, "", False, False), site.told()
+        expected = site.new if outcomes.get(name) == "confirmed" else site.old
+        assert (name, site.settled(name)) == (name, State(expected[name], "", False, False)), site.told()
     return outcomes

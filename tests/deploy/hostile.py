@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
@@ -12,17 +13,20 @@ import paramiko
 Behave = Callable[[socket.socket, Event], None]
 Talk = Callable[[paramiko.Channel, Event], None]
 HOST_KEY = paramiko.ECDSAKey.generate()
+# The end of a message of NETCONF.
+END = "]]>]]>"
 HELLO = (
     '<hello xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><capabilities><capability>'
-    "urn:ietf:params:netconf:base:1.0</capability></capabilities><session-id>7</session-id></hello>]]>]]>"
+    f"urn:ietf:params:netconf:base:1.0</capability></capabilities><session-id>7</session-id></hello>{END}"
 )
+REQUEST = re.compile(rb'message-id="([^"]*)"[^>]*>\s*<([A-Za-z0-9-]+)')
 
 
 @contextmanager
-def serving(behave: Behave) -> Iterator[int]:
+def serving(behave: Behave, port: int = 0) -> Iterator[int]:
     """Let every connection to a port be treated like that; returns the port."""
     stop = Event()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         listener.settimeout(0.05)
 
         def treat(connection: socket.socket) -> None:
@@ -73,22 +77,12 @@ def dripping(text: bytes, pause: float = 0.02) -> Behave:
     return behave
 
 
-def silent(first: bytes = b"") -> Behave:
-    """Send something, and nothing any more."""
+def silent(first: bytes = b"", seconds: float = 60) -> Behave:
+    """Send something, and nothing any more; hang up after a time."""
 
     def behave(connection: socket.socket, stop: Event) -> None:
         connection.sendall(first)
-        stop.wait(60)
-
-    return behave
-
-
-def closing(first: bytes = b"") -> Behave:
-    """Send something, and hang up."""
-
-    def behave(connection: socket.socket, stop: Event) -> None:
-        assert not stop.is_set()
-        connection.sendall(first)
+        stop.wait(seconds)
 
     return behave
 
@@ -96,9 +90,7 @@ def closing(first: bytes = b"") -> Behave:
 class Host(paramiko.ServerInterface):
     """An SSH server that hangs where it is told to: auth, channel, request; else it calls `talk` with the channel."""
 
-    def __init__(
-        self, stop: Event, hang: str = "", talk: Callable[[paramiko.Channel, Event], None] | None = None
-    ) -> None:
+    def __init__(self, stop: Event, hang: str, talk: Talk | None) -> None:
         self.stop, self.hang, self.talk = stop, hang, talk
         self.threads: list[Thread] = []
 
@@ -136,46 +128,57 @@ class Host(paramiko.ServerInterface):
         return self._request(channel)
 
 
-def ssh(hang: str = "", talk: Talk | None = None) -> Behave:
-    """Serve SSH with one host key; every login is good."""
+def ssh(
+    hang: str = "",
+    talk: Talk | None = None,
+    keys: Sequence[paramiko.PKey] = (HOST_KEY,),
+    host: type[Host] = Host,
+) -> Behave:
+    """Serve SSH; every login is good."""
 
     def behave(connection: socket.socket, stop: Event) -> None:
         transport = paramiko.Transport(connection)
-        transport.add_server_key(HOST_KEY)
-        host = Host(stop, hang, talk)
-        transport.start_server(server=host)
+        for key in keys:
+            transport.add_server_key(key)
+        server = host(stop, hang, talk)
+        transport.start_server(server=server)
         while transport.is_active() and not stop.wait(0.05):
             pass
         transport.close()
-        for thread in host.threads:
+        for thread in server.threads:
             thread.join(60)
 
     return behave
 
 
-def netconf(*answers: bytes, hello: bytes = HELLO.encode(), forever: bytes = b"") -> Behave:
-    """Speak NETCONF: a hello, then an answer for every request, `%ID%` being its message-id; then `forever`."""
+def netconf(answer: Callable[[str], Iterable[bytes]], hello: bytes = HELLO.encode()) -> Behave:
+    """Speak NETCONF: a hello, then the pieces of an answer for every kind of request, `%ID%` being its message-id."""
 
     def talk(channel: paramiko.Channel, stop: Event) -> None:
-        channel.settimeout(0.1)
+        channel.settimeout(0.2)
         channel.sendall(hello)
-        requests = bytearray()
-        left = list(answers)
+        requests = b""
         while not stop.is_set() and not channel.closed:
             with suppress(TimeoutError):
-                data = channel.recv(65536)
+                data = channel.recv(1 << 16)
                 if not data:
                     return
                 requests += data
-            while b"]]>]]>" in requests:
-                request, _, rest = bytes(requests).partition(b"]]>]]>")
-                requests[:] = rest
-                if b"message-id" not in request:
+            while END.encode() in requests:
+                request, _, requests = requests.partition(END.encode())
+                found = REQUEST.search(request)
+                if found is None:
                     continue
-                name = request.partition(b'message-id="')[2].partition(b'"')[0]
-                if left:
-                    channel.sendall(left.pop(0).replace(b"%ID%", name))
-                while forever and not stop.is_set() and not channel.closed:
-                    channel.sendall(forever)
+                for piece in answer(found[2].decode()):
+                    if stop.is_set() or channel.closed:
+                        return
+                    send(channel, piece.replace(b"%ID%", found[1]), stop)
 
     return ssh(talk=talk)
+
+
+def send(channel: paramiko.Channel, data: bytes, stop: Event) -> None:
+    """Send as long as anybody takes it."""
+    while data and not stop.is_set() and not channel.closed:
+        with suppress(TimeoutError):
+            data = data[channel.send(data) :]

@@ -7,6 +7,7 @@ from functools import cache
 from ailb_gen.deploy.device_diff import SwitchDiff, edits_of
 from ailb_gen.deploy.ownership import commands, digest, fingerprint
 from ailb_gen.deploy.planning import Plan, Wave
+from ailb_gen.deploy.side_by_side import packed, side_by_side
 from ailb_gen.deploy.switch_state import FabricModel, read_fabric_model, switch_of
 from ailb_gen.junos.diff import diff
 from ailb_gen.junos.reader import read
@@ -56,6 +57,7 @@ def look(name: str, before: str = "", after: str = "") -> SwitchDiff:
         frozenset(),
         digest(change),
         compact_edits=edits_of(trees[0], tuple(diff(*trees)), change.splitlines()),
+        compared=packed(side_by_side(*trees)) if change else b"",
     )
 
 

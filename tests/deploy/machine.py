@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
-from unittest import mock
 
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool, UnforeseenError
 from ailb_gen.deploy.planning import Wave
@@ -19,6 +18,7 @@ from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, Requ
 from ailb_gen.deploy.transaction import CommitState
 from ailb_gen.errors import OutputError
 from ailb_gen.signals import NO_SIGNALS
+from tests.deploy.fabric import running_by
 
 STEPS = ("stage", "apply", "verify", "confirm", "revert", "release", "commit_state")
 # What a step may do besides what it should: refuse; break down before or after it was done; fail in a way that nobody
@@ -57,13 +57,15 @@ class Device:
 class Machine:
     """Devices by name, and the record of what was done with them.
 
-    `snapshots` are the record and the devices at every moment at which the program could have been killed.
+    `snapshots` are the record and the devices at every moment at which the program could have been killed, if it is
+    `watched`.
     """
 
     devices: dict[str, Device]
     clock: Clock = field(default_factory=Clock)
     events: list[dict[str, Any]] = field(default_factory=list)
     snapshots: list[tuple[list[dict[str, Any]], dict[str, Device]]] = field(default_factory=list)
+    watched: bool = False
     # After so many events nothing can be recorded any more.
     full_after: int = 10**9
     run = "r"
@@ -77,7 +79,8 @@ class Machine:
 
     def killed_here(self) -> None:
         """Remember what there would be if the program were killed now."""
-        self.snapshots.append((list(self.events), deepcopy(self.devices)))
+        if self.watched:
+            self.snapshots.append((list(self.events), deepcopy(self.devices)))
 
     def transactions(self) -> dict[str, FakeTransaction]:
         """Return a transaction for every device."""
@@ -91,11 +94,7 @@ class Machine:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Let the program live in the time of this machine."""
-        with (
-            mock.patch("ailb_gen.deploy.wave.time", self.clock),
-            mock.patch("ailb_gen.deploy.push.time", self.clock),
-            mock.patch("ailb_gen.deploy.device_pool.time", self.clock),
-        ):
+        with running_by(self.clock):
             yield
 
     def wave(self) -> Wave:
@@ -151,11 +150,8 @@ class FakeTransaction:
         return ("a session is down",) if mishap == "bad" else value
 
     def stage(self, connection: object) -> str:
-        def act(device: Device) -> str:
-            device.staged = True
-            return "staged"
-
-        return str(self._do("stage", act))
+        self._do("stage", lambda device: setattr(device, "staged", True))
+        return "staged"
 
     def apply(self, connection: object, minutes: int) -> tuple[str, ...]:
         def act(device: Device) -> None:
@@ -186,10 +182,7 @@ class FakeTransaction:
         self._do("revert", act)
 
     def release(self, connection: object) -> None:
-        def act(device: Device) -> None:
-            device.staged = False
-
-        self._do("release", act)
+        self._do("release", lambda device: setattr(device, "staged", False))
 
     def commit_state(self, connection: object) -> CommitState:
         return CommitState(self._do("commit_state", lambda device: device.commit_state))

@@ -1,30 +1,41 @@
 """An SSH server on loopback that lets nobody do anything, and remembers who tried to log in."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from threading import Event, Thread
+from functools import cache, partial
+from io import StringIO
 
 import asyncssh
+import paramiko
 
 from ailb_gen.deploy.host_keys import HostKey
+from tests.deploy.hostile import Host, serving, ssh
 
-KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa")
+
+def _ed25519() -> paramiko.PKey:
+    text = asyncssh.generate_private_key("ssh-ed25519").export_private_key().decode()
+    return paramiko.Ed25519Key.from_private_key(StringIO(text))
+
+
+MADE: dict[str, Callable[[], paramiko.PKey]] = {
+    "ssh-ed25519": _ed25519,
+    **{f"ecdsa-sha2-nistp{bits}": partial(paramiko.ECDSAKey.generate, bits=bits) for bits in (256, 384, 521)},
+    "ssh-rsa": partial(paramiko.RSAKey.generate, 2048),
+}
+KINDS = tuple(MADE)
 
 
 @cache
-def private_key(kind: str, number: int = 0) -> asyncssh.SSHKey:
+def private_key(kind: str, number: int = 0) -> paramiko.PKey:
     """A key of a type; the same number gives the same key."""
     assert number >= 0
-    return asyncssh.generate_private_key(kind)
+    return MADE[kind]()
 
 
-def public(key: asyncssh.SSHKey) -> HostKey:
+def public(key: paramiko.PKey) -> HostKey:
     """The public half, as a line of known_hosts has it."""
-    kind, text = key.export_public_key().decode().split()[:2]
-    return HostKey(kind, text)
+    return HostKey(key.get_name(), key.get_base64())
 
 
 @dataclass
@@ -36,42 +47,21 @@ class Running:
 
 
 @contextmanager
-def ssh_server(keys: Sequence[asyncssh.SSHKey], host: str = "127.0.0.1", port: int = 0) -> Iterator[Running]:
+def ssh_server(keys: Sequence[paramiko.PKey], port: int = 0) -> Iterator[Running]:
     """Run a server with these host keys until the block ends."""
-    running, ready, stop = Running(), Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-    connections: list[asyncssh.SSHServerConnection] = []
+    running = Running()
 
-    class Server(asyncssh.SSHServer):
-        def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-            connections.append(conn)
-
-        def begin_auth(self, username: str) -> bool:
+    class Nothing(Host):
+        def check_auth_none(self, username: str) -> int:
             running.tried.append((username, ""))
-            return True
+            return int(paramiko.common.AUTH_FAILED)
 
-        def password_auth_supported(self) -> bool:
-            return True
-
-        def validate_password(self, username: str, password: str) -> bool:
+        def check_auth_password(self, username: str, password: str) -> int:
             running.tried.append((username, password))
-            return True
+            return int(paramiko.common.AUTH_SUCCESSFUL)
 
-    async def serve() -> None:
-        async with asyncssh.listen(host, port, server_factory=Server, server_host_keys=list(keys)) as server:
-            running.port = server.sockets[0].getsockname()[1]
-            ready.set()
-            await stop.wait()
-            for one in connections:
-                one.abort()
-                await one.wait_closed()
+        def check_channel_request(self, kind: str, chanid: int) -> int:
+            return int(paramiko.common.OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED)
 
-    thread = Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    try:
-        assert ready.wait(30)
+    with serving(ssh(keys=keys, host=Nothing), port) as running.port:
         yield running
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
-        loop.close()

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 import yaml
 
-from ailb_gen.deploy import approval, plan_file
-from ailb_gen.errors import DeployError
+from ailb_gen.deploy.approval import Approval, verified
+from ailb_gen.deploy.plan_file import read_plan
+from ailb_gen.errors import DeployError, PlanError
 from tests.conftest import need_tool
-from tests.deploy.fabric import CANARY, ORDER, Generated, Hooks, Site, assert_sound, run, site
-
-ALL_NEW = dict.fromkeys(ORDER, "confirmed")
-
-
-@pytest.fixture
-def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
-    with site(small_fabric, tmp_path) as found:
-        yield found
+from tests.deploy.fabric import ALL_NEW, CANARY, Site, assert_sound, run
+from tests.deploy.test_deployment_rollback import killed
+from tests.deploy.test_plan_file import rewritten, written
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +50,6 @@ def signed(plan: Path, key: Path, namespace: str = "ailb-gen-plan") -> Path:
     return beside
 
 
-def planned(tiny: Site) -> Path:
-    """Write a plan."""
-    path = tiny.folder / "plan.json"
-    assert run(*tiny.place("plan"), "--brief", "-o", str(path)).code == 0
-    return path
-
-
 def required(tiny: Site, keys: Path) -> None:
     """Have the inventory require signed plans."""
     path = tiny.inventory / "defaults.yaml"
@@ -72,12 +62,12 @@ def refused(tiny: Site, plan: Path, *more: str, code: int = 2) -> str:
     done = tiny.deploy("--plan", str(plan), *more)
     assert (done.code, done.out) == (code, "")
     assert tiny.records.runs() == []
-    assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
+    tiny.assert_all(tiny.old)
     return done.err
 
 
 def test_a_signed_plan_is_pushed_and_the_record_says_who_signed(tiny: Site, keys: Path) -> None:
-    plan = planned(tiny)
+    plan = Path(tiny.planned())
     signature = signed(plan, keys / "alice")
     done = tiny.deploy("--plan", str(plan), "--allowed-signers", str(keys / "approvers"))
     assert (done.code, done.err) == (0, "")
@@ -97,18 +87,13 @@ def approving(keys: Path, options: str) -> None:
     (keys / "approvers").write_text(f"alice@example.net {options} {key}")
 
 
-def rewritten(plan: Path, keys: Path) -> None:
-    """Show other commands, with all digests computed again, under the signature of before."""
-    body = json.loads(plan.read_text())
+def other_commands(body: dict[str, Any]) -> None:
+    """Show other commands than those that are pushed."""
     body["devices"][CANARY]["commands"] = ["set system location building HQ"]
-    del body["digest"], body["digests"]
-    body["digests"] = plan_file._parts(body)
-    body["digest"] = plan_file._digest(body)
-    plan.write_text(json.dumps(body))
 
 
-def test_a_plan_that_shows_something_else_is_refused_without_any_signature(tiny: Site, keys: Path) -> None:
-    plan = planned(tiny)
+def test_a_plan_that_shows_something_else_is_refused_without_any_signature(tiny: Site) -> None:
+    plan = Path(tiny.planned())
     whole = json.loads(plan.read_text())
     edited = {**whole, "devices": {name: {**row, "commands": []} for name, row in whole["devices"].items()}}
     plan.write_text(json.dumps(edited))
@@ -117,7 +102,7 @@ def test_a_plan_that_shows_something_else_is_refused_without_any_signature(tiny:
         in refused(tiny, plan)
     )
     plan.write_text(json.dumps(whole))
-    rewritten(plan, keys)
+    rewritten(plan, other_commands)
     assert f"commands of {CANARY}: the plan shows something else than would be pushed" in refused(tiny, plan)
 
 
@@ -128,7 +113,10 @@ WRONG: dict[str, tuple[Callable[[Path, Path], object], str]] = {
         lambda plan, keys: signed(plan, keys / "alice", "git"),
         "its signature does not hold: Couldn't verify signature: namespace does not match",
     ),
-    "edited since": (rewritten, "its signature does not hold: Signature verification failed: incorrect signature"),
+    "edited since": (
+        lambda plan, keys: rewritten(plan, other_commands),
+        "its signature does not hold: Signature verification failed: incorrect signature",
+    ),
     "an approver whose time is over": (
         lambda plan, keys: approving(keys, 'valid-before="20200101"'),
         "made its signature: ",
@@ -152,16 +140,23 @@ WRONG: dict[str, tuple[Callable[[Path, Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("way", ["option", "inventory"])
-def test_a_plan_that_nobody_signed_who_may(tiny: Site, keys: Path, name: str, way: str) -> None:
-    plan = planned(tiny)
+def test_a_plan_that_nobody_signed_who_may(keys: Path, tmp_path: Path, name: str) -> None:
+    plan = written(tmp_path / "plan.json")
     signed(plan, keys / "alice")
     act, why = WRONG[name]
     act(plan, keys)
+    with pytest.raises(PlanError, match=re.escape(why)):
+        Approval(plan, read_plan(plan), None, keys / "approvers").verify(None, dry_run=False)
+
+
+@pytest.mark.parametrize("way", ["option", "inventory"])
+def test_a_plan_that_somebody_else_signed_is_not_pushed(tiny: Site, keys: Path, way: str) -> None:
+    plan = Path(tiny.planned())
+    signed(plan, keys / "mallory")
     more = ("--allowed-signers", str(keys / "approvers")) if way == "option" else ()
     if way == "inventory":
         required(tiny, keys)
-    assert why in refused(tiny, plan, *more)
+    assert "made its signature: No principal matched" in refused(tiny, plan, *more)
 
 
 def test_an_inventory_that_requires_signed_plans(tiny: Site, keys: Path) -> None:
@@ -173,7 +168,7 @@ def test_an_inventory_that_requires_signed_plans(tiny: Site, keys: Path) -> None
     assert (done.code, done.out) == (2, "")
     assert "a push to this fabric needs a signed plan, because its inventory says so" in done.err
     # The pusher does not say who may approve.
-    plan = planned(tiny)
+    plan = Path(tiny.planned())
     signed(plan, keys / "mallory")
     (keys / "mine").write_text(f"me {(keys / 'mallory.pub').read_text()}")
     assert "--allowed-signers: the inventory says who may sign" in refused(
@@ -187,40 +182,25 @@ def test_an_inventory_that_requires_signed_plans(tiny: Site, keys: Path) -> None
     assert assert_sound(tiny) == ALL_NEW
     # And to take back needs none.
     assert run(*tiny.words("rollback")).code == 0
-    assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
-
-
-def interrupted(tiny: Site, plan: Path) -> None:
-    """Push a plan, and end in the middle as if killed."""
-
-    class KilledError(BaseException):
-        pass
-
-    def act() -> None:
-        raise KilledError
-
-    with Hooks({"results": act}).watching(), pytest.raises(KilledError):
-        tiny.deploy("--plan", str(plan))
+    tiny.assert_all(tiny.old)
 
 
 def test_a_run_is_continued_under_its_signed_plan(tiny: Site, keys: Path) -> None:
     required(tiny, keys)
-    plan = planned(tiny)
+    plan = Path(tiny.planned())
     signed(plan, keys / "alice")
-    interrupted(tiny, plan)
+    killed(tiny, "results", "deploy", "--plan", str(plan))
     plan.unlink()
     done = run(*tiny.words("deploy", "--resume"))
     assert (done.code, done.err) == (0, "")
-    assert all(tiny.settled(name).active == tiny.new[name] for name in ORDER)
+    tiny.assert_all(tiny.new)
 
 
 @pytest.mark.parametrize("damage", ["gone", "signature", "other devices"])
 def test_a_run_is_not_continued_without_it(tiny: Site, keys: Path, damage: str) -> None:
-    plan = planned(tiny)
+    plan = Path(tiny.planned())
     signed(plan, keys / "alice")
-    interrupted(tiny, plan)
-    (name,) = tiny.records.runs()
-    log = tiny.records.log(name)
+    log = tiny.records.log(killed(tiny, "results", "deploy", "--plan", str(plan)))
     kept = log.with_name("plan.json")
     Path(f"{kept}.sig").write_bytes(Path(f"{plan}.sig").read_bytes())
     if damage == "gone":
@@ -239,7 +219,7 @@ def test_a_run_is_not_continued_without_it(tiny: Site, keys: Path, damage: str) 
     assert why.get(damage, "its record is about another plan than the signed one; was it edited?") in done.err
     # What was begun can be taken back.
     assert run(*tiny.words("rollback")).code == 0
-    assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
+    tiny.assert_all(tiny.old)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +233,7 @@ def test_a_run_is_not_continued_without_it(tiny: Site, keys: Path, damage: str) 
     ],
 )
 def test_options_that_do_not_go_together(tiny: Site, keys: Path, words: tuple[str, ...], why: str) -> None:
-    plan = planned(tiny)
+    plan = Path(tiny.planned())
     signed(plan, keys / "alice")
     done = tiny.deploy(*(str(plan) if word == "PLAN" else word for word in words))
     assert (done.code, done.out) == (2, "")
@@ -264,4 +244,4 @@ def test_without_ssh_keygen_nothing_is_pushed(tmp_path: Path) -> None:
     (tmp_path / "signers").touch()
     no_program = mock.patch("shutil.which", return_value=None)
     with no_program, pytest.raises(DeployError, match="ssh-keygen is not installed; it verifies signatures"):
-        approval.verified(tmp_path / "plan", b"", b"", tmp_path / "signers")
+        verified(tmp_path / "plan", b"", b"", tmp_path / "signers")

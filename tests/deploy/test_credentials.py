@@ -1,13 +1,19 @@
-"""Credentials: fetched once, told by reference, never shown."""
+"""Credentials: fetched once, told by reference, never shown; and what is wrong with the key files that people give."""
+
+from __future__ import annotations
 
 import copy
 import json
 import pickle
 import stat
+import subprocess
 import sys
 import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
-from threading import Thread
+from tempfile import TemporaryDirectory
 
 import keyring
 import keyring.backend
@@ -19,14 +25,17 @@ from ailb_gen.deploy.credentials import (
     CommandReference,
     CredentialError,
     EnvironmentReference,
+    KeyFileError,
     KeyringReference,
     LoginReference,
     Reference,
     Secret,
     SecretCache,
+    open_key,
     resolve,
 )
 from ailb_gen.errors import ExitCode
+from tests.conftest import need_tool
 
 VALUE = "hunter2-never-shown"
 
@@ -60,9 +69,6 @@ class Backend(keyring.backend.KeyringBackend):
         return {("ailb", "admin"): VALUE}.get((service, username))
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        raise NotImplementedError
-
-    def delete_password(self, service: str, username: str) -> None:
         raise NotImplementedError
 
 
@@ -108,11 +114,8 @@ def test_a_reference_is_resolved_once_for_all_devices(tmp_path: Path) -> None:
     count = tmp_path / "count"
     reference = python(f"open({str(count)!r}, 'a').write('x'); print('{VALUE}')")
     cache = SecretCache()
-    threads = [Thread(target=resolve, args=(LoginReference(password=reference), cache)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(resolve, [LoginReference(password=reference)] * 8, [cache] * 8))
     assert count.read_text() == "x"
 
 
@@ -126,49 +129,33 @@ def test_a_failure_is_not_repeated_for_every_device(tmp_path: Path) -> None:
     assert count.read_text() == "x"
 
 
-PYTHON = repr(sys.executable)
-
-
 @pytest.mark.usefixtures("ring")
 @pytest.mark.parametrize(
     ("reference", "told"),
     [
-        (
-            EnvironmentReference("AILB_MISSING"),
-            "the environment variable AILB_MISSING is not set; set it before you run this",
+        *(
+            (EnvironmentReference(name), f"the environment variable {name} is {state}; set it before you run this")
+            for name, state in (("AILB_MISSING", "not set"), ("AILB_EMPTY", "empty"))
         ),
-        (
-            EnvironmentReference("AILB_EMPTY"),
-            "the environment variable AILB_EMPTY is empty; set it before you run this",
-        ),
-        (
-            KeyringReference("ailb", "nobody"),
-            "the keyring entry of service 'ailb', user 'nobody': there is no such entry; "
-            "add it with 'keyring set SERVICE USER'",
-        ),
-        (
-            KeyringReference("locked", "x"),
-            "the keyring entry of service 'locked', user 'x': the keyring refuses (KeyringLocked); unlock it",
+        *(
+            (KeyringReference(service, "x"), f"the keyring entry of service '{service}', user 'x': {told}")
+            for service, told in (
+                ("ailb", "there is no such entry; add it with 'keyring set SERVICE USER'"),
+                ("locked", "the keyring refuses (KeyringLocked); unlock it"),
+            )
         ),
         (
             CommandReference(("ailb-no-such-program", VALUE)),
             "the command 'ailb-no-such-program' is not installed; install it, or give its full path",
         ),
-        (
-            python(f"import sys; print('{VALUE}'); print('{VALUE}', file=sys.stderr); sys.exit(7)"),
-            f"the command {PYTHON} failed with exit code 7; run it by hand to see why",
-        ),
-        (
-            python(f"print(); print('{VALUE}')"),
-            f"the command {PYTHON} printed nothing on its first line; that line must be the secret",
-        ),
-        (
-            python(f"import time; print('{VALUE}', flush=True); time.sleep(60)"),
-            f"the command {PYTHON} did not end within 1 s; does it wait for input?",
-        ),
-        (
-            python("import sys; sys.stdout.buffer.write(b'\\xff\\n')"),
-            f"the command {PYTHON} printed text that is not UTF-8",
+        *(
+            (python(f"import sys, time; {code}"), f"the command {sys.executable!r} {told}")
+            for code, told in (
+                (f"print('{VALUE}'); sys.exit('{VALUE}')", "failed with exit code 1; run it by hand to see why"),
+                (f"print(); print('{VALUE}')", "printed nothing on its first line; that line must be the secret"),
+                (f"print('{VALUE}', flush=True); time.sleep(60)", "did not end within 1 s; does it wait for input?"),
+                ("sys.stdout.buffer.write(b'\\xff\\n')", "printed text that is not UTF-8"),
+            )
         ),
         (CommandReference(("/etc", VALUE)), "the command '/etc' cannot be run: Permission denied"),
     ],
@@ -211,3 +198,106 @@ def test_a_command_runs_without_a_shell(tmp_path: Path) -> None:
     program.chmod(stat.S_IRWXU)
     secret = SecretCache().get(CommandReference((str(program), "$HOME; echo `id`")))
     assert secret.reveal() == "$HOME; echo `id`"
+
+
+KINDS = {
+    "ed25519": ("-t", "ed25519"),
+    "rsa": ("-t", "rsa", "-b", "2048"),
+    "ecdsa": ("-t", "ecdsa"),
+    "pem": ("-t", "rsa", "-m", "PEM"),
+}
+RIGHT, WRONG = Secret("right"), Secret("wrong")
+WHOLE = "copy the whole file once more"
+
+
+@cache
+def generated(kind: str, passphrase: str) -> tuple[bytes, bytes]:
+    """Return a key's files: the private and the public half."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "key"
+        words = (need_tool("ssh-keygen"), "-q", *KINDS[kind], "-N", passphrase, "-f", str(path))
+        subprocess.run(words, check=True, capture_output=True)
+        return path.read_bytes(), path.with_name("key.pub").read_bytes()
+
+
+@pytest.fixture(params=KINDS)
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Path]:
+    """Write a key of a kind with a passphrase, and its public half beside it."""
+
+    def made(passphrase: str) -> Path:
+        for name, half in zip(("key", "key.pub"), generated(request.param, passphrase), strict=True):
+            (tmp_path / name).write_bytes(half)
+        return tmp_path / "key"
+
+    return made
+
+
+def told(path: Path, passphrase: Secret | None) -> str:
+    with pytest.raises(KeyFileError) as error:
+        open_key(path, passphrase)
+    return str(error.value)
+
+
+def test_good_keys(make: Callable[[str], Path]) -> None:
+    for passphrase in (None, RIGHT):
+        assert open_key(make(""), passphrase).get_bits() > 0
+    assert open_key(make("right"), RIGHT).get_bits() > 0
+
+
+def test_passphrases(make: Callable[[str], Path]) -> None:
+    path = make("right")
+    assert told(path, None) == "needs a passphrase; give a passphrase in the inventory, or add the key to the SSH agent"
+    assert told(path, WRONG) == "cannot be opened with this passphrase; check key_file and passphrase"
+
+
+@pytest.mark.parametrize("passphrase", [None, RIGHT])
+def test_the_public_half(make: Callable[[str], Path], passphrase: Secret | None) -> None:
+    public = make("").with_name("key.pub")
+    hint = f"give the file with the private key: {public.with_suffix('')}"
+    assert told(public, passphrase) == f"holds a public key, not a private one; {hint}"
+    copied = public.rename(public.with_name("id"))
+    assert told(copied, passphrase) == "holds a public key, not a private one; give the file with the private key"
+
+
+@pytest.mark.parametrize("passphrase", ["", "right"])
+@pytest.mark.parametrize("given", [None, RIGHT])
+def test_a_key_that_was_cut(make: Callable[[str], Path], passphrase: str, given: Secret | None) -> None:
+    path = make(passphrase)
+    lines = path.read_text().splitlines(keepends=True)
+    for kept in (lines[:-1], lines[: len(lines) // 2], lines[:1]):
+        path.write_text("".join(kept))
+        assert told(path, given) == f"is cut off: its end is missing; {WHOLE}"
+
+
+@pytest.mark.parametrize("given", [None, RIGHT])
+def test_lines_that_are_missing_in_the_middle(make: Callable[[str], Path], given: Secret | None) -> None:
+    path = make("")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], *lines[3:]]))
+    assert told(path, given).startswith(("is cut off: ", "is damaged, or holds a key of a kind"))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("hello\n", "is not a private key; check key_file"),
+        ("x" * 100_000, "is not a private key"),
+        ("PuTTY-User-Key-File-3: ssh-ed25519\n", "is in PuTTY's format; convert it: puttygen"),
+        ("ssh-ed25519-cert-v01@openssh.com AAAA x\n", "holds a certificate, not a private one"),
+        ("---- BEGIN SSH2 PUBLIC KEY ----\n", "holds a public key"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\n!!!\n-----END OPENSSH PRIVATE KEY-----\n", "is cut off"),
+        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "is damaged, or holds a key of a kind"),
+    ],
+)
+def test_what_is_no_key(content: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text(content)
+    for passphrase in (None, RIGHT):
+        assert told(path, passphrase).startswith(reason)
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    assert told(tmp_path / "missing", None) == "cannot be read: No such file or directory; check key_file"
+    assert told(tmp_path, None) == "cannot be read: Is a directory; check key_file"

@@ -7,28 +7,16 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.emulator.source import specs
-from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import rendering, write_rendering
-from tests.conftest import EXAMPLES, example
+from tests.conftest import EXAMPLES
 from tests.deploy.fabric import DRIVERS, USER, Generated, outcomes_of, run, site
+from tests.network.lab import LAB
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Generated:
-    """Two stripes, two rails, four spines of four colors."""
-    artifacts = tmp_path_factory.mktemp("lab") / "artifacts"
-    write_rendering(rendering(example("lab"), artifacts, RenderOptions("curly", None)))
-    return Generated(
-        EXAMPLES / "lab" / "fabric.yaml",
-        artifacts,
-        specs(artifacts, USER, loaded=False),
-        {spec.name: spec.factory for spec in specs(artifacts, USER, loaded=True)},
-    )
-
-
-@pytest.mark.sampled(9)
+@pytest.mark.long
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_from_the_factory_and_back(lab: Generated, tmp_path: Path, driver: str) -> None:
+def test_from_the_factory_and_back(tmp_path: Path, driver: str) -> None:
+    new = {spec.name: spec.factory for spec in specs(LAB, USER, loaded=True)}
+    lab = Generated(EXAMPLES / "lab" / "fabric.yaml", LAB, specs(LAB, USER, loaded=False), new)
     how = ("--driver", driver)
     with site(lab, tmp_path) as on:
         assert run(*on.place("drift"), *how).code == 1

@@ -6,14 +6,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from queue import SimpleQueue
-from unittest import mock
 
 import pytest
 
 from ailb_gen.emulator.faults import Fault, Faults
-from tests.deploy.fabric import CANARY, DRIVERS, ORDER, SPINES, Generated, Site, assert_sound, site
+from tests.deploy.fabric import CANARY, DRIVERS, SPINES, Site, requests
 from tests.forkserver import Child, ForkServer
 
 # The program has this long to hear of the signal before it gets its answer.
@@ -22,30 +20,15 @@ LOOK, CHECK, WAVE = 1, 2, 3
 # A connection to the device, a step on it, which one of its kind, and the exit code and what becomes of the device.
 # Questions are asked on all: when it is looked at, about its history before the commit, and for the verification.
 MOMENTS = [
-    (LOOK, "connect", 1, 3, "untouched"),
-    (LOOK, "running", 1, 3, "untouched"),
-    (LOOK, "verify", 1, 3, "untouched"),
-    (CHECK, "connect", 1, 3, "untouched"),
-    (CHECK, "lock", 1, 3, "untouched"),
-    (CHECK, "load", 1, 3, "untouched"),
-    (CHECK, "check", 1, 3, "untouched"),
-    (CHECK, "unlock", 1, 3, "untouched"),
-    (WAVE, "connect", 1, 3, "untouched"),
-    (WAVE, "lock", 1, 3, "untouched"),
-    (WAVE, "load", 1, 3, "untouched"),
-    (WAVE, "check", 1, 3, "untouched"),
+    *((LOOK, step, 1, 3, "untouched") for step in ("connect", "running", "verify")),
+    *((CHECK, step, 1, 3, "untouched") for step in ("connect", "lock", "load", "check", "unlock")),
+    *((WAVE, step, 1, 3, "untouched") for step in ("connect", "lock", "load", "check")),
     (WAVE, "commit", 1, 4, "rolled back"),
     (WAVE, "verify", 2, 4, "rolled back"),
     # It is confirmed by then, and taken back as the rest of its wave.
     (WAVE, "confirm", 1, 4, "rolled back"),
     (WAVE, "unlock", 1, 3, "confirmed"),
 ]
-
-
-@pytest.fixture
-def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
-    with site(small_fabric, tmp_path) as found:
-        yield found
 
 
 @contextmanager
@@ -55,22 +38,22 @@ def at(
     """Act once when a device gets a certain request, then let it be silent; give the steps that it was asked to do."""
     connection, step, number = moment
     steps: list[str] = []
-    watched, take = tiny.device(name).faults, Faults.take
+    watched = tiny.device(name).faults
     acted = False
 
-    def taken(faults: Faults, phase: str) -> tuple[Fault, ...]:
+    def seen(faults: Faults, phase: str) -> tuple[Fault, ...]:
         nonlocal acted
         if faults is not watched:
-            return take(faults, phase)
+            return ()
         steps.append(phase)
         here = steps[len(steps) - steps[::-1].index("connect") - 1 :]
         if acted or (steps.count("connect"), phase, here.count(step)) != (connection, step, number):
-            return take(faults, phase)
+            return ()
         acted = True
         act()
-        return (Fault("slow", phase, seconds=silent_s), *take(faults, phase))
+        return (Fault("slow", phase, seconds=silent_s),)
 
-    with mock.patch.object(Faults, "take", taken):
+    with requests(seen):
         yield steps
     assert acted, steps
 
@@ -101,10 +84,9 @@ def interrupted(
 
 
 def ends(tiny: Site) -> list[str]:
-    """Return how the devices ended, in the order of the waves, after asserting that it is true."""
-    outcomes = assert_sound(tiny)
+    """Return how the devices of a run ended that came to its end."""
     assert [event["event"] for event in tiny.events()[-1:]] in ([], ["done"])
-    return [outcomes.get(name, "untouched") for name in ORDER]
+    return tiny.ends()
 
 
 @pytest.mark.sampled(3)
@@ -132,7 +114,7 @@ def test_earlier_waves(tiny: Site, fork_server: ForkServer, way: str) -> None:
     assert (done, ends(tiny)) == (4, [earlier, earlier, "rolled back", "untouched"]), text
     # Nothing is unsettled: another run may begin.
     assert tiny.deploy().code == 0
-    assert all(tiny.settled(name).active == tiny.new[name] for name in ORDER)
+    tiny.assert_all(tiny.new)
 
 
 def test_signals_together_are_one(tiny: Site, fork_server: ForkServer) -> None:
@@ -149,21 +131,14 @@ def test_the_second_signal_leaves_devices_that_are_silent_to_their_timers(
 ) -> None:
     """Whatever the device was asked; the record says what is left, and the run can be continued."""
     moment = (WAVE, step, 2 if step == "verify" else 1)
-    done, text = interrupted(
-        tiny,
-        fork_server,
-        CANARY,
-        moment,
-        signals=[signal.SIGINT, signal.SIGTERM],
-        pause_s=HEARING_S,
-        silent_s=30,
-    )
+    signals = [signal.SIGINT, signal.SIGTERM]
+    done, text = interrupted(tiny, fork_server, CANARY, moment, signals=signals, pause_s=HEARING_S, silent_s=30)
     assert (done, "ending at once" in text) == (3 if step == "lock" else 5, True), text
     assert "is the management network up" not in text
     assert tiny.events()[-1]["event"] == "done"
     tiny.let_timers_fire()
     assert tiny.deploy(*([] if step == "lock" else ["--resume"])).code == 0
-    assert all(tiny.settled(name).active == tiny.new[name] for name in ORDER)
+    tiny.assert_all(tiny.new)
 
 
 @pytest.mark.parametrize("step", ["connect", "running", "verify"])

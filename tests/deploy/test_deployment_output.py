@@ -9,59 +9,48 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from select import POLLIN, poll
 
 import pytest
 
 from ailb_gen.emulator.faults import Fault
 from tests.conftest import ROOT
-from tests.deploy.fabric import CANARY, ORDER, SPINES, Generated, Site, assert_sound, run, site
+from tests.deploy.fabric import ALL_NEW, CANARY, SPINES, Site, assert_sound, run
 
-ALL_NEW = dict.fromkeys(ORDER, "confirmed")
 LOST = "not everything could be printed, though everything was done"
 # A program that does not come to its end in this time hangs.
 HANGS_S = 120.0
-
-
-@pytest.fixture
-def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
-    with site(small_fabric, tmp_path) as found:
-        yield found
 
 
 def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "tests.deploy.program", *words]
 
 
-@contextmanager
-def gone() -> Iterator[int]:
-    """A pipe that nobody reads from any more."""
+def started(*words: str, before: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Run a command line whose output can be read."""
+    whole = [*before, *command(*words)]
+    return subprocess.Popen(whole, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def gone() -> int:
+    """Return a pipe that nobody reads from any more."""
     reader, writer = os.pipe()
     os.close(reader)
-    yield writer
-    os.close(writer)
+    return writer
 
 
-@contextmanager
-def full() -> Iterator[int]:
-    """A disk without space."""
-    descriptor = os.open("/dev/full", os.O_WRONLY)
-    yield descriptor
-    os.close(descriptor)
-
-
-OUTPUTS = {"gone": (gone, "Broken pipe"), "full": (full, "No space left on device")}
+OUTPUTS = {
+    "gone": (gone, "Broken pipe"),
+    "full": (lambda: os.open("/dev/full", os.O_WRONLY), "No space left on device"),
+}
 
 
 def told_to(where: str, *words: str) -> tuple[int, str]:
     """Run a command line with such a standard output; return the exit code and what it said on standard error."""
-    with OUTPUTS[where][0]() as descriptor:
-        done = subprocess.run(
-            command(*words), cwd=ROOT, stdout=descriptor, stderr=subprocess.PIPE, text=True, check=False
-        )
+    with os.fdopen(OUTPUTS[where][0](), "wb") as out:
+        done = subprocess.run(command(*words), cwd=ROOT, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     return done.returncode, done.stderr
 
 
@@ -74,21 +63,18 @@ def test_a_push_that_nobody_hears_of_is_done_and_no_success(tiny: Site, where: s
     assert tiny.events()[-1]["event"] == "done"
     code, err = told_to(where, *tiny.words("rollback", minutes=60))
     assert (code, LOST in err) == (3, True)
-    assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
+    tiny.assert_all(tiny.old)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("lines", [1, 9])
 def test_a_push_whose_reader_leaves(tiny: Site, lines: int) -> None:
     """As `| head -N` does."""
-    with subprocess.Popen(
-        command(*tiny.words("deploy", minutes=60)), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
+    with started(*tiny.words("deploy", minutes=60)) as process:
+        assert process.stdout is not None and process.stderr is not None
         for _ in range(lines):
             process.stdout.readline()
         process.stdout.close()
-        assert process.stderr is not None
         err = process.stderr.read()
     assert (process.returncode, LOST in err) == (3, True)
     assert assert_sound(tiny) == ALL_NEW
@@ -124,11 +110,8 @@ def test_a_reader_that_does_not_read(tiny: Site) -> None:
         command(*tiny.words("deploy", minutes=60)), cwd=ROOT, stdout=writer, stderr=writer, text=True
     )
     os.close(writer)
-    end = time.monotonic() + HANGS_S
-    while not tiny.events() or tiny.events()[-1]["event"] != "done":
-        assert time.monotonic() < end
-        assert process.poll() is None
-        time.sleep(0.05)
+    begun(tiny, "done")
+    assert process.poll() is None
     assert assert_sound(tiny) == ALL_NEW
     os.close(reader)
     assert process.wait(HANGS_S) == 3
@@ -205,14 +188,14 @@ def seen(master: int, text: str) -> str:
 
 def waiting(tiny: Site) -> list[str]:
     """Return the command line of a push whose canary takes its time for the commit."""
-    tiny.fleet.add_faults(CANARY, Fault("slow", "commit", seconds=6))
+    tiny.fleet.add_faults(CANARY, Fault("slow", "commit", seconds=3))
     return tiny.words("deploy", minutes=600, verify_s=500)
 
 
-def begun(tiny: Site, event: str) -> None:
-    """Wait until the record announces an event."""
+def begun(tiny: Site, event: str, times: int = 1) -> None:
+    """Wait until the record announces an event, or the so-manieth of its kind."""
     end = time.monotonic() + HANGS_S
-    while not any(found["event"] == event for found in tiny.events()):
+    while sum(found["event"] == event for found in tiny.events()) < times:
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -230,8 +213,7 @@ def test_a_terminal_that_is_closed(tiny: Site) -> None:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
 def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: signal.Signals) -> None:
-    words = waiting(tiny)
-    with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as push:
+    with started(*waiting(tiny)) as push:
         begun(tiny, "committing")
         push.send_signal(number)
         out, err = push.communicate(timeout=HANGS_S)
@@ -247,12 +229,9 @@ def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: si
 
 @pytest.mark.long
 def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
-    tiny.fleet.add_faults(SPINES[0], Fault("slow", "commit", seconds=6))
-    words = tiny.words("deploy", minutes=600, verify_s=500)
-    with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as push:
-        begun(tiny, "results")
-        while sum(event["event"] == "committing" for event in tiny.events()) < 2:
-            time.sleep(0.02)
+    tiny.fleet.add_faults(SPINES[0], Fault("slow", "commit", seconds=3))
+    with started(*tiny.words("deploy", minutes=600, verify_s=500)) as push:
+        begun(tiny, "committing", 2)
         push.send_signal(signal.SIGINT)
         push.send_signal(signal.SIGINT)
         _, err = push.communicate(timeout=HANGS_S)
@@ -272,10 +251,7 @@ def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
 
 @pytest.mark.long
 def test_nohup_is_respected(tiny: Site) -> None:
-    words = tiny.words("deploy", minutes=60)
-    with subprocess.Popen(
-        ["nohup", *command(*words)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as push:
+    with started(*tiny.words("deploy", minutes=60), before=["nohup"]) as push:
         begun(tiny, "begin")
         push.send_signal(signal.SIGHUP)
         out, _ = push.communicate(timeout=HANGS_S)

@@ -22,23 +22,15 @@ from tests.deploy.fabric import (
     ORDER,
     SPINES,
     Elapsing,
-    Generated,
     Hooks,
     Outcome,
     Site,
     outcomes_of,
     run,
-    site,
     timer_ends,
 )
 
 STUCK = SPINES[1]
-
-
-@pytest.fixture
-def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
-    with site(small_fabric, tmp_path) as found:
-        yield found
 
 
 class KilledError(BaseException):
@@ -47,17 +39,11 @@ class KilledError(BaseException):
 
 def killed(tiny: Site, event: str, *more: str, times: int = 1) -> str:
     """Push, and be killed when the record announces an event for the `times`-th time; return the run."""
-    left = times
 
     def act() -> None:
-        nonlocal left
-        left -= 1
-        if left:
-            hooks.acts[event] = act
-        else:
-            raise KilledError
+        raise KilledError
 
-    hooks = Hooks({event: act})
+    hooks = Hooks({f"{event} {times}": act})
     # What is killed undoes nothing.
     with hooks.watching(), mock.patch("ailb_gen.deploy.wave.WaveRun._undo"), pytest.raises(KilledError):
         run(*tiny.words(*(more or ("deploy",)), minutes=60))
@@ -66,25 +52,10 @@ def killed(tiny: Site, event: str, *more: str, times: int = 1) -> str:
     return tiny.records.runs()[-1]
 
 
-def repaired(tiny: Site) -> None:
-    """Let all devices be as they should again."""
-    for name in ORDER:
-        tiny.fleet.clear_faults(name)
-
-
 def stuck(tiny: Site) -> str:
     """Push, and lose a device of the third wave for good while its change is pending; return the run."""
     gone = [Fault("refuse-auth", "connect", count=0), Fault("drop-before", "verify", count=0)]
-    hooks = Hooks()
-
-    def third() -> None:
-        if sum(1 for kind in hooks.seen if kind == "committing") < 3:
-            hooks.acts["committing"] = third
-            return
-        for fault in gone:
-            tiny.fleet.add_faults(STUCK, fault)
-
-    hooks.acts["committing"] = third
+    hooks = Hooks({"committing 3": lambda: tiny.fleet.add_faults(STUCK, *gone)})
     with out_of_reach(tiny, hooks):
         # What is verified well is so at the first look.
         done = run(*tiny.words("deploy", minutes=60, verify_s=1))
@@ -118,9 +89,18 @@ def verb(tiny: Site, *words: str) -> Outcome:
     return run(*tiny.words(*words, minutes=6))
 
 
-def all_are(tiny: Site, what: str) -> bool:
-    wanted = tiny.new if what == "new" else tiny.old
-    return all(tiny.settled(name).active == wanted[name] for name in ORDER)
+def well(tiny: Site, *words: str) -> Outcome:
+    """Run a verb that brings everything to its end."""
+    done = verb(tiny, *words)
+    assert done.code == 0, done
+    return done
+
+
+def refused(tiny: Site, why: str, *words: str) -> Outcome:
+    """Run a verb that does nothing, and says why."""
+    done = verb(tiny, *words)
+    assert (done.code, why in done.err) == (2, True), done
+    return done
 
 
 def test_a_device_that_needs_attention_is_unsettled_until_it_was_seen(tiny: Site) -> None:
@@ -135,45 +115,38 @@ def test_a_device_that_needs_attention_is_unsettled_until_it_was_seen(tiny: Site
     refused = tiny.deploy()
     assert (refused.code, refused.out) == (2, "")
     assert f"the run {first} left {STUCK} unsettled" in refused.err
-    repaired(tiny)
-    done = verb(tiny, "rollback")
-    assert done.code == 0, done
-    assert f"rolling back the run {first}: 1 unsettled and 2 confirmed" in done.out
-    assert all_are(tiny, "old")
+    tiny.repair()
+    assert f"rolling back the run {first}: 1 unsettled and 2 confirmed" in well(tiny, "rollback").out
+    tiny.assert_all(tiny.old)
 
 
 def test_what_needed_attention_is_gone_on_with(tiny: Site) -> None:
     first = stuck(tiny)
-    repaired(tiny)
-    done = verb(tiny, "deploy", "--resume", "1")
-    assert done.code == 0, done
-    assert f"resuming the run {first} (pushing files)" in done.out
-    assert all_are(tiny, "new")
-    over = verb(tiny, "deploy", "--resume")
-    assert f"the run {first} came to its end; there is nothing to resume" in over.err
+    tiny.repair()
+    assert f"resuming the run {first} (pushing files)" in well(tiny, "deploy", "--resume", "1").out
+    tiny.assert_all(tiny.new)
+    refused(tiny, f"the run {first} came to its end; there is nothing to resume", "deploy", "--resume")
 
 
 def test_what_needed_attention_is_confirmed(tiny: Site) -> None:
     first = stuck(tiny)
-    repaired(tiny)
+    tiny.repair()
     done = verb(tiny, "confirm")
     # Its timer had taken it back by then.
     assert done.code == 4, done
     assert f"confirming the pending changes of the run {first}" in done.out
     assert tiny.settled(STUCK).active == tiny.old[STUCK]
     assert tiny.deploy().code == 0
-    assert all_are(tiny, "new")
+    tiny.assert_all(tiny.new)
 
 
 def test_a_device_that_somebody_has_looked_at(tiny: Site) -> None:
     first = stuck(tiny)
-    wrong = verb(tiny, "rollback", "--as-is", CANARY)
-    assert (wrong.code, f"the run {first} did not leave it unsettled" in wrong.err) == (2, True)
-    done = verb(tiny, "rollback", first, "--as-is", STUCK, "--min-paths", "0")
-    assert done.code == 0, done
+    refused(tiny, f"the run {first} did not leave it unsettled", "rollback", "--as-is", CANARY)
+    well(tiny, "rollback", first, "--as-is", STUCK, "--min-paths", "0")
     assert outcomes_of(tiny.records.events(first))[STUCK] == "left as it is"
-    repaired(tiny)
-    assert all_are(tiny, "old")
+    tiny.repair()
+    tiny.assert_all(tiny.old)
     assert tiny.deploy().code == 0
 
 
@@ -182,9 +155,9 @@ def test_the_others_are_taken_back_if_one_may_fail(tiny: Site) -> None:
     done = in_vain(tiny, "rollback", "--max-failures", "1", "--min-paths", "0")
     assert done.code == 5, done
     assert [tiny.settled(name).active == tiny.old[name] for name in (CANARY, SPINES[0], LAST)] == [True] * 3
-    repaired(tiny)
-    assert verb(tiny, "rollback", first).code == 0
-    assert all_are(tiny, "old")
+    tiny.repair()
+    well(tiny, "rollback", first)
+    tiny.assert_all(tiny.old)
 
 
 @pytest.mark.sampled(8)
@@ -196,7 +169,7 @@ def test_neither_a_dry_run_nor_a_clock_hides_an_unfinished_run(tiny: Site, clock
         assert (refused.code, f"the run {first} left {CANARY} unsettled" in refused.err) == (2, True)
         done = verb(tiny, "rollback")
         assert f"rolling back the run {first}: 1 unsettled" in done.out
-        assert all_are(tiny, "old")
+        tiny.assert_all(tiny.old)
         second = killed(tiny, "wave", times=2)
         # It left nothing pending: others may run.
         assert tiny.deploy("--dry-run").code == 0
@@ -210,20 +183,17 @@ def test_after_a_dry_run_the_last_real_run_is_meant(tiny: Site) -> None:
     with mock.patch("time.time", lambda: 4.0e9):
         assert tiny.deploy("--dry-run").code == 0
     assert len(tiny.records.runs()) == 2
-    done = verb(tiny, "deploy", "--resume")
-    assert f"resuming the run {first}" in done.out
-    assert (done.code, all_are(tiny, "new")) == (0, True)
+    assert f"resuming the run {first}" in well(tiny, "deploy", "--resume").out
+    tiny.assert_all(tiny.new)
     assert tiny.deploy("--dry-run").code == 0
-    back = verb(tiny, "rollback")
-    assert f"rolling back the run {first}: 4 confirmed" in back.out
-    assert (back.code, all_are(tiny, "old")) == (0, True)
+    assert f"rolling back the run {first}: 4 confirmed" in well(tiny, "rollback").out
+    tiny.assert_all(tiny.old)
 
 
 def test_a_dry_run_that_was_cut_off_is_never_pushed(tiny: Site) -> None:
     killed(tiny, "checked", "deploy", "--dry-run")
-    done = verb(tiny, "deploy", "--resume")
-    assert (done.code, "was a dry run; there is nothing to resume" in done.err) == (2, True), done
-    assert all_are(tiny, "old")
+    refused(tiny, "was a dry run; there is nothing to resume", "deploy", "--resume")
+    tiny.assert_all(tiny.old)
 
 
 @pytest.mark.sampled(8)
@@ -236,16 +206,13 @@ def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site,
         return log.parent.name
 
     first = cut_off()
-    done = verb(tiny, "deploy", "--resume")
-    assert (done.code, "no run is recorded" in done.err) == (2, True), done
-    done = verb(tiny, "deploy", "--resume", first)
-    assert (done.code, "was cut off before it began; there is nothing to resume" in done.err) == (2, True), done
+    refused(tiny, "no run is recorded", "deploy", "--resume")
+    refused(tiny, "was cut off before it began; there is nothing to resume", "deploy", "--resume", first)
     assert tiny.deploy().code == 0
     cut_off()
-    done = verb(tiny, "deploy", "--resume")
-    assert (done.code, "came to its end; there is nothing to resume" in done.err) == (2, True), done
-    assert verb(tiny, "rollback").code == 0
-    assert all_are(tiny, "old")
+    refused(tiny, "came to its end; there is nothing to resume", "deploy", "--resume")
+    well(tiny, "rollback")
+    tiny.assert_all(tiny.old)
 
 
 @pytest.mark.sampled(8)
@@ -255,17 +222,15 @@ def test_a_rollback_that_was_cut_off_goes_on_as_a_rollback(tiny: Site, event: st
     assert tiny.deploy().code == 0
     first = tiny.records.runs()[-1]
     second = killed(tiny, event, "rollback")
-    done = verb(tiny, *words)
-    assert done.code == 0, done
-    assert f"resuming the run {second} (taking back the run {first})" in done.out
-    assert all_are(tiny, "old")
+    assert f"resuming the run {second} (taking back the run {first})" in well(tiny, *words).out
+    tiny.assert_all(tiny.old)
 
 
 def test_a_rollback_that_changed_nothing_yet(tiny: Site) -> None:
     assert tiny.deploy().code == 0
     killed(tiny, "begin", "rollback")
-    assert verb(tiny, "deploy", "--resume").code == 0
-    assert all_are(tiny, "old")
+    well(tiny, "deploy", "--resume")
+    tiny.assert_all(tiny.old)
 
 
 def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) -> None:
@@ -276,18 +241,15 @@ def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) ->
     assert done.code in (3, 4), done
     assert f"the run {first} is not rolled back on {LAST}" in done.out
     assert f"to take it back: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
-    again = verb(tiny, "rollback")
-    assert again.code == 2
-    assert f"'rollback … {first}' continues with {LAST}, which it did not reach" in again.err
-    assert verb(tiny, "rollback", first).code == 0
-    assert all_are(tiny, "old")
+    refused(tiny, f"'rollback … {first}' continues with {LAST}, which it did not reach", "rollback")
+    well(tiny, "rollback", first)
+    tiny.assert_all(tiny.old)
 
 
 def test_a_resumed_push_changes_only_what_was_approved(tiny: Site) -> None:
     killed(tiny, "verified", "deploy", "--limit", "leaf")
-    limited = verb(tiny, "deploy", "--resume", "--limit", CANARY)
-    assert (limited.code, "omit --limit" in limited.err) == (2, True)
-    assert verb(tiny, "deploy", "--resume").code == 0
+    refused(tiny, "omit --limit", "deploy", "--resume", "--limit", CANARY)
+    well(tiny, "deploy", "--resume")
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == [CANARY, LAST]
 
 
@@ -295,9 +257,8 @@ def test_a_resumed_push_refuses_another_change(tiny: Site) -> None:
     killed(tiny, "wave", times=2)
     keep = '{leaf: {data: {keep: ["protocols bgp group fabric-blue bfd-liveness-detection"]}}}\n'
     (tiny.inventory / "groups.yaml").write_text(keep)
-    done = verb(tiny, "deploy", "--resume")
-    assert done.code == 2
-    assert "is settled: nothing was pending. It cannot go on, because the change on" in done.err
+    why = "is settled: nothing was pending. It cannot go on, because the change on"
+    refused(tiny, why, "deploy", "--resume")
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == [CANARY]
 
 
@@ -309,11 +270,8 @@ def test_several_unsettled_runs_are_not_guessed_among(tiny: Site) -> None:
     folder.mkdir()
     (folder / "log.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
     for words in (("rollback",), ("confirm",), ("deploy", "--resume")):
-        done = verb(tiny, *words)
-        told = f"several runs left devices unsettled; name one of them: {second}, {first}"
-        assert (done.code, told in done.err) == (2, True), done
-    other = verb(tiny, "rollback", first)
-    assert (other.code, f"the run {second} left {CANARY} unsettled" in other.err) == (2, True)
+        refused(tiny, f"several runs left devices unsettled; name one of them: {second}, {first}", *words)
+    refused(tiny, f"the run {second} left {CANARY} unsettled", "rollback", first)
 
 
 def test_a_record_of_an_older_version(tiny: Site) -> None:
@@ -331,14 +289,12 @@ def test_a_record_of_an_older_version(tiny: Site) -> None:
     assert tiny.records.runs() == [first]
     assert older not in tiny.records.runs()
     assert f"the run {first} left {CANARY} unsettled" in tiny.deploy().err
-    done = verb(tiny, "rollback")
-    assert done.code == 0, done
-    assert all_are(tiny, "old")
+    well(tiny, "rollback")
+    tiny.assert_all(tiny.old)
 
 
 def test_what_the_record_holds(tiny: Site) -> None:
-    plan = tiny.folder / "plan.json"
-    assert run(*tiny.place("plan"), "--brief", "-o", str(plan)).code == 0
+    plan = Path(tiny.planned())
     assert tiny.deploy("--plan", str(plan)).code == 0
     (first,) = tiny.records.runs()
     begin = tiny.records.events(first)[0]
@@ -363,13 +319,9 @@ def test_ctrl_c_ends_the_waiting_for_a_device_that_does_not_answer(tiny: Site, w
     run_name = killed(tiny, "verified")
     tiny.device(CANARY).faults.add(Fault("refuse-auth", "connect", count=0))
     words = ("deploy", "--resume") if way == "--resume" else (way,)
-    hooks = Hooks()
-
-    def interrupt() -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-
+    interrupt = Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     # Without the signal, it would be waited for over an hour.
-    hooks.acts["confirming" if way == "confirm" else "reverting"] = lambda: Timer(0.5, interrupt).start()
+    hooks = Hooks({"confirming" if way == "confirm" else "reverting": interrupt.start})
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with hooks.watching():
@@ -384,5 +336,5 @@ def test_ctrl_c_ends_the_waiting_for_a_device_that_does_not_answer(tiny: Site, w
     assert ("what is pending is rolled back" in done.err) == (way != "confirm")
     left = RecordedRun(run_name, tiny.records.events(run_name)).left
     assert (left.to_new, left.to_old) == (((CANARY,), ()) if way == "confirm" else ((), (CANARY,)))
-    repaired(tiny)
-    assert verb(tiny, *words).code == 0
+    tiny.repair()
+    well(tiny, *words)

@@ -147,11 +147,16 @@ def clock() -> Clock:
 
 
 def persisting(
-    clock: Clock, errors: list[DeviceError], patience: float, again: Callable[[DeviceError], bool] | None = None
+    clock: Clock,
+    errors: list[DeviceError],
+    patience: float,
+    again: Callable[[DeviceError], bool] | None = None,
+    signal_at: int = 10**9,
 ) -> tuple[ByDevice[str], int]:
     """Persist with a device that fails so, and return the outcome and how often it was asked."""
     pool, _ = pool_of()
-    asked = []
+    asked: list[str] = []
+    pool.signals = lambda: int(asked.count("a") >= signal_at)
 
     def work(name: str, connection: Connection) -> str:
         asked.append(name)
@@ -260,20 +265,8 @@ def test_a_commit_is_waited_for_whatever_signals_come(phase: Phase) -> None:
 
 
 def test_a_signal_ends_the_repetition(clock: Clock) -> None:
-    pool, _ = pool_of()
-    asked: list[str] = []
-
-    def work(name: str, connection: Connection) -> str:
-        asked.append(name)
-        if name == "a":
-            raise LOST
-        return name
-
-    # The signal comes at the third attempt.
-    pool.signals = lambda: int(asked.count("a") >= 3)
-    with mock.patch("ailb_gen.deploy.device_pool.time", clock):
-        found = pool.persist(NAMES, work, Phase.ROLLBACK, clock.now + 3600)
-    assert (found.bad, found.good, asked.count("a")) == ({"a": LOST}, {"b": "b", "c": "c"}, 3)
+    found, asked = persisting(clock, [LOST] * 999, 3600, signal_at=3)
+    assert (found.bad, found.good, asked) == ({"a": LOST}, {"b": "b", "c": "c"}, 3)
 
 
 def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
-from typing import Any
 
 import ncclient.transport.session
 import paramiko
@@ -22,6 +22,7 @@ from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedErro
 from ailb_gen.emulator.faults import Fault
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.junos.reader import read
+from tests.deploy.program import TICK_S
 from tests.emulator.fleets import LEAF, PASSWORD, SPINE, USER, bgp_of, two_devices
 
 COMMANDS = "set system location building x\nset system services telnet\n"
@@ -29,8 +30,8 @@ COMMANDS = "set system location building x\nset system services telnet\n"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ncclient look for answers more often than every 0.1 s, which would be most of the time of these tests."""
-    monkeypatch.setattr(ncclient.transport.session, "TICK", 0.005)
+    """Let ncclient look for answers often."""
+    monkeypatch.setattr(ncclient.transport.session, "TICK", TICK_S)
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +52,6 @@ def reach(request: pytest.FixtureRequest, fleet: Fleet, tmp_path: Path) -> Itera
     yield request.param, ssh
     fleet.clear_faults(LEAF)
     assert len(device.commits()) - before < 40
-
-
-def elsewhere(reach: SshReach, **changes: Any) -> SshReach:
-    """Return another way to reach a switch."""
-    return replace(reach, **changes)
 
 
 @contextmanager
@@ -120,19 +116,12 @@ def test_a_push_and_the_way_back(switch: SwitchDriver) -> None:
     assert not switch.locked
 
 
-def test_discarding(switch: SwitchDriver) -> None:
-    switch.lock()
-    switch.load(COMMANDS)
-    switch.load_rollback(0)
-    assert switch.compare() == ""
-    switch.unlock()
-
-
-def test_deleting_what_is_not_there_is_no_error(switch: SwitchDriver) -> None:
+def test_deleting_what_is_not_there_is_no_error_and_everything_can_be_discarded(switch: SwitchDriver) -> None:
     switch.lock()
     switch.load("delete protocols bgp group nothing\nset system location building y\n")
     assert "building y" in switch.compare()
     switch.load_rollback(0)
+    assert switch.compare() == ""
     switch.unlock()
 
 
@@ -155,13 +144,16 @@ def test_two_sessions_exclude_each_other(reach: tuple[str, SshReach], switch: Sw
 
 
 def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
-    for name in (LEAF, SPINE):
-        with opened((reach[0], elsewhere(reach[1], name=name, port=fleet.port(name)))) as switch:
+    def commit(name: str, change: Callable[[SwitchDriver], object]) -> None:
+        with opened((reach[0], replace(reach[1], name=name, port=fleet.port(name)))) as switch:
             switch.lock()
-            lines = "".join(f"set {line}\n" for line in _paths(bgp_of(name)))
-            switch.load(lines)
+            change(switch)
             switch.commit("session")
             switch.unlock()
+
+    for name in (LEAF, SPINE):
+        lines = "".join(f"set {' '.join(path)}\n" for path in read(bgp_of(name)).paths())
+        commit(name, methodcaller("load", lines))
     with opened(reach) as switch:
         peers = list(switch.ask("get-bgp-summary-information").iter("bgp-peer"))
         assert [peer.findtext("peer-state") for peer in peers] == ["Established"]
@@ -169,15 +161,7 @@ def test_state_is_asked_for(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
         reply = switch.ask("get-route-information", advertising_protocol_name="bgp", neighbor=address, extensive=True)
         assert reply.tag == "route-information"
     for name in (LEAF, SPINE):
-        with opened((reach[0], elsewhere(reach[1], name=name, port=fleet.port(name)))) as switch:
-            switch.lock()
-            switch.load_rollback(1)
-            switch.commit("back")
-            switch.unlock()
-
-
-def _paths(text: str) -> list[str]:
-    return [" ".join(path) for path in read(text).paths()]
+        commit(name, methodcaller("load_rollback", 1))
 
 
 @pytest.mark.parametrize(
@@ -203,48 +187,21 @@ def test_a_candidate_that_does_not_pass(switch: SwitchDriver) -> None:
     switch.unlock()
 
 
-def _lock(switch: SwitchDriver) -> None:
-    switch.lock()
-
-
-def _load(switch: SwitchDriver) -> None:
-    switch.load(COMMANDS)
-
-
-def _check(switch: SwitchDriver) -> None:
-    switch.check()
-
-
 def _commit(switch: SwitchDriver) -> None:
     switch.load(COMMANDS)
     switch.commit("x", 5)
 
 
-def _ask(switch: SwitchDriver) -> None:
-    switch.ask("get-bgp-summary-information")
-
-
-def _back(switch: SwitchDriver) -> None:
-    switch.load_rollback(0)
-
-
-def _unlock(switch: SwitchDriver) -> None:
-    switch.unlock()
-
-
-def _running(switch: SwitchDriver) -> None:
-    switch.running()
-
-
-STEPS: dict[str, tuple[Callable[[SwitchDriver], None], Phase]] = {
-    "lock": (_lock, Phase.LOCK),
-    "load": (_load, Phase.LOAD),
-    "check": (_check, Phase.CHECK),
+ASK = methodcaller("ask", "get-bgp-summary-information")
+STEPS: dict[str, tuple[Callable[[SwitchDriver], object], Phase]] = {
+    "lock": (methodcaller("lock"), Phase.LOCK),
+    "load": (methodcaller("load", COMMANDS), Phase.LOAD),
+    "check": (methodcaller("check"), Phase.CHECK),
     "commit": (_commit, Phase.COMMIT),
-    "verify": (_ask, Phase.VERIFY),
-    "rollback": (_back, Phase.ROLLBACK),
-    "unlock": (_unlock, Phase.UNLOCK),
-    "running": (_running, Phase.READ),
+    "verify": (ASK, Phase.VERIFY),
+    "rollback": (methodcaller("load_rollback", 0), Phase.ROLLBACK),
+    "unlock": (methodcaller("unlock"), Phase.UNLOCK),
+    "running": (methodcaller("running"), Phase.READ),
 }
 
 
@@ -294,7 +251,7 @@ def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
     with opened((reach[0], replace(reach[1], timeout_s=1))) as switch:
         fleet.add_faults(LEAF, Fault("slow", "verify", seconds=2.5))
         with pytest.raises(UnknownOutcomeError, match=f"^{LEAF}: verify: no answer in time$"):
-            _ask(switch)
+            ASK(switch)
 
 
 @pytest.mark.parametrize(
@@ -309,8 +266,8 @@ def test_a_connection_that_does_not_come_about(
     fleet: Fleet, reach: tuple[str, SshReach], kind: str, message: str
 ) -> None:
     fleet.add_faults(LEAF, Fault(kind, "connect"))
-    with pytest.raises(DeviceError) as error, opened(reach):
-        pass
+    with pytest.raises(DeviceError) as error:
+        DRIVERS[reach[0]](reach[1]).open()
     assert error.value.phase is Phase.CONNECT
     assert str(error.value).startswith(f"{LEAF}: connect: 127.0.0.1:{reach[1].port}: {message}")
 
@@ -319,41 +276,26 @@ def test_nobody_listens(reach: tuple[str, SshReach]) -> None:
     with socket.socket() as taken:
         # Bound, but nobody listens.
         taken.bind(("127.0.0.1", 0))
-        nowhere = elsewhere(reach[1], port=taken.getsockname()[1])
-        refused = pytest.raises(
-            DeviceError, match="the connection is refused; is 'set system services netconf ssh' there"
-        )
-        with refused, opened((reach[0], nowhere)):
-            pass
+        nowhere = replace(reach[1], port=taken.getsockname()[1])
+        with pytest.raises(DeviceError, match="is refused; is 'set system services netconf ssh' there"):
+            DRIVERS[reach[0]](nowhere).open()
 
 
 def test_a_wrong_password_is_in_no_message(reach: tuple[str, SshReach]) -> None:
     login = replace(reach[1].credentials, password=Secret("hunter2"))
-    refused = pytest.raises(DeviceError, match="the login is refused")
-    with refused as error, opened((reach[0], elsewhere(reach[1], credentials=login))):
-        pass
+    with pytest.raises(DeviceError, match="the login is refused") as error:
+        DRIVERS[reach[0]](replace(reach[1], credentials=login)).open()
     assert "hunter2" not in str(error.value)
 
 
 def test_without_a_session(reach: tuple[str, SshReach]) -> None:
     switch = DRIVERS[reach[0]](reach[1])
     switch.close()
-    calls: list[Callable[[], object]] = [
-        switch.lock,
-        switch.running,
-        switch.candidate,
-        switch.compare,
-        switch.check,
-        switch.commits,
-        lambda: switch.before(0),
-        lambda: switch.load("set a b"),
-        lambda: switch.load_rollback(0),
-        lambda: switch.commit("x"),
-        lambda: switch.ask("get-bgp-summary-information"),
-    ]
-    for call in calls:
+    calls = map(methodcaller, ("lock", "running", "candidate", "compare", "check", "commits"))
+    for call in (*calls, methodcaller("before", 0), methodcaller("load", "set a b"), methodcaller("commit", "x"),
+                 methodcaller("load_rollback", 0), ASK):  # fmt: skip
         with pytest.raises(DeviceError, match=f"^{LEAF}: connect: there is no session$"):
-            call()
+            call(switch)
     switch.unlock()
     switch.close()
 
@@ -375,10 +317,9 @@ def test_how_junos_says_that_a_commit_waits(text: str, minutes: int | None) -> N
 
 def test_what_pyez_warns_of_is_told_by_this_program_alone() -> None:
     text = "An unknown exception occurred - please report."
-    lines = f"""
-import warnings
-import ailb_gen.deploy.drivers
-warnings.warn_explicit({text!r}, RuntimeWarning, "device.py", 864, "jnpr.junos.device")
-"""
+    lines = (
+        "import warnings, ailb_gen.deploy.drivers;"
+        f"warnings.warn_explicit({text!r}, RuntimeWarning, 'device.py', 864, 'jnpr.junos.device')"
+    )
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
     assert done.stderr == ""

@@ -121,33 +121,22 @@ def test_a_line_that_may_forbid_a_key_must_be_understood(text: str, reason: str,
 
 @pytest.mark.parametrize(
     "text",
+    # KEY: keys are made anew for every run, and the workers must agree on the names of the tests.
     [
         "spine1",
         "spine1 ssh-ed25519",
         "spine1 ssh-ed25519 not-base64!",
-        f"spine1 ssh-rsa {FIRST.text}",
-        f"|1|abc|def ssh-ed25519 {FIRST.text}",
-        f"|2|{b64encode(bytes(20)).decode()}|{b64encode(bytes(20)).decode()} ssh-ed25519 {FIRST.text}",
+        "spine1 ssh-rsa KEY",
+        "|1|abc|def ssh-ed25519 KEY",
+        f"|2|{b64encode(bytes(20)).decode()}|{b64encode(bytes(20)).decode()} ssh-ed25519 KEY",
         "2048 65537 123456789 spine1",
-        f"spine1\x85ssh-ed25519 {FIRST.text}",
-        f"spine1,, ssh-ed25519 {FIRST.text}",
-        f"0.0.0.0/0 ssh-ed25519 {FIRST.text}",
-    ],
-    # Keys are made anew for every run; the workers must agree on the names of the tests.
-    ids=[
-        "no type",
-        "no key",
-        "no base64",
-        "other type",
-        "short hash",
-        "other hash",
-        "first protocol",
-        "another blank",
-        "empty name",
-        "network",
+        "spine1\x85ssh-ed25519 KEY",
+        "spine1,, ssh-ed25519 KEY",
+        "0.0.0.0/0 ssh-ed25519 KEY",
     ],
 )
 def test_other_lines_are_passed_over_and_named(text: str, tmp_path: Path) -> None:
+    text = text.replace("KEY", FIRST.text)
     found = known(tmp_path, text, line("spine2")).lookup("spine1", 22)
     assert found.keys == ()
     assert found.unread == (f"{tmp_path}/known_hosts:1",)

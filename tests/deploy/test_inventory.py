@@ -1,6 +1,11 @@
-"""The inventory: devices from the intent, the files beside it, and Nornir's view of both."""
+"""The inventory: devices from the intent, the files beside it, and Nornir's view of both.
 
+Bad files are in `inventories/CASE/`, with the exact messages they give; `AILB_UPDATE_GOLDEN=1` renews the messages.
+"""
+
+import os
 import sys
+import traceback
 from pathlib import Path
 from textwrap import dedent
 
@@ -66,7 +71,14 @@ def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> Non
     assert len(inventory.managed) == 10
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/fabric.yaml")))
+@pytest.mark.parametrize(
+    "name",
+    [
+        # The design of the largest takes seconds.
+        pytest.param(path.parent.name, marks=pytest.mark.long if path.parent.name == "frontier" else ())
+        for path in sorted(EXAMPLES.glob("*/fabric.yaml"))
+    ],
+)
 def test_devices_are_those_of_the_design(name: str) -> None:
     """Computed without the design, and yet the same: names, places, colors, addresses."""
     intent = load(EXAMPLES / name / "fabric.yaml")
@@ -183,12 +195,11 @@ def test_nornir_sees_the_managed_devices_and_no_credential(tmp_path: Path) -> No
     assert len(nornir.filter(role="spine").hosts) == 1
 
 
-def test_the_plugin_reads_files_of_another_folder(tmp_path: Path) -> None:
-    (tmp_path / "fabric.yaml").write_text(SMALL, encoding="utf-8")
+def test_the_plugin_reads_files_of_another_folder(fabric: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "defaults.yaml").write_text("port: 8300\n", encoding="utf-8")
-    nornir = AilbInventory(tmp_path / "fabric.yaml", other).load()
+    nornir = AilbInventory(fabric, other).load()
     assert {host.port for host in nornir.hosts.values()} == {8300}
 
 
@@ -236,6 +247,14 @@ def test_who_may_sign_plans_is_said_once_for_the_fabric(tmp_path: Path) -> None:
         read(tmp_path, defaults="approval: {}", groups="")
 
 
+@pytest.fixture
+def fabric(tmp_path: Path) -> Path:
+    """A small fabric."""
+    path = tmp_path / "fabric.yaml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
 def refusal(fabric: Path, directory: Path | None = None) -> str:
     """Return why what is there does not do as an inventory; empty where it does."""
     try:
@@ -245,9 +264,7 @@ def refusal(fabric: Path, directory: Path | None = None) -> str:
     return ""
 
 
-def test_without_any_inventory_devices_are_not_tried_by_name(tmp_path: Path) -> None:
-    fabric = tmp_path / "fabric.yaml"
-    fabric.write_text(SMALL, encoding="utf-8")
+def test_without_any_inventory_devices_are_not_tried_by_name(fabric: Path, tmp_path: Path) -> None:
     told = refusal(fabric)
     assert told.startswith(
         f"{tmp_path}: there is no inventory here: no hosts.yaml, groups.yaml or defaults.yaml, and fabric.yaml gives "
@@ -257,15 +274,13 @@ def test_without_any_inventory_devices_are_not_tried_by_name(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["defaults", "groups", "hosts"])
-def test_any_inventory_file_is_an_inventory(name: str, tmp_path: Path) -> None:
-    fabric = tmp_path / "fabric.yaml"
-    fabric.write_text(SMALL, encoding="utf-8")
+def test_any_inventory_file_is_an_inventory(name: str, fabric: Path, tmp_path: Path) -> None:
     (tmp_path / f"{name}.yaml").touch()
     assert refusal(fabric) == refusal(fabric, tmp_path) == ""
 
 
-def test_management_addresses_are_an_inventory_unless_another_folder_was_named(tmp_path: Path) -> None:
-    fabric, other = tmp_path / "fabric.yaml", tmp_path / "other"
+def test_management_addresses_are_an_inventory_unless_another_folder_was_named(fabric: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
     fabric.write_text(f"{SMALL}management: {{leaves: 192.0.2.11/24}}\n", encoding="utf-8")
     other.mkdir()
     assert refusal(fabric) == ""
@@ -282,3 +297,58 @@ def test_every_verb_says_that_there_is_no_inventory(verb: str, tmp_path: Path) -
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"ailb-gen: {tmp_path}: there is no inventory here: ")
     assert "hostkey" not in done.err
+
+
+CASES = Path(__file__).parent / "inventories"
+NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(NAMES) >= 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_messages_are_exact_and_repeat_no_secret(name: str, fabric: Path) -> None:
+    with pytest.raises(IntentError) as caught:
+        read_inventory(fabric, CASES / name)
+    got = str(caught.value).replace(f"{CASES / name}{os.sep}", "") + "\n"
+    expected = CASES / name / "expected.txt"
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        expected.write_text(got, encoding="utf-8")
+    assert got == expected.read_text(encoding="utf-8")
+    shown = "".join(traceback.format_exception(caught.value))
+    for word in ("hunter2", "never-shown", "12345678"):
+        assert word not in shown
+
+
+def test_a_folder_that_is_not_there(fabric: Path, tmp_path: Path) -> None:
+    with pytest.raises(IntentError, match="there is no such directory"):
+        read_inventory(fabric, tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("kind", ["directory", "dangling", "fifo"])
+def test_a_file_that_cannot_be_read(kind: str, fabric: Path, tmp_path: Path) -> None:
+    path = tmp_path / "hosts.yaml"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "dangling":
+        path.symlink_to(tmp_path / "nowhere")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(IntentError, match=r"error\[unreadable\]: cannot read the file"):
+        read_inventory(fabric, tmp_path)
+
+
+def test_problems_of_all_files_are_told_at_once(fabric: Path, tmp_path: Path) -> None:
+    for name in ("hosts", "groups", "defaults"):
+        (tmp_path / f"{name}.yaml").write_text("wrong: {\n", encoding="utf-8")
+    with pytest.raises(IntentError) as caught:
+        read_inventory(fabric, tmp_path)
+    assert {Path(problem.place.file).stem for problem in caught.value.problems} == {"hosts", "groups", "defaults"}
+
+
+def test_an_unusable_fabric_is_told_as_such(fabric: Path, tmp_path: Path) -> None:
+    fabric.write_text(f"{SMALL}management: {{leaves: 192.0.2.254/24}}\n", encoding="utf-8")
+    with pytest.raises(IntentError, match=r"fabric\.yaml:7:.*pool-exhausted"):
+        read_inventory(fabric, tmp_path)

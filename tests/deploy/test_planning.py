@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,6 @@ from lxml import etree
 from ailb_gen.deploy import planning
 from ailb_gen.deploy.artifacts import Inputs
 from ailb_gen.deploy.device_diff import SwitchDiff, switch_diff
-from ailb_gen.deploy.device_pool import ByDevice, DevicePool
 from ailb_gen.deploy.inventory import Target, read_inventory
 from ailb_gen.deploy.ownership import fingerprint, ownership
 from ailb_gen.deploy.planning import Plan, Position, Wave, paths_of, plan_of, position_of
@@ -29,6 +29,8 @@ from ailb_gen.junos.reader import read
 from ailb_gen.junos.writer import to_curly
 from tests.conftest import EXAMPLES
 from tests.deploy import lab
+from tests.deploy.test_device_pool import device_pool
+from tests.deploy.test_switch_state import Told
 from tests.network.lab import LAB
 
 LEAF, SPINE = "stripe1-leaf1", "spine1"
@@ -54,9 +56,14 @@ class Fake:
     text: str
     up: tuple[str, ...] = UP
     alarms: tuple[str, ...] = ()
-    closed: int = field(default=0)
-
     log: str = ""
+    closed: bool = False
+
+    def rest(self) -> None:
+        """Let go of what an answer took."""
+
+    def close(self) -> None:
+        self.closed = True
 
     def running(self) -> str:
         return self.text
@@ -65,17 +72,13 @@ class Fake:
         return (CommitEntry(0, "admin", 0, self.log, None),)
 
     def ask(self, rpc: str, **arguments: str | bool) -> etree._Element:
-        reply = etree.Element("reply")
-        if rpc == "get-bgp-summary-information":
-            for interface in (*self.up, "et-0/0/3.0"):
-                peer = etree.SubElement(reply, "bgp-peer")
-                etree.SubElement(peer, "peer-address").text = f"fe80::1%{interface}"
-                etree.SubElement(peer, "peer-as").text = "1"
-                etree.SubElement(peer, "peer-state").text = "Established" if interface in self.up else "Active"
-        if rpc == "get-alarm-information":
-            for alarm in self.alarms:
-                etree.SubElement(etree.SubElement(reply, "alarm-detail"), "alarm-description").text = alarm
-        return reply
+        told = Told()
+        told.alarms = [*self.alarms]
+        told.peers = [
+            (f"fe80::1%{name}", 1, "Established" if name in self.up else "Active", 0)
+            for name in (*self.up, "et-0/0/3.0")
+        ]
+        return told.ask(rpc, **arguments)
 
 
 def aim(name: str) -> FileSource:
@@ -144,29 +147,6 @@ def test_groups_of_a_switch() -> None:
         read_forwarding(LEAF, Fake(circle), ())  # type: ignore[arg-type]
 
 
-class FakePool(DevicePool):
-    """A pool of fakes."""
-
-    def __init__(self, fakes: Mapping[str, Fake | DeviceError]) -> None:
-        self.fakes = fakes
-
-    def run(
-        self, names: Any, work: Any, phase: Phase, advance: Any = None, connect: bool = True, keep: bool = True,
-        at_once: bool = False,
-    ) -> Any:  # fmt: skip
-        # Hundreds of connections that are not needed any more would be hundreds of threads; nothing is changed yet.
-        assert not keep
-        assert at_once
-        found: ByDevice[Any] = ByDevice()
-        for name in names:
-            fake = self.fakes[name]
-            try:
-                found[name] = fake if isinstance(fake, DeviceError) else work(name, fake)
-            except DeviceError as error:
-                found[name] = error
-        return found
-
-
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Target]:
     folder = tmp_path_factory.mktemp("inventory")
@@ -177,11 +157,20 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Target]:
 
 def planned(targets: Mapping[str, Target], picked: frozenset[str] = frozenset(lab.NAMES), **odd: Any) -> Plan:
     """Look at all switches: they match their files, but for some, whose names have `_` for `-`."""
-    fakes: dict[str, Fake | DeviceError] = {name: Fake(running(name), ALL) for name in lab.NAMES}
+    fakes: dict[str, Any] = {name: Fake(running(name), ALL) for name in lab.NAMES}
     fakes.update({name.replace("_", "-"): fake for name, fake in odd.items()})
+
+    def connect(fake: object) -> object:
+        if isinstance(fake, DeviceError):
+            raise fake
+        return fake
+
+    pool = device_pool({name: partial(connect, fake) for name, fake in fakes.items()})
     intent, inventory = (cast("Any", None) for _ in range(2))
-    on = DeploySession(intent, inventory, INPUTS, targets, {}, picked, FakePool(fakes), str)
-    return plan_of(on, aim, 1)
+    found = plan_of(DeploySession(intent, inventory, INPUTS, targets, {}, picked, pool, str), aim, 1)
+    # Hundreds of connections that are not needed any more would be hundreds of threads.
+    assert all(fake.closed for fake in fakes.values() if isinstance(fake, Fake))
+    return found
 
 
 ALL = tuple(f"et-0/0/{port}.0" for port in range(4))

@@ -1,13 +1,19 @@
 """The order of a push: everybody once, a canary first, and never fewer paths than asked for."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.deploy.planning import Paths, Position, Wave, lost_paths, waves
+from ailb_gen.deploy.device_diff import SwitchDiff
+from ailb_gen.deploy.planning import Paths, Position, Wave, check_min_paths, lost_paths, paths_of, waves
 from ailb_gen.errors import UsageError
+from tests.deploy import lab
 
 COLORS = ("green", "blue", "observer")
 NOBODY = Paths({})
@@ -132,15 +138,63 @@ def test_what_holds_of_every_order(fabric: tuple[list[Position], Paths], min_pat
     assert waves(sorted(seats), COLORS, paths, min_paths) == found
 
 
-@given(fabrics(), st.sets(st.sampled_from([f"spine{number}" for number in range(1, 9)])), st.integers(0, 4))
-def test_a_pair_that_loses_paths_is_one_that_does_not_fit(
-    fabric: tuple[list[Position], Paths], away: set[str], min_paths: int
+LEAVES = [name for name in lab.NAMES if "leaf" in name]
+SPINES = [name for name in lab.NAMES if "spine" in name]
+
+
+def judged(looks: Sequence[SwitchDiff], order: Sequence[Sequence[str]], min_paths: int) -> None:
+    found = {name: lab.look(name) for name in lab.NAMES} | {one.name: one for one in looks}
+    fabric_model = lab.fabric_model().after({name: one.before for name, one in found.items()})
+    waves = [Wave(f"wave {number}", tuple(names)) for number, names in enumerate(order, 1)]
+    check_min_paths(fabric_model, found, waves, paths_of(fabric_model, found), min_paths)
+
+
+def renumbered(leaf: str) -> SwitchDiff:
+    """A leaf that gets an AS number which no spine expects."""
+    asn = lab.model(leaf).asn
+    return lab.look(leaf, after=lab.edited(leaf, (str(asn), "64900")))
+
+
+def test_what_gets_along_is_not_refused() -> None:
+    slower = [
+        lab.look(name, after=lab.edited(name, ("minimum-interval 300", "minimum-interval 400"))) for name in SPINES
+    ]
+    judged(slower, [[name] for name in SPINES], 4)
+
+
+def test_an_as_number_that_the_other_end_does_not_expect() -> None:
+    with pytest.raises(UsageError, match=r"after the wave 'wave 1', .*stripe1-leaf1.* would have 0 of 4 paths"):
+        judged([renumbered("stripe1-leaf1")], [["stripe1-leaf1"]], 1)
+    judged([renumbered("stripe1-leaf1")], [["stripe1-leaf1"]], 0)
+
+
+@pytest.mark.parametrize(("down", "least", "told"), [((), 3, "3 of 4 paths"), (("et-0/0/3.0",), 2, "2 of 3 paths")])
+def test_fewer_paths_than_asked_for_in_the_end(down: tuple[str, ...], least: int, told: str) -> None:
+    """What is down counts as down, and may stay down; the change takes another path away."""
+    disabled = ("description facing_spine1:et-0/0/0;", "description facing_spine1:et-0/0/0; disable;")
+    less = lab.look("stripe1-leaf1", after=lab.edited("stripe1-leaf1", disabled))
+    less = replace(less, up=less.up - {*down})
+    judged([less], [["stripe1-leaf1"]], least)
+    with pytest.raises(UsageError, match=f"would have {told}, fewer than --min-paths {least + 1}"):
+        judged([less], [["stripe1-leaf1"]], least + 1)
+
+
+SPINE_SETS = st.frozensets(st.sampled_from(SPINES))
+
+
+@given(st.dictionaries(st.sampled_from(LEAVES), st.tuples(SPINE_SETS, SPINE_SETS)), st.integers(0, 5))
+def test_lost_paths_by_looking_at_every_pair(
+    leaves: dict[str, tuple[frozenset[str], frozenset[str]]], min_paths: int
 ) -> None:
-    _, paths = fabric
-    lost = lost_paths(*paths.without(away), min_paths)
-    assert (lost is None) == kept(paths, tuple(away), min_paths)
-    if lost is not None:
-        left, now, (one, other) = lost
-        assert one != other
-        both = paths.spines[one] & paths.spines[other]
-        assert (left, now) == (len(both - away), len(both))
+    now, then = (Paths({name: pair[n] for name, pair in leaves.items()}) for n in (0, 1))
+    wrong = {
+        (one, other): (left, before)
+        for one, other in combinations(sorted(leaves), 2)
+        for before, left in [(len(now.spines[one] & now.spines[other]), len(then.spines[one] & then.spines[other]))]
+        if left < min(min_paths, before)
+    }
+    found = lost_paths(now, then, min_paths)
+    assert (found is None) == (not wrong)
+    if found is not None:
+        left, before, (one, other) = found
+        assert wrong[min(one, other), max(one, other)] == (left, before)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
@@ -13,9 +12,7 @@ import pytest
 
 from ailb_gen.deploy.run_history import StateDirectory
 from tests.conftest import need_root, need_tool
-from tests.deploy.fabric import ORDER, Generated, Hooks, Outcome, Site, assert_sound, run, site
-
-ALL_NEW = dict.fromkeys(ORDER, "confirmed")
+from tests.deploy.fabric import ALL_NEW, ORDER, Hooks, Outcome, Site, assert_sound, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +35,11 @@ class Disk:
         (self.path / "others").unlink()
 
 
-@contextmanager
-def disk(folder: Path, size: str) -> Iterator[Disk]:
-    """Mount a disk that only one process sees, and reach it through that process."""
+@pytest.fixture
+def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
+    """Mount a disk of 300 KiB, or of another size, that only one process sees, and reach it through that process."""
     need_root()
+    folder, size = tmp_path / "disk", getattr(request, "param", "300k")
     folder.mkdir()
     script = f"mount -t tmpfs -o size={size} tmpfs {folder} && echo mounted && exec sleep 3600"
     words = [need_tool("unshare"), "--mount", "sh", "-c", script]
@@ -54,56 +52,40 @@ def disk(folder: Path, size: str) -> Iterator[Disk]:
             process.kill()
 
 
-@dataclass(frozen=True, slots=True)
-class FullSite(Site):
-    """A fabric whose runs are recorded on a disk of their own."""
-
-    state: Path
-
-    @property
-    def records(self) -> StateDirectory:
-        """Where runs are recorded."""
-        return StateDirectory(self.state)
-
-
 @pytest.fixture
-def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Callable[[Disk], FullSite]]:
-    with site(small_fabric, tmp_path) as on:
-        parts = {name: getattr(on, name) for name in ("generated", "fleet", "folder", "minute_s", "old", "new")}
-        yield lambda on_disk: FullSite(**parts, state=on_disk.path / "state")
+def on(tiny: Site, small: Disk) -> Site:
+    """A fabric whose runs are recorded on that disk."""
+    return replace(tiny, records=StateDirectory(small.path / "state"))
 
 
-def test_a_disk_without_the_space_for_the_record(tiny: Callable[[Disk], FullSite], tmp_path: Path) -> None:
-    with disk(tmp_path / "disk", "60k") as small:
-        on = tiny(small)
-        done = on.deploy()
-        assert done.code == 3
-        assert done.err.endswith(
-            "log.jsonl: the run cannot be recorded: No space left on device; nothing was changed; free space there, or "
-            "name another --state\n"
-        )
-        assert all(on.settled(name).active == on.old[name] for name in ORDER)
-        # What is there of it is in nobody's way.
-        assert run(*on.words("rollback")).code == 2
+@pytest.mark.parametrize("small", ["60k"], indirect=True)
+def test_a_disk_without_the_space_for_the_record(on: Site) -> None:
+    done = on.deploy()
+    assert done.code == 3
+    assert done.err.endswith(
+        "log.jsonl: the run cannot be recorded: No space left on device; nothing was changed; free space there, or "
+        "name another --state\n"
+    )
+    on.assert_all(on.old)
+    # What is there of it is in nobody's way.
+    assert run(*on.words("rollback")).code == 2
 
 
 @pytest.mark.parametrize("event", ["begin", "committing", "confirming", "results"])
-def test_a_disk_that_fills_up_has_the_space_that_was_reserved(
-    tiny: Callable[[Disk], FullSite], tmp_path: Path, event: str
-) -> None:
-    with disk(tmp_path / "disk", "300k") as small:
-        on = tiny(small)
-        with Hooks({event: small.fill}).watching():
-            done = on.deploy()
-        assert (done.code, done.err) == (0, "")
-        assert assert_sound(on) == ALL_NEW
-        assert on.events()[-1]["event"] == "done"
+def test_a_disk_that_fills_up_has_the_space_that_was_reserved(on: Site, small: Disk, event: str) -> None:
+    with Hooks({event: small.fill}).watching():
+        done = on.deploy()
+    assert (done.code, done.err) == (0, "")
+    assert assert_sound(on) == ALL_NEW
+    assert on.events()[-1]["event"] == "done"
 
 
-def ended_badly(on: FullSite, small: Disk, event: str) -> Outcome:
+UNRESERVED = mock.patch("ailb_gen.deploy.push._reserve", lambda descriptor, size: None)
+
+
+def ended_badly(on: Site, small: Disk, event: str) -> Outcome:
     """Let the disk fill up under a push that could not reserve anything."""
-    unsupported = mock.patch("ailb_gen.deploy.push._reserve", lambda descriptor, size: None)
-    with unsupported, Hooks({event: small.fill}).watching():
+    with UNRESERVED, Hooks({event: small.fill}).watching():
         done = on.deploy()
     assert done.code in (3, 4)
     assert "log.jsonl: the run cannot be recorded: No space left on device\n" in done.err
@@ -123,52 +105,39 @@ def ended_badly(on: FullSite, small: Disk, event: str) -> Outcome:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("event", ["run", "wave", "committing", "verified", "confirming", "results"])
-def test_a_run_that_could_not_be_recorded_is_gone_on_with(
-    tiny: Callable[[Disk], FullSite], tmp_path: Path, event: str
-) -> None:
-    with disk(tmp_path / "disk", "300k") as small:
-        on = tiny(small)
-        ended_badly(on, small, event)
-        # As long as there is no space, nothing is done, and the same is said.
-        again = run(*on.words("deploy", "--resume"))
-        assert again.code == 3
-        assert "No space left on device; nothing " in again.err
-        small.clear()
-        done = run(*on.words("deploy", "--resume"))
-        assert done.code in (0, 4), done.err
-        assert all(on.settled(name).active == on.new[name] for name in ORDER)
-        assert on.events()[-1]["event"] == "done"
+def test_a_run_that_could_not_be_recorded_is_gone_on_with(on: Site, small: Disk, event: str) -> None:
+    ended_badly(on, small, event)
+    # As long as there is no space, nothing is done, and the same is said.
+    again = run(*on.words("deploy", "--resume"))
+    assert again.code == 3
+    assert "No space left on device; nothing " in again.err
+    small.clear()
+    done = run(*on.words("deploy", "--resume"))
+    assert done.code in (0, 4), done.err
+    on.assert_all(on.new)
+    assert on.events()[-1]["event"] == "done"
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("event", ["committing", "confirming", "results"])
-def test_a_run_that_could_not_be_recorded_is_taken_back(
-    tiny: Callable[[Disk], FullSite], tmp_path: Path, event: str
-) -> None:
-    with disk(tmp_path / "disk", "300k") as small:
-        on = tiny(small)
-        ended_badly(on, small, event)
-        small.clear()
+def test_a_run_that_could_not_be_recorded_is_taken_back(on: Site, small: Disk, event: str) -> None:
+    ended_badly(on, small, event)
+    small.clear()
+    done = run(*on.words("rollback"))
+    assert done.code in (0, 2), done.err
+    assert done.code == 0 or "changed nothing that could be rolled back" in done.err
+    on.assert_all(on.old)
+    assert on.deploy().code == 0
+
+
+def test_a_rollback_that_could_not_be_recorded_is_gone_on_with(on: Site, small: Disk) -> None:
+    assert on.deploy().code == 0
+    with UNRESERVED, Hooks({"committing": small.fill}).watching():
         done = run(*on.words("rollback"))
-        assert done.code in (0, 2), done.err
-        assert done.code == 0 or "changed nothing that could be rolled back" in done.err
-        assert all(on.settled(name).active == on.old[name] for name in ORDER)
-        assert replace(on).deploy().code == 0
-
-
-def test_a_rollback_that_could_not_be_recorded_is_gone_on_with(
-    tiny: Callable[[Disk], FullSite], tmp_path: Path
-) -> None:
-    with disk(tmp_path / "disk", "300k") as small:
-        on = tiny(small)
-        assert on.deploy().code == 0
-        unsupported = mock.patch("ailb_gen.deploy.push._reserve", lambda descriptor, size: None)
-        with unsupported, Hooks({"committing": small.fill}).watching():
-            done = run(*on.words("rollback"))
-        assert done.code == 3, done.err
-        small.clear()
-        (line,) = (line for line in done.err.splitlines() if ": ailb-gen " in line)
-        assert line.startswith(f"to go on: ailb-gen deploy {on.generated.fabric}")
-        assert run(*line.partition(": ailb-gen ")[2].split(), "--yes", "--verify-timeout", "5").code == 0
-        assert all(on.settled(name).active == on.old[name] for name in ORDER)
-        assert (len(on.records.runs()), on.events()[-1]["event"]) == (2, "done")
+    assert done.code == 3, done.err
+    small.clear()
+    (line,) = (line for line in done.err.splitlines() if ": ailb-gen " in line)
+    assert line.startswith(f"to go on: ailb-gen deploy {on.generated.fabric}")
+    assert run(*line.partition(": ailb-gen ")[2].split(), "--yes", "--verify-timeout", "5").code == 0
+    on.assert_all(on.old)
+    assert (len(on.records.runs()), on.events()[-1]["event"]) == (2, "done")

@@ -5,10 +5,10 @@ import os
 import re
 import resource
 import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,13 +19,17 @@ from ailb_gen.errors import OutputError, UsageError
 from ailb_gen.redact.known import Redactor
 
 
-def same(text: str) -> str:
-    return text
-
-
 @pytest.fixture
 def state(tmp_path: Path) -> StateDirectory:
     return StateDirectory(tmp_path / "deep" / "state")
+
+
+def recorded(state: StateDirectory, run: str = "r", /, **events: Mapping[str, object]) -> Path:
+    """Record events of a run; return the record."""
+    with closing(RunLog(state, run, str)) as log:
+        for event, fields in events.items():
+            log.write(event, **fields)
+    return log.path
 
 
 def kinds(state: StateDirectory, run: str = "r") -> list[str]:
@@ -33,19 +37,11 @@ def kinds(state: StateDirectory, run: str = "r") -> list[str]:
 
 
 def test_events_are_read_as_written(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
-    log.write("wave", devices=["a", "b"], old={"a": "x"}, minutes=5, text='line\nbreak "é"')
-    log.close()
+    fields = {"devices": ["a", "b"], "old": {"a": "x"}, "minutes": 5, "text": 'line\nbreak "é"'}
+    recorded(state, wave=fields)
     (event,) = state.events("r")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.pop("time"))
-    assert event == {
-        "run": "r",
-        "event": "wave",
-        "devices": ["a", "b"],
-        "old": {"a": "x"},
-        "minutes": 5,
-        "text": 'line\nbreak "é"',
-    }
+    assert event == {"run": "r", "event": "wave", **fields}
 
 
 def test_an_event_is_on_the_disk_when_it_is_written(state: StateDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,27 +53,18 @@ def test_an_event_is_on_the_disk_when_it_is_written(state: StateDirectory, monke
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", watched)
-    log = RunLog(state, "r", same)
-    log.write("one")
-    log.write("two")
-    log.close()
+    recorded(state, one={}, two={})
     assert synced == [["one"], ["one", "two"]]
 
 
 def test_a_record_cut_at_any_byte_can_be_read_and_continued(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
-    for number in range(3):
-        log.write(f"event{number}", text="ümlaut → 漢")
-    log.close()
-    data = log.path.read_bytes()
+    path = recorded(state, **{f"event{number}": {"text": "ümlaut → 漢"} for number in range(3)})
+    data = path.read_bytes()
     for length in range(len(data) + 1):
-        log.path.write_bytes(data[:length])
-        whole = data[:length].count(b"\n")
-        expected = [f"event{number}" for number in range(whole)]
+        path.write_bytes(data[:length])
+        expected = [f"event{number}" for number in range(data[:length].count(b"\n"))]
         assert kinds(state) == expected
-        again = RunLog(state, "r", same)
-        again.write("more")
-        again.close()
+        recorded(state, more={})
         assert kinds(state) == [*expected, "more"]
 
 
@@ -98,24 +85,19 @@ def test_secrets_are_masked_wherever_they_are(state: StateDirectory) -> None:
 
 
 def test_what_no_encoding_knows_is_written_all_the_same(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
-    log.write("error", error="\udc80")
-    log.close()
+    recorded(state, error={"error": "\udc80"})
     assert state.events("r")[0]["error"] == "\udc80"
 
 
 def test_threads_write_whole_lines(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
+    log = RunLog(state, "r", str)
 
     def work(thread: int) -> None:
         for turn in range(20):
             log.write("x", row=[thread, turn], text="y" * 500)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
     log.close()
     expected = [[thread, turn] for thread in range(8) for turn in range(20)]
     assert sorted(event["row"] for event in state.events("r")) == expected
@@ -123,9 +105,7 @@ def test_threads_write_whole_lines(state: StateDirectory) -> None:
 
 def begin(state: StateDirectory) -> str:
     """Begin a run that records nothing."""
-    run = state.new_run()
-    RunLog(state, run, same).close()
-    return run
+    return recorded(state, state.new_run()).parent.name
 
 
 def test_runs_are_in_the_order_in_which_they_began_whatever_the_clock_says(
@@ -153,9 +133,7 @@ def test_runs_of_older_versions_come_first(state: StateDirectory) -> None:
     assert state.runs() == [*older, first]
     assert kinds(state, older[0]) == ["begin"]
     assert begin(state).startswith("2-")
-    log = RunLog(state, older[0], same)
-    log.write("done")
-    log.close()
+    recorded(state, older[0], done={})
     assert kinds(state, older[0]) == ["begin", "done"]
     assert not (state.path / older[0]).exists()
 
@@ -171,7 +149,7 @@ def test_which_run_is_meant(state: StateDirectory) -> None:
     with pytest.raises(UsageError, match=r"there is no such run in .*; the last ones are: "):
         state.find("")
     twin = f"{started[0]}x"
-    RunLog(state, twin, same).close()
+    recorded(state, twin)
     with pytest.raises(UsageError, match=rf"^1: several runs start with this; name one of them: {started[0]}, {twin}$"):
         state.find("1")
     assert state.find(started[0]) == started[0]
@@ -186,7 +164,7 @@ def test_nobody_else_reads_the_records(state: StateDirectory) -> None:
     try:
         with state.alone():
             run = begin(state)
-            log = RunLog(state, run, same)
+            log = RunLog(state, run, str)
             log.write_changes({"a": ("d", ["set x"])})
             log.close()
     finally:
@@ -197,7 +175,7 @@ def test_nobody_else_reads_the_records(state: StateDirectory) -> None:
     assert (state.path / ".gitignore").read_text() == "*\n"
     # A record of an older version is closed when it is written to.
     (folder / "log.jsonl").chmod(0o644)
-    RunLog(state, run, same).close()
+    recorded(state, run)
     assert mode(folder / "log.jsonl") == 0o600
 
 
@@ -235,7 +213,7 @@ def test_a_state_directory_that_cannot_be(tmp_path: Path) -> None:
     with refused, state.alone():
         pass
     with pytest.raises(OutputError, match="the run cannot be recorded: Not a directory"):
-        RunLog(state, "r", same)
+        RunLog(state, "r", str)
 
 
 @contextmanager
@@ -251,7 +229,7 @@ def at_most(size: int) -> Iterator[None]:
 
 
 def test_a_line_that_cannot_be_written_leaves_nothing_of_it(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
+    log = RunLog(state, "r", str)
     log.write("one")
     whole = log.path.read_bytes()
     for room in range(0, 40, 7):
@@ -264,7 +242,7 @@ def test_a_line_that_cannot_be_written_leaves_nothing_of_it(state: StateDirector
 
 
 def test_reserved_space_is_no_part_of_the_record_and_is_given_back(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
+    log = RunLog(state, "r", str)
     log.reserve(100)
     taken = log.path.stat().st_blocks * 512
     log.write("one")
@@ -278,25 +256,16 @@ def test_reserved_space_is_no_part_of_the_record_and_is_given_back(state: StateD
 def test_no_such_run(state: StateDirectory) -> None:
     with pytest.raises(UsageError, match=r"^x: there is no such run in .*; the last ones are: none$"):
         state.events("x")
-    RunLog(state, "r", same).close()
+    recorded(state)
     with pytest.raises(UsageError, match=r"the last ones are: r$"):
         state.events("x")
-
-
-@pytest.mark.parametrize("line", ["", "{", "5", "[1]", "{}", '{"run": "r"}', '"event"', "null"])
-def test_an_edited_record(state: StateDirectory, line: str) -> None:
-    log = RunLog(state, "r", same)
-    log.write("one")
-    log.close()
-    log.path.write_text(f"{log.path.read_text()}{line}\n{json.dumps({'event': 'two'})}\n")
-    with pytest.raises(OutputError, match=re.escape("log.jsonl:2: not a line of a record; was it edited?")):
-        state.events("r")
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        '{"event": 5}',
+        *("", "{", "5", "[1]", "{}", '{"run": "r"}', '"event"', "null", '{"event": 5}', "[" * 100_000),
+        # Without what is acted on.
         '{"event": "committing"}',
         '{"event": "committing", "devices": "a"}',
         '{"event": "confirming", "devices": [["a"]]}',
@@ -310,20 +279,17 @@ def test_an_edited_record(state: StateDirectory, line: str) -> None:
         '{"event": "begin", "options": []}',
         '{"event": "begin", "digests": ["a"]}',
         '{"event": "begin", "inputs": 5}',
-        "[" * 100_000,
     ],
 )
-def test_an_event_without_what_is_acted_on(state: StateDirectory, line: str) -> None:
-    log = RunLog(state, "r", same)
-    log.write("run", waves=[["canary", ["a"]]], old={"a": "x"}, leg=0)
-    log.close()
-    log.path.write_text(f"{log.path.read_text()}{line}\n")
+def test_an_edited_record(state: StateDirectory, line: str) -> None:
+    path = recorded(state, run={"waves": [["canary", ["a"]]], "old": {"a": "x"}, "leg": 0})
+    path.write_text(f"{path.read_text()}{line}\n{json.dumps({'event': 'two'})}\n")
     with pytest.raises(OutputError, match=re.escape("log.jsonl:2: not a line of a record; was it edited?")):
         state.events("r")
 
 
 def test_a_record_of_a_newer_version(state: StateDirectory) -> None:
-    log = RunLog(state, "r", same)
+    log = RunLog(state, "r", str)
     log.write("begin", kind="deploy", version="0.1")
     log.write("begin", kind="side\x1bways", version="99.0")
     log.close()
@@ -333,7 +299,7 @@ def test_a_record_of_a_newer_version(state: StateDirectory) -> None:
 
 
 def test_a_record_that_is_not_text(state: StateDirectory) -> None:
-    RunLog(state, "r", same).close()
+    recorded(state)
     state.log("r").write_bytes(b"\xff\n")
     with pytest.raises(OutputError, match="the record cannot be read"):
         state.events("r")

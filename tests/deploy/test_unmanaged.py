@@ -7,9 +7,11 @@ import pytest
 from ailb_gen.addresses import Prefix
 from ailb_gen.deploy import device_diff as module
 from ailb_gen.deploy.device_diff import switch_diff
+from ailb_gen.deploy.inventory import Target
 from ailb_gen.deploy.ownership import ownership
-from ailb_gen.deploy.switch_state import model_of
+from ailb_gen.deploy.switch_state import model_of, switch_of
 from ailb_gen.deploy.transaction import FileSource
+from ailb_gen.deploy.unmanaged import warnings
 from ailb_gen.emulator.load_config import load, load_set
 from ailb_gen.emulator.source import factory
 from ailb_gen.junos.reader import read
@@ -36,30 +38,36 @@ def found(
     return seen.commands, tuple(seen.unmanaged)
 
 
+def grouped(statement: str, where: str = "") -> str:
+    """Return commands that put a statement into a group, and apply it."""
+    return f"set groups G {statement}\nset {where}apply-groups G"
+
+
+OFF = f"interfaces {UPLINK} disable"
+NARROW = "interface-range off"
+ETHERNET = "interfaces ae0 unit 0 family ethernet-switching vlan members"
+TAKEN = "it takes the id or the IRB of VLAN vn2"
+AMONG = "among the fabric's addresses"
+COMMANDS = "event-options policy P then change-configuration"
+
+
 @pytest.mark.parametrize(
     ("commands", "told"),
     [
+        (grouped(OFF), f"{OFF}: takes effect"),
+        (grouped("interfaces <et-*> disable", "interfaces "), OFF),
+        (grouped("protocols bgp disable"), "protocols bgp disable: takes effect"),
+        (grouped("protocols bgp group <*> import NONE"), "import NONE: takes effect"),
         (
-            f"set groups OFF interfaces {UPLINK} disable\nset apply-groups OFF",
-            f"interfaces {UPLINK} disable: takes effect",
-        ),
-        ("set groups OFF interfaces <et-*> disable\nset interfaces apply-groups OFF", f"interfaces {UPLINK} disable"),
-        ("set groups OFF protocols bgp disable\nset apply-groups OFF", "protocols bgp disable: takes effect"),
-        ("set groups G protocols bgp group <*> import NONE\nset apply-groups G", "import NONE: takes effect"),
-        (
-            f"set interfaces interface-range off member {UPLINK}\nset interfaces interface-range off disable",
-            f"interfaces {UPLINK} disable: takes effect",
+            f"set interfaces {NARROW} member {UPLINK}\nset interfaces {NARROW} disable",
+            f"{OFF}: takes effect",
         ),
         (
             "set interfaces interface-range all member-range et-0/0/0 to et-0/0/3\n"
             "set interfaces interface-range all unit 0 disable",
             f"interfaces {UPLINK} unit 0 disable",
         ),
-        (
-            f"set groups G interfaces interface-range off member {UPLINK}\n"
-            "set groups G interfaces interface-range off disable\nset apply-groups G",
-            f"interfaces {UPLINK} disable",
-        ),
+        (f"set groups G interfaces {NARROW} member {UPLINK}\n{grouped(f'interfaces {NARROW} disable')}", OFF),
         (
             f"set routing-instances VRF interface {UPLINK}.0\nset routing-instances VRF instance-type virtual-router",
             "routing-instances VRF",
@@ -76,41 +84,28 @@ def found(
         ("set routing-options static route fc00::/16 discard", "routing-options"),
         (
             "set firewall family ethernet-switching filter V term a then discard\n"
-            "set groups G vlans <vn*> forwarding-options filter input V\nset apply-groups G",
+            + grouped("vlans <vn*> forwarding-options filter input V"),
             "filter V on vn2 (input): not in the file",
         ),
         ("set switch-options interface-mac-limit 1", "switch-options"),
-        (
-            f"set groups OFF interfaces {UPLINK} unused\nset apply-groups OFF",
-            f"interfaces {UPLINK} unused: takes effect",
-        ),
-        (
-            "set event-options policy P events UI_COMMIT\n"
-            'set event-options policy P then change-configuration commands "set interfaces et-0/0/0 disable"',
-            "event-options policy P then change-configuration",
-        ),
+        (grouped(f"interfaces {UPLINK} unused"), f"interfaces {UPLINK} unused: takes effect"),
+        (f'set event-options policy P events UI_COMMIT\nset {COMMANDS} commands "set {OFF}"', COMMANDS),
         ("set protocols lldp interface all disable", "protocols lldp interface all disable: not in the file; LLDP"),
         ("set protocols lldp disable", "protocols lldp disable: not in the file; LLDP is off on"),
         (f"set protocols lldp interface {UPLINK} disable", f"LLDP is off on {UPLINK}: cables cannot be compared"),
-        ("set groups G protocols lldp interface all disable\nset apply-groups G", "LLDP is off on"),
+        (grouped("protocols lldp interface all disable"), "LLDP is off on"),
         ("set chassis maximum-ecmp 8", "chassis maximum-ecmp 8: not in the file; a route has up to 8 next hops"),
-        ("set groups G chassis maximum-ecmp 8\nset apply-groups G", "chassis maximum-ecmp 8"),
-        ("set interfaces lo0 unit 0 family inet6 address fc00:1:2:1::1/128", "among the fabric's addresses"),
-        ("set interfaces ae0 unit 0 family inet6 address fc00:1:2:1::1/64", "among the fabric's addresses"),
-        ("set interfaces ae0 unit 0 family inet6 address ::/0", "among the fabric's addresses"),
-        ("set interfaces em0 unit 0 family inet6 address fc00:1:2:1::9/64", "among the fabric's addresses"),
-        ("set interfaces re0:mgmt-0 unit 0 family inet6 address fc00::9/16", "among the fabric's addresses"),
-        (
-            "set interfaces ae0 unit 0 family ethernet-switching vlan members vn2",
-            "ae0.0 joins VLAN vn2 of the fabric",
-        ),
-        ("set interfaces ae0 unit 0 family ethernet-switching vlan members 1-5", "ae0.0 joins VLAN vn2"),
-        ("set interfaces ae0 unit 0 family ethernet-switching vlan members all", "ae0.0 joins VLAN vn2"),
-        (
-            "set vlans other vlan-id 2",
-            "vlans other vlan-id 2: not in the file; it takes the id or the IRB of VLAN vn2",
-        ),
-        ("set vlans other l3-interface irb.2", "it takes the id or the IRB of VLAN vn2"),
+        (grouped("chassis maximum-ecmp 8"), "chassis maximum-ecmp 8"),
+        ("set interfaces lo0 unit 0 family inet6 address fc00:1:2:1::1/128", AMONG),
+        ("set interfaces ae0 unit 0 family inet6 address fc00:1:2:1::1/64", AMONG),
+        ("set interfaces ae0 unit 0 family inet6 address ::/0", AMONG),
+        ("set interfaces em0 unit 0 family inet6 address fc00:1:2:1::9/64", AMONG),
+        ("set interfaces re0:mgmt-0 unit 0 family inet6 address fc00::9/16", AMONG),
+        (f"set {ETHERNET} vn2", "ae0.0 joins VLAN vn2 of the fabric"),
+        (f"set {ETHERNET} 1-5", "ae0.0 joins VLAN vn2"),
+        (f"set {ETHERNET} all", "ae0.0 joins VLAN vn2"),
+        ("set vlans other vlan-id 2", f"vlans other vlan-id 2: not in the file; {TAKEN}"),
+        ("set vlans other l3-interface irb.2", TAKEN),
         ("set routing-options static route 10.0.0.0/8 discard", "routing-options static"),
         ("set protocols ospf3 area 0 interface all\nset protocols ospf3 area 1 interface all", "protocols ospf3"),
     ],
@@ -134,7 +129,7 @@ def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
     [
         "",
         "set system syslog host 10.0.0.1 any notice\nset snmp location here\nset system ntp server 10.0.0.2",
-        "set groups WHO system contact-name me\nset apply-groups WHO",
+        grouped("snmp contact me"),
         "set interfaces re0:mgmt-0 unit 0 family inet address 10.9.9.9/24",
         "set interfaces re0:mgmt-0 unit 0 family inet6 address 2001:db8::9/64",
         "set system login class ops permissions view",
@@ -142,7 +137,7 @@ def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
         "set firewall family inet filter RE4 term a from source-prefix-list MANAGERS\n"
         "set firewall family inet filter RE4 term a then accept\n"
         "set interfaces re0:mgmt-0 unit 0 family inet filter input RE4",
-        f"set groups OFF interfaces {UPLINK} disable",
+        f"set groups G {OFF}",
         f"set protocols lldp interface {UPLINK}\nset protocols lldp interface all",
         "set protocols lldp interface re0:mgmt-0 disable",
         "set chassis maximum-ecmp 16",
@@ -162,13 +157,11 @@ def test_a_prefix_list_of_the_file_with_more_in_it() -> None:
     ],
 )
 def test_what_an_operator_has_is_quiet(commands: str) -> None:
-    commands = commands.replace("set groups WHO system contact-name me", "set groups WHO snmp contact me")
     assert found(commands) == ((), ())
 
 
 def test_what_is_kept_is_accepted() -> None:
-    off = f"set groups OFF interfaces {UPLINK} disable\nset apply-groups OFF"
-    assert found(off, keep=(f"interfaces {UPLINK} disable",))[1] == ()
+    assert found(grouped(OFF), keep=(OFF,))[1] == ()
     assert found("set chassis fpc 0 power off", keep=("chassis",))[1] == ()
 
 
@@ -199,3 +192,73 @@ def test_more_of_what_the_file_has_already() -> None:
     more, _ = load_set(running, "set protocols ospf3 area 2 interface c")
     told = tuple(switch_diff(LEAF, aim, Fake(to_curly(more))).unmanaged)  # type: ignore[arg-type]
     assert [one.split(":")[0] for one in told] == ["protocols ospf3 area 2 interface c"]
+
+
+USER = "set system login user admin class"
+OPS = f"{USER} ops\nset system login class ops"
+NOTHING = "may change nothing, a push is refused"
+
+
+def warned(lines: str, target: Target) -> tuple[str, ...]:
+    tree, unknown = load_set(read(lab.text_of("stripe1-leaf1")), lines)
+    assert not unknown
+    switch = switch_of("leaf", tree)
+    return warnings(switch, switch, target)
+
+
+@pytest.fixture
+def target() -> Any:
+    login = type("Login", (), {"username": "admin"})()
+    return type("Target", (), {"port": 20830, "login": login})()
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (f"{USER} read-only", f"user admin: class read-only {NOTHING}"),
+        (f"{USER} unauthorized", f"user admin: class unauthorized {NOTHING}"),
+        (f"{OPS} permissions [ view clear ]", f"user admin: class ops {NOTHING}"),
+        (
+            f"{OPS} permissions all\nset system login class ops deny-commands commit",
+            "system login class ops deny-commands commit: a push that sends such a command is refused",
+        ),
+        (
+            f"{OPS} permissions all\nset system login class ops deny-configuration-regexps bgp",
+            "system login class ops deny-configuration-regexps bgp: a push that changes such a statement is refused",
+        ),
+        (
+            f"{OPS} permissions configure\nset system login class ops allowed-days sunday",
+            "system login class ops allowed-days sunday: on other days a push is refused",
+        ),
+        (
+            "set system services netconf ssh port 22830",
+            "system services netconf ssh port 22830: a push connects to port 20830, "
+            "unless the inventory says otherwise",
+        ),
+    ],
+)
+def test_what_the_login_of_a_push_is_kept_from(lines: str, reason: str, target: Any) -> None:
+    assert warned(lines, target) == (reason,)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "",
+        f"{USER} super-user",
+        f"{OPS} permissions all\nset system login class ops idle-timeout 5",
+        "set system login user bob class read-only\nset system login class bobs deny-commands .*",
+        "set system services netconf ssh port 20830",
+        "set system services netconf ssh port 830",
+    ],
+)
+def test_what_concerns_other_logins_is_quiet(lines: str, target: Any) -> None:
+    assert warned(lines, target) == ()
+
+
+@pytest.mark.parametrize(("port", "number", "told_of"), [(22, 2222, True), (22, 22, False), (830, 2222, False)])
+def test_another_port_of_ssh_matters_where_netconf_is_on_it(port: int, number: int, told_of: bool, target: Any) -> None:
+    target.port = port
+    found = warned(f"set system services ssh port {number}", target)
+    told_now = [text for text in found if text.startswith(f"system services ssh port {number}: a push connects to")]
+    assert bool(told_now) == told_of

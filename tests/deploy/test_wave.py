@@ -15,11 +15,9 @@ from ailb_gen.deploy.wave import WaveRun
 from tests.conftest import examples
 from tests.deploy.machine import LIMITS, MISHAPS, STEPS, Machine, machine_of
 
-COMMIT_STATES = {
-    DeviceOutcome.CONFIRMED: CommitState.NEW,
-    DeviceOutcome.UNTOUCHED: CommitState.OLD,
-    DeviceOutcome.ROLLED_BACK: CommitState.OLD,
-}
+CONFIRMED, UNTOUCHED = DeviceOutcome.CONFIRMED, DeviceOutcome.UNTOUCHED
+ROLLED_BACK, ATTENTION = DeviceOutcome.ROLLED_BACK, DeviceOutcome.ATTENTION
+COMMIT_STATES = {CONFIRMED: CommitState.NEW, UNTOUCHED: CommitState.OLD, ROLLED_BACK: CommitState.OLD}
 Scripts = dict[str, dict[str, list[str | None]]]
 PAIR = ("a", "b")
 
@@ -34,13 +32,13 @@ def pushed(machine: Machine, failures: int = 0, stop_after: int = 10**9) -> dict
     assert not any(device.staged for device in machine.devices.values())
     # It is as it is said already before the timers of the devices run out.
     for name, result in results.items():
-        if result.outcome is not DeviceOutcome.ATTENTION:
+        if result.outcome is not ATTENTION:
             assert machine.devices[name].commit_state is COMMIT_STATES[result.outcome], name
     failed = [name for name, result in results.items() if result.reason]
     assert push.failed == len(failed)
     if push.failed > failures:
-        assert not any(result.outcome is DeviceOutcome.CONFIRMED for result in results.values())
-    assert not any(result.reason for result in results.values() if result.outcome is DeviceOutcome.CONFIRMED)
+        assert not any(result.outcome is CONFIRMED for result in results.values())
+    assert not any(result.reason for result in results.values() if result.outcome is CONFIRMED)
     last = machine.events[-1]
     assert all(0.0 <= start <= end <= last["seconds"] for rows in last["steps"].values() for _, start, end in rows)
     assert {key: last[key] for key in last if key not in ("seconds", "steps")} == {
@@ -57,7 +55,7 @@ def ends(results: dict[str, DeviceResult]) -> dict[str, DeviceOutcome]:
 
 def test_all_goes_well() -> None:
     machine = machine_of({name: {} for name in PAIR})
-    assert pushed(machine) == dict.fromkeys(PAIR, DeviceResult(DeviceOutcome.CONFIRMED))
+    assert pushed(machine) == dict.fromkeys(PAIR, DeviceResult(CONFIRMED))
     assert machine.devices["a"].calls == ["stage", "apply", "verify", "confirm", "release"]
     kinds = [event["event"] for event in machine.events]
     assert kinds == ["wave", "checked", "committing", "verified", "confirming", "results"]
@@ -67,78 +65,58 @@ def test_all_goes_well() -> None:
 
 def test_warnings_of_a_device_are_told_and_recorded() -> None:
     machine = machine_of({"leaf1": {}, "leaf2": {}})
-    assert pushed(machine) == dict.fromkeys(("leaf1", "leaf2"), DeviceResult(DeviceOutcome.CONFIRMED))
+    assert pushed(machine) == dict.fromkeys(("leaf1", "leaf2"), DeviceResult(CONFIRMED))
     told = [event for event in machine.events if event["event"] == "warning"]
     assert told == [{"event": "warning", "wave": "all", "device": "leaf1", "text": "it is warm"}]
 
 
 @pytest.mark.parametrize(
-    ("scripts", "failures", "expected"),
+    ("script", "failures", "expected"),
     [
-        ({"a": {"stage": ["refused"]}, "b": {}}, 0, (DeviceOutcome.UNTOUCHED, DeviceOutcome.UNTOUCHED)),
-        ({"a": {"stage": ["refused"]}, "b": {}}, 1, (DeviceOutcome.UNTOUCHED, DeviceOutcome.CONFIRMED)),
-        ({"a": {"apply": ["refused"]}, "b": {}}, 0, (DeviceOutcome.UNTOUCHED, DeviceOutcome.ROLLED_BACK)),
-        ({"a": {"apply": ["refused"]}, "b": {}}, 1, (DeviceOutcome.UNTOUCHED, DeviceOutcome.CONFIRMED)),
+        ({"stage": ["refused"]}, 0, (UNTOUCHED, UNTOUCHED)),
+        ({"stage": ["refused"]}, 1, (UNTOUCHED, CONFIRMED)),
+        ({"apply": ["refused"]}, 0, (UNTOUCHED, ROLLED_BACK)),
+        ({"apply": ["refused"]}, 1, (UNTOUCHED, CONFIRMED)),
         # No answer to a commit: the device is asked, and the push goes on if it was done.
-        ({"a": {"apply": ["lost after"]}, "b": {}}, 0, (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED)),
-        (
-            {"a": {"apply": ["lost after"], "commit_state": ["away"] * 5}, "b": {}},
-            0,
-            (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED),
-        ),
-        ({"a": {"apply": ["bug after"]}, "b": {}}, 0, (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED)),
-        ({"a": {"apply": ["lost before"]}, "b": {}}, 0, (DeviceOutcome.ROLLED_BACK, DeviceOutcome.ROLLED_BACK)),
-        ({"a": {"apply": ["lost before"]}, "b": {}}, 1, (DeviceOutcome.ROLLED_BACK, DeviceOutcome.CONFIRMED)),
-        ({"a": {"verify": ["bad"] * 3}, "b": {}}, 0, (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED)),
-        (
-            {"a": {"verify": ["lost before", "away", "bug before"]}, "b": {}},
-            0,
-            (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED),
-        ),
-        ({"a": {"verify": ["bad"] * 99}, "b": {}}, 0, (DeviceOutcome.ROLLED_BACK, DeviceOutcome.ROLLED_BACK)),
-        ({"a": {"verify": ["bad"] * 99}, "b": {}}, 1, (DeviceOutcome.ROLLED_BACK, DeviceOutcome.CONFIRMED)),
-        ({"a": {"confirm": ["lost after"]}, "b": {}}, 0, (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED)),
-        ({"a": {"confirm": ["refused"] * 3}, "b": {}}, 0, (DeviceOutcome.CONFIRMED, DeviceOutcome.CONFIRMED)),
+        ({"apply": ["lost after"]}, 0, (CONFIRMED, CONFIRMED)),
+        ({"apply": ["lost after"], "commit_state": ["away"] * 5}, 0, (CONFIRMED, CONFIRMED)),
+        ({"apply": ["bug after"]}, 0, (CONFIRMED, CONFIRMED)),
+        ({"apply": ["lost before"]}, 0, (ROLLED_BACK, ROLLED_BACK)),
+        ({"apply": ["lost before"]}, 1, (ROLLED_BACK, CONFIRMED)),
+        ({"verify": ["bad"] * 3}, 0, (CONFIRMED, CONFIRMED)),
+        ({"verify": ["lost before", "away", "bug before"]}, 0, (CONFIRMED, CONFIRMED)),
+        ({"verify": ["bad"] * 99}, 0, (ROLLED_BACK, ROLLED_BACK)),
+        ({"verify": ["bad"] * 99}, 1, (ROLLED_BACK, CONFIRMED)),
+        ({"confirm": ["lost after"]}, 0, (CONFIRMED, CONFIRMED)),
+        ({"confirm": ["refused"] * 3}, 0, (CONFIRMED, CONFIRMED)),
         # It cannot be confirmed: what was confirmed beside it is undone.
-        ({"a": {"confirm": ["refused"] * 999}, "b": {}}, 0, (DeviceOutcome.ROLLED_BACK, DeviceOutcome.ROLLED_BACK)),
-        ({"a": {"confirm": ["refused"] * 999}, "b": {}}, 1, (DeviceOutcome.ROLLED_BACK, DeviceOutcome.CONFIRMED)),
-        (
-            {"a": {"verify": ["bad"] * 99, "revert": ["refused", "away"]}, "b": {}},
-            1,
-            (DeviceOutcome.ROLLED_BACK, DeviceOutcome.CONFIRMED),
-        ),
-        (
-            {"a": {"verify": ["bad"] * 99, "revert": ["refused"] * 999}, "b": {}},
-            1,
-            (DeviceOutcome.ATTENTION, DeviceOutcome.CONFIRMED),
-        ),
-        (
-            {"a": {"confirm": ["foreign"], "revert": []}, "b": {}},
-            0,
-            (DeviceOutcome.ATTENTION, DeviceOutcome.ROLLED_BACK),
-        ),
+        ({"confirm": ["refused"] * 999}, 0, (ROLLED_BACK, ROLLED_BACK)),
+        ({"confirm": ["refused"] * 999}, 1, (ROLLED_BACK, CONFIRMED)),
+        ({"verify": ["bad"] * 99, "revert": ["refused", "away"]}, 1, (ROLLED_BACK, CONFIRMED)),
+        ({"verify": ["bad"] * 99, "revert": ["refused"] * 999}, 1, (ATTENTION, CONFIRMED)),
+        ({"confirm": ["foreign"], "revert": []}, 0, (ATTENTION, ROLLED_BACK)),
     ],
 )
 def test_what_one_mishap_leads_to(
-    scripts: Scripts, failures: int, expected: tuple[DeviceOutcome, DeviceOutcome]
+    script: dict[str, list[str | None]], failures: int, expected: tuple[DeviceOutcome, DeviceOutcome]
 ) -> None:
-    assert ends(pushed(machine_of(scripts), failures)) == dict(zip(PAIR, expected, strict=True))
+    assert ends(pushed(machine_of({"a": script, "b": {}}), failures)) == dict(zip(PAIR, expected, strict=True))
 
 
 def test_the_reason_is_the_first_one() -> None:
     result = pushed(machine_of({"a": {"verify": ["bad"] * 99, "revert": ["refused"]}}))["a"]
-    assert result == DeviceResult(DeviceOutcome.ROLLED_BACK, "a: verify: a session is down", result.phase)
+    assert result == DeviceResult(ROLLED_BACK, "a: verify: a session is down", result.phase)
 
 
 def test_a_device_that_stays_silent_has_taken_the_change_back_when_it_is_given_up() -> None:
     machine = machine_of({"a": {"apply": ["lost after"], "commit_state": ["away"] * 999, "revert": ["away"] * 999}})
     start = machine.clock.now
-    assert ends(pushed(machine)) == {"a": DeviceOutcome.ATTENTION}
+    assert ends(pushed(machine)) == {"a": ATTENTION}
     assert machine.clock.now - start >= LIMITS.minutes * LIMITS.minute_s + LIMITS.grace_s
     assert machine.final_states() == {"a": CommitState.OLD}
 
 
-@pytest.mark.parametrize(("keep", "left"), [((), DeviceOutcome.ROLLED_BACK), (PAIR, DeviceOutcome.CONFIRMED)])
+@pytest.mark.parametrize(("keep", "left"), [((), ROLLED_BACK), (PAIR, CONFIRMED)])
 def test_a_signal_while_a_run_is_settled_leaves_what_does_not_answer(
     keep: tuple[str, ...], left: DeviceOutcome
 ) -> None:
@@ -152,7 +130,7 @@ def test_a_signal_while_a_run_is_settled_leaves_what_does_not_answer(
     push.options = replace(push.options, tell=told.append)
     with machine.running():
         results = WaveRun(push, machine.wave(), machine.transactions()).settle(frozenset(keep))
-    assert ends(results) == {"a": DeviceOutcome.ATTENTION, "b": left}
+    assert ends(results) == {"a": ATTENTION, "b": left}
     assert machine.devices["a"].calls.count("confirm" if keep else "revert") == 3
     # What was to be confirmed is not taken back.
     assert machine.devices["a"].commit_state is CommitState.PENDING
@@ -174,7 +152,7 @@ def test_every_device_ends_old_or_new(rows: Scripts, failures: int, stop_after: 
     machine = machine_of(rows)
     results = pushed(machine, failures, stop_after if stop_after < 8 else 10**9)
     # No mishap lasts longer than the push is patient.
-    assert DeviceOutcome.ATTENTION not in ends(results).values()
+    assert ATTENTION not in ends(results).values()
 
 
 @given(fleets, st.integers(0, 12))
@@ -190,7 +168,7 @@ def test_a_record_that_cannot_be_written_undoes_the_wave(rows: Scripts, full_aft
         assert machine.devices[name].commit_state is COMMIT_STATES[result.outcome], name
     if push.unrecorded and machine.events[-1:] != [] and machine.events[-1]["event"] not in ("confirming", "error"):
         # Only the last line, which announces nothing, may be missing when all is done.
-        assert DeviceOutcome.CONFIRMED not in ends(results).values()
+        assert CONFIRMED not in ends(results).values()
     assert not push.unrecorded or len(machine.events) == full_after
 
 

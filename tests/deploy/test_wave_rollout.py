@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.push import PushOptions
-from ailb_gen.deploy.run_history import DeviceOutcome, DeviceResult, unfinished
+from ailb_gen.deploy.run_history import DeviceResult, unfinished
 from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.deploy.transaction import CommitState
 from ailb_gen.deploy.wave import Rollout, RunReport, WaveRun
@@ -21,7 +21,7 @@ from ailb_gen.errors import OutputError
 from tests.conftest import examples
 from tests.deploy.lab import NAMES, fabric_model, look
 from tests.deploy.machine import LIMITS, MISHAPS, FakeTransaction, Machine, machine_of
-from tests.deploy.test_wave import COMMIT_STATES, Scripts
+from tests.deploy.test_wave import ATTENTION, COMMIT_STATES, CONFIRMED, ROLLED_BACK, UNTOUCHED, Scripts
 
 LEAVES = tuple(name for name in NAMES if "leaf" in name)
 WAVES = (Wave("canary leaf", LEAVES[:1]), Wave("spines", ("spine1", "spine2")), Wave("leaves", LEAVES[1:3]))
@@ -54,7 +54,7 @@ def run(machine: Machine, **how: Any) -> RunReport:
     with machine.running():
         report = rollout(machine, **how).run(OLD)
     for name, result in report.results.items():
-        if result.outcome is not DeviceOutcome.ATTENTION:
+        if result.outcome is not ATTENTION:
             assert machine.devices[name].commit_state is COMMIT_STATES[result.outcome], name
     assert unfinished(machine.events).devices == ()
     return report
@@ -69,7 +69,7 @@ def machine(**scripts: dict[str, list[str | None]]) -> Machine:
 def test_every_wave_expects_what_is_there_by_then() -> None:
     seen: list[ExpectedState] = []
     report = run(machine(), seen=seen)
-    assert report.names(DeviceOutcome.CONFIRMED) == list(PUSHED)
+    assert report.names(CONFIRMED) == list(PUSHED)
     assert (report.failures, report.refused, report.stopped) == ({}, {}, "")
     # First all are checked, then each wave expects the sessions with those before it.
     assert [row.name for row in seen] == [*PUSHED, *PUSHED]
@@ -98,7 +98,7 @@ def test_what_the_first_check_refuses_stops_everything() -> None:
 
 def test_what_the_first_check_refuses_is_left_out_if_it_may_fail() -> None:
     report = run(machine(stripe1_leaf1={"stage": ["refused"]}), failures=1)
-    assert report.names(DeviceOutcome.CONFIRMED) == list(PUSHED[1:])
+    assert report.names(CONFIRMED) == list(PUSHED[1:])
     assert list(report.refused) == ["stripe1-leaf1"]
 
 
@@ -109,10 +109,10 @@ BAD: dict[str, list[str | None]] = {"verify": ["bad"] * 99}
 def test_what_becomes_of_earlier_waves(all_of_it: bool) -> None:
     devices = machine(stripe2_leaf1=BAD)
     report = run(devices, on_failure="rollback-all" if all_of_it else "stop")
-    earlier = DeviceOutcome.ROLLED_BACK if all_of_it else DeviceOutcome.CONFIRMED
+    earlier = ROLLED_BACK if all_of_it else CONFIRMED
     assert {name: result.outcome for name, result in report.results.items()} == {
         **dict.fromkeys(PUSHED[:3], earlier),
-        **dict.fromkeys(PUSHED[3:], DeviceOutcome.ROLLED_BACK),
+        **dict.fromkeys(PUSHED[3:], ROLLED_BACK),
     }
     assert report.stopped == "wave 3 failed"
     assert report.failures == {"stripe2-leaf1": "stripe2-leaf1: verify: a session is down"}
@@ -123,16 +123,16 @@ def test_what_becomes_of_earlier_waves(all_of_it: bool) -> None:
 
 def test_later_waves_are_untouched() -> None:
     report = run(machine(stripe1_leaf1=BAD))
-    assert report.names(DeviceOutcome.ROLLED_BACK) == ["stripe1-leaf1"]
-    assert report.names(DeviceOutcome.UNTOUCHED) == list(PUSHED[1:])
+    assert report.names(ROLLED_BACK) == ["stripe1-leaf1"]
+    assert report.names(UNTOUCHED) == list(PUSHED[1:])
 
 
 def test_as_many_failures_as_are_allowed_in_the_whole_run() -> None:
     report = run(machine(stripe1_leaf1=BAD, spine1=BAD), failures=1)
-    assert report.names(DeviceOutcome.ROLLED_BACK) == ["stripe1-leaf1", "spine1", "spine2"]
+    assert report.names(ROLLED_BACK) == ["stripe1-leaf1", "spine1", "spine2"]
     report = run(machine(stripe1_leaf1=BAD, spine1=BAD), failures=2)
-    assert set(report.names(DeviceOutcome.ROLLED_BACK)) == {"stripe1-leaf1", "spine1"}
-    assert set(report.names(DeviceOutcome.CONFIRMED)) == set(PUSHED) - {"stripe1-leaf1", "spine1"}
+    assert set(report.names(ROLLED_BACK)) == {"stripe1-leaf1", "spine1"}
+    assert set(report.names(CONFIRMED)) == set(PUSHED) - {"stripe1-leaf1", "spine1"}
 
 
 @given(st.integers(0, 25), st.booleans())
@@ -142,9 +142,9 @@ def test_interrupted_at_any_moment(after: int, all_of_it: bool) -> None:
     ended = {result.outcome for result in report.results.values()}
     if report.stopped:
         assert report.stopped == "it was interrupted"
-        assert not all_of_it or ended <= {DeviceOutcome.UNTOUCHED, DeviceOutcome.ROLLED_BACK, DeviceOutcome.CONFIRMED}
+        assert not all_of_it or ended <= {UNTOUCHED, ROLLED_BACK, CONFIRMED}
     else:
-        assert ended == {DeviceOutcome.CONFIRMED}
+        assert ended == {CONFIRMED}
 
 
 scripts = st.dictionaries(
@@ -158,6 +158,7 @@ scripts = st.dictionaries(
 @given(st.fixed_dictionaries(dict.fromkeys(PUSHED, scripts)), st.integers(0, 2), st.booleans())
 def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int, all_of_it: bool) -> None:
     devices = machine_of(rows)
+    devices.watched = True
     run(devices, failures=failures, on_failure="rollback-all" if all_of_it else "stop")
     for events, there in devices.snapshots:
         left = unfinished(events)
@@ -175,9 +176,9 @@ def test_killed_at_any_moment_nothing_is_forgotten(rows: Scripts, failures: int,
                 frozenset(left.to_new)
             )
         for name, result in results.items():
-            assert result.outcome in (DeviceOutcome.CONFIRMED, DeviceOutcome.ROLLED_BACK)
+            assert result.outcome in (CONFIRMED, ROLLED_BACK)
             assert again.devices[name].commit_state is COMMIT_STATES[result.outcome]
-            assert result.outcome is DeviceOutcome.ROLLED_BACK or name in left.to_new
+            assert result.outcome is ROLLED_BACK or name in left.to_new
         assert CommitState.PENDING not in {device.commit_state for device in again.devices.values()}
         # And the record of that says so: a second look finds nothing more to do.
         assert unfinished([*events, *again.events]).devices == ()
@@ -189,8 +190,8 @@ def test_settling_says_which_devices_could_not_be_brought_to_an_end() -> None:
     with devices.running():
         results = WaveRun(devices.push(), Wave("x", ("a", "b")), devices.transactions()).settle(frozenset("b"))
     assert results == {
-        "a": DeviceResult(DeviceOutcome.ATTENTION, "a: rollback: refused by the script", results["a"].phase),
-        "b": DeviceResult(DeviceOutcome.CONFIRMED),
+        "a": DeviceResult(ATTENTION, "a: rollback: refused by the script", results["a"].phase),
+        "b": DeviceResult(CONFIRMED),
     }
 
 

@@ -248,19 +248,6 @@ def test_a_secret_is_replaced_and_lines_stay_lines(text: str) -> None:
     assert done.startswith("mtu: 9000\n")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "packets from gpu-s1-1 pass stripe1-leaf1 - spine4 - stripe1-leaf2, not spine1",
-        "drift and verify pass: this is what the fabric file says",
-        "pin 12 of et-0/0/1 is dark",
-        "PASS: no findings; 96 checks passed; 2 skipped",
-    ],
-)
-def test_sentences_that_only_use_such_words_stay(text: str) -> None:
-    assert redact(text) == text
-
-
 def test_what_follows_a_secret_stays() -> None:
     key = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
     done = redact(f"password: |\n  hunter2\nmtu: 9000\n{key.format('A')}\nlast")
@@ -293,6 +280,10 @@ def test_files_without_secrets_stay_as_they_are() -> None:
 
 
 HARMLESS = [
+    "packets from gpu-s1-1 pass stripe1-leaf1 - spine4 - stripe1-leaf2, not spine1",
+    "drift and verify pass: this is what the fabric file says",
+    "pin 12 of et-0/0/1 is dark",
+    "PASS: no findings; 96 checks passed; 2 skipped",
     "mkdir -p /etc/ailb",
     "        password {",
     "# no password is set here",
@@ -346,5 +337,5 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_options_that_look_like_one_stay(text: str) -> None:
+def test_words_that_look_like_one_stay(text: str) -> None:
     assert redact(text) == text

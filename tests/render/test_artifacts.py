@@ -30,8 +30,12 @@ def text(tree: Tree, path: str) -> str:
     return tree[path].content.decode()
 
 
-def small_leaf(more: str, name: str = "stripe1-leaf1") -> str:
-    return render(design_of(SMALL + more), RenderOptions())[f"switches/{name}.conf"].content.decode()
+LEAF, SYSCTL = "switches/stripe1-leaf1.conf", "profiles/stripe1/etc/sysctl.d/99-accept-ra.conf"
+
+
+def made(more: str, path: str = LEAF, spines: int = 2) -> str:
+    """Return a file of a small fabric of which more is said."""
+    return text(render(design_of(SMALL.replace("spines: 2", f"spines: {spines}") + more), RenderOptions()), path)
 
 
 def test_every_device_has_its_files(tree: Tree, jvd: Design) -> None:
@@ -66,7 +70,7 @@ def test_each_uplink_is_discovered_in_the_group_of_its_color(tree: Tree, jvd: De
 
 
 def test_switched_off_features_leave_no_trace() -> None:
-    off = small_leaf("load_balancing: {dlb: off}\nroce: {enabled: off}\nbfd: {enabled: no}\ncolors: {backup: none}\n")
+    off = made("load_balancing: {dlb: off}\nroce: {enabled: off}\nbfd: {enabled: no}\ncolors: {backup: none}\n")
     for word in ("forwarding-options", "class-of-service", "bfd-liveness-detection", "backup-color"):
         assert word not in off
     assert "route fc00:1:1:1::/64 color green;\n" in off
@@ -88,7 +92,7 @@ management: {gateway: 192.0.2.254, leaves: 192.0.2.11/24}
 uplinks: {speed: 100g}
 overrides: {leaves: {stripe1-leaf1: {ports: {et-0/0/0: {disabled: on, description: out of order}}}}}
 """
-    leaf = small_leaf(more)
+    leaf = made(more)
     for wanted in (
         "            assigned-flow;\n",
         "                min 20;\n                max 50;\n                rate-weightage 80;\n",
@@ -104,14 +108,13 @@ overrides: {leaves: {stripe1-leaf1: {ports: {et-0/0/0: {disabled: on, descriptio
     ):
         assert wanted in leaf, wanted
     assert "pfc-watchdog" not in leaf
-    assert "            helper-only;\n" in small_leaf(more, "spine1")
+    assert "            helper-only;\n" in made(more, "switches/spine1.conf")
 
 
 def test_more_than_sixteen_uplinks_need_maximum_ecmp() -> None:
-    text = SMALL.replace("spines: 2", "spines: 40") + "host_ports: {first_port: 100}\n"
-    leaf = render(design_of(text), RenderOptions())["switches/stripe1-leaf1.conf"].content.decode()
+    leaf = made("host_ports: {first_port: 100}\n", spines=40)
     assert "chassis {\n    maximum-ecmp 64;\n}\n" in leaf
-    assert "maximum-ecmp" not in small_leaf("")
+    assert "maximum-ecmp" not in made("")
 
 
 def test_topology_tells_devices_links_colors_and_prefixes(tree: Tree, jvd: Design) -> None:
@@ -122,12 +125,8 @@ def test_topology_tells_devices_links_colors_and_prefixes(tree: Tree, jvd: Desig
     leaf = next(device for device in body["devices"] if device["name"] == "stripe1-leaf2")
     assert leaf["prefixes"][2] == {"prefix": "fc00:1:2:3::/64", "gateway": "fc00:1:2:3::1", "color": "red"}
     server = next(device for device in body["devices"] if device["name"] == "h100-02")
-    assert server["nics"][7] == {
-        "name": "gpu7_eth",
-        "rdma": "mlx5_11",
-        "leaf": "stripe1-leaf8",
-        "leaf_port": "et-0/0/16:1",
-    }
+    where = {"leaf": "stripe1-leaf8", "leaf_port": "et-0/0/16:1"}
+    assert server["nics"][7] == {"name": "gpu7_eth", "rdma": "mlx5_11"} | where
 
 
 def test_cabling_names_every_port_once(tree: Tree, jvd: Design) -> None:
@@ -149,17 +148,13 @@ def test_netplan_is_yaml_with_every_table(tree: Tree) -> None:
 
 def test_sysctl_raises_max_addresses_only_beyond_fourteen_prefixes() -> None:
     def sysctl(colors: int) -> str:
-        text = SMALL.replace("spines: 2", f"spines: {colors}") + "host_ports: {first_port: 100}\n"
-        return render(design_of(text), RenderOptions())[
-            "profiles/stripe1/etc/sysctl.d/99-accept-ra.conf"
-        ].content.decode()
+        return made("host_ports: {first_port: 100}\n", SYSCTL, colors)
 
     assert "max_addresses" not in sysctl(14)
     # 15 prefixes, the link-local address, and one to spare.
     assert "net.ipv6.conf.gpu0_eth.max_addresses = 17\n" in sysctl(15)
     assert "accept_ra = 1\n" in sysctl(2)
-    forwarding = render(design_of(SMALL + "hosts: {forwarding: on}\n"), RenderOptions())
-    assert b"accept_ra = 2\n" in forwarding["profiles/stripe1/etc/sysctl.d/99-accept-ra.conf"].content
+    assert "accept_ra = 2\n" in made("hosts: {forwarding: on}\n", SYSCTL)
 
 
 def test_nccl_environment(tree: Tree, jvd: Design) -> None:
@@ -167,12 +162,8 @@ def test_nccl_environment(tree: Tree, jvd: Design) -> None:
     assert "NCCL_IB_QPS_PER_CONNECTION=4" in lines
     devices = ("mlx5_0", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_9", "mlx5_10", "mlx5_11")
     assert f"UCX_NET_DEVICES={','.join(f'{name}:1' for name in devices)}" in lines
-    hostile = design_of(SMALL + "nccl: {environment: {NCCL_DEBUG: \"$(reboot); 'x' `id`\"}}\n")
-    line = next(
-        row
-        for row in render(hostile, RenderOptions())["profiles/stripe1/etc/ailb/nccl.env"].content.decode().splitlines()
-        if row.startswith("NCCL_DEBUG")
-    )
+    hostile = made("nccl: {environment: {NCCL_DEBUG: \"$(reboot); 'x' `id`\"}}\n", "profiles/stripe1/etc/ailb/nccl.env")
+    (line,) = (row for row in hostile.splitlines() if row.startswith("NCCL_DEBUG"))
     assert shlex.split(line) == ["NCCL_DEBUG=$(reboot); 'x' `id`"]
 
 

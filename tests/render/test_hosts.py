@@ -25,6 +25,12 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def script(trees: Path) -> Path:
+    """The script that sets the network of a server."""
+    return trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
+
+
 def run(*words: str, check: bool = True) -> str:
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert not check or done.returncode == 0, f"{words}: {done.stderr or done.stdout}"
@@ -116,8 +122,7 @@ def namespace(request: pytest.FixtureRequest) -> Iterator[Namespace]:
         run(need_tool("ip"), "netns", "del", name, check=False)
 
 
-def test_the_script_sets_keeps_checks_and_removes(trees: Path, namespace: Namespace) -> None:
-    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
+def test_the_script_sets_keeps_checks_and_removes(script: Path, namespace: Namespace) -> None:
     before = namespace.state()
     namespace.script(script, "apply")
     applied = namespace.state()
@@ -143,8 +148,7 @@ def test_the_script_sets_keeps_checks_and_removes(trees: Path, namespace: Namesp
 
 
 @pytest.mark.long
-def test_the_script_repairs_what_somebody_changed(trees: Path, namespace: Namespace) -> None:
-    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
+def test_the_script_repairs_what_somebody_changed(script: Path, namespace: Namespace) -> None:
     namespace.script(script, "apply")
     applied = namespace.state()
     ip = (namespace.ip, "-n", namespace.name, "-6")
@@ -154,20 +158,14 @@ def test_the_script_repairs_what_somebody_changed(trees: Path, namespace: Namesp
     run(*ip, "route", "add", "fc00:9::/64", "dev", "gpu0_eth", "table", "10000")
     failed = namespace.script(script, "verify", check=False)
     assert failed.returncode == 1
-    assert [line.split(":")[1] for line in failed.stderr.splitlines()] == [
-        " gpu0_eth",
-        " gpu0_eth",
-        " gpu1_eth",
-        " gpu2_eth",
-    ]
+    assert [line.split(":")[1] for line in failed.stderr.splitlines()] == [f" gpu{nic}_eth" for nic in (0, 0, 1, 2)]
     namespace.script(script, "apply")
     assert namespace.state() == applied
 
 
 def test_a_missing_nic_and_a_down_nic_do_not_keep_the_others_from_their_tables(
-    trees: Path, namespace: Namespace
+    script: Path, namespace: Namespace
 ) -> None:
-    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
     run(namespace.ip, "-n", namespace.name, "link", "del", "gpu0_eth")
     run(namespace.ip, "-n", namespace.name, "link", "set", "gpu1_eth", "down")
     failed = namespace.script(script, "apply", check=False)
@@ -181,7 +179,7 @@ def test_a_missing_nic_and_a_down_nic_do_not_keep_the_others_from_their_tables(
         assert tables.count(f" table {number} ") == 2
 
 
-def test_verify_takes_what_networkd_has_set(trees: Path, namespace: Namespace) -> None:
+def test_verify_takes_what_networkd_has_set(script: Path, namespace: Namespace) -> None:
     """networkd marks its rules and routes with `proto static`; the rest of the line is the same."""
     ip = (namespace.ip, "-n", namespace.name, "-6")
     for nic in namespace.config.nics:
@@ -192,51 +190,50 @@ def test_verify_takes_what_networkd_has_set(trees: Path, namespace: Namespace) -
             run(*ip, "route", "add", prefix, "dev", nic.name, "table", number, "proto", "static")
             via = ("via", table.prefix.gateway, "dev", nic.name)
             run(*ip, "route", "add", "default", *via, "table", number, "proto", "static", "onlink")
-    script = trees / "jvd/servers/h100-03/usr/local/sbin/ailb-net"
     before = namespace.state()
     namespace.script(script, "verify")
     namespace.script(script, "apply")
     assert namespace.state() == before
 
 
-@pytest.mark.parametrize("script", ["ailb-net", "ailb-qos"])
-def test_scripts_are_posix_shell(trees: Path, script: str) -> None:
-    run("sh", "-n", str(trees / "jvd/servers/h100-01/usr/local/sbin" / script))
+def test_scripts_are_posix_shell(script: Path) -> None:
+    for path in (script, script.with_name("ailb-qos")):
+        run("sh", "-n", str(path))
 
 
-def test_the_script_explains_itself(trees: Path) -> None:
-    done = subprocess.run(
-        [str(trees / "jvd/servers/h100-01/usr/local/sbin/ailb-net")], capture_output=True, text=True, check=False
-    )
+def test_the_script_explains_itself(script: Path) -> None:
+    done = subprocess.run([str(script)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "usage: ailb-net apply | verify | remove\n")
 
 
-def test_qos_script_calls_the_vendors_tools(trees: Path, tmp_path: Path, jvd: Design) -> None:
+def test_qos_script_calls_the_vendors_tools(script: Path, tmp_path: Path, jvd: Design) -> None:
     """The tools and the NIC are not here: recorders stand in for mlnx_qos and cma_roce_tos, a folder for /sys."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for tool in ("mlnx_qos", "cma_roce_tos"):
         (tools / tool).write_text(f'#!/bin/sh\necho {tool} "$@"\n', encoding="utf-8")
         (tools / tool).chmod(0o755)
-    text = (trees / "jvd/servers/h100-01/usr/local/sbin/ailb-qos").read_text(encoding="utf-8")
+    text = script.with_name("ailb-qos").read_text(encoding="utf-8")
     nics = jvd.servers[0].config.nics
     for nic in nics:
-        for folder in (
-            f"infiniband/{nic.rdma}/tc/1",
-            f"net/{nic.name}/ecn/roce_np/enable",
-            f"net/{nic.name}/ecn/roce_rp/enable",
-        ):
+        folders = (f"infiniband/{nic.rdma}/tc/1", *(f"net/{nic.name}/ecn/roce_{end}/enable" for end in ("np", "rp")))
+        for folder in folders:
             (tmp_path / "sys" / folder).mkdir(parents=True)
-    script = tmp_path / "ailb-qos"
-    script.write_text(text.replace("/sys/class/", f"{tmp_path}/sys/"), encoding="utf-8")
-    env = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    elsewhere = tmp_path / "ailb-qos"
+    elsewhere.write_text(text.replace("/sys/class/", f"{tmp_path}/sys/"), encoding="utf-8")
+
+    def qos() -> subprocess.CompletedProcess[str]:
+        env = {"PATH": f"{tools}:{os.environ['PATH']}"}
+        return subprocess.run(["sh", str(elsewhere)], capture_output=True, text=True, check=False, env=env)
+
     (tmp_path / "sys/net/gpu3_eth/ecn").rename(tmp_path / "hidden")
-    part = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False, env=env)
+    part = qos()
     assert part.returncode == 1
     assert "ailb-qos: gpu3_eth (mlx5_5): not set completely" in part.stderr
     assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
     (tmp_path / "hidden").rename(tmp_path / "sys/net/gpu3_eth/ecn")
-    done = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True, env=env)
+    done = qos()
+    assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert len(lines) == 3 * len(nics)
     assert lines[:3] == [
@@ -248,8 +245,8 @@ def test_qos_script_calls_the_vendors_tools(trees: Path, tmp_path: Path, jvd: De
     assert (tmp_path / "sys/infiniband/mlx5_11/tc/1/traffic_class").read_text(encoding="utf-8") == "106\n"
 
 
-def test_qos_script_tells_what_is_missing(trees: Path) -> None:
-    script = trees / "jvd/servers/h100-01/usr/local/sbin/ailb-qos"
-    done = subprocess.run([str(script)], capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"})
+def test_qos_script_tells_what_is_missing(script: Path) -> None:
+    words = [str(script.with_name("ailb-qos"))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 3
     assert "mlnx_qos is missing" in done.stderr

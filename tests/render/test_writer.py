@@ -28,6 +28,13 @@ def small(more: str = "") -> Design:
     return design_of(SMALL + more)
 
 
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """The tree of a small fabric."""
+    generate(small(), tmp_path / "out")
+    return tmp_path / "out"
+
+
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
     first = generate(small(), out)
@@ -39,9 +46,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.lstat().st_mtime_ns for path in out.rglob("*")} == before
 
 
-def test_unchanged_files_keep_their_mtime_and_changed_ones_do_not(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_unchanged_files_keep_their_mtime_and_changed_ones_do_not(out: Path) -> None:
     for path in out.rglob("*"):
         if path.is_file() and not path.is_symlink():
             os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -52,9 +57,7 @@ def test_unchanged_files_keep_their_mtime_and_changed_ones_do_not(tmp_path: Path
     assert touched - {p for p in touched if p.startswith("servers/")} == set(changes.changed)
 
 
-def test_files_of_removed_devices_go_and_foreign_files_stay(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_files_of_removed_devices_go_and_foreign_files_stay(out: Path) -> None:
     note = out / "switches" / "NOTES.md"
     note.write_text("keep me", encoding="utf-8")
     (out / "own").mkdir()
@@ -68,9 +71,7 @@ def test_files_of_removed_devices_go_and_foreign_files_stay(tmp_path: Path) -> N
     assert (out / "own" / "link").readlink() == Path("../switches")
 
 
-def test_a_profile_becomes_a_server_of_its_own_and_back(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_profile_becomes_a_server_of_its_own_and_back(out: Path) -> None:
     shared = snapshot(out)
     assert (out / "servers" / "server-001").is_symlink()
     generate(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out)
@@ -134,9 +135,7 @@ def test_a_linked_output_directory_is_followed(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "manifest.json").is_file()
 
 
-def test_a_directory_where_a_file_goes_is_told(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_directory_where_a_file_goes_is_told(out: Path) -> None:
     (out / "cabling.csv").unlink()
     (out / "cabling.csv").mkdir()
     with pytest.raises(OutputError, match="a directory stands where a file"):
@@ -144,9 +143,7 @@ def test_a_directory_where_a_file_goes_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["switches", "profiles", "profiles/stripe1/etc"])
-def test_a_folder_that_became_a_link_is_told_and_not_followed(tmp_path: Path, folder: str) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_folder_that_became_a_link_is_told_and_not_followed(out: Path, tmp_path: Path, folder: str) -> None:
     (tmp_path / "elsewhere").mkdir()
     shutil.rmtree(out / folder)
     (out / folder).symlink_to(tmp_path / "elsewhere")
@@ -155,9 +152,7 @@ def test_a_folder_that_became_a_link_is_told_and_not_followed(tmp_path: Path, fo
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_a_file_that_became_a_link_is_replaced(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_file_that_became_a_link_is_replaced(out: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine", encoding="utf-8")
     (out / "cabling.csv").unlink()
     (out / "cabling.csv").symlink_to(tmp_path / "precious")
@@ -166,9 +161,7 @@ def test_a_file_that_became_a_link_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_pipe_in_the_tree_does_not_hang(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_pipe_in_the_tree_does_not_hang(out: Path) -> None:
     os.mkfifo(out / "own-pipe")
     generate(small("bfd: {multiplier: 9}\n"), out)
     assert (out / "own-pipe").exists()
@@ -196,9 +189,7 @@ def test_a_users_file_in_a_folder_that_becomes_a_link_is_told(tmp_path: Path) ->
     assert snapshot(out) == before
 
 
-def test_of_two_runs_at_once_the_second_is_told(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_of_two_runs_at_once_the_second_is_told(out: Path, tmp_path: Path) -> None:
     one = rendering(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
     two = rendering(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
     write_rendering(one)
@@ -226,10 +217,8 @@ def test_the_lock_waits_for_its_holder(tmp_path: Path) -> None:
     assert not (tmp_path / ".out.ailb-lock").exists()
 
 
-def test_what_cannot_be_read_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_read_is_not_lost(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of the user's that this user may not list; root may list everything, so listing fails on purpose."""
-    out = tmp_path / "out"
-    generate(small(), out)
     (out / "private").mkdir()
     (out / "private" / "notes").write_text("mine", encoding="utf-8")
     before = snapshot(out)
@@ -250,9 +239,7 @@ def test_what_cannot_be_read_is_not_lost(tmp_path: Path, monkeypatch: pytest.Mon
     assert snapshot(out) == before
 
 
-def test_an_old_tree_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_an_old_tree_that_cannot_be_removed_is_told(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = rendering(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
 
     def refuse(path: Path, ignore_errors: bool = False) -> None:
@@ -268,9 +255,7 @@ def test_an_old_tree_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch:
     assert not generate(small("bfd: {multiplier: 4}\n"), out)
 
 
-def test_folders_keep_their_modes(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_folders_keep_their_modes(out: Path) -> None:
     for folder, mode in ((out, 0o750), (out / "switches", 0o700), (out / "own", 0o500)):
         folder.mkdir(exist_ok=True)
         folder.chmod(mode)
@@ -281,10 +266,8 @@ def test_folders_keep_their_modes(tmp_path: Path) -> None:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", ["mkdir", "link", "open", "write", "rename", "symlink"])
 @pytest.mark.parametrize("nth", [1, 2, 5])
-def test_a_crash_at_any_call_leaves_the_old_or_the_new_tree(tmp_path: Path, call: str, nth: int) -> None:
+def test_a_crash_at_any_call_leaves_the_old_or_the_new_tree(out: Path, tmp_path: Path, call: str, nth: int) -> None:
     """The process ends without any cleanup at the n-th such call of a write."""
-    out = tmp_path / "out"
-    generate(small(), out)
     old = snapshot(out)
     new_text = SMALL + "bfd: {multiplier: 4}\noverrides: {servers: {server-001: {mtu: 4200}}}\n"
     generate(design_of(new_text), tmp_path / "new")
@@ -310,9 +293,7 @@ def test_a_crash_at_any_call_leaves_the_old_or_the_new_tree(tmp_path: Path, call
     assert {path.name for path in tmp_path.iterdir()} == {"out", "new"}
 
 
-def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_full_disk_leaves_the_old_tree(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = snapshot(out)
     real, left = os.write, [3]
 
@@ -330,9 +311,9 @@ def test_a_full_disk_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
-def test_file_systems_without_exchange_or_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_file_systems_without_exchange_or_hard_links(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(writer, "_exchange", lambda one, other: False)
 
     def no_link(*args: object, **options: object) -> None:
@@ -347,9 +328,7 @@ def test_file_systems_without_exchange_or_hard_links(tmp_path: Path, monkeypatch
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
-def test_a_run_killed_between_the_two_renames_is_recovered(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_a_run_killed_between_the_two_renames_is_recovered(out: Path, tmp_path: Path) -> None:
     before = snapshot(out)
     out.rename(tmp_path / ".out.ailb-old")
     (tmp_path / ".out.ailb-new").mkdir()
@@ -363,9 +342,7 @@ def test_a_mistaken_exchange_is_an_error(tmp_path: Path) -> None:
         writer._exchange(tmp_path / "nothing", tmp_path / "nowhere")
 
 
-def test_diff_shows_new_changed_and_deleted(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_diff_shows_new_changed_and_deleted(out: Path) -> None:
     text = SMALL.replace("spines: 2", "spines: 1").replace("rails: 2", "rails: 3")
     planned: Rendering = rendering(design_of(text), out, RenderOptions())
     lines = "".join(diff(planned.target, planned.tree, planned.changes)).splitlines()
@@ -374,9 +351,7 @@ def test_diff_shows_new_changed_and_deleted(tmp_path: Path) -> None:
     assert "--- a/switches/spine2.conf" in lines and "+++ /dev/null" in lines
 
 
-def test_diff_shows_links(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    generate(small(), out)
+def test_diff_shows_links(out: Path) -> None:
     planned = rendering(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out, RenderOptions())
     lines = "".join(diff(planned.target, planned.tree, planned.changes)).splitlines()
     assert "-link to ../profiles/stripe1" in lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,8 +12,7 @@ from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report import pages
 from ailb_gen.deploy.report.pages import changes_section, drawn
 from ailb_gen.deploy.servers.files import plain
-from ailb_gen.deploy.side_by_side import SideBySideRow, files_side_by_side, packed, side_by_side
-from ailb_gen.junos.reader import read
+from ailb_gen.deploy.side_by_side import SideBySideRow, files_side_by_side, packed
 from tests.deploy import lab
 
 LEAVES = [name for name in lab.NAMES if "leaf" in name]
@@ -21,24 +20,18 @@ SLOWER = ("minimum-interval 300", "minimum-interval 400")
 
 
 def look(name: str, *edits: tuple[str, str]) -> SwitchDiff:
-    """A switch whose file is to have some texts replaced, with the changes side by side."""
-    after = lab.edited(name, *edits)
-    rows = side_by_side(read(lab.text_of(name), name), read(after, name))
-    return replace(lab.look(name, after=after), compared=packed(rows))
+    """A switch whose file is to have some texts replaced."""
+    return lab.look(name, after=lab.edited(name, *edits))
 
 
-def plan_of(*looks: SwitchDiff) -> Plan:
-    return lab.plan_of(*looks)
-
-
-def groups(plan: Plan, **how: Any) -> list[Any]:
-    section = changes_section(plan, how.get("mask", str))
+def groups(plan: Plan, mask: Callable[[str], str] = str) -> list[Any]:
+    section = changes_section(plan, mask)
     found: Any = section.values["groups"]
     return list(found)
 
 
 def test_devices_that_change_alike_are_shown_once() -> None:
-    plan = plan_of(*(look(name, SLOWER) for name in LEAVES), look("spine1", SLOWER))
+    plan = lab.plan_of(*(look(name, SLOWER) for name in LEAVES), look("spine1", SLOWER))
     found = groups(plan)
     assert [group.devices for group in found] == [tuple(LEAVES), ("spine1",)] or len(found) == 2
     assert all(group.lines is not None and not group.left_out for group in found)
@@ -51,7 +44,7 @@ def test_devices_that_change_alike_are_shown_once() -> None:
 
 def test_rows_that_do_not_fit_into_the_text_are_in_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "SHOWN", 1)
-    (group,) = groups(plan_of(look(LEAVES[0], SLOWER)))
+    (group,) = groups(lab.plan_of(look(LEAVES[0], SLOWER)))
     assert (group.lines, group.left_out) == (None, False)
     assert group.count > 1
 
@@ -59,13 +52,13 @@ def test_rows_that_do_not_fit_into_the_text_are_in_the_data(monkeypatch: pytest.
 def test_what_does_not_fit_into_the_page_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = look(LEAVES[0], SLOWER), look("spine1", SLOWER, ("mtu", "description x; mtu"))
     monkeypatch.setattr(pages, "MOST", len(small.compared))
-    found = {group.devices[0]: group.left_out for group in groups(plan_of(small, large))}
+    found = {group.devices[0]: group.left_out for group in groups(lab.plan_of(small, large))}
     assert found == {LEAVES[0]: False, "spine1": True}
 
 
 def test_known_secrets_and_control_characters() -> None:
     one = look(LEAVES[0], (f"host-name {LEAVES[0]}", 'host-name "hunter2\u202e"'))
-    (group,) = groups(plan_of(one), mask=lambda text: text.replace("hunter2", "###"))
+    (group,) = groups(lab.plan_of(one), mask=lambda text: text.replace("hunter2", "###"))
     assert [line.right[1] for line in group.lines if line.style == "replaced"] == ['"###\\u202e";']
 
 

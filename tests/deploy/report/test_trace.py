@@ -127,6 +127,7 @@ def test_an_older_record_has_no_steps() -> None:
 @given(fleets)
 def test_a_page_can_be_made_of_every_record_at_every_moment(rows: Scripts) -> None:
     devices = machine_of(rows)
+    devices.watched = True
     with devices.running():
         push = devices.push()
         push.check(devices.transactions())

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from ailb_gen.deploy.servers.files import Tree, files_of
+from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.servers.verify import ExpectedServer, expected_of
+from ailb_gen.design.model import HostConfig
 from ailb_gen.hosts.read import read_hosts
-from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example
 from tests.deploy.servers.sandbox import Host, host_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.design.model import HostConfig
+from tests.network.lab import LAB
 
 NAME = "gpu-s1-1"
 
 
 @pytest.fixture(scope="session")
-def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The artifact directory of the lab."""
-    root: Path = tmp_path_factory.mktemp("artifacts") / "lab"
-    write_rendering(rendering(example("lab"), root, RenderOptions()))
-    return root
-
-
-@pytest.fixture(scope="session")
-def files(artifacts: Path) -> Tree:
+def files() -> Tree:
     """What a server of the lab is to have."""
-    return files_of(artifacts, read_hosts(artifacts)[0][NAME])
+    return files_of(LAB, read_hosts(LAB)[0][NAME])
 
 
 @pytest.fixture(scope="session")
-def expected(artifacts: Path, files: Tree) -> ExpectedServer:
+def expected(files: Tree) -> ExpectedServer:
     """What must be seen on that server."""
-    return expected_of(files, read_hosts(artifacts)[0][NAME].profile)
+    return expected_of(files, read_hosts(LAB)[0][NAME].profile)
 
 
 @pytest.fixture(scope="session")
@@ -50,16 +37,28 @@ def config() -> HostConfig:
     return next(server.config for server in example("lab").servers if server.name == NAME)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iterator[Host]:
+    """A host of the lab that has none of the files, for all tests of a module: each leaves it as it was."""
+    yield from host_at(tmp_path_factory.mktemp("shared") / "host", config)
+
+
 @pytest.fixture
-def host(tmp_path: Path, config: HostConfig) -> Iterator[Host]:
-    """A host of the lab that has none of the files."""
-    yield from host_at(tmp_path / "host", config)
+def host(shared: Host) -> Iterator[Host]:
+    """The same for one test, which may leave it in any way."""
+    yield shared
+    shared.renew()
 
 
 @pytest.fixture
 def server(host: Host) -> Iterator[ServerConnection]:
     """A connection to that host, as root."""
-    connection = host.server()
-    connection.open()
-    yield connection
-    connection.close()
+    with closing(host.connected()) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def shared_server(shared: Host) -> Iterator[ServerConnection]:
+    """A connection to it, as root."""
+    with closing(shared.connected()) as connection:
+        yield connection

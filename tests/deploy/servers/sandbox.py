@@ -11,22 +11,19 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import paramiko
 
 from ailb_gen.deploy.credentials import Credentials, Secret
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.design.model import HostConfig
 from tests.conftest import need_root, need_tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ailb_gen.design.model import HostConfig
 
 TOOLS = ("ip", "sshd", "sudo", "ssh-keygen", "openssl", "unshare", "nsenter", "netplan", "ping", "flock", "setsid")
 # What a host has of its own, and where it is in the test's folder.
@@ -67,10 +64,6 @@ def keys_in(file: Path) -> paramiko.HostKeys:
     return paramiko.HostKeys(str(file)) if file.exists() else paramiko.HostKeys()
 
 
-def _hashed() -> str:
-    return run("openssl", "passwd", "-6", "-stdin", stdin=PASSWORD).strip()
-
-
 @dataclass
 class Host:
     """A host that runs; `root` holds what is bound over its /etc, /usr/local and /var/lib."""
@@ -91,8 +84,7 @@ class Host:
         return f"ailb-g{self.number}"
 
     def _address(self, last: int) -> str:
-        value = (198 << 24) + (18 << 16) + self.number * 4 + last
-        return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
+        return str(IPv4Address("198.18.0.0") + self.number * 4 + last)
 
     @property
     def key(self) -> Path:
@@ -122,34 +114,37 @@ class Host:
         self.known_hosts.write_text(f"{self._address(2)} {public}", encoding="utf-8")
         (etc / "sudoers.d/test").write_text(SUDOERS, encoding="utf-8")
         (etc / "sudoers.d/test").chmod(0o440)
+        hashed = run("openssl", "passwd", "-6", "-stdin", stdin=PASSWORD).strip()
         with (etc / "passwd").open("a") as passwd, (etc / "shadow").open("a") as shadow:
             for number, user in enumerate(USERS, 4001):
                 passwd.write(f"{user}:x:{number}:65534::/tmp:/bin/sh\n")
-                shadow.write(f"{user}:{_hashed()}:19000:0:99999:7:::\n")
+                shadow.write(f"{user}:{hashed}:19000:0:99999:7:::\n")
+        (self.root / "first").mkdir()
+        for name, _ in BOUND:
+            run("cp", "-a", str(self.root / name), str(self.root / "first"))
         self._networks()
 
     def _networks(self) -> None:
-        ip = "ip"
         for name in (self.netns, self.outside):
-            run(ip, "netns", "add", name)
-            run(ip, "-n", name, "link", "set", "lo", "up")
+            run("ip", "netns", "add", name)
+            run("ip", "-n", name, "link", "set", "lo", "up")
         control = f"ailb{self.number}"
-        run(ip, "link", "add", control, "type", "veth", "peer", "name", "mgmt0", "netns", self.netns)
-        run(ip, "addr", "add", f"{self._address(1)}/30", "dev", control)
-        run(ip, "link", "set", control, "up")
-        run(ip, "-n", self.netns, "addr", "add", f"{self._address(2)}/30", "dev", "mgmt0")
-        run(ip, "-n", self.netns, "link", "set", "mgmt0", "up")
+        run("ip", "link", "add", control, "type", "veth", "peer", "name", "mgmt0", "netns", self.netns)
+        run("ip", "addr", "add", f"{self._address(1)}/30", "dev", control)
+        run("ip", "link", "set", control, "up")
+        run("ip", "-n", self.netns, "addr", "add", f"{self._address(2)}/30", "dev", "mgmt0")
+        run("ip", "-n", self.netns, "link", "set", "mgmt0", "up")
         for nic in self.config.nics:
             peer = f"leaf{nic.index}"
             words = ("type", "veth", "peer", "name", peer, "netns", self.outside)
-            run(ip, "-n", self.netns, "link", "add", nic.name, *words)
+            run("ip", "-n", self.netns, "link", "add", nic.name, *words)
             for space, end in ((self.netns, nic.name), (self.outside, peer)):
-                run(ip, "netns", "exec", space, "sysctl", "-q", f"net.ipv6.conf.{end}.accept_dad=0")
-                run(ip, "-n", space, "link", "set", end, "mtu", str(nic.mtu), "up")
+                run("ip", "netns", "exec", space, "sysctl", "-q", f"net.ipv6.conf.{end}.accept_dad=0")
+                run("ip", "-n", space, "link", "set", end, "mtu", str(nic.mtu), "up")
             for table in nic.tables:
                 own = f"{table.prefix.text.removesuffix('::/64')}:a288:c2ff:fe3b:{nic.index + 1}/64"
-                run(ip, "-n", self.netns, "-6", "addr", "add", own, "dev", nic.name, "nodad")
-                run(ip, "-n", self.outside, "-6", "addr", "add", f"{table.prefix.gateway}/64", "dev", peer, "nodad")
+                run("ip", "-n", self.netns, "-6", "addr", "add", own, "dev", nic.name, "nodad")
+                run("ip", "-n", self.outside, "-6", "addr", "add", f"{table.prefix.gateway}/64", "dev", peer, "nodad")
 
     def start(self) -> None:
         """Boot: mount what is the host's own, start sshd as its first process."""
@@ -177,9 +172,7 @@ class Host:
         return "mkdir -m 755 /run/sshd", f"exec {need_tool('sshd')} -D -e -f /etc/ssh/test_sshd"
 
     def _listens(self) -> bool:
-        sockets = run("ip", "netns", "exec", self.netns, "cat", "/proc/net/tcp").splitlines()[1:]
-        listening = "0A"
-        return any(line.split()[1].endswith(":0016") and line.split()[3] == listening for line in sockets)
+        return bool(run("ip", "netns", "exec", self.netns, "ss", "-Hltn", "sport = 22"))
 
     @property
     def init(self) -> int:
@@ -204,6 +197,13 @@ class Host:
         self.forget()
         self.start()
         self.units()
+
+    def renew(self) -> None:
+        """Boot with the files of the first boot."""
+        self.power_off()
+        run("rsync", "-a", "--delete", *(str(self.root / "first" / name) for name, _ in BOUND), str(self.root))
+        self.forget()
+        self.start()
 
     def forget(self) -> None:
         """Make the kernel of a host that is off forget what it knew."""
@@ -248,6 +248,12 @@ class Host:
             SshReach("gpu-1", self._address(2), 22, credentials, keys_in(known_hosts or self.known_hosts), 10)
         )
 
+    def connected(self) -> ServerConnection:
+        """Return an open connection as root."""
+        connection = self.server()
+        connection.open()
+        return connection
+
     def tree(self) -> dict[str, tuple[str, int, tuple[int, int], bytes]]:
         """Return what may be touched by a push: kind, mode, owner and content of everything below it, by path."""
         found = {}
@@ -281,7 +287,7 @@ class Host:
 def host_at(root: Path, config: HostConfig, kind: type[Host] = Host) -> Iterator[Host]:
     """Give a host that runs, and remove it in the end."""
     need_root()
-    for tool in TOOLS:
+    for tool in (*TOOLS, "rsync"):
         need_tool(tool)
     host = kind(root, config)
     try:

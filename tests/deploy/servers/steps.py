@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ailb_gen.deploy.servers.files import RunState, Tree
 from ailb_gen.deploy.servers.script import status
+from ailb_gen.deploy.servers.ssh import ServerConnection
 from tests.deploy.servers.sandbox import Host
-
-if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.ssh import ServerConnection
 
 SCRIPT = "usr/local/sbin/ailb-net"
 NETPLAN = "etc/netplan/60-ailb-gpu.yaml"
 SYSCTL = "etc/sysctl.d/99-accept-ra.conf"
-QOS_WARNING = "/usr/local/sbin/ailb-qos: ailb-qos: mlnx_qos is missing; install the NIC vendor's RDMA tools"
 STATE = "/var/lib/ailb-gen"
 
 
@@ -28,8 +24,11 @@ def edited(files: Tree, path: str, old: bytes, new: bytes) -> Tree:
     return {**files, path: changed}
 
 
-def without(files: Tree, *paths: str) -> Tree:
-    return {path: file for path, file in files.items() if path not in paths}
+def renumbered(files: Tree) -> Tree:
+    """Return files whose script sets one table by another number."""
+    script = files[SCRIPT].content
+    row = next(line for line in script.splitlines(keepends=True) if line.startswith(b"gpu1_eth 10007 "))
+    return edited(files, SCRIPT, row, row.replace(b"10007", b"20007"))
 
 
 def slow(files: Tree, seconds: int) -> Tree:
@@ -45,6 +44,12 @@ def wait_for(server: ServerConnection, run_name: str, *states: RunState) -> None
             return
         time.sleep(0.1)
     raise AssertionError(f"{run_name} is {status(server, run_name).state}, not one of {states}")
+
+
+def probe_text(**sections: str) -> str:
+    """Return what a host answers to a probe: nothing is there, unless it is given."""
+    empty = {"way": "netplan", "files": "", "link": "[]", "rule": "[]", "route": "[]", "sysctl": "", "ping": ""}
+    return "".join(f"== {title}\n{body}\n" for title, body in (empty | sections).items()) + "== end\n"
 
 
 def has(host: Host, files: Tree) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,15 +18,12 @@ from ailb_gen.render.artifacts import HOST_FILES, QOS_FILES, RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example
 from tests.deploy.servers.conftest import NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from tests.network.lab import LAB
 
 WANTS = "etc/systemd/system/multi-user.target.wants"
 
 
-def test_the_files_of_a_server(artifacts: Path, files: Tree) -> None:
+def test_the_files_of_a_server(files: Tree) -> None:
     paths = {path for path, file in files.items() if not file.is_link}
     assert paths == {
         *(path for _, path, _ in (*HOST_FILES, *QOS_FILES)),
@@ -33,15 +31,15 @@ def test_the_files_of_a_server(artifacts: Path, files: Tree) -> None:
     }
     for _, path, mode in (*HOST_FILES, *QOS_FILES):
         assert files[path].mode & 0o7777 == mode == permissions(path)
-        assert files[path].content == (artifacts / "servers" / NAME / path).read_bytes()
+        assert files[path].content == (LAB / "servers" / NAME / path).read_bytes()
     assert {path: file.content for path, file in files.items() if file.is_link} == {
         f"{WANTS}/{unit}": f"/etc/systemd/system/{unit}".encode() for unit in ("ailb-net.service", "ailb-qos.service")
     }
 
 
-def test_modes_do_not_depend_on_the_checkout(artifacts: Path, files: Tree, tmp_path: Path) -> None:
+def test_modes_do_not_depend_on_the_checkout(files: Tree, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    shutil.copytree(artifacts, copy, symlinks=True)
+    shutil.copytree(LAB, copy, symlinks=True)
     for path in copy.rglob("*"):
         if path.is_file():
             path.chmod(0o664)
@@ -67,12 +65,12 @@ def test_what_is_expected_is_what_was_designed(name: str, tmp_path: Path) -> Non
         assert expected.mtus == {nic.name: nic.mtu for nic in server.config.nics}
 
 
-def own(artifacts: Path, tmp_path: Path) -> Path:
+def own(tmp_path: Path) -> Path:
     """Return a copy in which the server has a folder of its own."""
     copy = tmp_path / "copy"
-    shutil.copytree(artifacts, copy, symlinks=True)
+    shutil.copytree(LAB, copy, symlinks=True)
     (copy / "servers" / NAME).unlink()
-    shutil.copytree(artifacts / "servers" / NAME, copy / "servers" / NAME)
+    shutil.copytree(LAB / "servers" / NAME, copy / "servers" / NAME)
     return copy
 
 
@@ -102,10 +100,8 @@ DUBIOUS: tuple[tuple[Callable[[Path], object], str], ...] = (
 
 
 @pytest.mark.parametrize(("spoil", "reason"), DUBIOUS, ids=[reason for _, reason in DUBIOUS])
-def test_dubious_files_are_refused(
-    artifacts: Path, tmp_path: Path, spoil: Callable[[Path], object], reason: str
-) -> None:
-    copy = own(artifacts, tmp_path)
+def test_dubious_files_are_refused(tmp_path: Path, spoil: Callable[[Path], object], reason: str) -> None:
+    copy = own(tmp_path)
     host = read_hosts(copy)[0][NAME]
     spoil(copy / "servers" / NAME)
     if reason.endswith(".yaml:"):

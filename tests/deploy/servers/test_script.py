@@ -8,7 +8,7 @@ import io
 import subprocess
 import tarfile
 from importlib.resources import files as files_of_package
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from ailb_gen.deploy.servers import script
 from ailb_gen.deploy.servers.files import RunState, Tree
 from ailb_gen.deploy.servers.script import REFUSALS
 from tests.conftest import need_tool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
@@ -31,7 +28,7 @@ def test_parts_cover_the_folder() -> None:
     assert {entry.name for entry in folder.iterdir()} == {f"{part}.sh" for part in script.PARTS}
 
 
-def test_an_unknown_verb_and_a_bad_name_are_refused(tmp_path: Path) -> None:
+def test_an_unknown_verb_and_a_bad_name_are_refused() -> None:
     for words in (("format", "r1"), ("restore", "../x"), ("restore", "a b"), ("restore", ".x")):
         done = subprocess.run(["sh", "-s"], input=script.call(*words), text=True, capture_output=True, check=False)
         assert done.returncode == 14

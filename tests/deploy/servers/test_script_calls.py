@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from contextlib import closing
 
 import pytest
 
 from ailb_gen.deploy.servers.files import FileChange, RunState, Tree, plain
 from ailb_gen.deploy.servers.script import apply, confirm, observe, restore, status
-from ailb_gen.deploy.servers.verify import verify
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.servers.verify import ExpectedServer, verify
 from ailb_gen.deploy.switch_driver import Phase, RequestRefusedError
 from tests.deploy.servers.sandbox import Host, run
-from tests.deploy.servers.steps import (
-    QOS_WARNING,
-    SCRIPT,
-    STATE,
-    SYSCTL,
-    edited,
-    has,
-    leftovers,
-    wait_for,
-    without,
-)
+from tests.deploy.servers.steps import SCRIPT, STATE, SYSCTL, edited, has, leftovers, renumbered, wait_for
 
-if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.deploy.servers.verify import ExpectedServer
+QOS_WARNING = "/usr/local/sbin/ailb-qos: ailb-qos: mlnx_qos is missing; install the NIC vendor's RDMA tools"
 
 
 @pytest.mark.long
@@ -84,12 +73,9 @@ def test_a_changed_push_and_back(host: Host, server: ServerConnection, files: Tr
     confirm(server, "r1")
     files_before, kernel_before = host.tree(), host.kernel()
     drop_in = "etc/systemd/network/10-netplan-gpu1_eth.network.d/50-ailb.conf"
-    script = files[SCRIPT].content
-    row = next(line for line in script.splitlines(keepends=True) if line.startswith(b"gpu1_eth 10007 "))
-    other = edited(files, SCRIPT, row, row.replace(b"10007", b"20007"))
-    other = edited(other, SYSCTL, b"gpu0_eth.autoconf = 1", b"gpu0_eth.autoconf = 0")
-    other = without(other, drop_in)
-    other = {**other, "etc/ailb/new/extra.env": plain(b"A=1\n", 0o644)}
+    other = dict(edited(renumbered(files), SYSCTL, b"gpu0_eth.autoconf = 1", b"gpu0_eth.autoconf = 0"))
+    del other[drop_in]
+    other["etc/ailb/new/extra.env"] = plain(b"A=1\n", 0o644)
     state = observe(server, other)
     assert {path: str(change) for path, change in state.changes.items() if change is not FileChange.SAME} == {
         SCRIPT: "changed",
@@ -124,11 +110,8 @@ def test_files_of_the_host_come_back_as_they_were(host: Host, server: ServerConn
     host.inside(
         "sh", "-c", f"echo old >/{SYSCTL}; chown 17:18 /{SYSCTL}; chmod 640 /{SYSCTL}; touch -d 2001-02-03 /{SYSCTL}"
     )
-    host.inside(
-        "sh",
-        "-c",
-        f"mkdir -p /etc/iproute2/rt_tables.d; ln -s ../elsewhere /{'etc/iproute2/rt_tables.d/jnpr_nccl_net.conf'}",
-    )
+    tables = "/etc/iproute2/rt_tables.d"
+    host.inside("sh", "-c", f"mkdir -p {tables}; ln -s ../elsewhere {tables}/jnpr_nccl_net.conf")
     before, stamp = host.tree(), host.inside("stat", "-c", "%i %y %U", f"/{SYSCTL}")
     state = observe(server, files)
     assert state.changes[SYSCTL] is FileChange.CHANGED
@@ -150,16 +133,14 @@ def test_the_host_takes_back_what_nobody_confirms(host: Host, server: ServerConn
     apply(server, files, "r1", 3 / 60)
     # The watchdog needs no session.
     server.close()
-    again = host.server()
-    again.open()
-    wait_for(again, "r1", RunState.RESTORED)
-    assert host.tree() == files_before
-    assert host.kernel() == kernel_before
-    assert leftovers(host) == []
-    with pytest.raises(RequestRefusedError, match="run r1 cannot be confirmed: restored") as caught:
-        confirm(again, "r1")
+    with closing(host.connected()) as again:
+        wait_for(again, "r1", RunState.RESTORED)
+        assert host.tree() == files_before
+        assert host.kernel() == kernel_before
+        assert leftovers(host) == []
+        with pytest.raises(RequestRefusedError, match="run r1 cannot be confirmed: restored") as caught:
+            confirm(again, "r1")
     assert caught.value.phase is Phase.CONFIRM
-    again.close()
 
 
 def test_a_watchdog_that_died_is_replaced_by_the_next_call(host: Host, server: ServerConnection, files: Tree) -> None:
@@ -184,15 +165,12 @@ def test_after_a_reboot_the_old_files_come_back(host: Host, server: ServerConnec
     server.close()
     host.power_off()
     host.start()
-    again = host.server()
-    again.open()
-    now = status(again, "r1")
+    with closing(host.connected()) as again:
+        now = status(again, "r1")
     assert (now.state, now.pending, now.remaining) == (RunState.APPLIED, "r1", 0), "nobody watches it any more"
     # What the unit ailb-gen-restore.service runs where systemd is; elsewhere the next push does the same.
-    again.close()
     host.power_off()
     host.boot()
-    again.open()
-    assert status(again, "r1").state is RunState.RESTORED
+    with closing(host.connected()) as again:
+        assert status(again, "r1").state is RunState.RESTORED
     assert host.tree() == before
-    again.close()

@@ -8,24 +8,19 @@ from __future__ import annotations
 import itertools
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from ailb_gen.deploy.servers import script
 from ailb_gen.deploy.servers.files import RunState, Tree, plain
 from ailb_gen.deploy.servers.script import apply, confirm, restore, status
+from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.switch_driver import RequestRefusedError, UnknownOutcomeError
 from tests.conftest import SCALE
-from tests.deploy.servers.sandbox import Host, host_at
+from tests.deploy.servers.sandbox import Host
+from tests.deploy.servers.steps import leftovers, renumbered
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.design.model import HostConfig
-
-STATE = "/var/lib/ailb-gen"
 STRIDE = 1 if SCALE > 1 else 2
 WAYS = ("restore", "confirm", "watchdog", "reboot")
 # The functions that change something, and the commands with which they do: the script dies before each of them.
@@ -64,37 +59,17 @@ def mortal(verb: str, number: int) -> Callable[..., str]:
     return call
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iterator[Host]:
-    """A host for all tests here: each leaves it as it was."""
-    yield from host_at(tmp_path_factory.mktemp("shared") / "host", config)
-
-
 @pytest.fixture
 def pair(files: Tree) -> tuple[Tree, Tree]:
     """Few files, twice: one is added, one goes, two change, and with them the network."""
     keep = ("usr/local/sbin/ailb-net", "etc/sysctl.d/99-accept-ra.conf")
-    script = files[keep[0]].content
-    row = next(line for line in script.splitlines(keepends=True) if line.startswith(b"gpu1_eth 10007 "))
     old = {path: files[path] for path in keep} | {"etc/ailb/old.env": plain(b"OLD=1\n", 0o644)}
     new = {
-        keep[0]: plain(script.replace(row, row.replace(b"10007", b"20007")), 0o755),
+        keep[0]: renumbered(files)[keep[0]],
         keep[1]: plain(files[keep[1]].content.replace(b"autoconf = 1", b"autoconf = 0"), 0o644),
         "etc/ailb/deep/new.env": plain(b"NEW=1\n", 0o644),
     }
     return old, new
-
-
-def opened(host: Host) -> ServerConnection:
-    server = host.server()
-    server.open()
-    return server
-
-
-def clean(host: Host) -> None:
-    tree = host.tree()
-    assert [path for path in tree if path.endswith((".ailb-new", ".ailb-old")) or "ailb-gen-restore" in path] == []
-    assert host.inside("sh", "-c", f"ls -d {STATE}/pending", check=False) == ""
 
 
 def go_on(host: Host, how: str, name: str) -> ServerConnection:
@@ -102,7 +77,7 @@ def go_on(host: Host, how: str, name: str) -> ServerConnection:
     if how == "reboot":
         host.power_off()
         host.boot()
-    server = opened(host)
+    server = host.connected()
     if how == "restore":
         restore(server, name)
     elif how == "confirm":
@@ -123,7 +98,7 @@ def killed(
     host: Host, verb: str, step: int, act: Callable[..., object], *words: object, monkeypatch: pytest.MonkeyPatch
 ) -> bool:
     """Let a call die before a step; tell whether it did, or ended before."""
-    server = opened(host)
+    server = host.connected()
     try:
         with monkeypatch.context() as patched:
             patched.setattr(script, "call", mortal(verb, step))
@@ -141,7 +116,7 @@ def test_apply_killed_before_a_step(
     shared: Host, pair: tuple[Tree, Tree], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = pair
-    server = opened(shared)
+    server = shared.connected()
     apply(server, old, f"base{how}", 10)
     confirm(server, f"base{how}")
     server.close()
@@ -159,10 +134,10 @@ def test_apply_killed_before_a_step(
             restore(server, name)
         assert shared.tree() == before, f"step {step}"
         assert shared.kernel() == kernel_before, f"step {step}"
-        clean(shared)
+        assert leftovers(shared) == []
         server.close()
     assert step > 50
-    server = opened(shared)
+    server = shared.connected()
     restore(server, name)
     assert shared.tree() == before
     restore(server, f"base{how}")
@@ -175,7 +150,7 @@ def test_confirm_and_restore_killed_before_a_step(
     shared: Host, pair: tuple[Tree, Tree], verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = pair
-    server = opened(shared)
+    server = shared.connected()
     apply(server, old, f"{verb}0", 10)
     confirm(server, f"{verb}0")
     before, kernel_before = shared.tree(), shared.kernel()
@@ -191,7 +166,7 @@ def test_confirm_and_restore_killed_before_a_step(
         if boots:
             shared.power_off()
             shared.boot()
-        server = opened(shared)
+        server = shared.connected()
         # A boot takes back what was not confirmed; else the same call, once more, finishes its work.
         if verb == "confirm" and not (boots and status(server, name).state is RunState.RESTORED):
             confirm(server, name)
@@ -203,9 +178,9 @@ def test_confirm_and_restore_killed_before_a_step(
         restore(server, name)
         assert shared.tree() == before, f"step {step}"
         assert shared.kernel() == kernel_before, f"step {step}"
-        clean(shared)
+        assert leftovers(shared) == []
     assert step > 8
-    server = opened(shared)
+    server = shared.connected()
     restore(server, name)
     restore(server, f"{verb}0")
     server.close()

@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 
 import pytest
 
 from ailb_gen.deploy.servers import script
 from ailb_gen.deploy.servers.files import RunState, Tree, plain
 from ailb_gen.deploy.servers.script import apply, confirm, restore, status
-from ailb_gen.deploy.servers.verify import verify
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.servers.verify import ExpectedServer, verify
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, UnknownOutcomeError
 from tests.deploy.servers.sandbox import PASSWORD, Host, run
-from tests.deploy.servers.steps import (
-    NETPLAN,
-    SCRIPT,
-    STATE,
-    SYSCTL,
-    edited,
-    has,
-    leftovers,
-    slow,
-    wait_for,
-)
+from tests.deploy.servers.steps import NETPLAN, SCRIPT, STATE, SYSCTL, edited, has, leftovers, slow, wait_for
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.deploy.servers.verify import ExpectedServer
+def refused(host: Host, server: ServerConnection, files: Tree, run_name: str, reason: str) -> RequestRefusedError:
+    """Push what is refused, and changes no file; return the error."""
+    before = host.tree()
+    with pytest.raises(RequestRefusedError, match=reason) as caught:
+        apply(server, files, run_name, 10)
+    assert host.tree() == before
+    return caught.value
 
 
 def test_one_run_at_a_time(host: Host, server: ServerConnection, files: Tree) -> None:
     apply(server, files, "r1", 10)
     other = edited(files, SYSCTL, b"gpu0_eth.autoconf = 1", b"gpu0_eth.autoconf = 0")
-    with pytest.raises(RequestRefusedError, match="run r1 is neither confirmed nor restored") as caught:
-        apply(server, other, "r2", 10)
-    assert caught.value.phase is Phase.LOCK
+    error = refused(host, server, other, "r2", "run r1 is neither confirmed nor restored")
+    assert error.phase is Phase.LOCK
     confirm(server, "r1")
-    with pytest.raises(RequestRefusedError, match="run r1 is there already: confirmed"):
-        apply(server, other, "r1", 10)
+    refused(host, server, other, "r1", "run r1 is there already: confirmed")
     with pytest.raises(DeviceError, match="cannot be the name of a run"):
         apply(server, other, "../r2", 10)
     assert has(host, files)
@@ -50,27 +43,20 @@ def test_one_run_at_a_time(host: Host, server: ServerConnection, files: Tree) ->
 def test_two_at_once(host: Host, files: Tree) -> None:
     """Of two programs that push at the same time one is refused; the host has the files of the other."""
     pushes = {"a": slow(files, 1), "b": edited(slow(files, 1), SYSCTL, b"autoconf = 1", b"autoconf = 0")}
-    outcome: dict[str, DeviceError | None] = {}
 
-    def one(name: str) -> None:
-        connection = host.server()
-        try:
-            connection.open()
-            apply(connection, pushes[name], name, 10)
-            confirm(connection, name)
-            outcome[name] = None
-        except DeviceError as error:
-            outcome[name] = error
-        finally:
-            connection.close()
+    def one(name: str) -> DeviceError | None:
+        with closing(host.connected()) as connection:
+            try:
+                apply(connection, pushes[name], name, 10)
+                confirm(connection, name)
+            except DeviceError as error:
+                return error
+        return None
 
-    threads = [threading.Thread(target=one, args=(name,)) for name in pushes]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor() as pool:
+        outcome = dict(zip(pushes, pool.map(one, pushes), strict=True))
     (winner,) = (name for name, error in outcome.items() if error is None)
-    (loser,) = (error for error in outcome.values() if error is not None)
+    (loser,) = filter(None, outcome.values())
     assert isinstance(loser, RequestRefusedError)
     assert loser.phase is Phase.LOCK
     assert has(host, pushes[winner])
@@ -79,12 +65,9 @@ def test_two_at_once(host: Host, files: Tree) -> None:
 def test_a_run_that_was_restored_before_it_arrived_never_begins(
     host: Host, server: ServerConnection, files: Tree
 ) -> None:
-    before = host.tree()
     assert status(server, "r1").state is RunState.UNKNOWN
     restore(server, "r1")
-    with pytest.raises(RequestRefusedError, match="run r1 was restored before it arrived"):
-        apply(server, files, "r1", 10)
-    assert host.tree() == before
+    refused(host, server, files, "r1", "run r1 was restored before it arrived")
 
 
 def test_wrong_content_is_found_and_taken_back(
@@ -106,45 +89,31 @@ def test_wrong_content_is_found_and_taken_back(
 def test_files_that_netplan_does_not_take_are_refused_before_anything_changes(
     host: Host, server: ServerConnection, files: Tree
 ) -> None:
-    before = host.tree()
-    with pytest.raises(RequestRefusedError, match="netplan does not take the files") as caught:
-        apply(server, edited(files, NETPLAN, b"mtu: 9000", b"mtu: many"), "r1", 10)
-    assert caught.value.phase is Phase.CHECK
-    assert "many" in str(caught.value)
-    assert host.tree() == before
+    wrong = edited(files, NETPLAN, b"mtu: 9000", b"mtu: many")
+    error = refused(host, server, wrong, "r1", "netplan does not take the files")
+    assert error.phase is Phase.CHECK
+    assert "many" in str(error)
     assert leftovers(host) == []
     # A file of the host's own that does not go with the new ones.
     host.inside(
         "sh", "-c", "printf 'network:\\n  ethernets:\\n    gpu0_eth: {gateway6: x}\\n' >/etc/netplan/01-own.yaml"
     )
-    with pytest.raises(RequestRefusedError, match="netplan does not take the files"):
-        apply(server, files, "r2", 10)
-    assert set(host.tree()) - set(before) == {"etc/netplan/01-own.yaml"}
+    refused(host, server, files, "r2", "netplan does not take the files")
 
 
 def test_what_is_in_the_way_is_not_replaced(host: Host, server: ServerConnection, files: Tree) -> None:
     host.inside("mkdir", f"/{SYSCTL}")
-    before = host.tree()
-    with pytest.raises(RequestRefusedError, match="is neither a file nor a link on this host"):
-        apply(server, files, "r1", 10)
-    assert host.tree() == before
+    refused(host, server, files, "r1", "is neither a file nor a link on this host")
     host.inside("rmdir", f"/{SYSCTL}")
     host.inside("touch", "/etc/ailb")
-    before = host.tree()
-    with pytest.raises(RequestRefusedError, match="File exists") as caught:
-        apply(server, files, "r2", 10)
-    assert caught.value.hint == "the old files are in place"
-    assert host.tree() == before
+    assert refused(host, server, files, "r2", "File exists").hint == "the old files are in place"
     assert status(server, "r2").state is RunState.RESTORED
 
 
 @pytest.mark.parametrize("place", ["/etc", "/var/lib"])
 def test_a_read_only_file_system(host: Host, server: ServerConnection, files: Tree, place: str) -> None:
-    before = host.tree()
     host.inside("mount", "-o", "remount,ro,bind", place)
-    with pytest.raises(RequestRefusedError, match="Read-only file system"):
-        apply(server, files, "r1", 10)
-    assert host.tree() == before
+    refused(host, server, files, "r1", "Read-only file system")
     host.inside("mount", "-o", "remount,rw,bind", place)
     apply(server, files, "r2", 10)
     assert has(host, files)
@@ -158,7 +127,8 @@ def test_a_full_disk(host: Host, server: ServerConnection, files: Tree, place: s
     host.inside("mkdir", "-p", place)
     host.inside("mount", "-t", "tmpfs", "-o", f"size={kilobytes}k,mode=755", "tmpfs", place)
     large = {**files, "etc/ailb/large.env": plain(b"#" * 70_000, 0o644)}
-    before = host.inside("find", "/etc", "/usr/local", "-type", "f", "-size", "-200k", "-exec", "sha256sum", "{}", "+")
+    words = ("find", "/etc", "/usr/local", "-type", "f", "-size", "-200k", "-exec", "sha256sum", "{}", "+")
+    before = host.inside(*words)
     try:
         apply(server, large, "r1", 10)
         host.inside("sh", "-c", f"cat /dev/zero >{place}/fill", check=False)
@@ -167,8 +137,7 @@ def test_a_full_disk(host: Host, server: ServerConnection, files: Tree, place: s
         assert status(server, "r1").state is RunState.RESTORED
     except RequestRefusedError as error:
         assert "No space left on device" in str(error) or "did not arrive whole" in str(error)
-    after = host.inside("find", "/etc", "/usr/local", "-type", "f", "-size", "-200k", "-exec", "sha256sum", "{}", "+")
-    assert after == before
+    assert host.inside(*words) == before
     assert status(server, "r1").pending == ""
     assert leftovers(host) == []
 
@@ -195,15 +164,13 @@ def test_the_session_dies_during_an_apply(
         apply(server, target, "r1", 10)
     assert caught.value.phase is Phase.COMMIT
     server.close()
-    again = host.server()
-    again.open()
-    assert status(again, "r1").state is RunState.APPLIED
-    confirm(again, "r1")
-    assert has(host, target)
-    assert [finding.message for finding in verify(again, expected)] == [
-        "/usr/local/sbin/ailb-net: has another content than the file that was pushed"
-    ]
-    again.close()
+    with closing(host.connected()) as again:
+        assert status(again, "r1").state is RunState.APPLIED
+        confirm(again, "r1")
+        assert has(host, target)
+        assert [finding.message for finding in verify(again, expected)] == [
+            "/usr/local/sbin/ailb-net: has another content than the file that was pushed"
+        ]
 
 
 @pytest.mark.long
@@ -221,11 +188,9 @@ def test_the_network_dies_during_an_apply(
         apply(server, slow(files, 3), "r1", 5 / 60)
     server.close()
     run("ip", "link", "set", link, "up")
-    again = host.server()
-    again.open()
-    wait_for(again, "r1", RunState.RESTORED)
+    with closing(host.connected()) as again:
+        wait_for(again, "r1", RunState.RESTORED)
     assert host.tree() == before
-    again.close()
 
 
 def test_a_text_that_was_cut_off_does_nothing(host: Host, server: ServerConnection, files: Tree) -> None:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ailb_gen.deploy.servers import script
-from ailb_gen.deploy.servers.files import RunState
+from ailb_gen.deploy.servers.files import RunState, Tree
 from ailb_gen.deploy.servers.script import apply, confirm, observe, restore, status
-from ailb_gen.deploy.servers.verify import verify
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.servers.verify import ExpectedServer, verify
 from ailb_gen.deploy.switch_driver import RequestRefusedError, UnknownOutcomeError
+from ailb_gen.design.model import HostConfig
 from tests.deploy.servers.machine import Machine, MachineWithoutNetplan
 from tests.deploy.servers.sandbox import Host, host_at, run
 from tests.deploy.servers.steps import NETPLAN, edited, leftovers, wait_for
 from tests.deploy.servers.test_script_crashes import mortal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from ailb_gen.deploy.servers.files import Tree
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.deploy.servers.verify import ExpectedServer
-    from ailb_gen.design.model import HostConfig
 
 UNIT = "/etc/systemd/system/ailb-gen-restore.service"
 
@@ -39,17 +33,11 @@ def bare(tmp_path: Path, config: HostConfig) -> Iterator[Host]:
     yield from host_at(tmp_path / "machine", config, MachineWithoutNetplan)
 
 
-def opened(host: Host) -> ServerConnection:
-    server = host.server()
-    server.open()
-    return server
-
-
 def rebooted(host: Host, server: ServerConnection) -> ServerConnection:
     server.close()
     host.power_off()
     host.boot()
-    return opened(host)
+    return host.connected()
 
 
 def settled(server: ServerConnection, expected: ExpectedServer) -> list[str]:
@@ -63,14 +51,10 @@ def settled(server: ServerConnection, expected: ExpectedServer) -> list[str]:
     return found
 
 
-def fabric_rules(host: Host) -> list[str]:
-    return [line for line in run("ip", "-n", host.netns, "-6", "rule", "show").splitlines() if "fc00" in line]
-
-
 def becomes(wanted: int, host: Host) -> bool:
     """Tell whether there are so many rules of the fabric, at once or after a while: networkd takes its time."""
     for _ in range(300):
-        if len(fabric_rules(host)) == wanted:
+        if run("ip", "-n", host.netns, "-6", "rule", "show").count("from fc00") == wanted:
             return True
         time.sleep(0.1)
     return False
@@ -82,7 +66,7 @@ def timers(host: Host) -> str:
 
 def test_netplan_sets_it_and_it_survives_a_reboot(machine: Host, files: Tree, expected: ExpectedServer) -> None:
     before = machine.tree()
-    server = opened(machine)
+    server = machine.connected()
     assert status(server).way == "netplan"
     apply(server, files, "r1", 10)
     assert "ailb-gen-r1.timer" in timers(machine)
@@ -108,10 +92,10 @@ def test_netplan_sets_it_and_it_survives_a_reboot(machine: Host, files: Tree, ex
 @pytest.mark.long
 def test_the_timer_takes_back_what_nobody_confirms(machine: Host, files: Tree) -> None:
     before = machine.tree()
-    server = opened(machine)
+    server = machine.connected()
     apply(server, files, "r1", 6 / 60)
     server.close()
-    server = opened(machine)
+    server = machine.connected()
     wait_for(server, "r1", RunState.RESTORED)
     assert machine.tree() == before
     assert becomes(0, machine)
@@ -126,13 +110,13 @@ def test_the_timer_takes_back_what_a_dead_call_has_begun(
     machine: Host, files: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = machine.tree()
-    server = opened(machine)
+    server = machine.connected()
     with monkeypatch.context() as patched:
         patched.setattr(script, "call", mortal("apply", 60))
         with pytest.raises(UnknownOutcomeError):
             apply(server, files, "r1", 5 / 60)
     server.close()
-    server = opened(machine)
+    server = machine.connected()
     assert status(server, "r1").state is RunState.MOVING
     assert machine.tree() != before
     wait_for(server, "r1", RunState.RESTORED)
@@ -142,7 +126,7 @@ def test_the_timer_takes_back_what_a_dead_call_has_begun(
 
 @pytest.mark.long
 def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: Tree, expected: ExpectedServer) -> None:
-    server = opened(machine)
+    server = machine.connected()
     apply(server, files, "r1", 10)
     confirm(server, "r1")
     before = machine.tree()
@@ -163,7 +147,7 @@ def test_a_boot_takes_back_what_was_not_confirmed(machine: Host, files: Tree, ex
 @pytest.mark.long
 def test_without_netplan_the_script_and_its_service_do_it(bare: Host, files: Tree, expected: ExpectedServer) -> None:
     before = bare.tree()
-    server = opened(bare)
+    server = bare.connected()
     assert status(server).way == "ailb-net"
     apply(server, files, "r1", 10)
     assert settled(server, expected) == []

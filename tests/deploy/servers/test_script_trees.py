@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,15 +14,10 @@ from hypothesis import strategies as st
 
 from ailb_gen.deploy.servers.files import FileChange, HostFile, Tree, fingerprint, link, plain
 from ailb_gen.deploy.servers.script import apply, confirm, observe, restore, status
+from ailb_gen.deploy.servers.ssh import ServerConnection
 from tests.conftest import examples
-from tests.deploy.servers.sandbox import Host, host_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.design.model import HostConfig
+from tests.deploy.servers.sandbox import Host
+from tests.deploy.servers.steps import has
 
 # Few names, so that trees share files and one's folder is nowhere in the other.
 NAMES = st.sampled_from(["a", "b.conf", "c-1", "@x", ".hidden", "Z" * 100])
@@ -38,17 +34,6 @@ FILES = st.one_of(
 )
 TREES = st.dictionaries(PATHS, FILES, min_size=1, max_size=8)
 OWNERS = st.sampled_from([(0, 0), (17, 4001)])
-ROUNDS = examples(8)
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iterator[tuple[Host, ServerConnection]]:
-    """A host and a connection for all examples."""
-    for host in host_at(tmp_path_factory.mktemp("shared") / "host", config):
-        server = host.server()
-        server.open()
-        yield host, server
-        server.close()
 
 
 def real(host: Host, path: str) -> Path:
@@ -71,43 +56,36 @@ def put(host: Host, tree: Mapping[str, HostFile], owner: tuple[int, int]) -> Non
             where.chmod(file.mode & 0o7777)
 
 
-def there(host: Host, tree: Mapping[str, HostFile]) -> bool:
-    found = host.tree()
-    return all(found.get(path, ())[1:] == (file.mode, file.owner, file.content) for path, file in tree.items())
-
-
 @pytest.mark.long
-@settings(max_examples=ROUNDS)
+@settings(max_examples=examples(8))
 @given(before=TREES, owner=OWNERS, first=TREES, second=TREES)
 def test_apply_and_restore(
-    shared: tuple[Host, ServerConnection], before: Tree, owner: tuple[int, int], first: Tree, second: Tree
+    shared: Host, shared_server: ServerConnection, before: Tree, owner: tuple[int, int], first: Tree, second: Tree
 ) -> None:
     """Twice over: pending and confirmed runs come off like layers."""
-    host, server = shared
-    number = time.monotonic_ns()
-    one, two = first, second
+    host, server, number = shared, shared_server, time.monotonic_ns()
     put(host, before, owner)
     layers = [host.tree()]
-    old = observe(server, one)
+    old = observe(server, first)
     assert set(old.found) == set(first) & set(before)
 
-    apply(server, one, f"a{number}", 10)
-    assert there(host, first)
+    apply(server, first, f"a{number}", 10)
+    assert has(host, first)
     restore(server, f"a{number}")
     assert host.tree() == layers[0]
-    assert observe(server, one).fingerprint == old.fingerprint
+    assert observe(server, first).fingerprint == old.fingerprint
 
-    apply(server, one, f"b{number}", 10)
+    apply(server, first, f"b{number}", 10)
     confirm(server, f"b{number}")
     layers.append(host.tree())
-    assert there(host, first)
+    assert has(host, first)
     assert {path for path in layers[1] if path not in layers[0]} >= set(first) - set(before)
-    assert observe(server, one).fingerprint == fingerprint(first)
+    assert observe(server, first).fingerprint == fingerprint(first)
 
-    planned = observe(server, two).changes
-    apply(server, two, f"c{number}", 10)
+    planned = observe(server, second).changes
+    apply(server, second, f"c{number}", 10)
     confirm(server, f"c{number}")
-    assert there(host, second)
+    assert has(host, second)
     gone = set(first) - set(second)
     assert {path for path, change in planned.items() if change is FileChange.REMOVED} == gone
     assert not gone & set(host.tree())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -13,30 +14,16 @@ from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.resource_limits import Share, Shared
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, RequestRefusedError, UnknownOutcomeError
-from tests.deploy.servers.sandbox import PASSWORD, Host, host_at, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from ailb_gen.design.model import HostConfig
+from tests.deploy.servers.sandbox import PASSWORD, Host, run
 
 NO_ROOT = "no root shell: "
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory, config: HostConfig) -> Iterator[Host]:
-    """A host for all tests here: none of them changes it."""
-    yield from host_at(tmp_path_factory.mktemp("shared") / "host", config)
-
-
 def who(server: ServerConnection) -> str:
     """Return who the scripts of a connection are run by."""
-    server.open()
-    try:
+    with closing(server):
+        server.open()
         return server.run("id -un\n", Phase.READ, 30).out.decode().strip()
-    finally:
-        server.close()
 
 
 @pytest.mark.parametrize(
@@ -118,16 +105,13 @@ def test_nobody_there(shared: Host) -> None:
         closed.run("true", Phase.READ, 5)
 
 
-def test_exit_codes_and_both_streams(shared: Host) -> None:
-    server = shared.server()
-    server.open()
-    answer = server.run("echo out\necho err >&2\nexit 7\n", Phase.READ, 30)
+def test_exit_codes_and_both_streams(shared_server: ServerConnection) -> None:
+    answer = shared_server.run("echo out\necho err >&2\nexit 7\n", Phase.READ, 30)
     assert (answer.code, answer.out, answer.err) == (7, b"out\n", "err\n")
-    many = server.run("seq 200000\nseq 200000 >&2\n", Phase.READ, 60, 4 << 20)
+    many = shared_server.run("seq 200000\nseq 200000 >&2\n", Phase.READ, 60, 4 << 20)
     assert many.out.decode() == many.err == "".join(f"{n}\n" for n in range(1, 200001))
     long = "# " + "x" * 3_000_000 + "\necho end\n"
-    assert server.run(long, Phase.READ, 60).out == b"end\n"
-    server.close()
+    assert shared_server.run(long, Phase.READ, 60).out == b"end\n"
 
 
 def test_what_the_login_says_before_is_not_the_answer(shared: Host) -> None:
@@ -147,29 +131,21 @@ def test_what_the_login_says_before_is_not_the_answer(shared: Host) -> None:
         passwd.write_text(text)
 
 
-def test_no_answer_in_time(shared: Host) -> None:
-    server = shared.server()
-    server.open()
-    with pytest.raises(UnknownOutcomeError, match="verify: no answer in time; its state is read again"):
-        server.run("sleep 300\n", Phase.VERIFY, 0.5)
-    server.close()
-
-
-def test_a_shell_that_is_killed(shared: Host) -> None:
-    server = shared.server()
-    server.open()
-    with pytest.raises(UnknownOutcomeError, match="commit: the session was lost"):
-        server.run("kill -9 $$\n", Phase.COMMIT, 30)
-    server.close()
-    server.close()
-
-
-def test_an_answer_without_end(shared: Host) -> None:
-    for phase, kind in ((Phase.READ, RequestRefusedError), (Phase.COMMIT, UnknownOutcomeError)):
-        server = shared.server()
-        server.open()
-        with pytest.raises(kind, match="its answer is longer than 2048 KiB"):
-            server.run("exec cat /dev/zero\n", phase, 60, 2 << 20)
+@pytest.mark.parametrize(
+    ("script", "phase", "timeout_s", "kind", "reason"),
+    [
+        ("sleep 300\n", Phase.VERIFY, 0.5, UnknownOutcomeError, "verify: no answer in time; its state is read again"),
+        ("kill -9 $$\n", Phase.COMMIT, 30, UnknownOutcomeError, "commit: the session was lost"),
+        ("exec cat /dev/zero\n", Phase.READ, 60, RequestRefusedError, "its answer is longer than 2048 KiB"),
+        ("exec cat /dev/zero\n", Phase.COMMIT, 60, UnknownOutcomeError, "its answer is longer than 2048 KiB"),
+    ],
+)
+def test_a_script_that_does_not_end_well(
+    shared: Host, script: str, phase: Phase, timeout_s: float, kind: type[DeviceError], reason: str
+) -> None:
+    with closing(shared.connected()) as server:
+        with pytest.raises(kind, match=reason):
+            server.run(script, phase, timeout_s, 2 << 20)
         server.close()
 
 

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from ailb_gen.deploy.servers.files import fingerprint
+from ailb_gen.deploy.servers.files import Tree, fingerprint
 from ailb_gen.deploy.servers.script import observe
+from ailb_gen.deploy.servers.ssh import ServerConnection
+from ailb_gen.deploy.servers.verify import ExpectedServer
 from ailb_gen.deploy.switch_driver import Phase, RequestRefusedError
-from ailb_gen.deploy.transaction import CommitState, ServerTransaction
-
-if TYPE_CHECKING:
-    from ailb_gen.deploy.servers.files import Tree
-    from ailb_gen.deploy.servers.ssh import ServerConnection
-    from ailb_gen.deploy.servers.verify import ExpectedServer
-    from ailb_gen.deploy.transaction import Transaction
-    from tests.deploy.servers.sandbox import Host
+from ailb_gen.deploy.transaction import CommitState, ServerTransaction, Transaction
+from tests.deploy.servers.sandbox import Host
 
 
-def transaction_of(
-    server: ServerConnection, files: Tree, expected: ExpectedServer, run: str = "r1"
-) -> ServerTransaction:
-    approved = fingerprint(files)
-    return ServerTransaction("gpu-1", files, observe(server, files).fingerprint, run, expected, approved)
+def transaction_of(server: ServerConnection, files: Tree, expected: ExpectedServer) -> ServerTransaction:
+    old = observe(server, files).fingerprint
+    return ServerTransaction("gpu-1", files, old, "r1", expected, fingerprint(files))
 
 
 def test_all_steps(host: Host, server: ServerConnection, files: Tree, expected: ExpectedServer) -> None:

@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ailb_gen.render.artifacts import RenderOptions
-from ailb_gen.render.generate import rendering, write_rendering
-from tests.conftest import ROOT, example
+from tests.conftest import ROOT
 from tests.deploy.attacks import LOOKS, OF_STATE, PROBES, SWITCH
+from tests.network.lab import LAB
 
 # Only of leaves, `verify` asks for routes.
 LEAVES = [f"stripe{s}-leaf{n}" for s in (1, 2) for n in (1, 2)]
@@ -33,14 +32,6 @@ Attack = tuple[str, str, str]
 MEMORY_MIB, CPU_S = 256, 60
 CONFIG = "get-configuration"
 BUG = re.compile(r"Traceback|this is a bug")
-
-
-@pytest.fixture(scope="module")
-def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The artifact directory of the lab."""
-    root: Path = tmp_path_factory.mktemp("hostile") / "lab"
-    write_rendering(rendering(example("lab"), root, RenderOptions()))
-    return root
 
 
 @dataclass(frozen=True)
@@ -96,10 +87,10 @@ def _peak_mib(pid: int) -> int:
     return int(found[1]) >> 10 if found else 0
 
 
-def start(attacks: Sequence[Attack], verb: str, artifacts: Path, folder: Path) -> subprocess.Popen[str]:
+def start(attacks: Sequence[Attack], verb: str, folder: Path) -> subprocess.Popen[str]:
     """Start the program on the devices that attack."""
     words = [sys.executable, "-m", "ailb_gen", verb, str(ROOT / "examples/lab/fabric.yaml")]
-    words += [] if verb == "collect" else [str(artifacts)]
+    words += [] if verb == "collect" else [str(LAB)]
     words += ["-i", str(folder), "--limit", ",".join(hostile(attacks))]
     more = {"collect": ["-o", str(folder / "out")], "deploy": ["--state", str(folder / "state"), "--yes"]}
     words += more.get(verb, [])
@@ -137,18 +128,14 @@ STATE = {
     "get-ipv6-ra-information": ("collect", "verify"),
     "get-lldp-neighbors-information": ("collect",),
 }
+OF_ROWS = ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
 CASES: list[tuple[str, Attack]] = [
     *(
         (VERBS[number % len(VERBS)], ("switch", attack, CONFIG))
         for number, attack in enumerate(SWITCH)
         if attack not in ("silence", "drip", "slow")
     ),
-    *(
-        ("collect", ("switch", attack, RPCS[number % len(RPCS)]))
-        for number, attack in enumerate(
-            ("elements", "names", "attributes", "comments", "entities", "wide text", "errors", "no XML")
-        )
-    ),
+    *(("collect", ("switch", attack, RPCS[number % len(RPCS)])) for number, attack in enumerate(OF_ROWS)),
     *(
         (VERBS[1 + number % 2], ("server", attack, "look"))
         for number, attack in enumerate(LOOKS)
@@ -188,10 +175,10 @@ FLEETS = [*fleets(), ("drift", HEAVY)]
 
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize(("verb", "attacks"), FLEETS, ids=[f"{verb}-{attacks[0][1]}" for verb, attacks in FLEETS])
-def test_attacks_cost_their_own_devices_only(verb: str, attacks: list[Attack], artifacts: Path, tmp_path: Path) -> None:
+def test_attacks_cost_their_own_devices_only(verb: str, attacks: list[Attack], tmp_path: Path) -> None:
     """All at once cost no more memory than one may."""
     with attacked(attacks, tmp_path, timeout_s=600) as devices:
-        cost = ended(start(attacks, verb, artifacts, tmp_path), tmp_path)
+        cost = ended(start(attacks, verb, tmp_path), tmp_path)
         told, _ = devices.communicate()
     # A device that nobody asked tells nothing, and proves nothing.
     assert {int(line.split()[1]) for line in told.splitlines()} == set(range(len(attacks))), (told, cost)
@@ -202,33 +189,30 @@ def test_attacks_cost_their_own_devices_only(verb: str, attacks: list[Attack], a
 
 
 EVERYWHERE = [
-    ("switch", "settings", CONFIG, "plan"),
-    ("switch", "lines of words", CONFIG, "plan"),
-    ("switch", "long values", "get-interface-information", "verify"),
-    ("server", "objects", "probe", "verify"),
+    (("switch", "settings", CONFIG), "plan"),
+    (("switch", "lines of words", CONFIG), "plan"),
+    (("switch", "long values", "get-interface-information"), "verify"),
+    (("server", "objects", "probe"), "verify"),
 ]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("kind", "attack", "request_", "verb"), EVERYWHERE)
-def test_many_hostile_devices_share_the_memory(
-    kind: str, attack: str, request_: str, verb: str, artifacts: Path, tmp_path: Path
-) -> None:
-    attacks = [(kind, attack, request_)] * len(DEVICES[kind])
+@pytest.mark.parametrize(("attack", "verb"), EVERYWHERE)
+def test_many_hostile_devices_share_the_memory(attack: Attack, verb: str, tmp_path: Path) -> None:
+    attacks = [attack] * len(DEVICES[attack[0]])
     with attacked(attacks, tmp_path):
-        cost = ended(start(attacks, verb, artifacts, tmp_path), tmp_path)
+        cost = ended(start(attacks, verb, tmp_path), tmp_path)
     # What cannot be planned, or no answer in time: they share the processor, too. What is verified is not right.
     assert cost.code in ((1, 3) if verb == "verify" else (2, 3)), cost
     assert not BUG.search(cost.out), cost.out
     assert cost.memory <= MEMORY_MIB, cost
 
 
-@pytest.mark.parametrize(("attack", "request_"), [("drip", CONFIG), ("slow", "any")])
-def test_all_answers_together_have_a_deadline(attack: str, request_: str, artifacts: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("attack", "timeout_s"), [(("switch", "drip", CONFIG), 1), (("switch", "slow", "any"), 3)])
+def test_all_answers_together_have_a_deadline(attack: Attack, timeout_s: int, tmp_path: Path) -> None:
     """A byte per second; and answers of which each comes in time."""
-    attacks = [("switch", attack, request_)]
-    with attacked(attacks, tmp_path, timeout_s=3):
-        cost = ended(start(attacks, "collect", artifacts, tmp_path), tmp_path)
+    with attacked([attack], tmp_path, timeout_s):
+        cost = ended(start([attack], "collect", tmp_path), tmp_path)
     assert cost.code == 3, cost
     assert f"{SWITCHES[0]}: " in cost.out
     assert "no answer in time" in cost.out
@@ -236,22 +220,19 @@ def test_all_answers_together_have_a_deadline(attack: str, request_: str, artifa
 
 INT, TERM, HUP = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 SIGNALLED = [
-    ("switch", "entities", CONFIG, "plan", INT), ("switch", "entities", CONFIG, "deploy", TERM),
-    ("switch", "settings", CONFIG, "plan", HUP), ("switch", "settings", CONFIG, "deploy", INT),
-    ("switch", "comments", CONFIG, "drift", TERM), ("switch", "silence", CONFIG, "collect", HUP),
-    ("server", "silence", "look", "drift", TERM), ("server", "silence", "probe", "verify", INT),
+    (("switch", "entities", CONFIG), "plan", INT), (("switch", "entities", CONFIG), "deploy", TERM),
+    (("switch", "settings", CONFIG), "plan", HUP), (("switch", "settings", CONFIG), "deploy", INT),
+    (("switch", "comments", CONFIG), "drift", TERM), (("switch", "silence", CONFIG), "collect", HUP),
+    (("server", "silence", "look"), "drift", TERM), (("server", "silence", "probe"), "verify", INT),
 ]  # fmt: skip
 
 
 @pytest.mark.sampled(8)
-@pytest.mark.parametrize(("kind", "attack", "request_", "verb", "number"), SIGNALLED)
-def test_a_signal_ends_the_run(
-    kind: str, attack: str, request_: str, verb: str, number: int, artifacts: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("attack", "verb", "number"), SIGNALLED)
+def test_a_signal_ends_the_run(attack: Attack, verb: str, number: int, tmp_path: Path) -> None:
     """Long before the deadline of an answer; what was seen of the device is not compared to the end."""
-    attacks = [(kind, attack, request_)]
-    with attacked(attacks, tmp_path, timeout_s=600) as device:
-        process = start(attacks, verb, artifacts, tmp_path)
+    with attacked([attack], tmp_path, timeout_s=600) as device:
+        process = start([attack], verb, tmp_path)
         assert device.stdout is not None
         assert device.stdout.readline() == "asked 0\n"
         process.send_signal(number)

@@ -6,12 +6,12 @@ import base64
 import json
 import random
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from ipaddress import IPv6Address
 from stat import S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -25,9 +25,7 @@ from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, ScriptAnswer, ServerConnec
 from ailb_gen.deploy.servers.verify import ExpectedRoute, ExpectedServer, verify
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from tests.deploy.servers.steps import probe_text
 
 NAME = "gpu-1"
 GOOD = "etc/netplan/60-ailb-gpu.yaml"
@@ -54,21 +52,15 @@ class Liar(ServerConnection):
         return ScriptAnswer(0, self.out, "")
 
 
-def contents(names: Iterable[str], content: bytes = b"x", mode: int = 0o100644) -> str:
-    """Return files as the script on a host sends them."""
-    return "".join(f"= {mode:x} 0 0 {name}\n{base64.encodebytes(content).decode()}" for name in names)
-
-
 def looked(names: Iterable[str], before: str = "", content: bytes = b"x", mode: int = 0o100644) -> Liar:
     """A host that has these files."""
-    text = f"== before\n{before}== files\n{contents(names, content, mode)}== end\n"
+    files = "".join(f"= {mode:x} 0 0 {name}\n{base64.encodebytes(content).decode()}" for name in names)
+    text = f"== before\n{before}== files\n{files}== end\n"
     return Liar(text.encode("utf-8", "surrogateescape"))
 
 
 def probed(**sections: str) -> Liar:
-    parts = {"way": "netplan", "files": "", "link": "[]", "rule": "[]", "route": "[]", "sysctl": "", "ping": ""}
-    text = "".join(f"== {title}\n{body}\n" for title, body in (parts | sections).items())
-    return Liar(f"{text}== end\n".encode())
+    return Liar(probe_text(**sections).encode())
 
 
 def refused(act: Callable[[], object], phase: Phase) -> str:
@@ -95,27 +87,12 @@ def test_a_secret_that_somebody_has_added_is_not_collected() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "../../../x",
-        "etc/../../../x",
-        "/etc/netplan/x",
-        "etc/netplan/../x",
-        "etc/./x",
-        "etc//x",
-        "root/.ssh/authorized_keys",
-        "home/u/x",
-        "switches/leaf1.conf",
-        "../gpu-2/etc/netplan/x",
-        "etc/netplan/a\nb",
-        "etc/netplan/\x1b[2J",
-        "etc/netplan/\u202ex",
-        "etc/netplan/a b",
-        "etc/netplan/\udcff",
-        f"etc/{'n' * 256}",
-        "etc",
-        "",
-        "-rf",
+        "../../../x", "etc/../../../x", "/etc/netplan/x", "etc/netplan/../x", "etc/./x", "etc//x",
+        "root/.ssh/authorized_keys", "home/u/x", "switches/leaf1.conf", "../gpu-2/etc/netplan/x", "etc/netplan/a\nb",
+        "etc/netplan/\x1b[2J", "etc/netplan/\u202ex", "etc/netplan/a b", "etc/netplan/\udcff", f"etc/{'n' * 256}",
+        "etc", "", "-rf",
     ],
-)
+)  # fmt: skip
 def test_names_that_no_push_has_written(name: str) -> None:
     told = refused(lambda: collect_host(NAME, looked([GOOD, name])), Phase.READ)
     assert any(text in told for text in ("no push has written", "cannot be read", "is not text"))
@@ -147,18 +124,8 @@ def test_what_is_no_file() -> None:
     assert len(collect_host(NAME, looked([GOOD], content=bytes(MAX_BYTES))).files) == 1
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        "= 81a4 0 0\n", "= 81a4 0 etc/a\n", "= -1 0 0 etc/a\n", "= 81a4 0 99999999999 etc/a\n", "81a4 0 0 etc/a\n",
-        "= 81a4 0 0 etc/a\nQQ\n", "= 81a4 0 0 etc/a\n====\n", "= 81a4 0 0 etc/a\nQQ==QQ==\n",
-        "=" * 100_000, "\n= " * 100_000, "\n= x" * 100_000, f"= {'8' * 100_000} 0 0 etc/a\n",
-        f"= 81a4 0 0 {'etc/' * 100_000}a\n", f"= 81a4 0 0 {'.' * 100_000}\n", "x",
-    ],
-)  # fmt: skip
-def test_a_list_of_files_that_is_none(record: str) -> None:
-    answer = Liar(f"== before\n== files\n{record}== end\n".encode())
-    refused(lambda: collect_host(NAME, answer), Phase.READ)
+def listed(record: str) -> bytes:
+    return f"== before\n== files\n{record}== end\n".encode()
 
 
 @pytest.mark.parametrize(
@@ -166,9 +133,15 @@ def test_a_list_of_files_that_is_none(record: str) -> None:
     [
         b"", b"\xff", b"== before\n", b"== files\n", b"== before\nnonsense\n== files\n", b"== before\n== files\n!!!!",
         b"== before\n== files\nQUJD\n== end\n",
+        *map(listed, [
+        "= 81a4 0 0\n", "= 81a4 0 etc/a\n", "= -1 0 0 etc/a\n", "= 81a4 0 99999999999 etc/a\n", "81a4 0 0 etc/a\n",
+        "= 81a4 0 0 etc/a\nQQ\n", "= 81a4 0 0 etc/a\n====\n", "= 81a4 0 0 etc/a\nQQ==QQ==\n",
+        "=" * 100_000, "\n= " * 100_000, "\n= x" * 100_000, f"= {'8' * 100_000} 0 0 etc/a\n",
+        f"= 81a4 0 0 {'etc/' * 100_000}a\n", f"= 81a4 0 0 {'.' * 100_000}\n", "x",
+        ]),
     ],
 )  # fmt: skip
-def test_answers_without_their_parts(out: bytes) -> None:
+def test_a_list_of_files_that_is_none(out: bytes) -> None:
     refused(lambda: collect_host(NAME, Liar(out)), Phase.READ)
 
 
@@ -199,6 +172,7 @@ def test_json_that_is_too_deep() -> None:
 @pytest.mark.parametrize(
     ("section", "text"),
     [
+        ("rule", "not json"), ("rule", '[{"priority": 1}]'), ("link", '[{"ifname": "x"}]'), ("files", "= etc/a"),
         ("link", "{}"), ("link", "[[]]"), ("link", '[{"ifname": "a", "mtu": "x", "operstate": "UP"}]'),
         ("rule", '[{"priority": "1", "src": "all", "table": "9"}]'), ("rule", '["x"]'), ("rule", "7"),
         ("rule", '[{"priority": 1, "src": "all", "table": Infinity}]'), ("route", '[{"dst": 7}, 7]'),
@@ -206,10 +180,10 @@ def test_json_that_is_too_deep() -> None:
     ],
 )  # fmt: skip
 def test_a_probe_that_cannot_be_read(section: str, text: str) -> None:
-    answer = probed(**{section: text})
-    with pytest.raises(DeviceError) as error:
-        verify(answer, NOTHING)
+    with pytest.raises(DeviceError, match=r"answer cannot be read|files of the host cannot be read") as error:
+        verify(probed(**{section: text}), NOTHING)
     assert error.value.device == NAME
+    assert error.value.phase in (Phase.VERIFY, Phase.READ)
 
 
 def test_any_number_of_routes_is_some_findings() -> None:
@@ -247,10 +221,6 @@ def test_mutated_answers_are_read_or_told(seed: int, count: int) -> None:
             at = draw.randrange(len(out))
             out[at : at + draw.choice((0, 1, 1, 9))] = bytes(draw.choices(range(256), k=draw.choice((0, 1, 1, 5))))
         liar = Liar(bytes(out))
-        for act in (
-            partial(collect_host, NAME, liar),
-            partial(verify, liar, NOTHING),
-            partial(status, liar, "r1"),
-        ):
+        for act in (partial(collect_host, NAME, liar), partial(verify, liar, NOTHING), partial(status, liar, "r1")):
             with suppress(DeviceError):
                 act()

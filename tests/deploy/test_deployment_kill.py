@@ -14,21 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from select import POLLIN, poll
 from threading import Event
-from unittest import mock
 
 import pytest
 
 from ailb_gen.emulator.faults import Fault, Faults
 from tests.conftest import examples
-from tests.deploy.fabric import (
-    DRIVERS,
-    ORDER,
-    Generated,
-    Site,
-    State,
-    assert_sound,
-    site,
-)
+from tests.deploy.fabric import ALL_NEW, DRIVERS, ORDER, Generated, Site, State, assert_sound, requests, site
 from tests.forkserver import ForkServer
 
 # How long after a request has come the program is killed at the latest, in seconds.
@@ -56,19 +47,12 @@ class Requests:
         self.steps.clear()
         self.came.clear()
 
-    @contextmanager
-    def counting(self) -> Iterator[None]:
-        """Count the requests to all devices."""
-        take = Faults.take
-
-        def counted(faults: Faults, phase: str) -> tuple[Fault, ...]:
-            self.steps.append(phase)
-            if len(self.steps) == self.awaited:
-                self.came.set()
-            return take(faults, phase)
-
-        with mock.patch.object(Faults, "take", counted):
-            yield
+    def count(self, faults: Faults, phase: str) -> tuple[Fault, ...]:
+        """Count a request to any device."""
+        self.steps.append(phase)
+        if len(self.steps) == self.awaited:
+            self.came.set()
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +94,9 @@ class Bench:
 
 @contextmanager
 def bench(one_color: Generated, fork_server: ForkServer, folder: Path, seed: int) -> Iterator[Bench]:
-    requests = Requests()
-    with site(one_color, folder) as found, requests.counting():
-        yield Bench(found, fork_server, requests, random.Random(seed))
+    counted = Requests()
+    with site(one_color, folder) as found, requests(counted.count):
+        yield Bench(found, fork_server, counted, random.Random(seed))
 
 
 @pytest.fixture(scope="module")
@@ -129,76 +113,67 @@ def assert_resumed(on: Bench, code: int, text: str) -> None:
     outcomes = assert_sound(on.site)
     if code == 2:
         assert NOTHING_BEGUN in text or ALL_DONE in text
-        assert outcomes == ({} if NOTHING_BEGUN in text else dict.fromkeys(ORDER, "confirmed"))
+        assert outcomes == ({} if NOTHING_BEGUN in text else ALL_NEW)
     else:
-        assert (code, outcomes) == (0, dict.fromkeys(ORDER, "confirmed")), text
+        assert (code, outcomes) == (0, ALL_NEW), text
 
 
+@pytest.fixture
+def killed(
+    one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
+) -> Iterator[Bench]:
+    """A fabric in the middle of whose push the program was killed."""
+    with bench(one_color, fork_server, tmp_path, seed) as on:
+        on.cut_off(whole, "deploy")
+        yield on
+
+
+# Each class is the work of one process of pytest.
 class TestResumedAtOnce:
     @pytest.mark.sampled(20)
     @pytest.mark.parametrize("seed", seeds(0, 36))
-    def test_all_ends_new(
-        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
-    ) -> None:
-        with bench(one_color, fork_server, tmp_path, seed) as on:
-            on.cut_off(whole, "deploy")
-            assert_resumed(on, *on.run("deploy", "--resume"))
+    def test_all_ends_new(self, killed: Bench) -> None:
+        assert_resumed(killed, *killed.run("deploy", "--resume"))
 
 
 class TestResumedWhenTheDevicesHaveTakenTheirChangesBack:
     @pytest.mark.sampled(20)
     @pytest.mark.parametrize("seed", seeds(10000, 24))
-    def test_all_ends_new(
-        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
-    ) -> None:
-        with bench(one_color, fork_server, tmp_path, seed) as on:
-            on.cut_off(whole, "deploy")
-            on.site.let_timers_fire()
-            assert_resumed(on, *on.run("deploy", "--resume"))
+    def test_all_ends_new(self, killed: Bench) -> None:
+        killed.site.let_timers_fire()
+        assert_resumed(killed, *killed.run("deploy", "--resume"))
 
 
 class TestResumedTwice:
     @pytest.mark.sampled(20)
     @pytest.mark.parametrize("seed", seeds(20000, 24))
-    def test_all_ends_new(
-        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
-    ) -> None:
-        with bench(one_color, fork_server, tmp_path, seed) as on:
-            on.cut_off(whole, "deploy")
-            on.cut_off(whole, "deploy", "--resume")
-            assert_resumed(on, *on.run("deploy", "--resume"))
+    def test_all_ends_new(self, killed: Bench, whole: Sequence[str]) -> None:
+        killed.cut_off(whole, "deploy", "--resume")
+        assert_resumed(killed, *killed.run("deploy", "--resume"))
 
 
 class TestNotResumed:
     @pytest.mark.sampled(20)
     @pytest.mark.parametrize("seed", seeds(30000, 8))
-    def test_rolled_back_all_is_old(
-        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
-    ) -> None:
-        with bench(one_color, fork_server, tmp_path, seed) as on:
-            on.cut_off(whole, "deploy")
-            code, text = on.run("rollback")
-            if code == 2:
-                assert NOTHING_BEGUN in text or "changed nothing that could be rolled back" in text
-            else:
-                assert code in (0, 4), text
-            for name in ORDER:
-                assert (name, on.site.settled(name)) == (name, State(on.site.old[name], "", False, False))
-            assert on.run("deploy")[0] == 0
-            assert assert_sound(on.site) == dict.fromkeys(ORDER, "confirmed")
+    def test_rolled_back_all_is_old(self, killed: Bench) -> None:
+        code, text = killed.run("rollback")
+        if code == 2:
+            assert NOTHING_BEGUN in text or "changed nothing that could be rolled back" in text
+        else:
+            assert code in (0, 4), text
+        for name in ORDER:
+            assert (name, killed.site.settled(name)) == (name, State(killed.site.old[name], "", False, False))
+        assert killed.run("deploy")[0] == 0
+        assert assert_sound(killed.site) == ALL_NEW
 
     @pytest.mark.sampled(20)
     @pytest.mark.parametrize("seed", seeds(40000, 8))
-    def test_confirmed_each_is_as_reported(
-        self, one_color: Generated, fork_server: ForkServer, whole: Sequence[str], tmp_path: Path, seed: int
-    ) -> None:
-        with bench(one_color, fork_server, tmp_path, seed) as on:
-            on.cut_off(whole, "deploy")
-            code, text = on.run("confirm")
-            outcomes = assert_sound(on.site)
-            if code == 2:
-                assert NOTHING_BEGUN in text or "left nothing to confirm" in text
-            else:
-                assert code == (4 if "rolled back" in outcomes.values() else 0), text
-            assert on.run("deploy")[0] == 0
-            assert all(on.site.settled(name).active == on.site.new[name] for name in ORDER)
+    def test_confirmed_each_is_as_reported(self, killed: Bench) -> None:
+        code, text = killed.run("confirm")
+        outcomes = assert_sound(killed.site)
+        if code == 2:
+            assert NOTHING_BEGUN in text or "left nothing to confirm" in text
+        else:
+            assert code == (4 if "rolled back" in outcomes.values() else 0), text
+        assert killed.run("deploy")[0] == 0
+        killed.site.assert_all(killed.site.new)

@@ -5,7 +5,8 @@ The faulty device is the one of the second wave: an earlier wave has been confir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +15,10 @@ import pytest
 
 from ailb_gen.emulator.faults import KINDS, Fault
 from ailb_gen.errors import UsageError
-from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, Generated, Hooks, Site, assert_sound, run, site
+from tests.deploy.fabric import CANARY, LAST, SPINES, Generated, Hooks, Site, run, site
 
 FAULTY = SPINES[0]
-# The steps of a wave, and the announcement in the record after which the next of its kind on the device is that step:
+# The steps of a wave, and the announcement of it in the record after which the next of its kind is that step:
 # connections, locks and checks happen before as well, and so do the requests that verifying consists of.
 STEPS = {
     "connect": "wave",
@@ -141,15 +142,7 @@ ROWS = [
 EARLY = [(kind, step) for kind, row in ONCE.items() for step in row if step not in ("commit", "verify", "confirm")]
 
 
-@pytest.fixture
-def tiny(small_fabric: Generated, tmp_path: Path) -> Iterator[Site]:
-    with site(small_fabric, tmp_path) as found:
-        yield found
-
-
-def ids(row: object) -> str | None:
-    if not isinstance(row, tuple):
-        return None
+def ids(row: tuple[object, ...]) -> str:
     return f"{row[0]}@{row[1]}{'' if row[2:3] != (0,) else '*0'}"
 
 
@@ -163,62 +156,42 @@ def fault(kind: str, step: str, count: int = 1) -> Fault:
     return Fault(kind, step, count, SECONDS.get(kind))
 
 
-def ends(site: Site) -> list[str]:
-    """Return how the devices ended, in the order of the waves, after asserting that it is true."""
-    outcomes = assert_sound(site)
-    return [outcomes.get(name, "untouched") for name in ORDER]
+def second_wave(site: Site, step: str, fault: Fault) -> AbstractContextManager[None]:
+    """Let a step of the second wave fail."""
+    return Hooks({f"{STEPS[step]} 2": lambda: site.fleet.add_faults(FAULTY, fault)}).watching()
 
 
 # The emulator does not carry out what it is too slow for; Junos may. A lost answer leaves both open.
 TOO_SLOW = [
-    ("load", 3, ["confirmed", "untouched", "untouched", "untouched"]),
-    ("commit", 4, ["confirmed", "rolled back", "untouched", "untouched"]),
-    ("verify", 0, ["confirmed"] * 4),
-    ("confirm", 0, ["confirmed"] * 4),
+    ("load", stops()),
+    ("commit", undone()),
+    ("verify", DONE),
+    ("confirm", DONE),
 ]
 
 
-TABLES: dict[str, Sequence[tuple[object, ...]]] = {
-    "test_in_a_wave": ROWS,
-    "test_in_the_first_check": EARLY,
-    "test_in_the_first_look": [(kind,) for kind, row in ONCE.items() if row.get("connect", DONE) is not DONE],
-    "test_an_answer_that_comes_too_late": TOO_SLOW,
-}
-
-
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 class _EveryFault:
     """The tables with one driver."""
 
     driver = ""
 
-    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Give a test the rows of its table."""
-        table = TABLES[metafunc.function.__name__]
-        names = [name for name in metafunc.fixturenames if name in ("row", "kind", "step", "code", "outcomes")]
-        rows = [(row,) if names == ["row"] else row for row in table]
-        metafunc.parametrize(names, rows, ids=ids)
-
+    @pytest.mark.parametrize("row", ROWS, ids=ids)
     def test_in_a_wave(self, tiny: Site, row: tuple[str, str, int, Expected]) -> None:
         kind, step, count, expected = row
         device = tiny.device(FAULTY)
-        hooks = Hooks()
-
-        def begin() -> None:
-            hooks.acts[STEPS[step]] = lambda: tiny.fleet.add_faults(FAULTY, fault(kind, step, count))
-
-        hooks.acts["results"] = begin
         # Where a device has to take the change back by itself, its time is short.
         minutes, verify_s = (4, 1) if count == 0 else (30, 2)
-        with hooks.watching():
+        with second_wave(tiny, step, fault(kind, step, count)):
             done = tiny.deploy("--driver", self.driver, minutes=minutes, verify_s=verify_s)
         # What did not happen proves nothing.
         assert bool(device.faults.active()) is (count == 0)
         tiny.fleet.clear_faults(FAULTY)
-        assert (done.code, ends(tiny)) == (expected.code, expected.outcomes)
+        assert (done.code, tiny.ends()) == (expected.code, expected.outcomes)
         assert told(expected, tiny, FAULTY, step) in done.err
         assert done.err == "" or done.code != 0
 
+    @pytest.mark.parametrize("row", EARLY, ids=ids)
     def test_in_the_first_check(self, tiny: Site, row: tuple[str, str]) -> None:
         kind, step = row
         device = tiny.device(LAST)
@@ -228,34 +201,30 @@ class _EveryFault:
         assert not device.faults.active()
         expected = ONCE[kind][step]
         if expected is DONE:
-            assert (done.code, done.err, ends(tiny)) == (0, "", ["confirmed"] * 4)
+            assert (done.code, done.err, tiny.ends()) == (0, "", ["confirmed"] * 4)
         else:
-            assert (done.code, ends(tiny)) == (3, ["untouched"] * 4)
+            assert (done.code, tiny.ends()) == (3, ["untouched"] * 4)
             assert "nothing was changed" in done.err
             assert told(expected, tiny, LAST, step) in done.err
             assert "wave" not in hooks.seen
 
+    @pytest.mark.parametrize("kind", [kind for kind, row in ONCE.items() if row.get("connect", DONE) is not DONE])
     def test_in_the_first_look(self, tiny: Site, kind: str) -> None:
         tiny.fleet.add_faults(LAST, fault(kind, "connect"))
         done = tiny.deploy("--driver", self.driver)
-        assert (done.code, ends(tiny), tiny.events()) == (3, ["untouched"] * 4, [])
+        assert (done.code, tiny.ends(), tiny.events()) == (3, ["untouched"] * 4, [])
         assert "nothing was changed" in done.err
         assert told(ONCE[kind]["connect"], tiny, LAST, "connect") in done.err
 
+    @pytest.mark.parametrize(("step", "expected"), TOO_SLOW, ids=lambda value: value if isinstance(value, str) else "")
     def test_an_answer_that_comes_too_late(
-        self, small_fabric: Generated, tmp_path: Path, step: str, code: int, outcomes: list[str]
+        self, small_fabric: Generated, tmp_path: Path, step: str, expected: Expected
     ) -> None:
-        hooks = Hooks()
         with site(small_fabric, tmp_path, timeout_s=2) as slow:
-
-            def begin() -> None:
-                hooks.acts[STEPS[step]] = lambda: slow.fleet.add_faults(FAULTY, Fault("slow", step, seconds=4))
-
-            hooks.acts["results"] = begin
-            with hooks.watching():
+            with second_wave(slow, step, Fault("slow", step, seconds=4)):
                 done = slow.deploy("--driver", self.driver, minutes=30)
-            assert (done.code, ends(slow)) == (code, outcomes)
-            assert f"{FAULTY}: {step}: no answer in time" in done.err or code == 0
+            assert (done.code, slow.ends()) == (expected.code, expected.outcomes)
+            assert f"{FAULTY}: {step}: no answer in time" in done.err or expected is DONE
 
 
 class TestNapalm(_EveryFault):
@@ -284,7 +253,7 @@ def test_what_becomes_of_earlier_waves(
     name, kind, step, stop_code, stop_ends, all_code, all_ends = place
     tiny.fleet.add_faults(name, fault(kind, step))
     done = tiny.deploy("--on-failure", "rollback-all" if all_of_it else "stop", verify_s=2)
-    assert (done.code, ends(tiny)) == ((all_code, all_ends) if all_of_it else (stop_code, stop_ends))
+    assert (done.code, tiny.ends()) == ((all_code, all_ends) if all_of_it else (stop_code, stop_ends))
     assert f"{name}: " in done.err
 
 
@@ -292,7 +261,7 @@ def test_what_becomes_of_earlier_waves(
 def test_as_many_failures_as_are_allowed(tiny: Site, kind: str, outcome: str, code: int) -> None:
     tiny.fleet.add_faults(FAULTY, fault(kind, "commit"))
     done = tiny.deploy("--max-failures", "1", verify_s=2)
-    assert (done.code, ends(tiny)) == (code, ["confirmed", outcome, "confirmed", "confirmed"])
+    assert (done.code, tiny.ends()) == (code, ["confirmed", outcome, "confirmed", "confirmed"])
     assert f"{FAULTY}: " in done.err
 
 
@@ -300,7 +269,7 @@ def test_one_failure_more_than_allowed(tiny: Site) -> None:
     for name in SPINES:
         tiny.fleet.add_faults(name, fault("error", "commit"))
     done = tiny.deploy("--max-failures", "1")
-    assert (done.code, ends(tiny)) == (3, ["confirmed", *["untouched"] * 3])
+    assert (done.code, tiny.ends()) == (3, ["confirmed", *["untouched"] * 3])
     assert all(f"{name}: commit: " in done.err for name in SPINES)
 
 
@@ -312,21 +281,17 @@ def test_a_session_that_goes_down_late_is_found_by_verify(tiny: Site) -> None:
     assert f"the session with {CANARY} on et-0/0/0.0 is" in found.out
 
 
-def test_the_rest_of_a_wave_is_taken_back(one_color: Generated, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "failures", "ends"),
+    [
+        ("error", "0", ["confirmed", "untouched", "rolled back", "untouched"]),
+        ("session-down", "1", ["confirmed", "rolled back", "confirmed", "confirmed"]),
+    ],
+)
+def test_the_rest_of_a_wave_stays_only_if_a_failure_is_allowed(
+    one_color: Generated, tmp_path: Path, kind: str, failures: str, ends: list[str]
+) -> None:
     with site(one_color, tmp_path) as found:
-        found.fleet.add_faults(SPINES[0], fault("error", "commit"))
-        done = found.deploy("--min-paths", "0")
-        assert (done.code, ends(found)) == (4, ["confirmed", "untouched", "rolled back", "untouched"])
-
-
-def test_the_rest_of_a_wave_stays_if_a_failure_is_allowed(one_color: Generated, tmp_path: Path) -> None:
-    with site(one_color, tmp_path) as found:
-        found.fleet.add_faults(SPINES[0], fault("session-down", "commit"))
-        done = found.deploy("--min-paths", "0", "--max-failures", "1", verify_s=2)
-        assert (done.code, ends(found)) == (4, ["confirmed", "rolled back", "confirmed", "confirmed"])
-
-
-def test_a_dry_run_leaves_nothing_behind(tiny: Site) -> None:
-    done = tiny.deploy("--dry-run")
-    assert (done.code, done.err, ends(tiny)) == (0, "", ["untouched"] * 4)
-    assert "nothing was committed" in done.out
+        found.fleet.add_faults(SPINES[0], fault(kind, "commit"))
+        done = found.deploy("--min-paths", "0", "--max-failures", failures, verify_s=2)
+        assert (done.code, found.ends()) == (4, ends)

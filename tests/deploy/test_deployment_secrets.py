@@ -10,10 +10,11 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 from urllib.parse import quote, quote_plus
 from xml.sax.saxutils import escape
@@ -29,7 +30,7 @@ from ailb_gen.emulator.load_config import load_set
 from ailb_gen.emulator.messages import RpcError, RpcRefusedError
 from ailb_gen.junos.tree import Node
 from tests.conftest import ROOT
-from tests.deploy.fabric import CANARY, DRIVERS, ORDER, USER, VARIABLE, Generated, Outcome, run, site
+from tests.deploy.fabric import CANARY, DRIVERS, USER, VARIABLE, Generated, Outcome, Site, run, site
 
 PASSWORDS = {
     "plain": "Zt9-plain-Qx7",
@@ -106,10 +107,6 @@ def assert_folder_free(folder: Path, secrets: list[str], but: Iterable[Path] = (
         assert_free(path.read_bytes().decode("utf-8", "backslashreplace"), secrets, str(path))
 
 
-def told(done: Outcome) -> str:
-    return done.out + done.err
-
-
 @contextmanager
 def logging_everything() -> Iterator[io.StringIO]:
     """Log from DEBUG on what reaches the root logger; give the text."""
@@ -125,12 +122,34 @@ def logging_everything() -> Iterator[io.StringIO]:
         root.removeHandler(handler)
 
 
+@contextmanager
+def watched(
+    made: Generated, folder: Path, login: FleetLogin, *more: str, but: Iterable[Path] = (), **defaults: Any
+) -> Iterator[tuple[Site, Callable[[Outcome], Outcome]]]:
+    """Emulate switches with secrets; make sure that neither the log nor a file, but some, holds one in the end.
+
+    Gives a function as well that makes sure that a run has printed none.
+    """
+    secrets = secrets_of(made, *filter(None, (login.password, *more)))
+
+    def checked(done: Outcome) -> Outcome:
+        assert_free(done.out + done.err, secrets, "the output")
+        return done
+
+    with logging_everything() as log, site(made, folder, login=login, **defaults) as on:
+        yield on, checked
+    assert_free(log.getvalue(), secrets, "the log")
+    assert_folder_free(folder, secrets, but)
+
+
+PLAIN_LOGIN, AWKWARD_LOGIN = (FleetLogin(USER, PASSWORDS[kind]) for kind in ("plain", "awkward"))
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("kind", PASSWORDS)
 def test_every_verb(guarded: Generated, tmp_path: Path, driver: str, kind: str) -> None:
-    secrets = secrets_of(guarded, PASSWORDS[kind])
-    with logging_everything() as log, site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS[kind])) as on:
+    with watched(guarded, tmp_path, FleetLogin(USER, PASSWORDS[kind])) as (on, checked):
         how = ["--driver", driver]
         reports = [f"--report={name}={tmp_path / name}.txt" for name in ("json", "junit", "sarif", "md", "table")]
         plan = str(tmp_path / "plan.json")
@@ -144,15 +163,11 @@ def test_every_verb(guarded: Generated, tmp_path: Path, driver: str, kind: str) 
             (run(*on.words("rollback"), *how), 0),
         ]
         for number, (done, code) in enumerate(expected):
-            assert (number, done.code) == (number, code), done.err
-            assert_free(told(done), secrets, f"output {number}")
+            assert (number, checked(done).code) == (number, code), done.err
         # The push has removed keys from the devices, and the rollback has brought them back: they were in the way.
-        for name in ORDER:
-            assert on.settled(name).active == on.old[name]
-        assert "- delete protocols bgp group old\n" in told(expected[0][0])
+        on.assert_all(on.old)
+        assert "- delete protocols bgp group old\n" in expected[0][0].out
         assert "encrypted-password" in (tmp_path / "found" / "switches" / f"{CANARY}.conf").read_text()
-    assert_folder_free(tmp_path, secrets)
-    assert_free(log.getvalue(), secrets, "the log")
 
 
 def test_libraries_log_nowhere_unless_asked(guarded: Generated, tmp_path: Path) -> None:
@@ -169,13 +184,11 @@ def test_libraries_log_nowhere_unless_asked(guarded: Generated, tmp_path: Path) 
 
 
 def test_a_refused_login(guarded: Generated, tmp_path: Path) -> None:
-    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
-        for number, wrong in enumerate(PASSWORDS.values()):
+    with watched(guarded, tmp_path, PLAIN_LOGIN, PASSWORDS["awkward"]) as (on, checked):
+        for wrong in PASSWORDS.values():
             with mock.patch.dict("os.environ", {VARIABLE: f"{wrong}?"}):
-                done = on.deploy(FOREIGN)
+                done = checked(on.deploy(FOREIGN))
             assert (done.code, "the login is refused" in done.err) == (3, True)
-            assert_free(told(done) + log.getvalue(), secrets_of(guarded, f"{wrong}?"), f"output {number}")
-    assert_folder_free(tmp_path, secrets_of(guarded, *PASSWORDS.values()))
 
 
 # A message and its bad element.
@@ -198,41 +211,31 @@ def test_an_error_of_a_device_that_repeats_a_secret(
     def refuse(database: ConfigDatabase, session: UserSession) -> None:
         raise RpcRefusedError(RpcError(message, path="[edit]", element=element))
 
-    secrets = secrets_of(guarded, PASSWORDS["plain"])
-    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["plain"])) as on, logging_everything() as log:
+    with watched(guarded, tmp_path, PLAIN_LOGIN) as (on, checked):
         with mock.patch.object(ConfigDatabase, "check", refuse):
-            done = on.deploy(FOREIGN, "--driver", driver)
+            done = checked(on.deploy(FOREIGN, "--driver", driver))
         assert (done.code, f"{CANARY}: check: could not decrypt" in done.err) == (3, True), done.err
-        assert_free(told(done) + log.getvalue(), secrets, "output")
-    assert_folder_free(tmp_path, secrets)
 
 
 def test_a_bug_with_one_device(guarded: Generated, tmp_path: Path) -> None:
-    secrets = secrets_of(guarded, PASSWORDS["awkward"])
-
     def broken(self: SwitchTransaction, connection: object, minutes: int) -> None:
         raise RuntimeError(f"{PASSWORDS['awkward']} and {KEY} make no sense")
 
-    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
+    with watched(guarded, tmp_path, AWKWARD_LOGIN) as (on, checked):
         with mock.patch.object(SwitchTransaction, "apply", broken):
-            done = on.deploy(FOREIGN)
+            done = checked(on.deploy(FOREIGN))
         assert done.code in (3, 4)
         assert "this is a bug: RuntimeError; the record of the run has more" in done.err
-        assert_free(told(done) + log.getvalue(), secrets, "output")
         # It has: where it happened.
         assert any("make no sense" in json.dumps(event) for event in on.events())
         assert on.settled(CANARY).active == on.old[CANARY]
-    assert_folder_free(tmp_path, secrets)
 
 
 def test_a_bug_of_the_whole_run(guarded: Generated, tmp_path: Path) -> None:
-    secrets = secrets_of(guarded, PASSWORDS["awkward"])
-    with site(guarded, tmp_path, login=FleetLogin(USER, PASSWORDS["awkward"])) as on, logging_everything() as log:
+    with watched(guarded, tmp_path, AWKWARD_LOGIN) as (on, checked):
         with mock.patch("ailb_gen.deploy.planning.waves", side_effect=RuntimeError(PASSWORDS["awkward"])):
-            done = on.deploy(FOREIGN)
+            done = checked(on.deploy(FOREIGN))
         assert (done.code, "this is a bug" in done.err, "RuntimeError" in done.err) == (70, True, True)
-        assert_free(told(done) + log.getvalue(), secrets, "output")
-    assert_folder_free(tmp_path, secrets)
 
 
 def test_a_key_file(guarded: Generated, tmp_path: Path) -> None:
@@ -242,15 +245,9 @@ def test_a_key_file(guarded: Generated, tmp_path: Path) -> None:
     path.write_bytes(key.export_private_key("openssh"))
     lines = path.read_text().splitlines()[1:-1]
     login = FleetLogin(USER, "", (key.convert_to_public(),))
-    secrets = secrets_of(guarded, *lines)
-    with (
-        logging_everything() as log,
-        site(guarded, tmp_path, login=login, password=None, key_file=str(path)) as on,
-    ):
-        done = on.deploy(FOREIGN)
+    with watched(guarded, tmp_path, login, *lines, but=[path], password=None, key_file=str(path)) as (on, checked):
+        done = checked(on.deploy(FOREIGN))
         assert (done.code, done.err) == (0, "")
-        assert_free(told(done) + log.getvalue(), secrets, "output")
-    assert_folder_free(tmp_path, secrets, but=[path])
 
 
 # What others on the same machine see of a running program.
