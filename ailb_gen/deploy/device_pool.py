@@ -1,4 +1,4 @@
-"""Doing the same with many devices at once, with one connection per device that is kept while it is good."""
+"""Doing the same with many devices at once: Nornir, with one connection per device that is kept while it is good."""
 
 import ctypes
 import logging
@@ -12,6 +12,11 @@ from threading import enumerate as enumerate_threads
 from traceback import clear_frames, format_exception
 from typing import Any, Generic, TypeVar
 
+from nornir.core import Nornir
+from nornir.core.inventory import ConnectionOptions, Host
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from nornir.core.task import AggregatedResult, MultiResult, Result, Task
+
 from ailb_gen.deploy.resource_limits import STOPPED, share_arenas
 from ailb_gen.deploy.switch_driver import COMMITTING, DeviceError, Phase, UnknownOutcomeError
 from ailb_gen.redact.known import causes
@@ -20,6 +25,7 @@ from ailb_gen.signals import NO_SIGNALS
 
 T = TypeVar("T")
 Futures = frozenset[Future[Any]]
+PLUGIN, AT_ONCE = "ailb", "at_once"
 # The names of the threads that work on devices begin so.
 THREADS = "device"
 # Seconds between two attempts to reach a device that does not answer, growing.
@@ -46,28 +52,115 @@ class ByDevice(dict[str, "T | DeviceError"], Generic[T]):
         return {name: value for name, value in self.items() if isinstance(value, DeviceError)}
 
 
-class DevicePool:
-    """The devices of a run: a thread per device, `jobs` at once, and a connection per device, kept while it is good.
+class DeviceConnection:
+    """Nornir's connection plugin; what the extras hold under `connect` returns an open Switch or Server."""
 
-    Work on them never raises: what went wrong with a device is its outcome. `connects` open a device each; `stop` ends
-    every connection.
+    def __init__(self) -> None:
+        self.connection: Any = None
+
+    def open(self, *_: Any, **options: Any) -> None:
+        """Connect; Nornir never sees the login data. Raises DeviceError."""
+        self.connection = options["extras"]["connect"]()
+
+    def close(self) -> None:
+        """Disconnect."""
+        if self.connection is not None:
+            self.connection.close()
+
+
+class Runner:
+    """Nornir's runner: a thread per device, `jobs` at once.
 
     Ctrl-C ends every connection instead of waiting for it. Where signals are counted instead (`signals`), one that
     comes while devices are waited for gives them PATIENCE_S to answer, then ends the connections that are left: but
-    not in a phase that commits, which on a large switch takes longer. Work that is to end `at_once` has changed
-    nothing: what is left of it is not waited for. Signal number LEAVING ends every phase so.
+    not in a phase that commits, which on a large switch takes longer. A task that is named as ended `at_once` has
+    changed nothing: what is left of it is not waited for. Signal number LEAVING ends every phase so.
+    """
+
+    def __init__(self, jobs: int, stop: Event, signals: Callable[[], int] = NO_SIGNALS) -> None:
+        self.jobs, self.stop, self.signals = jobs, stop, signals
+
+    def run(self, task: Task, hosts: list[Host]) -> AggregatedResult:
+        """Run a task with every host."""
+        result, signals = AggregatedResult(task.name), self.signals()
+        pool = ThreadPoolExecutor(self.jobs, THREADS)
+        try:
+            futures = {pool.submit(task.copy().start, host): host for host in hosts}
+            ended, left = self._wait(futures, signals, task)
+            for future, host in futures.items():
+                one = None if future in left else future.result()
+                # Ending a connection looks to its driver as if the other end had gone.
+                if one is None or (future in ended and isinstance(one[0].result, UnknownOutcomeError)):
+                    one = _stopped(task, host)
+                result[one.host.name] = one
+        except BaseException:
+            self.stop.set()
+            # What only computes may take long; the program ends without it.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        pool.shutdown(wait=not left, cancel_futures=True)
+        if left:
+            _end(thread for thread in enumerate_threads() if thread.name.startswith(f"{THREADS}_"))
+        return result
+
+    def _wait(self, futures: Iterable[Future[Any]], before: int, task: Task) -> tuple[Futures, Futures]:
+        """Wait for all; end their connections some time after another signal than those before.
+
+        Returns those whose connections were ended, and those that are left to themselves, which only compute.
+        """
+        until, waits = math.inf, task.name in COMMITTING
+        ended: Futures = frozenset()
+        while futures := wait(futures, SLICE_S).not_done:
+            leaving = self.signals() >= LEAVING
+            at_once = leaving or bool(task.params.get(AT_ONCE))
+            if leaving or (self.signals() > before and not waits):
+                until = min(until, time.monotonic() + (AT_ONCE_S if at_once else PATIENCE_S))
+            if time.monotonic() >= until:
+                ended = ended or frozenset(futures)
+                self.stop.set()
+            if at_once and time.monotonic() >= until + COMPUTING_S:
+                break
+        if until < math.inf and self.signals() < LEAVING:
+            # The next connections are those of the way back.
+            self.stop.clear()
+        return ended, frozenset(futures)
+
+
+class _EndedError(BaseException):
+    """Ends a thread that computes what nobody waits for; no device's error."""
+
+
+def _end(threads: Iterable[Thread]) -> None:
+    """End threads with their next step in Python: computing on, they would hold up the end of the program."""
+    # It tells of every thread that ends in another way than by itself, idle ones included.
+    logging.getLogger("concurrent.futures").disabled = True
+    for thread in threads:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_EndedError))
+
+
+def _stopped(task: Task, host: Host) -> MultiResult:
+    found = MultiResult(task.name)
+    found.append(Result(host=host, result=UnknownOutcomeError(host.name, Phase(task.name), STOPPED)))
+    return found
+
+
+class DevicePool:
+    """The devices of a run. Work on them never raises: what went wrong with a device is its outcome.
+
+    `connects` open a device each; `signals` counts the signals that end the run.
     """
 
     def __init__(
-        self,
-        connects: Mapping[str, Callable[[], Any]],
-        jobs: int,
-        stop: Event,
-        signals: Callable[[], int] = NO_SIGNALS,
+        self, nornir: Nornir, connects: Mapping[str, Callable[[], Any]], signals: Callable[[], int] = NO_SIGNALS
     ) -> None:
-        self.connects, self.jobs, self.stop, self.signals = connects, jobs, stop, signals
-        self._connections: dict[str, Any] = {}
+        self.nornir, self.signals = nornir, signals
         share_arenas()
+        logging.getLogger("nornir").disabled = True
+        if PLUGIN not in ConnectionPluginRegister.available:
+            ConnectionPluginRegister.register(PLUGIN, DeviceConnection)
+        for name, connect in connects.items():
+            host = nornir.inventory.hosts[name]
+            host.connection_options[PLUGIN] = ConnectionOptions(extras={"connect": connect})
 
     def run(
         self,
@@ -79,74 +172,39 @@ class DevicePool:
         keep: bool = True,
         at_once: bool = False,
     ) -> ByDevice[T]:
-        """Do `work(name, connection)` with every device, as many at once as there are jobs.
+        """Do `work(name, connection)` with every device, as many at once as Nornir has workers.
 
         Without `connect`, only with those that are connected; without `keep`, every connection is closed at once, which
         saves two threads each. One whose session gave no answer is closed always; the next work opens a new one. An
         unforeseen error counts as a device's, so that what was begun elsewhere is brought to its end. A signal ends the
         work `at_once` where nothing was changed before it.
         """
+        hosts = self.nornir.inventory.hosts
+        chosen = {name for name in names if connect or PLUGIN in hosts[name].connections}
 
-        def one(name: str) -> T | DeviceError:
+        def task(task: Task, **_: object) -> Result:
+            name, connection = task.host.name, None
             try:
-                if name not in self._connections:
-                    self._connections[name] = self.connects[name]()
-                value: T | DeviceError = work(name, self._connections[name])
+                connection = task.host.get_connection(PLUGIN, task.nornir.config)
+                value: T | DeviceError = work(name, connection)
             except DeviceError as error:
                 value = error
             except Exception as error:  # noqa: BLE001 - one device's surprise must not keep the others from their end
                 value = UnforeseenError(name, phase, error)
             if isinstance(value, DeviceError):
                 _forget(value)
-            if name in self._connections:
-                self._connections[name].rest()
+            if connection is not None:
+                connection.rest()
             if not keep or isinstance(value, UnknownOutcomeError | UnforeseenError):
-                self.close([name])
+                task.host.close_connections()
             advance(1)
-            return value
+            return Result(host=task.host, result=value)
 
-        chosen = {name for name in names if connect or name in self._connections}
-        found, before = ByDevice[T](), self.signals()
-        threads = ThreadPoolExecutor(self.jobs, THREADS)
-        try:
-            futures = {threads.submit(one, name): name for name in self.connects if name in chosen}
-            ended, left = self._wait(futures, before, phase, at_once)
-            for future, name in futures.items():
-                # Ending a connection looks to its driver as if the other end had gone.
-                if future in left or (future in ended and isinstance(future.result(), UnknownOutcomeError)):
-                    found[name] = UnknownOutcomeError(name, phase, STOPPED)
-                else:
-                    found[name] = future.result()
-        except BaseException:
-            self.stop.set()
-            # What only computes may take long; the program ends without it.
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
-        threads.shutdown(wait=not left, cancel_futures=True)
-        if left:
-            _end(thread for thread in enumerate_threads() if thread.name.startswith(f"{THREADS}_"))
-        return found
-
-    def _wait(self, futures: Iterable[Future[Any]], before: int, phase: Phase, soon: bool) -> tuple[Futures, Futures]:
-        """Wait for all; end their connections some time after another signal than those before.
-
-        Returns those whose connections were ended, and those that are left to themselves, which only compute.
-        """
-        until, ended = math.inf, Futures()
-        while futures := wait(futures, SLICE_S).not_done:
-            leaving = self.signals() >= LEAVING
-            at_once = leaving or soon
-            if leaving or (self.signals() > before and phase not in COMMITTING):
-                until = min(until, time.monotonic() + (AT_ONCE_S if at_once else PATIENCE_S))
-            if time.monotonic() >= until:
-                ended = ended or frozenset(futures)
-                self.stop.set()
-            if at_once and time.monotonic() >= until + COMPUTING_S:
-                break
-        if until < math.inf and self.signals() < LEAVING:
-            # The next connections are those of the way back.
-            self.stop.clear()
-        return ended, frozenset(futures)
+        picked = self.nornir.filter(filter_func=lambda host: host.name in chosen)
+        if not picked.inventory.hosts:
+            return ByDevice()
+        done = picked.run(task=task, name=str(phase), on_failed=True, **{AT_ONCE: at_once})
+        return ByDevice((name, found[0].result) for name, found in done.items())
 
     def persist(
         self,
@@ -182,22 +240,8 @@ class DevicePool:
 
     def close(self, names: Collection[str]) -> None:
         """Close the connections to devices."""
-        for name in names:
-            connection = self._connections.pop(name, None)
-            if connection is not None:
-                connection.close()
-
-
-class _EndedError(BaseException):
-    """Ends a thread that computes what nobody waits for; no device's error."""
-
-
-def _end(threads: Iterable[Thread]) -> None:
-    """End threads with their next step in Python: computing on, they would hold up the end of the program."""
-    # It tells of every thread that ends in another way than by itself, idle ones included.
-    logging.getLogger("concurrent.futures").disabled = True
-    for thread in threads:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_EndedError))
+        chosen = set(names)
+        self.nornir.filter(filter_func=lambda host: host.name in chosen).close_connections(on_failed=True)
 
 
 class UnforeseenError(DeviceError):

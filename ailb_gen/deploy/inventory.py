@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import nornir.core.inventory as nornir
 
 from ailb_gen.deploy.credentials import LoginReference
-from ailb_gen.deploy.inventory_files import FILES, HostEntry, InventoryEntry, InventoryFiles, OptionsEntry
+from ailb_gen.deploy.inventory_files import FILES, HostEntry, InventoryEntry, InventoryFiles
 from ailb_gen.design.devices import FabricDevice, Kind, automatic_groups, devices
 from ailb_gen.errors import Problem, UsageError
 from ailb_gen.intent.load import load
 from ailb_gen.validation import merged
 
-if TYPE_CHECKING:
-    from nornir.core import inventory as nornir
-
 PLATFORMS: Mapping[Kind, str] = {"switch": "junos", "server": "linux"}
 PORTS: Mapping[Kind, int] = {"switch": 830, "server": 22}
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """Times of a connection in seconds: for an answer, for connecting, between keepalives (0: none)."""
+
+    timeout_s: int
+    connect_timeout_s: int
+    keepalive_s: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,7 @@ class Target(FabricDevice):
     port: int
     platform: str
     login: LoginReference
-    options: OptionsEntry
+    options: ConnectionOptions
     known_hosts: tuple[Path, ...]
     ssh_config: Path | None
     managed: bool
@@ -138,7 +146,7 @@ def _target(
         port=entry.port or PORTS[device.kind],
         platform=PLATFORMS[device.kind],
         login=login,
-        options=entry.options,
+        options=ConnectionOptions(**entry.options.model_dump()),
         known_hosts=tuple(resolved_path(directory, text) for text in data.known_hosts),
         ssh_config=None if data.ssh_config == "none" else resolved_path(directory, data.ssh_config),
         managed=data.managed,

@@ -69,6 +69,7 @@ REFERENCES: dict[str, Callable[[object], Reference]] = {"env": _environment, "ke
 
 
 def _reference(value: object) -> Reference:
+    """Read a reference to a secret."""
     if not isinstance(value, dict):
         raise wrong("wrong-value", f"write only where the secret is stored, never the secret itself; {HOW}")
     if len(value) != 1 or not set(value) <= set(REFERENCES):
@@ -138,7 +139,7 @@ Labels = Annotated[Any, PlainValidator(_labels), ANYTHING]
 
 
 class OptionsEntry(Model):
-    """Times of a connection in seconds: for an answer or a commit, for connecting, between keepalives (0: none)."""
+    """Times of a connection in seconds; `timeout_s` is how long an answer may take, a commit included."""
 
     timeout_s: Int = Field(120, ge=1, le=3600)
     connect_timeout_s: Int = Field(30, ge=1, le=600)

@@ -10,12 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from nornir.core import Nornir
+
 from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.artifacts import Inputs, Trust, read_inputs
-from ailb_gen.deploy.credentials import SecretCache, resolve
-from ailb_gen.deploy.device_pool import ByDevice, DevicePool
-from ailb_gen.deploy.host_keys import HostKeyError, HostKeys, host_key_error, paramiko_host_keys
-from ailb_gen.deploy.inventory import Inventory, Target, need_inventory, read_inventory
+from ailb_gen.deploy.credentials import Credentials, SecretCache, resolve
+from ailb_gen.deploy.device_pool import ByDevice, DevicePool, Runner
+from ailb_gen.deploy.host_keys import HostKeyError, HostKeys, SshEndpoint, host_key_error, paramiko_host_keys
+from ailb_gen.deploy.inventory import Inventory, Target, need_inventory, read_inventory, to_nornir
 from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.ownership import ownership
 from ailb_gen.deploy.servers.ssh import ServerConnection
@@ -60,7 +62,8 @@ def fleet(inventory: Inventory, access: Access) -> Iterator[DevicePool]:
     """Yield the pool of all managed devices; no connection is left when it is done."""
     _silence()
     connects = {target.name: partial(_connect, target, access) for target in inventory.managed}
-    pool = DevicePool(connects, access.jobs, access.hostkeys.stop, access.signals)
+    runner = Runner(access.jobs, access.hostkeys.stop, access.signals)
+    pool = DevicePool(Nornir(to_nornir(inventory), runner=runner), connects, access.signals)
     try:
         yield pool
     except Exception as error:
@@ -83,30 +86,9 @@ def _connect(target: Target, access: Access) -> SwitchDriver | ServerConnection:
     try:
         credentials = resolve(target.login, access.secrets)
         endpoint = access.hostkeys.endpoint(target)
-        known_hosts = paramiko_host_keys(endpoint)
+        device = _device(target, access, credentials, endpoint)
     except DeployError as error:
         raise _failed(target, error) from error
-    reach = SshReach(
-        target.name,
-        endpoint.route.hostname,
-        target.port,
-        credentials,
-        known_hosts,
-        target.options.connect_timeout_s,
-        endpoint.route.user,
-        endpoint.route.identity_files,
-        endpoint.route.proxy_command,
-        target.kind,
-        endpoint.stop,
-        target.options.timeout_s,
-        target.options.keepalive_s,
-    )
-    device: SwitchDriver | ServerConnection = ServerConnection(reach)
-    if target.kind == "switch":
-        # Importing the drivers changes `json` and PyYAML for the whole process: only when a switch is connected to.
-        from ailb_gen.deploy.drivers import DRIVERS  # noqa: PLC0415
-
-        device = DRIVERS[access.driver](reach)
     try:
         device.open()
     except DeviceError as error:
@@ -121,6 +103,33 @@ def _failed(target: Target, error: DeployError) -> DeviceError:
     """Return the error of a device that cannot be connected to; `shared` fits many with the same error."""
     shared = error.shared if isinstance(error, HostKeyError) else ""
     return DeviceError(target.name, Phase.CONNECT, str(error).removeprefix(f"{target.name}: "), shared=shared)
+
+
+def _device(
+    target: Target, access: Access, credentials: Credentials, endpoint: SshEndpoint
+) -> SwitchDriver | ServerConnection:
+    options = target.options
+    reach = SshReach(
+        target.name,
+        endpoint.route.hostname,
+        target.port,
+        credentials,
+        paramiko_host_keys(endpoint),
+        options.connect_timeout_s,
+        endpoint.route.user,
+        endpoint.route.identity_files,
+        endpoint.route.proxy_command,
+        target.kind,
+        endpoint.stop,
+        options.timeout_s,
+        options.keepalive_s,
+    )
+    if target.kind == "server":
+        return ServerConnection(reach)
+    # Importing the drivers changes `json` and PyYAML for the whole process: only when a switch is connected to.
+    from ailb_gen.deploy.drivers import DRIVERS  # noqa: PLC0415
+
+    return DRIVERS[access.driver](reach)
 
 
 T = TypeVar("T")
@@ -177,13 +186,13 @@ class DeploySession:
         run: str,
         source: Callable[[str], ConfigurationSource],
         old: Mapping[str, str],
-        attempts: Mapping[str, int],
+        legs: Mapping[str, int],
         approved: Mapping[str, str],
     ) -> Callable[[str, ExpectedState], Transaction[Any]]:
         """Return the factory of the transactions of a run; `old` are the fingerprints that its devices began with.
 
-        `attempts` count how often the run had been resumed when a device was last changed: a host knows every apply by
-        a name of its own. `approved` are the digests of the changes that may be made; none where nothing is staged.
+        `legs` count how often the run had been resumed when a device was last changed: a host knows every apply by a
+        name of its own. `approved` are the digests of the changes that may be made; none where nothing is staged.
         """
 
         def make(name: str, expected: ExpectedState) -> Transaction[Any]:
@@ -192,7 +201,7 @@ class DeploySession:
                 return SwitchTransaction(name, source(name), old[name], f"{MARK}{run} ", expected, digest)
             files = self.inputs.trees[name]
             there = expected_of(files, self.inputs.hosts[name].profile)
-            return ServerTransaction(name, files, old[name], f"{run}.{attempts.get(name, 0)}", there, digest)
+            return ServerTransaction(name, files, old[name], f"{run}.{legs.get(name, 0)}", there, digest)
 
         return make
 

@@ -6,15 +6,21 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event, Thread
+from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 from weakref import WeakSet
 
 import pytest
+from nornir.core import Nornir
+from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
+from nornir.plugins.runners import ThreadedRunner
 
-from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, UnforeseenError, unreachable
+from ailb_gen.deploy.device_pool import PAUSES, ByDevice, DevicePool, Runner, UnforeseenError, unreachable
 from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, RequestRefusedError, UnknownOutcomeError
+from ailb_gen.signals import NO_SIGNALS
 from tests.deploy.machine import Clock
 
 NAMES = ("a", "b", "c")
@@ -40,9 +46,15 @@ class Connection:
         self.closed += 1
 
 
+def device_pool(connects: Mapping[str, Callable[[], object]], jobs: int = 3) -> DevicePool:
+    """Return a pool of devices that are connected to like that."""
+    hosts = Hosts({name: Host(name) for name in connects})
+    return DevicePool(Nornir(Inventory(hosts, Groups(), Defaults()), runner=ThreadedRunner(jobs)), connects)
+
+
 def pool_of(jobs: int = 3, **trouble: str) -> tuple[DevicePool, dict[str, Connection]]:
     connections = {name: Connection(name, trouble.get(name, "")) for name in NAMES}
-    return DevicePool({name: one.open for name, one in connections.items()}, jobs, Event()), connections
+    return device_pool({name: one.open for name, one in connections.items()}, jobs), connections
 
 
 def counts(connections: dict[str, Connection]) -> dict[str, tuple[int, int]]:
@@ -132,6 +144,7 @@ def test_a_device_that_cannot_be_connected_to() -> None:
     assert found.good == {"a": "a", "c": "c"}
     assert str(found.bad["b"]) == "b: connect: no answer"
     connections["b"].trouble = ""
+    # Nornir leaves a host out for good after a failure; a pool tries it again.
     assert pool.run(NAMES, lambda name, c: name, Phase.READ).good == {name: name for name in NAMES}
 
 
@@ -204,64 +217,74 @@ def test_unreachable(error: DeviceError, expected: bool) -> None:
     assert unreachable(error) is expected
 
 
-class Waiting:
-    """Work that waits until every connection is ended, at most so long, with devices on which signals are counted.
+class Task:
+    """A task of Nornir's for hosts that are waited for; `begun` is set as soon as one is, `stop` ends connections."""
 
-    One signal has come as soon as a device is waited for.
-    """
+    def __init__(self, act: Callable[[Task, Any], object], name: str = "waiting", **params: object) -> None:
+        self.act, self.name, self.params = act, name, params
+        self.stop, self.begun = Event(), Event()
 
-    def __init__(self, jobs: int = 2, seconds: float = 60) -> None:
-        self.stop, self.begun, self.seconds = Event(), Event(), seconds
-        connects = {name: Connection(name).open for name in NAMES}
-        self.pool = DevicePool(connects, jobs, self.stop, lambda: int(self.begun.is_set()))
+    def copy(self) -> Task:
+        """Return a task for one host."""
+        return self
 
-    def work(self, name: str, connection: Connection) -> bool:
-        """Return whether the connection was ended."""
+    def start(self, host: object) -> object:
+        """Act for a host."""
         self.begun.set()
-        return self.stop.wait(self.seconds)
+        return self.act(self, host)
+
+    def run(self, jobs: int, names: str, signals: Callable[[], int] | None = None) -> Any:
+        """Run it; without other signals, one comes as soon as a device is waited for."""
+        task: Any = self
+        hosts: Any = [SimpleNamespace(name=name) for name in names]
+        return Runner(jobs, self.stop, signals or (lambda: int(self.begun.is_set()))).run(task, hosts)
+
+
+def waits(task: Task, host: Any) -> object:
+    """Wait until every connection is ended."""
+    assert task.stop.wait(60), f"nobody ends the connection to {host.name}"
+    raise RuntimeError("ended")
+
+
+def answers(task: Task, host: Any) -> object:
+    """Answer when it is late, but not too late."""
+    return SimpleNamespace(host=host, ended=task.stop.wait(0.5))
 
 
 def test_a_signal_ends_the_connections_of_devices_that_do_not_answer() -> None:
-    waiting = Waiting()
-
-    def work(name: str, connection: Connection) -> None:
-        assert waiting.work(name, connection), f"nobody ends the connection to {name}"
-        raise UnknownOutcomeError(name, Phase.READ, "the session was lost")
-
-    with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0):
-        done = waiting.pool.run(NAMES, work, Phase.READ)
-    assert {name: str(error) for name, error in done.bad.items()} == {name: f"{name}: read: stopped" for name in NAMES}
+    with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0), pytest.raises(RuntimeError, match="ended"):
+        Task(waits).run(2, "abc")
 
 
 def test_after_a_signal_devices_may_still_answer_and_later_connections_stay_open() -> None:
-    waiting = Waiting(seconds=0.5)
-    assert waiting.pool.run(NAMES[:2], waiting.work, Phase.READ) == {"a": False, "b": False}
-    assert not waiting.stop.is_set()
+    task = Task(answers)
+    assert {name: one.ended for name, one in task.run(2, "ab").items()} == {"a": False, "b": False}
+    assert not task.stop.is_set()
 
 
 def test_what_only_computes_is_left_and_ended_where_nothing_was_changed() -> None:
-    waiting, gone = Waiting(jobs=1), Event()
+    gone = Event()
 
-    def compute(name: str, connection: Connection) -> None:
+    def computes(task: Task, host: Any) -> object:
         """Do not notice that the connection has been ended."""
-        waiting.begun.set()
         try:
             for _ in range(6000):
                 time.sleep(0.01)
         finally:
             gone.set()
+        return None
 
-    done = waiting.pool.run(NAMES[:2], compute, Phase.READ, at_once=True)
-    assert {name: str(one) for name, one in done.items()} == {"a": "a: read: stopped", "b": "b: read: stopped"}
+    task = Task(computes, str(Phase.READ), at_once=True)
+    done = task.run(1, "ab")
+    assert {name: str(one.result) for name, one in done.items()} == {"a": "a: read: stopped", "b": "b: read: stopped"}
     assert gone.wait(30)
-    assert not waiting.stop.is_set()
+    assert not task.stop.is_set()
 
 
 @pytest.mark.parametrize("phase", [Phase.COMMIT, Phase.CONFIRM, Phase.ROLLBACK])
 def test_a_commit_is_waited_for_whatever_signals_come(phase: Phase) -> None:
-    waiting = Waiting(seconds=0.5)
     with mock.patch("ailb_gen.deploy.device_pool.PATIENCE_S", 0.0):
-        assert waiting.pool.run(["a"], waiting.work, phase) == {"a": False}
+        assert Task(answers, str(phase)).run(1, "a")["a"].ended is False
 
 
 def test_a_signal_ends_the_repetition(clock: Clock) -> None:
@@ -270,11 +293,10 @@ def test_a_signal_ends_the_repetition(clock: Clock) -> None:
 
 
 def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
-    waiting = Waiting()
-    waiting.pool.signals = lambda: 0
+    task = Task(waits)
 
     def interrupt() -> None:
-        waiting.begun.wait(60)
+        task.begun.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -282,8 +304,8 @@ def test_ctrl_c_ends_the_connections_that_are_waited_for() -> None:
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            waiting.pool.run(NAMES, waiting.work, Phase.READ)
+            task.run(2, "abc", NO_SIGNALS)
     finally:
         thread.join(60)
         signal.signal(signal.SIGINT, before)
-    assert waiting.stop.is_set()
+    assert task.stop.is_set()

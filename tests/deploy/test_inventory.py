@@ -15,12 +15,12 @@ from nornir.core.inventory import Inventory as NornirInventory
 from ailb_gen.deploy.credentials import CommandReference, EnvironmentReference, KeyringReference, LoginReference
 from ailb_gen.deploy.inventory import (
     AilbInventory,
+    ConnectionOptions,
     Inventory,
     Target,
     need_inventory,
     read_inventory,
 )
-from ailb_gen.deploy.inventory_files import OptionsEntry
 from ailb_gen.design.build import build
 from ailb_gen.design.devices import devices
 from ailb_gen.errors import IntentError, UsageError
@@ -56,7 +56,7 @@ def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> Non
         port=830,
         platform="junos",
         login=LoginReference(agent=True),
-        options=OptionsEntry(),
+        options=ConnectionOptions(120, 30, 30),
         known_hosts=(Path.home() / ".ssh/known_hosts",),
         ssh_config=Path.home() / ".ssh/config",
         managed=True,
@@ -136,7 +136,7 @@ def test_the_most_specific_level_wins_key_by_key(tmp_path: Path) -> None:
     ).targets
     plain, leaf, rail, lab = (found[name] for name in ("spine2", "stripe1-leaf1", "stripe1-leaf2", "spine1"))
     default = EnvironmentReference("AILB_DEFAULT")
-    assert (plain.port, plain.options) == (22, OptionsEntry(timeout_s=300, keepalive_s=0))
+    assert (plain.port, plain.options) == (22, ConnectionOptions(300, 30, 0))
     assert plain.login == LoginReference("everybody", default, agent=False)
     assert plain.known_hosts == (tmp_path / "known_hosts", Path("/etc/ssh/ssh_known_hosts"))
     assert plain.labels == {"site": "x", "row": 1}
