@@ -66,8 +66,8 @@ def up(
     began = time.monotonic()
     from ailb_gen.api.inputs import load
     from ailb_gen.background import locked, to_background
-    from ailb_gen.lab.registry import LAB, Lab, directory
     from ailb_gen.lab.namespaces import require
+    from ailb_gen.lab.registry import LAB, Lab, directory
     from ailb_gen.network.read import network_of
 
     require()

@@ -108,8 +108,8 @@ def fail(
 ) -> None:
     """Let a link fail, or all links of a device."""
     from ailb_gen.lab import faults
-    from ailb_gen.lab.registry import enter
     from ailb_gen.lab.namespaces import require
+    from ailb_gen.lab.registry import enter
 
     if silent or one_way:
         require(("nft",))
