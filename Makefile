@@ -39,8 +39,7 @@ demo-lab: $(STAMP)
 	examples/lab/demo-lab.sh build/demo-lab $(BIN)/python
 
 test: $(STAMP)
-	$(MAKE) --no-print-directory --output-sync=target -j2 lint types compiled
-	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory --output-sync=line -j3 lint types unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -75,7 +74,7 @@ SLOW := dead_link or hashing_spreads or lost_end or more_link_changes or port_th
 	timeout-only or go-back-n
 MEASURED := --cov=ailb_gen --cov-branch --cov-append
 
-unit: $(STAMP)
+unit: compiled
 	rm -f .coverage
 	AILB_EXAMPLES=0.2 $(PYTEST) -m "not long" $(if $(COVERAGE),$(MEASURED) --cov-report=)
 	$(if $(COVERAGE),AILB_EXAMPLES=0.1 NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not long" -k "not ($(SLOW))" $(UNCOMPILED) $(MEASURED) \
