@@ -39,7 +39,7 @@ demo-lab: $(STAMP)
 	examples/lab/demo-lab.sh build/demo-lab $(BIN)/python
 
 test: $(STAMP)
-	$(MAKE) --no-print-directory --output-sync=line -j3 lint types unit
+	$(MAKE) --no-print-directory -j3 lint types unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
