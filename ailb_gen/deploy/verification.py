@@ -38,8 +38,8 @@ HEADER = 14
 ROUTES = 16
 # What is said in every report of `verify`.
 NOT_READ = (
-    "verify does not read class of service, firewall filters, optics and error counters, nor what the forwarding plane "
-    f"makes of DLB (only its statements); of routes with the same next hops it reads one, of up to {ROUTES} kinds on a "
+    "verify does not read class of service, firewall filters, optics, error counters, or DLB in the forwarding plane "
+    f"(only its statements); of routes with the same next hops it reads one, for up to {ROUTES} sets of next hops per "
     "switch. drift compares all statements."
 )
 
