@@ -19,7 +19,7 @@ from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.switch_driver import RequestRefusedError, UnknownOutcomeError
 from tests.conftest import SCALE
 from tests.deploy.servers.sandbox import Host
-from tests.deploy.servers.steps import leftovers, renumbered
+from tests.deploy.servers.steps import STATE, leftovers, renumbered
 
 STRIDE = 1 if SCALE > 1 else 2
 WAYS = ("restore", "confirm", "watchdog", "reboot")
@@ -134,7 +134,8 @@ def test_apply_killed_before_a_step(
             restore(server, name)
         assert shared.tree() == before, f"step {step}"
         assert shared.kernel() == kernel_before, f"step {step}"
-        assert leftovers(shared) == []
+        # Half of a record that the next run replaces: confirming an unknown run changes nothing.
+        assert set(leftovers(shared)) <= ({f"{STATE}/pending.new"} if how == "confirm" else set())
         server.close()
     assert step > 50
     server = shared.connected()
