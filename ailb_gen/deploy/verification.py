@@ -67,12 +67,14 @@ class ForwardingState:
                     message = f"there is no interface {mtu.subject}"
                 yield deviation(name, aspect, message, about.port(name, mtu.subject))
         for route in deviations(self.routes, observed.routes):
-            hops = f"{_counted(observed.routes[route.subject])}, expected {_counted(self.routes[route.subject])}"
-            yield deviation(name, "next hops", f"{route.subject} is forwarded to {hops}", about.prefix(route.subject))
+            have, want = observed.routes[route.subject], self.routes[route.subject]
+            message = f"{route.subject} is forwarded to {_counted(have)}, expected {_counted(want)}"
+            # In a summary, too few next hops are not like too many.
+            yield deviation(name, f"next hops: {len(have)} of {len(want)}", message, about.prefix(route.subject))
         for aspect, show in BALANCING:
-            have, want = show(observed.balancing), show(self.balancing)
-            if have != want:
-                message = f"{aspect}: {some(sorted(have - want))}, expected {some(sorted(want - have))}"
+            there, here = show(observed.balancing), show(self.balancing)
+            if there != here:
+                message = f"{aspect}: {some(sorted(there - here))}, expected {some(sorted(here - there))}"
                 yield deviation(name, aspect, message)
 
 
