@@ -13,6 +13,7 @@ from ailb_gen.errors import AilbError, ExtensionError, UsageError
 from ailb_gen.progress import Progress, Warn, quiet, unheeded
 
 if TYPE_CHECKING:
+    from ailb_gen.checks.extensions import ForeignCheck
     from ailb_gen.checks.model import Check
     from ailb_gen.intent.load import Intent
     from ailb_gen.report.check_report import CheckReport
@@ -45,10 +46,9 @@ def validate(
     `checks` are ids, globs or families, `!` before one excludes it; `limit` names the devices whose findings count;
     `waivers` is a file of accepted findings, `yang` a directory of Juniper's models, `batfish` the address of a
     service, which is given `batfish_timeout` seconds for each request. `seed` fixes everything that is sampled. `jobs`
-    processes work, by default one per core. Without `html`, the HTML report cannot trace paths
-    under failures. What keeps
-    checks from running is the report's `trouble`. Raises UsageError for arguments that cannot be used, WorkerError when
-    a process dies.
+    processes work, by default one per core. Without `html`, the HTML report cannot trace paths under failures. The
+    error that prevented checks from running is the report's `trouble`. Raises UsageError for arguments that cannot be
+    used, WorkerError when a process dies.
     """
     artifacts = Path(artifacts)
     check_executor(executor)
@@ -59,22 +59,15 @@ def validate(
         if folder:
             check_path(folder, "directory", f"name a directory; {hint}", hint, argument)
 
-    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WAIVABLE, WITH_BATFISH
+    from ailb_gen.checks.catalogue import WAIVABLE
     from ailb_gen.checks.extensions import foreign_checks
     from ailb_gen.checks.model import RunOptions
-    from ailb_gen.checks.select import pick_checks
     from ailb_gen.checks.waivers import read_waivers
 
     service = open_service(batfish, batfish_timeout) if batfish is not None else None
     most = most_failures(batfish_failures, service is not None)
     foreign, errors = foreign_checks()
-    every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]
-    names = {**NAMES, **{row.check.family: NAMES[row.check.family] for row in foreign}}
-    try:
-        picked = pick_checks(every, names, checks, "" if service is not None else WITH_BATFISH)
-    except UsageError as error:
-        raise UsageError("\n".join(map(str, (error, *errors)))) from error
-    chosen = frozenset(check.id for check in picked)
+    chosen = _chosen(checks, foreign, errors, with_batfish=service is not None)
     wanted = [row for row in foreign if row.check.id in chosen]
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
     intent = intent_of(fabric)
@@ -92,6 +85,22 @@ def validate(
     trouble = _trouble(trouble, errors, done.trouble)
     done = replace(done, results=(*done.results, *opinion), trouble=str(trouble or ""))
     return CheckReport(judge(done, accepted, chosen, limit, fail_on), "validate", context, trouble)
+
+
+def _chosen(
+    patterns: Sequence[str], foreign: Sequence[ForeignCheck], errors: Sequence[ExtensionError], *, with_batfish: bool
+) -> frozenset[str]:
+    """Return the ids of the chosen checks. Raises UsageError, which also names the extensions that are broken."""
+    from ailb_gen.checks.catalogue import CATALOGUE, NAMES, WITH_BATFISH
+    from ailb_gen.checks.select import pick_checks
+
+    every: list[Check] = [*CATALOGUE, *(row.check for row in foreign)]
+    names = {**NAMES, **{row.check.family: NAMES[row.check.family] for row in foreign}}
+    try:
+        picked = pick_checks(every, names, patterns, "" if with_batfish else WITH_BATFISH)
+    except UsageError as error:
+        raise UsageError("\n".join(map(str, (error, *errors)))) from error
+    return frozenset(check.id for check in picked)
 
 
 def _trouble(batfish: AilbError | None, errors: Sequence[ExtensionError], failed: str) -> AilbError | None:
