@@ -142,11 +142,15 @@ class AilbError(Exception):
 
 
 class IntentError(AilbError):
-    """The intent cannot be used; `problems` holds every reason found, in document order."""
+    """The intent cannot be used; `problems` holds every reason found, in document order.
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    `later` says which checks need input without these problems, as the beginning of a sentence; empty if none do.
+    """
+
+    def __init__(self, problems: Iterable[Problem], later: str = "") -> None:
         self.problems = tuple(sorted(problems, key=lambda p: (p.place, p.path, p.code, p.reason)))
-        super().__init__("\n".join(map(str, self.problems)))
+        note = [f"note: {later} checked once these errors are fixed"] if later else []
+        super().__init__("\n".join([*map(str, self.problems), *note]))
 
 
 class UsageError(AilbError):
