@@ -122,7 +122,7 @@ def stop(directory: Path, service: Service = EMULATOR) -> bool:
         # Another process may take the lock first.
         while not _lock(file) and _process(file) in (number, None):
             if time.monotonic() > deadline:
-                raise OutputError(f"{directory}: process {number} does not end; look at {directory / service.log}")
+                raise OutputError(f"{directory}: process {number} does not end; check {directory / service.log}")
             time.sleep(0.02)
     return True
 

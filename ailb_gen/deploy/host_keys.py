@@ -372,7 +372,7 @@ def _unusable(endpoint: SshEndpoint) -> str:
     known = endpoint.known
     if known.keys:
         kinds = ", ".join(f"{key.kind}{f' ({key.where})' if key.line else ''}" for key in known.keys)
-        reason = f"of {known.name} only host keys are known that cannot be checked here: {kinds}"
+        reason = f"the known host keys of {known.name} are of types that cannot be checked here: {kinds}"
     else:
         reason = f"for {known.name} only a @cert-authority is known ({known.authorities[0].where})"
     return f"{endpoint.name}: {reason}; add the key of one of the types {', '.join(USABLE)}"

@@ -78,7 +78,7 @@ def check_plan(plan: Addressing, stripes: tuple[StripeSlot, ...], colors: int, p
     for number, (name, (first, last), needed) in enumerate(fields):
         path: Path = ("addressing", name)
         if first < pool:
-            reason = f"bits {first}-{last} lie inside the pool's own /{pool}"
+            reason = f"bits {first}-{last} are inside the pool's /{pool}"
             problems.error("bad-plan", path, reason, f"use bits {pool} to 63")
         if needed > capacity((first, last)):
             reason = f"{needed} numbers are needed, bits {first}-{last} hold {capacity((first, last))}"
@@ -154,8 +154,8 @@ def _check_device_ports(name: str, uses: list[_Claimed], problems: Problems) -> 
             continue
         if use.interface in taken:
             owner = _owner(*taken[use.interface])
-            reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already that of {owner}"
-            hint = "let host_ports.first_port start behind the uplinks" if path == ("host_ports",) else ""
+            reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already used for {owner}"
+            hint = "set host_ports.first_port to a port after the uplinks" if path == ("host_ports",) else ""
             problems.error("duplicate-port", path, reason, hint)
             continue
         taken[use.interface] = (peer, nic)
@@ -323,12 +323,12 @@ def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
         problems.error(
-            "wrong-value", ("nccl", "environment", name), f"{shown!r} does not work: {why}", f"write {remedy}"
+            "wrong-value", ("nccl", "environment", name), f"{shown!r} is not possible: {why}", f"write {remedy}"
         )
     given = own.get("NCCL_IB_QPS_PER_CONNECTION", str(colors))
     if given != str(colors) and "NCCL_IB_QPS_PER_CONNECTION" not in wrong:
         path: Path = ("nccl", "environment", "NCCL_IB_QPS_PER_CONNECTION")
-        reason = f"{given} queue pairs per connection over {colors} colors do not load every uplink alike"
+        reason = f"{given} queue pairs per connection over {colors} colors do not load the uplinks evenly"
         problems.warning("qps-not-colors", path, reason)
 
 

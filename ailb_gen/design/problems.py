@@ -81,7 +81,7 @@ def duplicates(
     for value, rows in owners.items():
         first = rows[0][0]
         for owner, path in rows[1:]:
-            problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
+            problems.error(code, path, f"{what} {text(value)} of {owner} is already used by {first}")
 
 
 @cache

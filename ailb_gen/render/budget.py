@@ -26,7 +26,7 @@ FILE_BYTES = 16 << 20
 # All files together: those of 32,768 GPUs are 62 MB, and a device takes a hundredth of a second.
 TREE_BYTES = 256 << 20
 DEVICE_S = 0.1
-REMEDY = "let the template compute and write less"
+REMEDY = "reduce what the template computes and writes"
 
 
 class TooLongError(BaseException):
@@ -62,9 +62,9 @@ class Total:
 def reason_of(error: BaseException) -> str:
     """Return in one short line what went wrong in a template, and what to do when it took too much."""
     if isinstance(error, MemoryError):
-        return f"this takes more than {MEMORY_BYTES >> 20} MiB of memory; {REMEDY}"
+        return f"this needs more than {MEMORY_BYTES >> 20} MiB of memory; {REMEDY}"
     if isinstance(error, TooLongError):
-        return f"this takes more than {CPU_S} s of processor time; {REMEDY}"
+        return f"this needs more than {CPU_S} s of processor time; {REMEDY}"
     if isinstance(error, TooMuchTextError):
         return f"the file becomes larger than {FILE_BYTES >> 20} MiB; {REMEDY}"
     if isinstance(error, RecursionError):

@@ -55,7 +55,7 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
             usable = False
         name = str(user_templates)[:200]
         if not usable:
-            raise TemplateError(f"{name}: --templates must name a folder with junos/ or host/ in it")
+            raise TemplateError(f"{name}: --templates must name a directory with junos/ or host/ in it")
         if not any(user_templates.joinpath(path).is_file() for path in _names(folders[0])):
             reason = "no template in it has the name of a shipped one"
             raise TemplateError(f"{name}: --templates: {reason}, such as junos/leaf.conf.j2 or host/nccl.env.j2")

@@ -15,7 +15,7 @@ PERCENT = 100
 COLUMNS = 80
 VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, "not simulated": Style.WARN}
 # The text of a job that is not done with its work.
-ENDLESS = "does not end"
+ENDLESS = "does not complete"
 
 
 @dataclass(frozen=True, slots=True)

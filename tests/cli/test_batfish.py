@@ -76,10 +76,13 @@ def test_damage_fails_the_gate(server: FakeBatfish, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "doubt"),
     [
-        ("0.0.0", "cannot be compared with 0.36.0, for which docs/batfish.md holds: it may know more or less"),
-        ("0.0.0-SNAPSHOT", "cannot be compared with 0.36.0, for which docs/batfish.md holds: it may know more or less"),
-        ("local", "cannot be compared with 0.36.0, for which docs/batfish.md holds: it may know more or less"),
-        ("0.9.0", "is older than 0.36.0, for which docs/batfish.md holds: it may know less"),
+        ("0.0.0", "cannot be compared with 0.36.0, the version of docs/batfish.md: it may support more or less"),
+        (
+            "0.0.0-SNAPSHOT",
+            "cannot be compared with 0.36.0, the version of docs/batfish.md: it may support more or less",
+        ),
+        ("local", "cannot be compared with 0.36.0, the version of docs/batfish.md: it may support more or less"),
+        ("0.9.0", "is older than 0.36.0, the version of docs/batfish.md: it may support less"),
         ("0.36.0.1", ""),
         ("1.0.0", ""),
     ],
@@ -183,7 +186,7 @@ def test_what_cannot_be_deleted_is_said(server: FakeBatfish) -> None:
     code, _, err = run("validate", *LAB, "--batfish", server.address, "--checks", "AILB801")
     assert code == 0
     (network,) = server.networks
-    where = f"is left on Batfish at {server.address} and takes space: it answers HTTP 500: no"
+    where = f"remains on Batfish at {server.address} : it cannot be deleted: it answers HTTP 500: no"
     assert err == f"warning: the network {network} {where}\n"
 
 

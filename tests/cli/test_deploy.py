@@ -60,9 +60,9 @@ def test_options_that_cannot_be_used(cli: Cli, words: list[str], message: str) -
         ),
         (
             ["deploy", "{fabric}", "{out}", "--confirm-minutes", "2", "--verify-timeout", "120"],
-            "--verify-timeout 120 is no less than --confirm-minutes 2: devices would roll the change back before",
+            "--verify-timeout 120 is not less than --confirm-minutes 2: devices would roll the change back before",
         ),
-        (["deploy", "{fabric}", "{out}", "--resume"], "no run is recorded here; is it the right --state?"),
+        (["deploy", "{fabric}", "{out}", "--resume"], "no run is recorded here; check --state"),
         (["confirm", "{fabric}", "{out}"], "no run is recorded here"),
         (["rollback", "{fabric}", "{out}"], "no run is recorded here"),
         (["rollback", "{fabric}", "{out}", "yesterday"], "yesterday: there is no such run"),
@@ -104,7 +104,7 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
 
     again = tiny.deploy("--plan", str(plan))
     assert (again.code, again.out) == (2, "")
-    outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan does not hold any more, plan again:\n"
+    outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan is out of date, plan again:\n"
     assert again.err == outdated + "".join(f"  the configuration of {name} has changed\n" for name in ORDER)
     assert tiny.deploy().out == "Nothing to do.\n"
     assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices match their files.\n"
@@ -127,10 +127,8 @@ def test_a_run_that_is_taken_back(tiny: Site) -> None:
     second = tiny.records.runs()[-1]
     again = run(*tiny.words("rollback"))
     assert (again.code, again.out) == (2, "")
-    assert (
-        f"the run {second} was itself a rollback, of the run {first}; say which run is to be rolled back" in again.err
-    )
-    assert f"'rollback … {second}' restores what it took back" in again.err
+    assert f"the run {second} was itself a rollback, of the run {first}; name the run to roll back" in again.err
+    assert f"'rollback … {second}' restores what it rolled back" in again.err
     assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
     back = run(*tiny.words("rollback", "2"))
     assert back.code == 0
@@ -216,14 +214,14 @@ def test_files_that_somebody_edited(tiny: Site, tmp_path: Path) -> None:
     file.write_text(file.read_text() + "\n")
     done = run("deploy", str(tiny.generated.fabric), str(out), "-i", str(tiny.inventory), "--yes")
     assert (done.code, done.out) == (2, "")
-    assert f"{file}: it is not as it was generated; run 'ailb-gen generate', review, and validate" in done.err
+    assert f"{file}: it was edited after it was generated; run 'ailb-gen generate', review, and validate" in done.err
 
 
 def test_one_run_at_a_time(tiny: Site) -> None:
     with tiny.records.alone():
         done = tiny.deploy()
     assert (done.code, done.out) == (2, "")
-    assert "another run uses it; wait for its end, or name another --state" in done.err
+    assert "another run uses it; wait until it has ended, or name another --state" in done.err
     assert assert_sound(tiny) == {}
 
 

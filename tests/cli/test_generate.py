@@ -97,7 +97,7 @@ def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path
     for more in ((), ("--limit", "spine1"), ("--json",)):
         refused(
             cli("generate", "other.yaml", "-o", "out", *more),
-            "the directory holds the fabric 'small', and 'other' would take its place; choose another -o",
+            "the directory holds the fabric 'small', and 'other' would replace it; choose another -o",
             code=3,
         )
     assert snapshot(tmp_path / "out") == before

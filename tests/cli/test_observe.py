@@ -193,7 +193,7 @@ def collected(site: Site, out: Path, *more: str) -> tuple[int, str, str]:
     return done.code, done.out, done.err
 
 
-CABLES = "cables: between switches by LLDP, to servers as the intent has them\n"
+CABLES = "cables: between switches by LLDP, to servers from the intent\n"
 SERVERS = "1 server is not managed: its files are those of the intent\n"
 
 
@@ -268,7 +268,7 @@ def test_a_link_in_the_directory_is_not_followed(pushed: Site, tmp_path: Path) -
     outside.mkdir()
     shutil.rmtree(out / "switches")
     (out / "switches").symlink_to(outside)
-    refused(collected(pushed, out), "a link or a file stands where a folder is to be", code=3)
+    refused(collected(pushed, out), "a link or a file is in the place of a directory", code=3)
     assert not list(outside.iterdir())
 
 

@@ -305,7 +305,7 @@ def test_a_rule_with_the_wrong_table(lab_copy: Path) -> None:
 
 def test_missing_files(lab_copy: Path) -> None:
     (lab_copy / "switches/stripe2-leaf1.conf").unlink()
-    warning = "warning: stripe2-leaf1: cables lead there, but it has no usable file: it is as if it were down\n"
+    warning = "warning: stripe2-leaf1: it has cables but no usable file: it is treated as down\n"
     code, out, err = path("gpu-s1-1", "gpu-s2-2", "--qp", "2", tree=str(lab_copy))
     assert (code, err) == (1, warning)
     assert out.endswith("    FAILS: no route at stripe1-leaf1\n")
@@ -319,7 +319,7 @@ def test_missing_servers(lab_copy: Path) -> None:
     assert path("gpu-s1-1", "gpu-s2-2", tree=str(lab_copy)) == (
         2,
         "",
-        "ailb-gen: 'gpu-s1-1': cables lead to this server, but there are no usable files of it\n",
+        "ailb-gen: 'gpu-s1-1': the server has cables, but it has no usable files\n",
     )
 
 

@@ -161,14 +161,16 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     done = push(*tiny.place("plan"), "--brief", "--report", f"html={page}")
     assert (done.code, done.err) == (0, "")
-    told = "4 devices of 4 change in 4 waves; 6 statements come and 6 go; no pair of leaf and prefix loses its path"
+    told = "4 devices of 4 change in 4 waves; 6 statements come and 6 go; no reachability lost"
     assert verdict(page) == told
     assert sections(page) == ["fabric", "waves", "changes", "impact"]
     text = page.read_text()
     assert "2 devices alike: stripe1-leaf1, stripe1-leaf2" in text
     assert "minimum-interval <b>1000;</b></td>" in text
     assert "minimum-interval <b>300;</b></td>" in text
-    assert re.search(r"while its spines are away</dt><dd>0 pairs lost, links carry up to 2.00 times as much", text)
+    assert re.search(
+        r"while its spines are down</dt><dd>0 pairs unreachable, peak link load 2.00 times", text
+    )
 
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
@@ -312,7 +314,7 @@ def test_a_run_that_was_cut_off_has_a_page_when_it_is_settled(tiny: Site, tmp_pa
     assert sections(page) == ["outcomes", "waves", "record"]
     assert outcomes(page) == {CANARY: "confirmed"} | dict.fromkeys(ORDER[1:], "untouched")
     text = page.read_text()
-    assert ">broken off</span>" in text
+    assert ">interrupted</span>" in text
     assert "interrupted devices (settled)" in text
 
     assert push(*tiny.words("deploy", "--resume", cut_off, "--report", f"html={page}")).code == 0

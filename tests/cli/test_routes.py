@@ -290,7 +290,7 @@ def test_bad_directories(tmp_path: Path) -> None:
 def test_a_switch_without_a_file_is_said_to_be_missing(lab_copy: Path) -> None:
     """Nobody should take the routes without it for the truth."""
     (lab_copy / "switches/spine2.conf").unlink()
-    warning = "warning: spine2: cables lead there, but it has no usable file: it is as if it were down\n"
+    warning = "warning: spine2: it has cables but no usable file: it is treated as down\n"
     code, out, err = run("fib", "stripe1-leaf1", "fc00:2:1:2::/64", "-C", str(lab_copy))
     assert (code, err) == (0, warning)
     assert [row[2] for row in rows(out)] == ["spine1", "spine3", "spine4"]

@@ -56,7 +56,7 @@ BAD = [
     (("scale-unti",), "there is no study 'scale-unti'; did you mean 'scale-unit'?"),
     (("",), "there is no study ''; there are scale-unit"),
     (("scale-unit", JVD), "scale-unit reads no file"),
-    (("what-if",), "what-if: which file? It says the fabric, the job, load balancers and failures, such as examples"),
+    (("what-if",), "what-if needs a file with the fabric, the job, load balancers and failures, such as examples"),
     (("what-if", "nowhere.yaml"), "nowhere.yaml"),
     (("what-if", str(ROOT)), "a directory"),
     (("what-if", str(ROOT / "examples/jvd/fabric.yaml")), "job: this key is required and missing"),
@@ -120,7 +120,7 @@ def test_what_if_writes_table_page_and_figure(lab: str, tmp_path: Path) -> None:
     assert len(found["summary"]["table"]) == 5
     page = (out / "study.md").read_text()
     assert "published" not in page and "deviation" not in page
-    assert "## What follows" in page
+    assert "## Conclusions" in page
     before = files(out)
     assert study("what-if", lab, "-o", str(out)) == (0, shown, "")
     assert files(out) == before
@@ -178,7 +178,7 @@ def test_kept_points_have_what_a_later_report_charts(tmp_path: Path) -> None:
         path.unlink()
     assert study("made-up", "-o", str(out))[2] == "", "without a report nothing is missing"
     code, _, told = study("made-up", "-o", str(out), "--report", f"html={page}")
-    assert told == "3 of 4 finished points hold no usable data for charts; they are simulated again\n"
+    assert told == "3 of 4 finished points have no usable data for charts; they are simulated again\n"
     assert page.read_text() == text
 
 

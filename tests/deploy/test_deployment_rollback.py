@@ -207,7 +207,7 @@ def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site,
 
     first = cut_off()
     refused(tiny, "no run is recorded", "deploy", "--resume")
-    refused(tiny, "was cut off before it began; there is nothing to resume", "deploy", "--resume", first)
+    refused(tiny, "was interrupted before it began; there is nothing to resume", "deploy", "--resume", first)
     assert tiny.deploy().code == 0
     cut_off()
     refused(tiny, "came to its end; there is nothing to resume", "deploy", "--resume")
@@ -222,7 +222,7 @@ def test_a_rollback_that_was_cut_off_goes_on_as_a_rollback(tiny: Site, event: st
     assert tiny.deploy().code == 0
     first = tiny.records.runs()[-1]
     second = killed(tiny, event, "rollback")
-    assert f"resuming the run {second} (taking back the run {first})" in well(tiny, *words).out
+    assert f"resuming the run {second} (rolling back the run {first})" in well(tiny, *words).out
     tiny.assert_all(tiny.old)
 
 
@@ -257,7 +257,7 @@ def test_a_resumed_push_refuses_another_change(tiny: Site) -> None:
     killed(tiny, "wave", times=2)
     keep = '{leaf: {data: {keep: ["protocols bgp group fabric-blue bfd-liveness-detection"]}}}\n'
     (tiny.inventory / "groups.yaml").write_text(keep)
-    why = "is settled: nothing was pending. It cannot go on, because the change on"
+    why = "is settled: nothing was pending. It cannot continue, because the change on"
     refused(tiny, why, "deploy", "--resume")
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == [CANARY]
 

@@ -155,7 +155,7 @@ def test_an_unknown_host_is_not_even_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "marker", "reason"),
     [
-        (ED448, "", "only host keys are known that cannot be checked here: ssh-ed448"),
+        (ED448, "", "are of types that cannot be checked here: ssh-ed448"),
         (FIRST, "@cert-authority", "only a @cert-authority is known"),
     ],
 )

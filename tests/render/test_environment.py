@@ -80,7 +80,7 @@ def test_in_the_sandbox_the_same_is_rendered(tmp_path: Path) -> None:
 
 
 def test_the_template_folder_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="--templates must name a folder"):
+    with pytest.raises(TemplateError, match="--templates must name a directory"):
         Templates(tmp_path / "nowhere")
 
 

@@ -31,7 +31,7 @@ def test_what_does_not_end_is_not_fast() -> None:
     assert list(conclusions({"a": times(5), "b": times(5)})) == [
         "All take the same time, within 0.1 %: the job takes 5 us."
     ]
-    assert list(conclusions({"a": times(None)})) == ["No job and no flow ended."]
+    assert list(conclusions({"a": times(None)})) == ["No job and no flow completed."]
     assert list(conclusions({"a": times(5)})) == ["The job takes 5 us."]
     assert list(conclusions({"a": []})) == []
 
@@ -53,9 +53,9 @@ def loaded(between: float, host: float) -> list[dict[str, object]]:
         (
             0.052,
             0.1,
-            " at 5.2 % of its rate: too little for flows to collide. Larger messages or a permutation show more.",
+            " at 5.2 % of its rate: too low for collisions. Larger messages or a permutation show more.",
         ),
-        (0.494, 0.987, " at 49.4 % of its rate, that of a host at 98.7 %: hosts are the limit."),
+        (0.494, 0.987, " at 49.4 % of its rate, that of a host at 98.7 %: hosts are the bottleneck."),
         (0.95, 0.6, " at 95.0 % of its rate."),
     ],
 )

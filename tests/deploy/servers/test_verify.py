@@ -95,7 +95,7 @@ def test_a_link_that_is_down_and_a_nic_that_is_missing(shared: Host, told: Calla
     do(shared, "h ip link del gpu1_eth")
     found = told()
     assert "gpu1_eth: there is no such interface" in found
-    assert "net.ipv6.conf.gpu1_eth.autoconf: there is no such setting; is the NIC there?" in found
+    assert "net.ipv6.conf.gpu1_eth.autoconf: there is no such setting; does the NIC exist?" in found
 
 
 def answer(**parts: str) -> ScriptAnswer:
