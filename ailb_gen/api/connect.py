@@ -1,4 +1,4 @@
-"""The devices of a fabric, connected: plan, deploy, verify, find drift, take back."""
+"""The devices of a fabric, connected: plan, deploy, verify, find drift, roll back."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ class RecordedRun:
 
     @property
     def undoes(self) -> str:
-        """The run that it took back; empty for none, and where an older version did not record it."""
+        """The run that it rolled back; empty for none, and where an older version did not record it."""
         return str(self._begin.get("undoes", ""))
 
     @property

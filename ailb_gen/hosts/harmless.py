@@ -152,7 +152,7 @@ WATCHING = re.compile(
     r"|chronyd|ntpd|rsyslogd|auditd|journalctl|atop|atopacctd|sadc|sa1|sa2|logrotate|fstrim|irqbalance|slurmd"
     r"|munged|sssd|sshd|crond|cron|ipmievd|lldpd)"
 )
-# Programs by which a script, or a job by the clock, changes interfaces, routes, drivers or services.
+# Programs by which a script, or a scheduled job, changes interfaces, routes, drivers or services.
 NETWORK_TOOLS = re.compile(
     r"(?<![\w.-])(?:ip|ifconfig|ifup|ifdown|route|tc|nft|ip6?tables\S*|ethtool|bridge|netplan|networkctl|nmcli|devlink|rdma"
     r"|dhclient|dhcpcd|sysctl|systemctl|service|udevadm|modprobe|rmmod|insmod|modules-load|mlnx_\w+|mlxconfig|mlxlink"

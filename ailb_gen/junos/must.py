@@ -38,7 +38,7 @@ Parser = Callable[[list[str], int, int], Parsed]
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 _KEY = re.compile(r"\$\{([^}]*)\}")
-# A path of a routing instance leads nowhere from what stands outside of all of them.
+# A path of a routing instance is empty outside of all of them.
 _INSTANCE = "${instance}"
 # What most statements have on their line that belongs further up.
 NOTHING: Mapping[str, Node] = {}

@@ -168,9 +168,7 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     assert "2 devices alike: stripe1-leaf1, stripe1-leaf2" in text
     assert "minimum-interval <b>1000;</b></td>" in text
     assert "minimum-interval <b>300;</b></td>" in text
-    assert re.search(
-        r"while its spines are down</dt><dd>0 pairs unreachable, peak link load 2.00 times", text
-    )
+    assert re.search(r"while its spines are down</dt><dd>0 pairs unreachable, peak link load 2.00 times", text)
 
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))

@@ -113,7 +113,10 @@ def test_extra_config_is_checked_and_written_in_both_formats() -> None:
     good = design_of(SMALL + "extra_config: |\n  snmp {\n      location lab;\n  }\n")
     assert b"set snmp location lab\n" in render(good, RenderOptions("set"))["switches/spine1.set"].content
     assert b"snmp {\n    location lab;\n}\n" in render(good, RenderOptions())["switches/spine1.conf"].content
-    no_form, undoes = "has no set form; use --format curly", "a load tag before 'protocols', which is already defined above"
+    no_form, undoes = (
+        "has no set form; use --format curly",
+        "a load tag before 'protocols', which is already defined above",
+    )
     for text, message in (
         ("delete: snmp;", no_form),
         ("replace: snmp { location x; }", no_form),

@@ -248,7 +248,9 @@ def test_an_old_tree_that_cannot_be_removed_is_told(out: Path, monkeypatch: pyte
     monkeypatch.setattr(shutil, "rmtree", refuse)
     with pytest.raises(OutputError, match="the new tree is in place, but the old one cannot be removed"):
         write_rendering(planned)
-    with pytest.raises(OutputError, match=r"cannot clean up after an earlier run: Permission denied; inspect and remove"):
+    with pytest.raises(
+        OutputError, match=r"cannot clean up after an earlier run: Permission denied; inspect and remove"
+    ):
         rendering(small(), out, RenderOptions())
     monkeypatch.undo()
     assert "multiplier 4" in (out / "switches/spine1.conf").read_text(encoding="utf-8")

@@ -119,7 +119,7 @@ def _kept(looks: Sequence[SwitchDiff | ServerDiff]) -> frozenset[int]:
 
 
 def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[SideBySideRow]) -> tuple[int, int]:
-    """Return how many statements of a switch, or lines of a server's files, come and go."""
+    """Return how many statements of a switch, or lines of a server's files, are added and removed."""
     if isinstance(look, SwitchDiff):
         return look.counts
     kinds = [row.kind for row in rows]

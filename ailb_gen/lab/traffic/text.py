@@ -71,7 +71,7 @@ def _uplinks(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str
         yield from _leaf(leaf, uplinks, results, most)
     if len(shown) < len(spreads):
         rest = max(spreads[leaf] for leaf in spreads if leaf not in shown)
-        yield f"{len(spreads) - len(shown)} more leaves: peak/mean {rest:.3f} or less"
+        yield f"{len(spreads) - len(shown)} more leaves: max/mean {rest:.3f} or less"
 
 
 def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, TrafficResult], most: int) -> Iterator[str]:

@@ -57,7 +57,7 @@ def test_many_leaves_are_cut_short() -> None:
 
     assert max(map(len, lines)) <= 80
     assert "bytes per uplink; the leaves with the largest spread" in lines
-    assert "5 more leaves: peak/mean 1.231 or less" in lines
+    assert "5 more leaves: max/mean 1.231 or less" in lines
     assert lines[-1] == "and 28 more"
 
 
