@@ -254,7 +254,7 @@ class BatfishService:
             within(limit, partial(_delete, [*gone, partial(self.session.delete_network, self.network)]))
         except FORESEEN as error:
             why, _ = explain(error, limit, connecting=False)
-            return f"the network {self.network} remains on Batfish at {self.address}: it cannot be deleted: {why}"
+            return f"the network {self.network} remains on Batfish at {self.address}, not deleted: {why}"
         return ""
 
 

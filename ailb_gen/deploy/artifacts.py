@@ -297,7 +297,7 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         blocked = getattr(error, "errno", None) in IN_THE_WAY
-        hint = "; a link or a file is in the place of a directory" if blocked else ""
+        hint = "; there is a link or a file instead of a directory" if blocked else ""
         raise OutputError(f"{out / path}: cannot be written: {reason}{hint}") from error
     return Written(len(files), tuple(_notes(sources, unmanaged)))
 

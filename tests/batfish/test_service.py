@@ -418,7 +418,7 @@ def test_the_server_dies_in_the_middle(files: Path) -> None:
     said, _ = failure({"PUT": dies}, files)
     assert said == (
         f"Batfish at 127.0.0.1:PORT: {UPLOADING}: connection refused; {DIED}; "
-        "the network NETWORK remains on Batfish at 127.0.0.1:PORT : it cannot be deleted: connection refused"
+        "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: connection refused"
     )
 
 
@@ -427,7 +427,7 @@ def test_what_cannot_be_deleted_does_not_spoil_a_good_run(files: Path) -> None:
         with connect("127.0.0.1", server.port, 30) as batfish:
             assert work(batfish, files)
         assert stable(batfish.left_behind, server) == (
-            "the network NETWORK remains on Batfish at 127.0.0.1:PORT : it cannot be deleted: it answers HTTP 500: not now"
+            "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: it answers HTTP 500: not now"
         )
 
 
@@ -443,7 +443,7 @@ def test_the_first_error_counts_when_nothing_can_be_deleted(files: Path) -> None
     said, _ = failure({"DELETE": never, "PUT": says("full", 500)}, files, limit_s=1)
     assert said == (
         f"Batfish at 127.0.0.1:PORT: {REACHABILITY}: it answers HTTP 500: full; {LOGS}; "
-        "the network NETWORK remains on Batfish at 127.0.0.1:PORT : it cannot be deleted: no result within 1 s"
+        "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: no result within 1 s"
     )
 
 
@@ -463,7 +463,7 @@ def test_other_errors_note_what_is_left_behind() -> None:
             raise ZeroDivisionError
         (note,) = caught.value.__notes__
         assert stable(note, server) == (
-            "the network NETWORK remains on Batfish at 127.0.0.1:PORT : it cannot be deleted: it answers HTTP 500"
+            "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: it answers HTTP 500"
         )
 
 

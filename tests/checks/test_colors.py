@@ -63,8 +63,8 @@ def test_two_prefixes_of_one_color_are_told_with_the_copies_that_are_missing() -
         f"{LEAF}: 2 prefixes have color red; each color takes one",
         f"{LEAF}: fc00:1:1:2::/64 is advertised with color red; it must be blue",
     ]
-    assert f"{OTHER}: fc00:1:1:2::/64 received from  spine2 without AIGP as color:0:2" in found["AILB310"]
-    assert f"{OTHER}: fc00:1:1:2::/64 received from  spine3 with AIGP as color:0:3" in found["AILB310"]
+    assert f"{OTHER}: fc00:1:1:2::/64 received from spine2 without AIGP as color:0:2" in found["AILB310"]
+    assert f"{OTHER}: fc00:1:1:2::/64 received from spine3 with AIGP as color:0:3" in found["AILB310"]
     assert set(found) == {"AILB304", "AILB310"}
 
 

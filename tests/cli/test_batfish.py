@@ -186,7 +186,7 @@ def test_what_cannot_be_deleted_is_said(server: FakeBatfish) -> None:
     code, _, err = run("validate", *LAB, "--batfish", server.address, "--checks", "AILB801")
     assert code == 0
     (network,) = server.networks
-    where = f"remains on Batfish at {server.address} : it cannot be deleted: it answers HTTP 500: no"
+    where = f"remains on Batfish at {server.address}, not deleted: it answers HTTP 500: no"
     assert err == f"warning: the network {network} {where}\n"
 
 

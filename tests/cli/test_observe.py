@@ -268,7 +268,7 @@ def test_a_link_in_the_directory_is_not_followed(pushed: Site, tmp_path: Path) -
     outside.mkdir()
     shutil.rmtree(out / "switches")
     (out / "switches").symlink_to(outside)
-    refused(collected(pushed, out), "a link or a file is in the place of a directory", code=3)
+    refused(collected(pushed, out), "there is a link or a file instead of a directory", code=3)
     assert not list(outside.iterdir())
 
 

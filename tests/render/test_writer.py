@@ -138,7 +138,7 @@ def test_a_linked_output_directory_is_followed(tmp_path: Path) -> None:
 def test_a_directory_where_a_file_goes_is_told(out: Path) -> None:
     (out / "cabling.csv").unlink()
     (out / "cabling.csv").mkdir()
-    with pytest.raises(OutputError, match="a directory is in the place of a file"):
+    with pytest.raises(OutputError, match="a directory instead of a file"):
         rendering(small(), out, RenderOptions())
 
 
@@ -147,7 +147,7 @@ def test_a_folder_that_became_a_link_is_told_and_not_followed(out: Path, tmp_pat
     (tmp_path / "elsewhere").mkdir()
     shutil.rmtree(out / folder)
     (out / folder).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OutputError, match="a link is in the place of a directory"):
+    with pytest.raises(OutputError, match="a link instead of a directory"):
         rendering(small("bfd: {multiplier: 9}\n"), out, RenderOptions())
     assert not list((tmp_path / "elsewhere").iterdir())
 
@@ -184,7 +184,7 @@ def test_a_users_file_in_a_folder_that_becomes_a_link_is_told(tmp_path: Path) ->
     generate(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out)
     (out / "servers/server-001/mine").write_text("mine", encoding="utf-8")
     before = snapshot(out)
-    with pytest.raises(OutputError, match=r"servers/server-001: .* holds files that ailb-gen did not write"):
+    with pytest.raises(OutputError, match=r"servers/server-001: .* has files that ailb-gen did not write"):
         generate(small(), out)
     assert snapshot(out) == before
 
