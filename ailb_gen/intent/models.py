@@ -31,6 +31,7 @@ from ailb_gen.intent.scalars import (
 from ailb_gen.intent.servers import (
     MAX_COUNT,
     HostPorts,
+    KindName,
     NicPattern,
     RdmaNames,
     ServerGroup,
@@ -245,7 +246,9 @@ class Fabric(Settings):
         1, description="links between a leaf and a spine"
     )
     servers: Servers = Field(ServerGroup(), description="servers per stripe: a number, a list, or a group")
-    server_kinds: dict[Name, ServerKind] = Field({}, description="servers with other NICs, speeds, ports or purposes")
+    server_kinds: dict[KindName, ServerKind] = Field(
+        {}, description="servers with other NICs, speeds, ports or purposes"
+    )
     spare_ports: SparePorts = SparePorts()
     colors: ColorPlan | None = Field(
         None, description="a number, a list of names, or a group; default: one per uplink of a leaf"

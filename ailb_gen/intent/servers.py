@@ -10,6 +10,19 @@ from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, Posit
 from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
 
 MAX_COUNT = 4096
+# Other groups of an inventory.
+GROUP = re.compile(
+    r"(?:leaf|leaves|spines?|switch(?:es)?|servers?|all|ungrouped|stripe[0-9]+|rail[0-9]+)\Z", re.IGNORECASE
+)
+
+
+def _kind_name(name: str) -> str:
+    if GROUP.match(name):
+        raise wrong("reserved-name", f"{name!r} has a meaning of its own as a group of devices")
+    return name
+
+
+KindName = Annotated[Name, AfterValidator(_kind_name)]
 
 
 def name_pattern(
