@@ -260,7 +260,7 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
         if name not in approved.fingerprints
     ]
     if not wrong and approved.waves != plan.waves:
-        wrong.append("waves: devices would be pushed in another order, other sessions are up, or it was edited")
+        wrong.append("waves: another order than planned: other sessions are up, or the plan was edited")
     if not wrong:
         now = _parts(_body(inputs, plan, approved.limit, approved.min_paths, impact()))
         differing = [part for part in {**now, **approved.parts} if now.get(part) != approved.parts.get(part)]

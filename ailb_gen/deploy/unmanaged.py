@@ -136,7 +136,7 @@ def _address(words: Sequence[str], both: Acting) -> str:
     found = interface_value(words[ADDRESS]) if len(words) > ADDRESS else None
     if found is None or not (both.pool.contains(found[1]) or found[1].contains(both.pool)):
         return ""
-    return f"{found[1]} is one of the fabric's addresses: the switch attracts the traffic to it"
+    return f"{found[1]} overlaps the fabric's addresses: the switch attracts the traffic to it"
 
 
 def _member(words: Sequence[str], both: Acting) -> str:

@@ -216,7 +216,7 @@ def test_a_run_is_not_continued_without_it(tiny: Site, keys: Path, damage: str) 
     done = run(*tiny.words("deploy", "--resume"))
     assert (done.code, done.out) == (2, "")
     why = {"gone": "has no signed plan, which the inventory requires", "signature": "No principal matched"}
-    assert why.get(damage, "its record is about another plan than the signed one; was it edited?") in done.err
+    assert why.get(damage, "its record has another plan than the signed one; was it edited?") in done.err
     # What was begun can be taken back.
     assert run(*tiny.words("rollback")).code == 0
     tiny.assert_all(tiny.old)
@@ -243,5 +243,5 @@ def test_options_that_do_not_go_together(tiny: Site, keys: Path, words: tuple[st
 def test_without_ssh_keygen_nothing_is_pushed(tmp_path: Path) -> None:
     (tmp_path / "signers").touch()
     no_program = mock.patch("shutil.which", return_value=None)
-    with no_program, pytest.raises(DeployError, match="ssh-keygen is not installed; it verifies signatures"):
+    with no_program, pytest.raises(DeployError, match="ssh-keygen is not installed; signatures need it"):
         verified(tmp_path / "plan", b"", b"", tmp_path / "signers")

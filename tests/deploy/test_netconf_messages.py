@@ -133,7 +133,7 @@ def test_good_answers_are_read() -> None:
 
 @pytest.mark.parametrize("rpc", ["get-commit-information", "get-alarm-information", "get-system-alarm-information"])
 def test_silence_is_no_good_news(rpc: str) -> None:
-    with pytest.raises(DeviceError, match=f"its answer to {rpc} cannot be read: there is no "):
+    with pytest.raises(DeviceError, match=f"its answer to {rpc} cannot be read: it has no "):
         Told(lambda rpc: True).ask(rpc)
 
 

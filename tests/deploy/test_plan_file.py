@@ -94,7 +94,7 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
 CHANGED = (FOUND.switches[LEAF], FOUND.switches[SPINE])
 WITHOUT_LEAF = {name: one for name, one in FOUND.switches.items() if name != LEAF}
 OTHER_FILES, FILES_CHANGED = replace(INPUTS, digest="other"), "the fabric file or the generated files have changed"
-ANOTHER_ORDER = "devices would be pushed in another order, other sessions are up, or it was edited"
+ANOTHER_ORDER = "another order than planned: other sessions are up, or the plan was edited"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_a_configuration_that_cannot_be_read() -> None:
 def test_long_names_around_many_statements(block: str) -> None:
     """Every set command would repeat them: gigabytes from a configuration of a hundred kilobytes."""
     text = f"{block} {{ {'a' * 100_000} {{ {''.join(f'b{number};' for number in range(200))} }} }}"
-    with pytest.raises(DeviceError, match="as set commands it has more than 16 million letters; look for long names"):
+    with pytest.raises(DeviceError, match="as set commands it has more than 16 million letters; check for long names"):
         seen(LEAF, Fake(text))
 
 

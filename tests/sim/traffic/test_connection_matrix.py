@@ -98,7 +98,7 @@ def test_a_ring_of_triggers_runs_round_by_round(tmp_path_factory: pytest.TempPat
             HEAD.format(0, 1) + "trigger id 4 oneshot often",
             ["error[unknown-key]: often: triggers cannot have this word"],
         ),
-        (HEAD.format(0, 2) + "trigger id 4 oneshot\ntrigger id 4 oneshot", ["trigger 4 is there twice"]),
+        (HEAD.format(0, 2) + "trigger id 4 oneshot\ntrigger id 4 oneshot", ["trigger 4 is defined twice"]),
         (HEAD.format(0, 0) + "trigger id 4 oneshot", ["Triggers: the header announces 0, and 1 follow"]),
         (
             HEAD.format(1, 1) + "0->1 id 1 start 0 size 9 send_done_trigger 4\ntrigger id 4 barrier count 2",
