@@ -175,7 +175,7 @@ def test_a_service_that_dies_in_the_middle(server: FakeBatfish, tmp_path: Path) 
     code, out, err = run("validate", *LAB, "--batfish", server.address, "--report", f"json={report}")
     assert code == 3
     assert f"Batfish at {server.address}: forking snapshot 'spine-1' from 'shadow': " in err
-    assert "the network ailb-gen-" in err and "is left on Batfish" in err
+    assert "the network ailb-gen-" in err and "remains on Batfish" in err
     forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
     assert "105 checks passed" in out
@@ -429,7 +429,7 @@ def test_a_service_that_fails_while_it_is_looked_at(server: FakeBatfish) -> None
     server.acts[r"GET .*/work$"] = dies
     code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, out) == (3, "")
-    assert err.startswith(f"ailb-gen: Batfish at {server.address}: looking at network {name}: ")
+    assert err.startswith(f"ailb-gen: Batfish at {server.address}: reading network {name}: ")
     assert server.deleted == []
 
 

@@ -142,7 +142,7 @@ def test_a_run_that_changed_nothing_cannot_be_taken_back(tiny: Site) -> None:
     assert (done.code, done.out) == (2, "")
     assert re.search(r"the run \S+ changed nothing that could be rolled back", done.err)
     assert "left nothing to confirm" in run(*tiny.place("confirm"), "--state", str(tiny.records.path)).err
-    assert "came to its end; there is nothing to resume" in tiny.deploy("--resume").err
+    assert "is complete; there is nothing to resume" in tiny.deploy("--resume").err
 
 
 def test_a_dry_run_changes_nothing(tiny: Site) -> None:

@@ -288,7 +288,7 @@ NETPLAN = "profiles/stripe1/etc/netplan/60-ailb-gpu.yaml"
 def test_a_gateway_that_is_not_the_leafs(lab_copy: Path) -> None:
     changed(lab_copy, NETPLAN, 'via: "fc00:1:1:2::1"', 'via: "fc00:1:1:2::9"')
     assert fails("gpu-s1-1", "gpu-s2-2", "--qp", "2", tree=str(lab_copy)) == (
-        "    FAILS: the gateway fc00:1:1:2::9 is no address of stripe1-leaf1"
+        "    FAILS: the gateway fc00:1:1:2::9 is not an address of stripe1-leaf1"
     )
 
 
@@ -319,7 +319,7 @@ def test_missing_servers(lab_copy: Path) -> None:
     assert path("gpu-s1-1", "gpu-s2-2", tree=str(lab_copy)) == (
         2,
         "",
-        "ailb-gen: 'gpu-s1-1': the server has cables, but it has no usable files\n",
+        "ailb-gen: 'gpu-s1-1': the server has cables but no usable files\n",
     )
 
 

@@ -161,7 +161,7 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     done = push(*tiny.place("plan"), "--brief", "--report", f"html={page}")
     assert (done.code, done.err) == (0, "")
-    told = "4 devices of 4 change in 4 waves; 6 statements come and 6 go; no reachability lost"
+    told = "4 devices of 4 change in 4 waves; 6 statements added, 6 removed; no reachability lost"
     assert verdict(page) == told
     assert sections(page) == ["fabric", "waves", "changes", "impact"]
     text = page.read_text()
@@ -202,7 +202,7 @@ def test_a_push_and_its_rollback(tiny: Site, tmp_path: Path) -> None:
     assert tiny.deploy().code == 0
     assert push(*tiny.words("rollback", "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
-    assert "Takes back" in page.read_text()
+    assert "Rolls back" in page.read_text()
     assert "minimum-interval <b>1000;</b></td></tr>" in page.read_text()
 
 
@@ -230,7 +230,7 @@ def test_a_push_that_is_rolled_back_shows_what_verification_found(tiny: Site, tm
         SPINES[1]: "untouched",
         LAST: "untouched",
     }
-    assert text.count(">not begun</span>") == 2
+    assert text.count(">not started</span>") == 2
 
 
 @pytest.mark.long
@@ -238,7 +238,7 @@ def test_a_refused_dry_run(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     tiny.fleet.add_faults(LAST, Fault("error", "check"))
     assert tiny.deploy("--dry-run", "--report", f"html={page}").code == 3
-    assert verdict(page).startswith("Dry run: 1 device of 4 refuse the change")
+    assert verdict(page).startswith("Dry run: 1 device of 4 reject the change")
     assert outcomes(page)[LAST] == "refused"
 
 
@@ -318,4 +318,4 @@ def test_a_run_that_was_cut_off_has_a_page_when_it_is_settled(tiny: Site, tmp_pa
     assert push(*tiny.words("deploy", "--resume", cut_off, "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in [0-9.]+ s", verdict(page))
     assert sections(page) == ["outcomes", "fabric", "waves", "changes", "impact", "record"]
-    assert page.read_text().count(">not begun</span>") == 0
+    assert page.read_text().count(">not started</span>") == 0

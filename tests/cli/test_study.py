@@ -133,7 +133,7 @@ def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_p
     assert (code, told) == (0, "")
     assert "balancer" in shown
     text = path.read_text()
-    assert "What follows" in text and "Queues and loads over time" in text
+    assert "Conclusions" in text and "Queues and loads over time" in text
     assert text.count("failure: spine1") == 3
     refused(study("what-if", lab, "--report", f"html={lab}"), "is used by this command already; name another file")
 

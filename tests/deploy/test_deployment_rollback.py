@@ -125,7 +125,7 @@ def test_what_needed_attention_is_gone_on_with(tiny: Site) -> None:
     tiny.repair()
     assert f"resuming the run {first} (pushing files)" in well(tiny, "deploy", "--resume", "1").out
     tiny.assert_all(tiny.new)
-    refused(tiny, f"the run {first} came to its end; there is nothing to resume", "deploy", "--resume")
+    refused(tiny, f"the run {first} is complete; there is nothing to resume", "deploy", "--resume")
 
 
 def test_what_needed_attention_is_confirmed(tiny: Site) -> None:
@@ -210,7 +210,7 @@ def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site,
     refused(tiny, "was interrupted before it began; there is nothing to resume", "deploy", "--resume", first)
     assert tiny.deploy().code == 0
     cut_off()
-    refused(tiny, "came to its end; there is nothing to resume", "deploy", "--resume")
+    refused(tiny, "is complete; there is nothing to resume", "deploy", "--resume")
     well(tiny, "rollback")
     tiny.assert_all(tiny.old)
 
