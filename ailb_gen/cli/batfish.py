@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ailb_gen.cli.console import echo_table, say
-from ailb_gen.cli.options import ARTIFACTS, BATFISH_S
+from ailb_gen.cli.console import echo_table, warn
+from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, OUTPUT_DIR, YES
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.steady import ask as asked
+from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import BatfishError, ExitCode, UsageError
 from ailb_gen.wording import counted
 
 app = typer.Typer(
-    name="batfish", help="Write snapshots for Batfish; delete those of killed runs.", no_args_is_help=True
+    cls=Verbs, name="batfish", help="Write snapshots for Batfish; delete those of killed runs.", no_args_is_help=True
 )
 
 
@@ -25,14 +25,14 @@ def _batfish() -> None:
     """Write the snapshots that `ailb-gen validate --batfish HOST` sends; delete what killed runs have left there."""
 
 
-@app.command("snapshot")
+@app.command("snapshot", cls=Verb)
 def snapshot(
     artifacts: ARTIFACTS,
-    out: Annotated[
-        Path, typer.Option("-o", "--output", help="Directory to write to: new, empty, or written by this command.")
-    ],
+    out: OUTPUT_DIR,
 ) -> None:
     """Write the files, and their IPv4 shadow, as snapshots.
+
+    The directory must be new, empty, or written by this command.
 
     Exit codes: 0 written, 2 bad input, 3 the environment failed.
     """
@@ -43,25 +43,25 @@ def snapshot(
     check_place("-o", out, [artifacts])
     network = network_of(artifacts)
     for defect in network.defects:
-        say(f"warning: {defect.place or defect.scope}: {defect.message}")
+        warn(f"{defect.place or defect.scope}: {defect.message}")
     translated = shadow(network)
     gaps = [(switch.name, gap) for switch in translated.switches for gap in switch.gaps]
     for name, gap in gaps:
         place = f"{network.switches[name].file}:{gap.line or 1}"
-        say(f"warning: {place}: not in the shadow: {gap.message}")
+        warn(f"{place}: not in the shadow: {gap.message}")
     write_snapshots(artifacts, network, translated, out)
     typer.echo(f"{len(translated.switches)} switches: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
 
 
-@app.command("clean")
+@app.command("clean", cls=Verb)
 def clean(
     address: Annotated[str, typer.Argument(help="The Batfish service.", metavar="HOST[:PORT]")],
     older_than: Annotated[
         int,
         typer.Option("--older-than", min=0, max=10**7, help="Minutes without a sign of the run.", metavar="N"),
     ] = 120,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    dry_run: DRY_RUN = False,
+    yes: YES = False,
     timeout: BATFISH_S = 60,
 ) -> None:
     """Delete the networks that killed runs left on a service.

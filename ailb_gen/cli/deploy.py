@@ -32,12 +32,10 @@ if TYPE_CHECKING:
 
 # What is done with the waves before the one that failed.
 OnFailure = Literal["stop", "rollback-all"]
-YES = Annotated[bool, typer.Option("--yes", help="Push without asking.")]
 MINUTES = Annotated[
     int, typer.Option("--confirm-minutes", min=1, max=65535, help="Minutes until a device rolls back by itself.")
 ]
 VERIFY = Annotated[int, typer.Option("--verify-timeout", min=0, max=86400, help="Seconds to wait for sessions.")]
-MINUTE = Annotated[float, typer.Option("--minute", min=0.1, help="Seconds of a minute; emulated devices.", hidden=True)]
 RUN = Annotated[
     str,
     typer.Argument(
@@ -74,7 +72,6 @@ SIGNERS = Annotated[
         "--allowed-signers", help="Require a plan signed by one of these (ssh-keygen's format).", metavar="FILE"
     ),
 ]
-DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check on every device, commit nothing.")]
 RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]
 FOREIGN = Annotated[
@@ -90,9 +87,9 @@ def deploy(
     plan: PLAN = None,
     plan_signature: SIGNATURE = None,
     allowed_signers: SIGNERS = None,
-    dry_run: DRY_RUN = False,
+    dry_run: options.DRY_RUN = False,
     resume: RESUME = False,
-    yes: YES = False,
+    yes: options.YES = False,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,
     max_failures: FAILURES = 0,
@@ -107,7 +104,7 @@ def deploy(
     allow_foreign_deletes: FOREIGN = False,
     as_is: AS_IS = None,
     reports: options.PAGES = None,
-    minute: MINUTE = 60.0,
+    minute: options.HIDDEN_MINUTE = 60.0,
 ) -> None:
     """Push the files in waves; each is verified, then confirmed.
 
@@ -189,7 +186,7 @@ def rollback(
     artifacts: options.ARTIFACTS,
     run: RUN = "",
     inventory: options.INVENTORY = None,
-    yes: YES = False,
+    yes: options.YES = False,
     min_paths: options.MIN_PATHS = 1,
     max_failures: FAILURES = 0,
     confirm_minutes: MINUTES = 5,
@@ -200,7 +197,7 @@ def rollback(
     accept_new_hostkeys: options.ACCEPT = False,
     as_is: AS_IS = None,
     reports: options.PAGES = None,
-    minute: MINUTE = 60.0,
+    minute: options.HIDDEN_MINUTE = 60.0,
 ) -> None:
     """Restore the configurations from before a run.
 

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import notify
+from ailb_gen.cli.options import LIST, SOME_FILE
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
@@ -17,11 +18,11 @@ def export(
     name: Annotated[
         str | None, typer.Argument(help="Name of the export; --list shows all.", autocompletion=complete.export)
     ] = None,
-    fabric: Annotated[Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC")] = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write to; default: print it.", metavar="FILE")
+    fabric: Annotated[
+        Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="List the exports, and where they come from.")] = False,
+    out: SOME_FILE = None,
+    list_all: LIST = False,
 ) -> None:
     """Print the design in the form that another program reads.
 
@@ -41,7 +42,7 @@ def export(
         raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}")
     if out is not None:
         check_place("-o", out, [fabric])
-    text = exported(compute_design(fabric, say), name)
+    text = exported(compute_design(fabric, notify), name)
     if out is None:
         typer.echo(text, nl=False)
     else:

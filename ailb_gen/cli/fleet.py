@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from ailb_gen.api.connect import Driver, connect, records_of
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import notify, say
 from ailb_gen.cli.steady import write_now
 from ailb_gen.signals import Signals
 
@@ -61,7 +59,7 @@ class FabricArguments:
             state=self.state,
             signals=signals,
             limited_by=limited_by,
-            warn=lambda text: typer.echo(text, err=True),
+            warn=notify,
         )
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from ailb_gen.cli import complete
+from ailb_gen.cli.options import YES
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import ExitCode, OutputError, UsageError
 
@@ -56,11 +57,11 @@ def init(
     servers: Annotated[int | None, typer.Option(help="Servers per stripe.")] = None,
     pool: Annotated[str | None, typer.Option(help="IPv6 pool of the prefixes.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Use the defaults without asking.")] = False,
+    yes: YES = False,
 ) -> None:
     """Write a commented fabric.yaml to start from.
 
-    On a terminal it asks for what no option gives.
+    On a terminal it prompts for missing options, unless --yes is given.
     """
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import parse
@@ -169,7 +170,7 @@ def schema(
         Literal["fabric", "scenario", "what-if"], typer.Argument(help="fabric, scenario or what-if.")
     ] = "fabric",
 ) -> None:
-    """Print the JSON Schema of a file that people write.
+    """Print the JSON Schema of an input file.
 
     That is fabric.yaml, a scenario for simulate, or a file for study what-if.
     For editors and other programs.

@@ -12,7 +12,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_table, echo_wrapped
-from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE
+from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE, OUTPUT_FILE, SEED
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import OutputError, UsageError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ailb_gen.lab.traffic.model import TrafficLoad, TrafficResult
     from ailb_gen.network.fabric import Network
 
+COUNT_HELP = "Packets to send per queue pair, or to capture."
 WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until sessions and routes have settled.")]
 # How long sessions and routes may take to settle. Seconds.
 PATIENCE_S = 60.0
@@ -173,10 +174,11 @@ def traffic(
         float | None, typer.Option(help="Packets per second and queue pair; default: 1000, at most 40000 in all.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, help="Packets per queue pair; default: those of one second.")
+        int | None,
+        typer.Option("--count", min=1, help=COUNT_HELP, show_default="those of one second"),
     ] = None,
     size: Annotated[int, typer.Option(help="Payload per packet in bytes.")] = 1024,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the source ports of --ecmp.")] = 1,
+    seed: SEED = 1,
     as_json: JSON = False,
     name: LAB = None,
 ) -> None:
@@ -216,8 +218,8 @@ def _measured(plan: LabPlan, network: Network, load: TrafficLoad, qps: int, seed
 def capture(
     device: LAB_DEVICE,
     port: Annotated[str, typer.Argument(help="A port, an IRB or a NIC.", metavar="PORT")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The pcap file.", metavar="FILE")],
-    count: Annotated[int, typer.Option(min=0, help="Stop after this many packets; 0: no limit.")] = 0,
+    output: OUTPUT_FILE,
+    count: Annotated[int, typer.Option("--count", min=0, help=COUNT_HELP, show_default="no limit")] = 0,
     seconds: Annotated[float, typer.Option(min=0, help="Stop after this many seconds; 0: no limit.")] = 0.0,
     name: LAB = None,
 ) -> None:

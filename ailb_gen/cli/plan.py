@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import fleet, options
-from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, echo_table, report
+from ailb_gen.cli.console import WIDTH, echo, echo_changes, echo_table, report
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import check_place, page_files, subject_of, write_page
 from ailb_gen.cli.steady import steady
+from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
 from ailb_gen.wording import some
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 CHANGES = 2
 
 
-class Detailed(Parsed):
+class Detailed(Verb):
     """A command whose exit code shows findings with `--exit-code`: a wrong option must not look like one."""
 
     def refused(self, args: list[str], error: Exception) -> None:
@@ -44,9 +45,7 @@ def plan(
     fabric: options.FABRIC,
     artifacts: options.ARTIFACTS,
     inventory: options.INVENTORY = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write the plan to a file for 'deploy --plan'.", metavar="FILE")
-    ] = None,
+    out: options.SOME_FILE = None,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,
     driver: options.DRIVER = "napalm",
@@ -62,7 +61,7 @@ def plan(
 ) -> None:
     """Show what a push would change; change nothing.
 
-    Lists every statement, the order of the waves, and what they touch.
+    Lists every statement, the order of the waves, and what they touch. A plan in a file is for 'deploy --plan'.
 
     Exit codes: 0 done, 2 bad input, 3 a device that would change cannot be read. With --exit-code: 0 nothing to do, 2
     changes or unmanaged statements that affect the fabric, 1 bad input, 3 as without --exit-code.

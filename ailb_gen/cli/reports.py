@@ -47,6 +47,11 @@ def formats(words: Sequence[str] | None = None) -> list[str]:
     return [*FORMATS, *(extension.name for extension in installed("reports"))]
 
 
+def with_json(words: Sequence[str] | None, as_json: bool) -> list[str]:
+    """Return what `--report` and `--json` ask for: the latter is short for `--report json`."""
+    return [*(words or ()), *(["json"] if as_json else [])]
+
+
 def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequence[str]) -> list[Target]:
     """Return where which report goes.
 

@@ -12,7 +12,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
+from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
 from ailb_gen.cli.visible import painter, show
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from ailb_gen.cli.reports import Target
 
 SCENARIO = Annotated[
-    Path, typer.Argument(help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC")
+    Path,
+    typer.Argument(
+        help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC", envvar="AILB_FABRIC"
+    ),
 ]
-ARTIFACTS = Annotated[Path | None, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
-OUT = Annotated[
+ARTIFACTS = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="Directory for results; default: print a table only.", metavar="DIR"),
+    typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS", envvar="AILB_ARTIFACTS"),
 ]
 SET = Annotated[
     list[str] | None, typer.Option("--set", help="Replace a value of the scenario; repeatable.", metavar="PATH=VALUE")
@@ -61,7 +63,7 @@ FAIL = Annotated[
     list[str] | None,
     typer.Option(
         "--fail",
-        help="What fails, and when: DEVICE:PORT, DEVICE:DEVICE or a switch.",
+        help=FAIL_HELP,
         metavar="LINK[@TIME]",
         autocompletion=complete.device,
     ),
@@ -75,9 +77,10 @@ PAIRS = Annotated[
 
 
 def simulate(
+    ctx: typer.Context,
     scenario: SCENARIO,
     artifacts: ARTIFACTS = None,
-    out: OUT = None,
+    out: SOME_DIR = None,
     settings: SET = None,
     seeds: SEEDS = None,
     level: LEVEL = None,
@@ -99,6 +102,8 @@ def simulate(
     from ailb_gen.api.simulate import COMPARED, simulate_collective
     from ailb_gen.api.simulate import simulate as run
 
+    if given_alone(ctx, "scenario", "artifacts"):
+        artifacts = None
     if out is not None:
         check_place("-o", out, [scenario, artifacts])
     where = targets(reports or [], [scenario, artifacts, out], PAGE_FORMATS)
@@ -136,6 +141,12 @@ def simulate(
             )
         with steady():
             _show(report, where, out)
+
+
+def given_alone(ctx: typer.Context, first: str, second: str) -> bool:
+    """Return whether the command line gives the first of two arguments, and not the second."""
+    one, other = (getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE" for name in (first, second))
+    return one and not other
 
 
 def _show(report: SimulationReport, where: Sequence[Target], out: Path | None) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
-from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
+from ailb_gen.cli.options import EXECUTOR, LIST, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -21,19 +21,15 @@ NAME = Annotated[
     typer.Argument(help="Name of the study; --list shows all.", metavar="NAME", autocompletion=complete.study),
 ]
 FILE = Annotated[Path | None, typer.Argument(help="The what-if file.", metavar="FILE")]
-OUT = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Directory for page, figures and finished points.", metavar="DIR")
-]
 QUICK = Annotated[
     bool, typer.Option("--quick", help="Run for seconds instead of minutes: fewer cases, seeds and flows.")
 ]
-LIST = Annotated[bool, typer.Option("--list", help="List the studies.")]
 
 
 def study(
     name: NAME = None,
     file: FILE = None,
-    out: OUT = None,
+    out: SOME_DIR = None,
     quick: QUICK = False,
     seeds: SEEDS = None,
     list_all: LIST = False,
