@@ -127,8 +127,8 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
     from ailb_gen.wording import did_you_mean
 
     if out.suffix not in FORMATS:
-        hint = did_you_mean(out.suffix, FORMATS) or f"names of files end in {', '.join(FORMATS)}"
-        raise UsageError(f"-o {out}: there is no such format of pictures; {hint}")
+        hint = did_you_mean(out.suffix, FORMATS) or f"file names end in {', '.join(FORMATS)}"
+        raise UsageError(f"-o {out}: unknown picture format; {hint}")
     check_place("-o", out, inputs)
     if load is None:
         return
@@ -136,7 +136,7 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
 
     if load not in PATTERNS:
         hint = did_you_mean(load, PATTERNS) or f"patterns: {', '.join(PATTERNS)}"
-        raise UsageError(f"--load {load!r}: there is no such pattern; {hint}")
+        raise UsageError(f"--load {load!r}: unknown pattern; {hint}")
 
 
 def _listed(expected: ExpectedFabric, artifacts: Path) -> Picture:

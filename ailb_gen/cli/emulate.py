@@ -79,6 +79,7 @@ def emulate(
     authorized_keys: KEYS = None,
     daemon: DAEMON = False,
     stop: STOP = None,
+    as_json: options.JSON = False,
 ) -> None:
     """Emulate the switches of a fabric, on a local port each.
 
@@ -90,11 +91,12 @@ def emulate(
 
     if stop is not None:
         ended = background.stop(stop)
-        typer.echo(f"{stop}: the emulator has ended" if ended else f"{stop}: no emulator runs there")
+        typer.echo(f"{stop}: the emulator has stopped" if ended else f"{stop}: no emulator runs there")
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
-    announce = background.to_background(real(folders[0]), tell=partial(_tell, stop=folders[0])) if daemon else _tell
+    tell = partial(_tell, stop=folders[0] if daemon else None, as_json=as_json)
+    announce = background.to_background(real(folders[0]), tell=tell) if daemon else tell
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import entries, ready_line, servers, specs, unmanaged, write_inventory
@@ -116,14 +118,15 @@ def emulate(
             hosts = entries(fleet) | unmanaged(others)
             write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept)
         line = ready_line(fleet, inventory)
-        for note in (*notes, announce):
+        for note in notes:
             note(line)
+        announce(line)
         stopping.wait()
 
 
-def _tell(line: str, stop: Path | None = None) -> None:
+def _tell(line: str, stop: Path | None = None, as_json: bool = False) -> None:
     """Print that the devices are ready: a line of JSON, or a table on a terminal; `stop` ends what is in background."""
-    if not sys.stdout.isatty():
+    if as_json or not sys.stdout.isatty():
         typer.echo(line)
         return
     ready = json.loads(line)
@@ -133,7 +136,7 @@ def _tell(line: str, stop: Path | None = None) -> None:
         typer.echo(f"and {len(ports) - LISTED} more, up to port {ports[-1][1]}")
     if ready["inventory"]:
         typer.echo(f"inventory: {ready['inventory']}")
-    typer.echo(f"end it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C ends it")
+    typer.echo(f"stop it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C stops it")
 
 
 def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path:

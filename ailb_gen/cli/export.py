@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import notify
-from ailb_gen.cli.options import LIST, SOME_FILE
+from ailb_gen.cli.options import JSON, LIST, SOME_FILE
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
@@ -23,6 +24,7 @@ def export(
     ] = None,
     out: SOME_FILE = None,
     list_all: LIST = False,
+    as_json: JSON = False,
 ) -> None:
     """Print the design in the form that another program reads.
 
@@ -35,9 +37,11 @@ def export(
     from ailb_gen.wording import aligned
 
     if list_all:
-        rows = [(key, origin or "ailb-gen") for key, origin in exports().items()]
-        typer.echo("\n".join(aligned([("export", "from"), *rows])))
+        rows = {key: origin or "ailb-gen" for key, origin in exports().items()}
+        typer.echo(json.dumps(rows, indent=1) if as_json else "\n".join(aligned([("export", "from"), *rows.items()])))
         return
+    if as_json:
+        raise UsageError("--json goes with --list; an export has its own format")
     if name is None or fabric is None:
         raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}")
     if out is not None:

@@ -97,8 +97,8 @@ def stop_signals(effect: str) -> Signals:
 
     def on_signal(count: int) -> None:
         if count == 1:
-            write_now(f"ailb-gen: stopping; {effect}; a second signal ends the run at once")
+            write_now(f"ailb-gen: stopping; {effect}; a second signal stops at once")
         elif count == 2:
-            write_now("ailb-gen: ending at once; devices take back what is pending when their timers run out")
+            write_now("ailb-gen: stopping at once; devices roll back pending changes when their timers run out")
 
     return Signals(on_signal)

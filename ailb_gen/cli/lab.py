@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import ExitStack, contextmanager
@@ -86,6 +87,7 @@ def up(
     hosts: HOSTS = "auto",
     user: options.USER = "admin",
     minute: options.MINUTE = 60.0,
+    as_json: options.JSON = False,
 ) -> None:
     """Bring up a fabric on this machine.
 
@@ -111,16 +113,24 @@ def up(
         fresh=fresh,
     )
     network = network_of(artifacts)
-    ready = to_background(folder, LAB, _tell)
+    ready = to_background(folder, LAB, typer.echo if as_json else _tell)
     with locked(folder, LAB) as note:
         from ailb_gen.lab.daemon import Start, run
 
         def announce(found: Ready) -> None:
             note(found.lab.line())
-            ready("\n".join(_announced(found, network, time.monotonic() - began)))
+            took_s = time.monotonic() - began
+            ready(_json(found, network, took_s) if as_json else "\n".join(_announced(found, network, took_s)))
 
         with _steps() as step:
             run(Start(lab, base_port, user, minute), network, announce, step)
+
+
+def _json(found: Ready, network: Network, took_s: float) -> str:
+    lab = found.lab
+    body = {"lab": lab.name, "inventory": lab.inventory, "hosts": lab.hosts, "took_s": round(took_s, 1)}
+    sizes = {"switches": len(network.switches), "servers": len(network.hosts), "links": len(network.links)}
+    return json.dumps({**body, **sizes, "note": found.note, "missing": [*found.missing]})
 
 
 def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:

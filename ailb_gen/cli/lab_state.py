@@ -112,6 +112,7 @@ def fail(
         typer.Option("--one-way", help="Drop only what the device sends that LINK begins with; keep the carrier."),
     ] = False,
     wait: WAIT = True,
+    as_json: JSON = False,
     name: LAB = None,
 ) -> None:
     """Let a link fail, or all links of a device."""
@@ -126,9 +127,7 @@ def fail(
         found = faults.fail_one_way(plan, what)
     else:
         found = faults.fail(plan, what, faults.FaultKind.SILENT if silent else faults.FaultKind.CARRIER)
-    _tell("failed", found)
-    if wait:
-        _settle(plan)
+    _tell("failed", found, plan if wait else None, as_json)
 
 
 def repair(
@@ -137,6 +136,7 @@ def repair(
         typer.Argument(help="As for fail; default: everything.", metavar="LINK", autocompletion=complete.lab_device),
     ] = None,
     wait: WAIT = True,
+    as_json: JSON = False,
     name: LAB = None,
 ) -> None:
     """Repair what has failed."""
@@ -145,25 +145,27 @@ def repair(
 
     _, plan = enter(name)
     repaired = faults.repair(plan, what)
-    _tell("repaired", repaired)
-    if not repaired:
+    if repaired or as_json:
+        _tell("repaired", repaired, plan if wait and repaired else None, as_json)
+    else:
         typer.echo("nothing has failed")
-    elif wait:
-        _settle(plan)
 
 
-def _tell(verb: str, found: Sequence[CableFault]) -> None:
-    for fault in found:
-        typer.echo(f"{verb}: {fault}")
-
-
-def _settle(plan: LabPlan) -> None:
+def _tell(verb: str, found: Sequence[CableFault], plan: LabPlan | None, as_json: bool) -> None:
+    """Print the faults that were injected or repaired; of a plan, also when its sessions and routes have settled."""
     from ailb_gen.lab.convergence import wait
 
+    for fault in () if as_json else found:
+        typer.echo(f"{verb}: {fault}")
     began = time.monotonic()
-    missing = wait(plan, PATIENCE_S)
-    typer.echo(f"settled after {time.monotonic() - began:.1f} s")
-    echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))
+    missing = [] if plan is None else list(wait(plan, PATIENCE_S))
+    settled_s = None if plan is None else round(time.monotonic() - began, 1)
+    if as_json:
+        body = {verb: [str(fault) for fault in found], "settled_s": settled_s, "down": missing}
+        typer.echo(json.dumps(body, indent=1))
+    elif settled_s is not None:
+        typer.echo(f"settled after {settled_s:.1f} s")
+        echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))
 
 
 def traffic(
@@ -236,12 +238,12 @@ def capture(
     link = link_of(plan, device, port)
 
     def started() -> None:
-        typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)
+        typer.echo(f"capturing {device} {port} ({link}); Ctrl-C stops it", err=True)
 
     try:
         with output.open("wb") as file:
             found = packets.capture(device, link, file, count, seconds, started)
     except OSError as error:
         raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
-    lost = f", {found.dropped} were too fast" if found.dropped else ""
+    lost = f", {found.dropped:,} dropped" if found.dropped else ""
     typer.echo(f"{output}: {counted(found.packets, 'packet')}{lost}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Protocol
 
 import typer
@@ -13,6 +14,7 @@ from ailb_gen.cli.reports import check_place, formats, targets, with_json
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.validate import conclude
 from ailb_gen.errors import ExitCode
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,6 +88,7 @@ def _observe(place: fleet.FabricArguments, limit: list[str] | None, reports: lis
 def collect(
     fabric: options.FABRIC,
     out: options.OUTPUT_DIR,
+    as_json: options.JSON = False,
     inventory: options.INVENTORY = None,
     limit: options.LIMIT = None,
     driver: options.DRIVER = "napalm",
@@ -102,9 +105,14 @@ def collect(
     check_place("-o", out, place.inputs)
     with place.connect(limit) as connection:
         written, errors = connection.collect(out, progress=progress)
-        typer.echo(f"{written.files} files of {len(connection.devices) - len(errors)} devices in {out}")
-        for line in written.notes:
-            typer.echo(line)
+        devices = [name for name in connection.devices if name not in errors]
+        if as_json:
+            body = {"directory": str(out), "files": written.files, "devices": devices, "notes": [*written.notes]}
+            typer.echo(json.dumps({**body, "errors": {name: str(one) for name, one in errors.items()}}, indent=1))
+        else:
+            typer.echo(f"{counted(written.files, 'file')} of {counted(len(devices), 'device')} in {out}")
+            for line in written.notes:
+                typer.echo(line)
         fleet.say_errors(errors)
         if errors:
             raise typer.Exit(ExitCode.ENVIRONMENT)

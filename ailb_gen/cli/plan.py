@@ -161,10 +161,10 @@ def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     show_waves(found, impact)
     traffic = impact.traffic
     pairs = (f"{some} of {all_}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
-    figures = (("sessions up", *traffic.up), ("leaf to prefix pairs that arrive", *pairs))
+    figures = (("sessions up", *traffic.up), ("reachable leaf-prefix pairs", *pairs))
     worse = (traffic.up[1] < traffic.up[0], traffic.arriving[1] < traffic.arriving[0])
     echo_table(
-        "The fabric by its configurations",
+        "The fabric, computed from the configurations",
         ("what", "now", "after"),
         figures,
         lambda row, column: Style.FAIL if column == AFTER and worse[row] else None,
@@ -199,7 +199,7 @@ def show_changes(found: Plan) -> None:
     """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
     counts = {name: look.counts for name, look in found.changed_switches.items()}
     if counts:
-        echo(("Changes: statements that come and go", Style.HEAD))
+        echo(("Changes: statements added and removed", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
             typer.echo(f"  {name} +{added} -{removed}")
         if len(counts) > LISTED:
@@ -208,7 +208,7 @@ def show_changes(found: Plan) -> None:
         typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
     for name, look in found.changed_switches.items():
         if look.foreign:
-            typer.echo(f"{name} has no commit of this program, and would lose statements that others configured:")
+            typer.echo(f"{name} has no commit by this program, and would lose statements that others configured:")
             for edit in look.foreign:
                 typer.echo(f"  - {edit.statement}{_holding(edit)}")
             typer.echo("")
@@ -256,7 +256,7 @@ def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str,
     for number, wave in enumerate(waves, 1):
         if wave in impact.traffic.waves:
             lost, load = impact.traffic.waves[wave]
-            text = f"{lost} pairs lost, links carry up to {load:.2f} times as much"
+            text = f"{lost} pairs lost, load of links up to {load:.2f} times as high"
             seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
     for (text, style), numbers in seen.items():
         which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"

@@ -87,7 +87,7 @@ class Defaults(dict[str, Any]):
 
     def value(self, name: str, default: Any = None) -> Any:  # noqa: ANN401
         """Return the value of a parameter from the project file."""
-        param = self.params.get(name)
+        param: Any = self.params.get(name)
         key = key_of(param) if param is not None else None
         if key is None or self.project is None:
             return default

@@ -86,7 +86,9 @@ def _source(text: str, name: str, own: bool) -> Source:
         data: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = POSITION.search(str(error))
-        line, column = (int(at[1]), int(at[2])) if at and at[1] else (text.count("\n") + 1, 1)
+        line, column = (
+            (int(at[1]), int(at[2])) if at and at[1] else (text.count("\n") + 1, len(text) - text.rfind("\n"))
+        )
         raise text_problem(name, "toml-syntax", POSITION.sub("", str(error)), line, column) from error
     start, end = 0, len(text)
     for step in () if own else TABLE:
@@ -96,7 +98,9 @@ def _source(text: str, name: str, own: bool) -> Source:
             if header[1].replace(" ", "") == ".".join(TABLE):
                 start, following = header.end(), HEADER.search(text, header.end())
                 end = following.start() if following is not None else len(text)
-    places = {(found[1],): _place(name, text, found.start(1)) for found in KEY.finditer(text, start, end)}
+    places: dict[tuple[str | int, ...], Place] = {
+        (found[1],): _place(name, text, found.start(1)) for found in KEY.finditer(text, start, end)
+    }
     return Source(name, data, {(): _place(name, text, start), **places})
 
 

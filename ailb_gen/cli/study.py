@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
-from ailb_gen.cli.options import EXECUTOR, LIST, PAGES, PROCESSES, SEEDS, SOME_DIR
+from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -34,6 +35,7 @@ def study(
     seeds: SEEDS = None,
     list_all: LIST = False,
     reports: PAGES = None,
+    as_json: JSON = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
@@ -49,17 +51,24 @@ def study(
     from ailb_gen.wording import aligned
 
     if list_all:
-        typer.echo("\n".join(aligned([("study", "what"), *((key, entry.text) for key, entry in STUDIES.items())])))
+        texts = {key: entry.text for key, entry in STUDIES.items()}
+        listed = json.dumps(texts, indent=1) if as_json else "\n".join(aligned([("study", "about"), *texts.items()]))
+        typer.echo(listed)
         return
     if name is None:
-        raise UsageError(f"which study? there are {', '.join(STUDIES)}")
+        raise UsageError(f"name a study: there are {', '.join(STUDIES)}")
     if out is not None:
         check_place("-o", out, [file])
     where = targets(reports or [], [file, out], PAGE_FORMATS)
     with stoppable(executor, jobs) as execution:
         report = run_study(name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), execution=execution)
         with steady():
-            show(report.table(painter()))
+            if as_json:
+                from ailb_gen.study.rows import record
+
+                typer.echo(json.dumps(record(report.study, report.results, report.interrupted), indent=1))
+            else:
+                show(report.table(painter()))
             write_reports(where, {"html": report.html})
             if report.interrupted:
                 kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""

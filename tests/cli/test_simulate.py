@@ -121,7 +121,7 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
 def test_a_report_needs_a_file_that_can_be_written(scenario: str, tmp_path: Path) -> None:
     refused(simulate(scenario, "--report", "html"), "name a file: html=FILE")
     refused(simulate(scenario, "--report", "pdf=x"), "there is no such format")
-    refused(simulate(scenario, "--report", f"html={scenario}"), "is used by this command already; name another file")
+    refused(simulate(scenario, "--report", f"html={scenario}"), "is an input of this command; name another file")
     (tmp_path / "file").write_text("")
     code, text, told = simulate(scenario, "--report", f"html={tmp_path}/file/report.html")
     assert code == 3

@@ -135,7 +135,7 @@ def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_p
     text = path.read_text()
     assert "What follows" in text and "Queues and loads over time" in text
     assert text.count("failure: spine1") == 3
-    refused(study("what-if", lab, "--report", f"html={lab}"), "is used by this command already; name another file")
+    refused(study("what-if", lab, "--report", f"html={lab}"), "is an input of this command; name another file")
 
 
 def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
