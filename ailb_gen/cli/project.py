@@ -126,5 +126,6 @@ def hint(param: Any) -> str:  # noqa: ANN401
     if key is None:
         return ""
     file = find_file(Path.cwd())
-    place = f"{os.path.relpath(file)} has no key '{key}'" if file is not None else f"No {FILE} here or above gives it"
-    return f"{place}; 'ailb-gen config' explains."
+    if file is not None:
+        return f"{os.path.relpath(file)} has no key '{key}'."
+    return f"An {FILE} can give it: ailb-gen config"

@@ -59,7 +59,7 @@ def test_a_verb_needs_no_argument_that_the_file_gives(cli: Cli, inside: Path, wo
 
 
 def test_outside_what_is_missing_is_said_with_a_hint(cli: Cli, inside: Path, tmp_path: Path) -> None:
-    refused(cli("validate"), "Missing argument 'FABRIC'. No ailb.toml here or above gives it; 'ailb-gen config'")
+    refused(cli("validate"), "Missing argument 'FABRIC'. An ailb.toml can give it: ailb-gen config")
     (inside / "ailb.toml").write_text('fabric = "fabric.yaml"\n')
     refused(cli("validate", cwd=inside), "Missing argument 'ARTIFACTS'. ailb.toml has no key 'artifacts'")
     # No key gives these.
