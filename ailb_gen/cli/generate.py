@@ -161,6 +161,6 @@ def _show_summary(made: Generation, output: Path) -> None:
             counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
     order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
     rows = [(kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order]
-    echo_table(f"Fabric {design.name}", ("what", "number"), facts)
+    echo_table(f"Fabric {design.name}", ("item", "number"), facts)
     typer.echo("")
     echo_table(f"Files in {output}", ("kind", "new", "changed", "deleted", "unchanged"), rows)

@@ -165,7 +165,7 @@ def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     worse = (traffic.up[1] < traffic.up[0], traffic.arriving[1] < traffic.arriving[0])
     echo_table(
         "The fabric, computed from the configurations",
-        ("what", "now", "after"),
+        ("item", "now", "after"),
         figures,
         lambda row, column: Style.FAIL if column == AFTER and worse[row] else None,
     )
@@ -234,7 +234,7 @@ def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
         touched = _touched(impact, wave.devices) if impact is not None else ()
         rows.append([number, wave.name, len(wave.devices), commands, *touched])
     more = ("sessions", "colors", "servers") if impact is not None else ()
-    echo_table("Waves", ("wave", "what", "devices", "commands", *more), rows)
+    echo_table("Waves", ("wave", "name", "devices", "commands", *more), rows)
     if impact is not None:
         echo(*_while_away(impact, [wave.name for wave in found.waves]))
     typer.echo("")

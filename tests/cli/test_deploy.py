@@ -353,7 +353,7 @@ def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) 
     by_hand(tiny, CANARY, lines)
     shown = run(*tiny.place("plan"))
     assert "  - delete protocols bgp group CUSTOMER\n      - protocols bgp group CUSTOMER type external\n" in shown.out
-    assert f"{CANARY} has no commit of this program" in shown.out
+    assert f"{CANARY} has no commit by this program" in shown.out
     refused = tiny.deploy()
     assert refused.code == 2
     assert f"  {CANARY}: protocols bgp group CUSTOMER\n" in refused.err

@@ -1,5 +1,7 @@
 """A project file that cannot be used is refused with file, line, key and reason."""
 
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from ailb_gen.cli import app
 from ailb_gen.cli.project import all_keys
 from ailb_gen.cli.project_file import PATHS, ProjectFile, placed, read_project
 from ailb_gen.errors import IntentError
+from tests.conftest import ROOT
 
 
 def test_keys_are_those_that_options_name() -> None:
@@ -62,3 +65,22 @@ def test_paths_lead_from_the_working_directory(tmp_path: Path, monkeypatch: pyte
         {"fabric": "../f.yaml", "yang": "/models", "reports": ["html=../r/{verb}.html"]},
     )
     assert placed(tmp_path / "sub", "./a") == "a"
+
+
+def test_the_page_has_every_key() -> None:
+    text = (ROOT / "docs/how-to/project-file.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE) == [
+        field.alias for field in ProjectFile.model_fields.values()
+    ]
+
+
+@pytest.mark.parametrize("case", sorted((ROOT / "tests/errors/project").glob("*.toml")), ids=lambda path: path.stem)
+def test_everything_that_is_wrong_is_said(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ailb.toml").write_bytes(case.read_bytes())
+    with pytest.raises(IntentError) as error:
+        read_project(tmp_path / "ailb.toml")
+    golden = case.with_suffix(".txt")
+    if os.environ.get("AILB_UPDATE_GOLDEN"):
+        golden.write_text(f"{error.value}\n", encoding="utf-8")
+    assert f"{error.value}\n" == golden.read_text(encoding="utf-8")

@@ -63,7 +63,7 @@ def test_links_in_a_circle_fail_where_they_are_used(tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to("loop")
     assert targets([f"html={loop}"], [tmp_path / "in.yaml"], ONLY) == [("html", loop)]
-    with pytest.raises(UsageError, match="is used by this command already"):
+    with pytest.raises(UsageError, match="is an input of this command"):
         targets([f"html={loop}"], [loop], ONLY)
 
 
