@@ -1,7 +1,7 @@
 """GPU servers: names, NICs, leaf ports, and the host tables that pin every prefix to its gateway."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ailb_gen.addresses import address_text, eui64
@@ -10,26 +10,15 @@ from ailb_gen.design.model import ColorPrefix, DesignServer, DesignVlan, HostCon
 from ailb_gen.design.ports import LaidOut, Layout, Ports, PortUse
 from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
-from ailb_gen.intent.models import Fabric, Nic, ServerGroup, ServerOverride
-from ailb_gen.intent.models import Server as ServerIntent
-from ailb_gen.validation import merged
-from ailb_gen.wording import did_you_mean
+from ailb_gen.design.seats import Seat, StripeKind, host_mtu
+from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.servers import HostPorts, Nic, ServerKind
 from ailb_gen.yamlio import Path
 
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
 HOST_PORTS: Path = ("host_ports",)
 PLAIN_NIC = Nic()
-
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """A server before its design: who it is, where it sits, and the paths that say something about it."""
-
-    name: str
-    position: int
-    given: ServerOverride
-    levels: tuple[Path, ...]
 
 
 class HostPortUse(NamedTuple):
@@ -40,63 +29,6 @@ class HostPortUse(NamedTuple):
     server: str
     nic: str
     path: Path
-
-
-def _entry_path(group: Path, number: int, problems: Problems) -> Path:
-    """Return the path of a listed server: the list is the group itself, or under its key."""
-    path = (*group, number)
-    return path if path in problems.intent.source.places else (*group, "list", number)
-
-
-def _seats_of_stripe(
-    stripe: int, fabric: Fabric, counter: Iterator[int], problems: Problems
-) -> Iterator[tuple[str, ServerOverride, Path]]:
-    own = fabric.stripes[stripe - 1].servers
-    group, base = (own, ("stripes", stripe - 1, "servers")) if own is not None else (fabric.servers, ("servers",))
-    for number in range(1, group.count + 1):
-        yield group.name.format(n=next(counter), s=stripe, i=number), ServerOverride(), (*base, "name")
-    lists: list[tuple[ServerGroup, Path]] = [(fabric.servers, ("servers",))]
-    if own is not None:
-        lists.append((own, base))
-    for rows, where in lists:
-        for number, server in enumerate(rows.list):
-            path = _entry_path(where, number, problems)
-            if rows is own and server.stripe not in (None, stripe):
-                problems.error("conflict", (*path, "stripe"), f"this server is listed in stripe {stripe}")
-            elif rows is own or server.stripe == stripe or (server.stripe is None and len(fabric.stripes) == 1):
-                yield server.name, server, path
-
-
-def _check_stripes(rows: tuple[ServerIntent, ...], fabric: Fabric, problems: Problems) -> None:
-    for number, server in enumerate(rows):
-        path = _entry_path(("servers",), number, problems)
-        if server.stripe is None and len(fabric.stripes) > 1:
-            problems.error("missing-key", path, f"server {server.name!r} needs a stripe", "add 'stripe:'")
-        elif server.stripe is not None and server.stripe > len(fabric.stripes):
-            reason = f"there is no stripe {server.stripe}; the fabric has {len(fabric.stripes)}"
-            problems.error("out-of-range", (*path, "stripe"), reason)
-
-
-def seats(fabric: Fabric, problems: Problems) -> tuple[tuple[Seat, ...], ...]:
-    """Return the servers of every stripe in order, overrides applied."""
-    _check_stripes(fabric.servers.list, fabric, problems)
-    counter = iter(range(1, 10**9))
-    result = []
-    names: set[str] = set()
-    for stripe in range(1, len(fabric.stripes) + 1):
-        row = []
-        for position, (name, given, path) in enumerate(_seats_of_stripe(stripe, fabric, counter, problems)):
-            override = fabric.overrides.servers.get(name)
-            whole = merged(given, override) if override else given
-            levels = (("overrides", "servers", name), path) if override else (path,)
-            row.append(Seat(name, position, whole, levels))
-            names.add(name)
-        result.append(tuple(row))
-    for name in fabric.overrides.servers:
-        if name not in names:
-            hint = did_you_mean(name, names)
-            problems.error("unknown-device", ("overrides", "servers", name), "the fabric has no such server", hint)
-    return tuple(result)
 
 
 def tables(nic: int, prefixes: tuple[ColorPrefix, ...], fabric: Fabric) -> tuple[HostTable, ...]:
@@ -129,8 +61,8 @@ def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tup
     return tuple((values | fabric.nccl.environment).items())
 
 
-def _all_named(stripe: StripeSlot, seat: Seat) -> bool:
-    return all(seat.given.nics.get(number, PLAIN_NIC).port for number in range(len(stripe.leaves)))
+def _all_named(seat: Seat) -> bool:
+    return all(seat.given.nics.get(number, PLAIN_NIC).port for number in range(len(seat.kind.rails)))
 
 
 class ServerBuilder:
@@ -148,24 +80,30 @@ class ServerBuilder:
     ) -> None:
         self.fabric, self.prefixes, self.vlans, self.problems = fabric, prefixes, vlans, problems
         self.management = management
-        # By platform and number of servers: None where they do not fit.
-        self.laid_out: dict[tuple[str, int], LaidOut | None] = {}
+        # By platform, row of ports and number of servers: None where they do not fit.
+        self.laid_out: dict[tuple[str, int, int], LaidOut | None] = {}
         self.configs: dict[object, HostConfig] = {}
-        self.tables: dict[str, tuple[HostTable, ...]] = {}
+        self.tables: dict[tuple[str, int], tuple[HostTable, ...]] = {}
         self.uses: list[HostPortUse] = []
 
-    def _rdma(self, number: int) -> str:
-        names = self.fabric.hosts.rdma
+    def _rdma(self, kind: ServerKind, number: int) -> str:
+        names = kind.rdma or self.fabric.hosts.rdma
         if isinstance(names, str):
             return names.format(i=number)
         return names[number] if number < len(names) else f"rdma{number}"
 
-    def check_rdma(self, nics: int) -> None:
-        """Note a list of RDMA names that is not one per NIC of the largest server."""
-        names = self.fabric.hosts.rdma
-        if not isinstance(names, str) and nics and len(names) != nics:
-            reason = f"{nics} names are needed, one per NIC; {len(names)} are given"
-            self.problems.error("wrong-count", ("hosts", "rdma"), reason)
+    def check_rdma(self, kinds: Iterable[StripeKind]) -> None:
+        """Note lists of RDMA names that are not one per NIC of the largest server that takes its names from them."""
+        lists: dict[Path, tuple[tuple[str, ...], int]] = {}
+        for kind in kinds:
+            names = kind.kind.rdma or self.fabric.hosts.rdma
+            if not isinstance(names, str):
+                path: Path = (*kind.levels[0], "rdma") if kind.kind.rdma else ("hosts", "rdma")
+                lists[path] = (names, max(len(kind.rails), lists.get(path, (names, 0))[1]))
+        for path, (names, nics) in lists.items():
+            if len(names) != nics:
+                reason = f"{nics} names are needed, one per NIC; {len(names)} are given"
+                self.problems.error("wrong-count", path, reason)
 
     def _check_twice(self, seat: Seat, nics: tuple[HostNic, ...]) -> None:
         for key, what, values in (
@@ -179,17 +117,20 @@ class ServerBuilder:
                     reason = f"the {what} {value} of NIC {number} of {seat.name} is already that of NIC {first}"
                     self.problems.error("duplicate-name", path, reason)
 
-    def _nic(self, number: int, leaf: Slot, given: Nic, mtu: int) -> HostNic:
-        if leaf.name not in self.tables:
-            self.tables[leaf.name] = tables(number, self.prefixes[leaf.name], self.fabric)
-        rows = self.tables[leaf.name]
+    def _nic(self, number: int, leaf: Slot, seat: Seat, mtu: int) -> HostNic:
+        if (leaf.name, number) not in self.tables:
+            self.tables[leaf.name, number] = tables(number, self.prefixes[leaf.name], self.fabric)
+        rows = self.tables[leaf.name, number]
+        given, kind = seat.given.nics.get(number, PLAIN_NIC), seat.kind.kind
         suffix = eui64(given.mac) if given.mac else 0
         return HostNic(
             index=number,
-            name=given.name or self.fabric.names.nic.format(i=number),
-            rdma=given.rdma or self._rdma(number),
+            rail=leaf.number - 1,
+            name=given.name or (kind.nic or self.fabric.names.nic).format(i=number),
+            rdma=given.rdma or self._rdma(kind, number),
             mac=given.mac or "",
             mtu=mtu,
+            speed_gbps=seat.kind.row.speed,
             leaf=leaf.name,
             vlan=self.vlans[leaf.name].id,
             tables=rows,
@@ -197,65 +138,84 @@ class ServerBuilder:
         )
 
     def _config(self, stripe: StripeSlot, seat: Seat) -> HostConfig:
-        given = seat.given.nics
-        mtu = seat.given.mtu or stripe.settings.mtu.host
-        personal = {number: row for number, nic in given.items() if any(row := (nic.name, nic.rdma, nic.mac))}
-        key = (stripe.number, mtu, frozenset(personal.items()))
+        kind, mtu = seat.kind, host_mtu(stripe, seat)
+        personal = {n: row for n, nic in seat.given.nics.items() if any(row := (nic.name, nic.rdma, nic.mac))}
+        key = (stripe.number, kind.name, mtu, frozenset(personal.items()))
         if key not in self.configs:
-            nics = tuple(
-                self._nic(number, leaf, given.get(number, PLAIN_NIC), mtu) for number, leaf in enumerate(stripe.leaves)
-            )
+            leaves = [stripe.leaves[rail] for rail in kind.rails]
+            nics = tuple(self._nic(number, leaf, seat, mtu) for number, leaf in enumerate(leaves))
             addresses = len(nics[0].tables) + 1
             self._check_twice(seat, nics)
+            rdma = tuple(nic.rdma for nic in nics)
+            shared = f"stripe{stripe.number}-{kind.name}" if kind.name else f"stripe{stripe.number}"
             self.configs[key] = HostConfig(
-                profile="" if seat.given.mtu or personal else f"stripe{stripe.number}",
+                profile="" if seat.given.mtu or personal else shared,
                 nics=nics,
                 accept_ra=2 if self.fabric.hosts.forwarding else 1,
                 max_addresses=addresses + 1 if addresses >= LINUX_MAX_ADDRESSES else 0,
                 qos=host_qos(stripe.settings.roce),
-                environment=environment(self.fabric, tuple(nic.rdma for nic in nics), addresses - 1),
+                environment=environment(self.fabric, rdma, addresses - 1) if kind.kind.gpus else (),
             )
         return self.configs[key]
 
-    def _layout(self, ports: Ports) -> Layout:
-        return ports.layout(self.fabric.host_ports, self.fabric.host_ports.speed, 1)
+    def _layout(self, ports: Ports, row: HostPorts) -> Layout:
+        return ports.layout(row, row.speed, 1)
 
-    def _laid_out(self, stripe: StripeSlot, servers: int) -> list[LaidOut] | None:
-        """Return for every leaf of the stripe the ports of so many servers that name none themselves.
+    def _laid_out(self, stripe: StripeSlot, kinds: Iterable[StripeKind], servers: int) -> dict[int, LaidOut] | None:
+        """Return by rail the ports of so many servers of kinds that share a row and name no port themselves.
 
         Notes a problem and returns None when they do not fit.
         """
-        for leaf in stripe.leaves:
-            if (leaf.ports.name, servers) not in self.laid_out:
-                layout, what = self._layout(leaf.ports), f"{servers} server ports of {leaf.name}"
-                fits = leaf.ports.check_layout(layout, servers, what, HOST_PORTS, self.problems)
-                self.laid_out[leaf.ports.name, servers] = leaf.ports.uses(layout, servers) if fits else None
-        found = [self.laid_out[leaf.ports.name, servers] for leaf in stripe.leaves]
-        rows = [row for row in found if row is not None]
-        return rows if len(rows) == len(found) else None
+        result: dict[int, LaidOut | None] = {}
+        for kind in kinds:
+            for rail in kind.rails:
+                ports, row = stripe.leaves[rail].ports, kind.row
+                key = (ports.name, id(row), servers)
+                if key not in self.laid_out:
+                    layout, what = self._layout(ports, row), f"{servers} server ports of {stripe.leaves[rail].name}"
+                    path = self.problems.where((*kind.levels, ()), *HOST_PORTS)
+                    fits = ports.check_layout(layout, servers, what, path, self.problems)
+                    self.laid_out[key] = ports.uses(layout, servers) if fits else None
+                result[rail] = self.laid_out[key]
+        rows = {rail: laid_out for rail, laid_out in result.items() if laid_out is not None}
+        return rows if len(rows) == len(result) else None
 
-    def stripe(self, stripe: StripeSlot, row: tuple[Seat, ...]) -> list[DesignServer]:
+    def _rows(self, stripe: StripeSlot, seated: tuple[Seat, ...]) -> dict[int, dict[int, LaidOut] | None]:
+        """Return the ports of a stripe by row of ports and rail."""
+        kinds: dict[int, dict[str, StripeKind]] = defaultdict(dict)
+        automatic: Counter[int] = Counter()
+        for seat in seated:
+            if not _all_named(seat):
+                row = id(seat.kind.row)
+                kinds[row][seat.kind.name] = seat.kind
+                automatic[row] = max(automatic[row], seat.position + 1)
+        return {row: self._laid_out(stripe, given.values(), automatic[row]) for row, given in kinds.items()}
+
+    def stripe(self, stripe: StripeSlot, seated: tuple[Seat, ...]) -> list[DesignServer]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
-        automatic = [seat.position + 1 for seat in row if not _all_named(stripe, seat)]
-        rows = self._laid_out(stripe, max(automatic, default=0))
+        rows = self._rows(stripe, seated)
         result = []
-        for seat in row:
-            given = seat.given.nics
-            if given and max(given) >= len(stripe.leaves):
-                rails = len(stripe.leaves)
-                reason = f"there is no NIC {max(given)}: a server has {rails}, one per rail, counted from 0"
+        for seat in seated:
+            given, count = seat.given.nics, len(seat.kind.rails)
+            if given and max(given) >= count:
+                reason = f"there is no NIC {max(given)}: a server has {count}, one per rail, counted from 0"
                 self.problems.error("wrong-count", self.problems.where(seat.levels, "nics"), reason)
+                continue
+            if not count:
                 continue
             config = self._config(stripe, seat)
             named = {number: nic.port for number, nic in given.items() if nic.port}
+            laid_out = rows.get(id(seat.kind.row))
             ports = []
-            for number, (leaf, nic) in enumerate(zip(stripe.leaves, config.nics, strict=True)):
-                path = HOST_PORTS
+            for number, (rail, nic) in enumerate(zip(seat.kind.rails, config.nics, strict=True)):
+                leaf = stripe.leaves[rail]
+                path = self.problems.where((*seat.kind.levels, ()), *HOST_PORTS)
                 if number in named:
                     path = self.problems.where(seat.levels, "nics", number, "port")
-                    use = leaf.ports.explicit(named[number], self._layout(leaf.ports), path, self.problems)
-                elif rows is not None:
-                    use = rows[number][seat.position][0]
+                    layout = self._layout(leaf.ports, seat.kind.row)
+                    use = leaf.ports.explicit(named[number], layout, path, self.problems)
+                elif laid_out is not None:
+                    use = laid_out[rail][seat.position][0]
                 else:
                     continue
                 ports.append(use.interface)
