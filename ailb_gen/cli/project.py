@@ -59,7 +59,7 @@ def project() -> Project | None:
         return None
     from ailb_gen.cli.project_file import read_project
 
-    return read_project(file)
+    return Project(Path(os.path.relpath(file)), read_project(file, () if file.name == FILE else TABLE))
 
 
 def key_of(param: Any) -> str | None:  # noqa: ANN401 - Typer's parameters have no public type

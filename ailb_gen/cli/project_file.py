@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,6 @@ from pydantic import AfterValidator, ConfigDict, Field
 from ailb_gen.api.connect import Driver
 from ailb_gen.api.generate import Format
 from ailb_gen.api.validate import FailOn
-from ailb_gen.cli.project import FILE, TABLE, Project
 from ailb_gen.errors import Place
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import Int, Model, validated, wrong
@@ -61,10 +61,13 @@ class ProjectFile(Model):
 PATHS = ("fabric", "artifacts", "inventory", "state", "templates", "yang", "waivers")
 
 
-def read_project(file: Path) -> Project:
-    """Return the values of a project file. Raises IntentError with everything that is wrong."""
+def read_project(file: Path, table: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the values of a project file by key: of a table of it, or of all of it; paths lead from here.
+
+    Raises IntentError with everything that is wrong.
+    """
     name = os.path.relpath(file)
-    source = _source(read_text(file, name), name, file.name == FILE)
+    source = _source(read_text(file, name), name, table)
     found = validated(ProjectFile, source).model_dump(by_alias=True, exclude_none=True)
     for key in PATHS:
         if key in found:
@@ -72,7 +75,7 @@ def read_project(file: Path) -> Project:
     if "reports" in found:
         pairs = (word.partition("=") for word in found["reports"])
         found["reports"] = [f"{kind}={placed(file.parent, path)}" for kind, _, path in pairs]
-    return Project(Path(name), found)
+    return found
 
 
 def placed(folder: Path, text: str) -> str:
@@ -80,8 +83,8 @@ def placed(folder: Path, text: str) -> str:
     return text if Path(text).is_absolute() else os.path.relpath(folder / text)
 
 
-def _source(text: str, name: str, own: bool) -> Source:
-    """Return the data with the line of every key; `own`: all of the file is ours. Raises IntentError."""
+def _source(text: str, name: str, table: Sequence[str]) -> Source:
+    """Return the data of a table with the line of every key. Raises IntentError."""
     try:
         data: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -91,13 +94,12 @@ def _source(text: str, name: str, own: bool) -> Source:
         )
         raise text_problem(name, "toml-syntax", POSITION.sub("", str(error)), line, column) from error
     start, end = 0, len(text)
-    for step in () if own else TABLE:
+    for step in table:
         data = data.get(step, {})
-    if not own:
-        for header in HEADER.finditer(text):
-            if header[1].replace(" ", "") == ".".join(TABLE):
-                start, following = header.end(), HEADER.search(text, header.end())
-                end = following.start() if following is not None else len(text)
+    for header in HEADER.finditer(text) if table else ():
+        if header[1].replace(" ", "") == ".".join(table):
+            start, following = header.end(), HEADER.search(text, header.end())
+            end = following.start() if following is not None else len(text)
     places: dict[tuple[str | int, ...], Place] = {
         (found[1],): _place(name, text, found.start(1)) for found in KEY.finditer(text, start, end)
     }

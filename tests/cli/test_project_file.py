@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from ailb_gen.cli import app
-from ailb_gen.cli.project import all_keys
+from ailb_gen.cli.project import TABLE, all_keys
 from ailb_gen.cli.project_file import PATHS, ProjectFile, placed, read_project
 from ailb_gen.errors import IntentError
 from tests.conftest import ROOT
@@ -51,7 +51,7 @@ def test_lines_of_a_table_in_pyproject(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "pyproject.toml"
     path.write_text('[project]\nfabrc = 1\n\n[tool.ailb]\ncolor = "never"\nfabrc = 2\n[tool.x]\nfabrc = 3\n')
     with pytest.raises(IntentError, match=r"pyproject\.toml:6:1: error\[unknown-key\]: fabrc"):
-        read_project(path)
+        read_project(path, TABLE)
 
 
 def test_paths_lead_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,10 +60,7 @@ def test_paths_lead_from_the_working_directory(tmp_path: Path, monkeypatch: pyte
     file.write_text('fabric = "f.yaml"\nyang = "/models"\nreports = ["html=r/{verb}.html"]\n')
     monkeypatch.chdir(tmp_path / "sub")
     found = read_project(file)
-    assert (found.file, found.values) == (
-        Path("../ailb.toml"),
-        {"fabric": "../f.yaml", "yang": "/models", "reports": ["html=../r/{verb}.html"]},
-    )
+    assert found == {"fabric": "../f.yaml", "yang": "/models", "reports": ["html=../r/{verb}.html"]}
     assert placed(tmp_path / "sub", "./a") == "a"
 
 
