@@ -8,8 +8,8 @@
   const marked = document.getElementById("fabric-marked");
   const drawn = new Map([["fabric", around.querySelector("svg")]]);
   const listeners = [];
-  // A fabric that is to fit is drawn as a whole, but no larger than so, and never smaller than its text is readable.
-  const LARGEST = 1.5;
+  // A fabric that is to fit is drawn as a whole, but neither larger nor smaller than so.
+  const LARGEST = 1.5, SMALLEST = 0.75;
   let zoom = 0, path = null, selected = {};
 
   const svg = () => around.querySelector("svg");
@@ -33,9 +33,8 @@
   function resize() {
     const own = svg();
     const { width, height } = own.viewBox.baseVal;
-    const whole = Math.min(LARGEST, Math.max(1, (0.8 * innerHeight - 4) / height));
+    const whole = Math.min(LARGEST, Math.max(SMALLEST, (0.8 * innerHeight - 4) / height));
     own.style.width = zoom ? `${Math.round(width * zoom)}px` : "100%";
-    own.style.minWidth = zoom ? "" : `${Math.ceil(width)}px`;
     own.style.maxWidth = zoom ? "" : `${Math.floor(width * whole)}px`;
     own.style.height = "auto";
   }

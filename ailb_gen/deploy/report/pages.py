@@ -196,7 +196,7 @@ def plan_page(subject: PageSubject, plan: Plan, impact: PushImpact) -> str:
     sections = [notices_section(plan, subject.mask, bool(plan.changed))]
     if plan.changed:
         picture = picture_of(subject.intent, plan.fabric_model)
-        sections.append(touched_section(subject.intent, picture, plan, {}))
+        sections.append(touched_section(picture, plan, {}))
         sections.append(planned_section(plan, impact, touched_links(picture, impact)))
         sections += [changes_section(plan, subject.mask), impact_section(plan, impact)]
     return _html(subject, status, verdict, (), sections)
@@ -220,7 +220,7 @@ def run_page(
     picture = picture_of(subject.intent, plan.fabric_model) if plan is not None else None
     links = touched_links(picture, impact) if picture is not None and impact is not None else {}
     if plan is not None and picture is not None:
-        sections += [notices_section(plan, subject.mask, True), touched_section(subject.intent, picture, plan, ended)]
+        sections += [notices_section(plan, subject.mask, True), touched_section(picture, plan, ended)]
     if trace is not None:
         sections.append(run_section(trace, plan, impact, links))
     elif plan is not None and plan.changed:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_switches import outline
 from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff
 from ailb_gen.deploy.impact import PushImpact
@@ -23,7 +22,6 @@ from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.topology import Topology
 from ailb_gen.picture.build import picture_from
 from ailb_gen.picture.model import Overlay, Picture
-from ailb_gen.picture.overlays import drained_in
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.page import Section
 from ailb_gen.wording import clean, some
@@ -321,16 +319,15 @@ def picture_of(fabric: Fabric, model: FabricModel) -> Picture:
     return picture_from(outline(fabric), Topology(model.roles, model.links, attachments))
 
 
-def touched_section(fabric: Fabric, picture: Picture, plan: Plan, ended: Mapping[str, DeviceRow]) -> Section:
-    """Return the section of the picture: devices that change or are drained, and of a run how they ended."""
+def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, DeviceRow]) -> Section:
+    """Return the section of the picture: devices that change, and of a run how they ended."""
     touched = {name: _change(look) for name, look in plan.changed.items()} | {
         name: row.outcome for name, row in ended.items()
     }
     marks = {name: {"error": 1} for name, row in ended.items() if row.style == "fail"}
     marks |= {name: {"error": 1} for name in plan.errors}
     marks |= {name: {"warning": 1} for name, look in plan.switches.items() if look.foreign and name not in marks}
-    drained = drained_in(picture, expected_fabric(fabric).drained)
-    return fabric_section(picture, Overlay(drained=drained, findings=marks, touched=touched), title="Blast radius")
+    return fabric_section(picture, Overlay(findings=marks, touched=touched), title="Blast radius")
 
 
 def _change(look: SwitchDiff | ServerDiff) -> str:
