@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.network.fabric import Cable
+from ailb_gen.network.model import speed_text
 from ailb_gen.picture.diagram import BOLD, SMALL, Anchor, Area, Box, Diagram, DrawnWire, Frame, Label, width_of
 from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
@@ -68,11 +69,23 @@ def _port(link: Cable, name: str) -> str:
     return link.a.port if link.a.device == name else link.b.port
 
 
+def _texts_of(links: Iterable[Cable], name: str) -> dict[str, str]:
+    """Return the text at the port of every link, by the link's name: with its speed where ports differ in that."""
+    rows = list(links)
+    mixed = len({link.speed_bps for link in rows}) > 1
+    return {
+        link.name: f"{_port(link, name)}, {speed_text(link.speed_bps).upper()}"
+        if mixed and link.speed_bps
+        else _port(link, name)
+        for link in rows
+    }
+
+
 def _drawn(device: DrawnDevice, state: str, left: Sequence[Neighbors], right: Sequence[Neighbors]) -> Diagram:
     heights = [sum(one.height + GAP for one in side) - GAP for side in (left, right) if side]
     height = max([TITLE, *heights])
-    ports = [_port(link, device.name) for one in (*left, *right) for link in one.links]
-    port = max([width_of(text, SMALL) for text in ports], default=0.0) + 12
+    ports = _texts_of((link for one in (*left, *right) for link in one.links), device.name)
+    port = max([width_of(text, SMALL) for text in ports.values()], default=0.0) + 12
     title, about = BOLD * width_of(device.name, STRONG) + 16, width_of(_about(device, state), SMALL) + 16
     inner = max(title, about, (2 if left and right else 1) * port + 60)
     outer = {True: _width(left, device.name), False: _width(right, device.name)}
@@ -90,7 +103,7 @@ def _drawn(device: DrawnDevice, state: str, left: Sequence[Neighbors], right: Se
                 outside = at.x - 4 if is_left else at.right + 4
                 boxes.append(Box(one.devices[0], at, (), badge=(outside, at.y + at.height / 2)))
                 labels += [_beside(at, one.name, is_left)]
-            wires_of, labels_of = _links(device.name, one, at, area, is_left)
+            wires_of, labels_of = _links(device.name, ports, one, at, area, is_left)
             wires += wires_of
             labels += labels_of
             y += one.height + GAP
@@ -126,7 +139,9 @@ def _beside(at: Area, name: str, is_left: bool) -> Label:
     return Label((at.x + 8 if is_left else at.right - 8, at.y + at.height / 2 + 4), name, "", anchor)
 
 
-def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tuple[list[DrawnWire], list[Label]]:
+def _links(
+    name: str, texts: Mapping[str, str], one: Neighbors, at: Area, area: Area, is_left: bool
+) -> tuple[list[DrawnWire], list[Label]]:
     """Return the lines to a device, straight, with the ports at both ends."""
     near, far = (area.x, at.right) if is_left else (area.right, at.x)
     inward: Anchor = "start" if is_left else "end"
@@ -142,7 +157,7 @@ def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tu
         wires.append(
             DrawnWire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment)
         )
-        ports = _port(row[0], name) + (" ..." if len(row) > 1 else "")
+        ports = texts[row[0].name] + (" ..." if len(row) > 1 else "")
         labels.append(Label((near + sign * 6, y + 3.5), ports, "small", inward))
         if not one.merged:
             other = _port(row[0], _other(row[0], name))
