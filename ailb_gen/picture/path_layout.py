@@ -51,7 +51,7 @@ def path_diagram(scene: Scene, overlay: Overlay, ends: tuple[str, str]) -> Diagr
     devices, links = scene.devices, {link.name: link for link in (*scene.links, *scene.attachments)}
     path_rows = _sorted(path_rows_of(overlay, ends[0], links))
     columns = _columns(path_rows, ends)
-    areas, boxes = _areas(columns, path_rows, devices, _room(path_rows))
+    areas, boxes = _areas(columns, path_rows, devices)
     wires: list[DrawnWire] = []
     labels: list[Label] = []
     named: set[str] = set()
@@ -109,21 +109,26 @@ def _columns(path_rows: Sequence[PathRow], ends: tuple[str, str]) -> dict[str, i
     return found
 
 
-def _room(path_rows: Sequence[PathRow]) -> float:
+def _rooms(path_rows: Sequence[PathRow]) -> tuple[float, float]:
+    """Return the room behind the first column, where the names of the paths stand, and behind the others."""
     ports = [end.port for path_row in path_rows for link in path_row.links for end in (link.a, link.b)]
-    widest = max((width_of(port, SMALL) for port in ports), default=0.0)
-    return 2 * widest + max((width_of(row.label) for row in path_rows), default=0.0) + BETWEEN
+    room = 2 * max((width_of(port, SMALL) for port in ports), default=0.0) + BETWEEN
+    return room + max((width_of(row.label) for row in path_rows), default=0.0), room
 
 
 def _areas(
-    columns: Mapping[str, int], path_rows: Sequence[PathRow], devices: Mapping[str, DrawnDevice], room: float
+    columns: Mapping[str, int], path_rows: Sequence[PathRow], devices: Mapping[str, DrawnDevice]
 ) -> tuple[Areas, list[Box]]:
     """Return the boxes: a device has one for all neighboring rows that pass it."""
     widths: dict[int, float] = defaultdict(float)
     for name, column in columns.items():
         widths[column] = max(widths[column], width_of(name) + 20)
     last = max(columns.values())
-    lefts = {column: MARGIN + sum(widths[before] + room for before in range(column)) for column in range(last + 1)}
+    first, room = _rooms(path_rows)
+    lefts = {
+        column: MARGIN + sum(widths[before] + (room if before else first) for before in range(column))
+        for column in range(last + 1)
+    }
     everywhere = [name for name, column in columns.items() if column in (0, last)]
     areas: dict[tuple[int, str], Area] = {}
     boxes: list[Box] = []
