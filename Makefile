@@ -91,6 +91,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate
 	$(BIN)/python -m benchmarks.parse
 	$(BIN)/python -m benchmarks.validate
+	$(BIN)/python -m benchmarks.sizes
 	$(BIN)/python -m benchmarks.batfish
 	$(BIN)/python -m benchmarks.draw
 	$(BIN)/python -m benchmarks.report
