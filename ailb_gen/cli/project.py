@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ailb_gen.errors import AilbError
+from ailb_gen.errors import AilbError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,10 +53,18 @@ def find_file(start: Path) -> Path | None:
 
 
 def project() -> Project | None:
-    """Return the project of the working directory, if there is one. Raises IntentError for a file with errors."""
-    file = find_file(Path.cwd())
+    """Return the project of the working directory, if there is one.
+
+    Raises IntentError for a file with errors, UsageError for one above that belongs to somebody else: its inventory
+    may name commands that run.
+    """
+    here = Path.cwd()
+    file = find_file(here)
     if file is None:
         return None
+    if file.parent != here and file.stat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
+        reason = "this project file above the working directory belongs to another user, so it is not used"
+        raise UsageError(f"{file}: {reason}; work in its directory, or write an {FILE} here")
     from ailb_gen.cli.project_file import read_project
 
     return Project(Path(os.path.relpath(file)), read_project(file, () if file.name == FILE else TABLE))

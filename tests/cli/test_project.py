@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.cli.project import find_file
+from ailb_gen.cli.project import find_file, project
+from ailb_gen.errors import UsageError
 from tests.cli.verbs import refused
-from tests.conftest import EXAMPLES, Cli
+from tests.conftest import EXAMPLES, Cli, need_root
 from tests.render.test_golden import GOLDEN
 
 LAB = EXAMPLES / "lab" / "fabric.yaml"
@@ -190,3 +192,20 @@ def test_completion_takes_the_directory_of_files_from_it(inside: Path, monkeypat
         name, command, rest = root.resolve_command(ctx, ["rib"])  # type: ignore[attr-defined]
         with command.make_context(name, rest, parent=ctx, resilient_parsing=True) as below:
             assert complete.switch(below, "spine") == []
+
+
+def test_a_file_above_that_belongs_to_somebody_else_is_not_used(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the directory of the file itself it is: whoever goes there means it, as with a Makefile."""
+    need_root()
+    below = inside / "below"
+    below.mkdir()
+    os.chown(inside / "ailb.toml", 4242, -1)
+    monkeypatch.chdir(below)
+    with pytest.raises(UsageError, match="belongs to another user"):
+        project()
+    monkeypatch.chdir(inside)
+    assert project() is not None
+    # A checkout of another user, as in a container: all of it is theirs.
+    os.chown(below, 4242, -1)
+    monkeypatch.chdir(below)
+    assert project() is not None
