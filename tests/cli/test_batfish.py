@@ -360,7 +360,10 @@ def test_nothing_is_left(server: FakeBatfish) -> None:
 def test_nobody_is_asked_without_a_terminal(server: FakeBatfish) -> None:
     add(server, named(5), 4)
     code, _, err = run("batfish", "clean", server.address)
-    assert (code, err) == (2, "ailb-gen: there is no terminal to ask on; review it with --dry-run, then use --yes\n")
+    assert (code, err) == (
+        2,
+        "ailb-gen: cannot ask for confirmation without a terminal; review it with --dry-run, then use --yes\n",
+    )
     assert server.deleted == []
 
 
