@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import Parsed
 from ailb_gen.cli.live import working
-from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED
+from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED, OUTPUT_FILE
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.routes import warn_of
+from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 VIEW = "--view"
 
 
-class Views(Parsed):
+class Views(Verb):
     """A command whose option `--view` takes as many words as the view has."""
 
     def words(self, args: list[str]) -> list[str]:
@@ -69,7 +69,7 @@ def joined(args: list[str]) -> list[str]:
 def draw(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The picture: .svg, .dot or .mmd.", metavar="FILE")],
+    out: OUTPUT_FILE,
     view: Annotated[
         str,
         typer.Option(
@@ -92,7 +92,7 @@ def draw(
 ) -> None:
     """Draw a fabric: devices, links, colors, loads, paths, failures.
 
-    Loads are in percent of the highest without failures.
+    The file ends in .svg, .dot or .mmd. Loads are in percent of the highest without failures.
 
     Exit codes: 0 drawn, 2 bad input and nothing is written, 3 the file cannot be written.
     """
@@ -127,8 +127,8 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
     from ailb_gen.wording import did_you_mean
 
     if out.suffix not in FORMATS:
-        hint = did_you_mean(out.suffix, FORMATS) or f"names of files end in {', '.join(FORMATS)}"
-        raise UsageError(f"-o {out}: there is no such format of pictures; {hint}")
+        hint = did_you_mean(out.suffix, FORMATS) or f"file names end in {', '.join(FORMATS)}"
+        raise UsageError(f"-o {out}: unknown picture format; {hint}")
     check_place("-o", out, inputs)
     if load is None:
         return
@@ -136,7 +136,7 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
 
     if load not in PATTERNS:
         hint = did_you_mean(load, PATTERNS) or f"patterns: {', '.join(PATTERNS)}"
-        raise UsageError(f"--load {load!r}: there is no such pattern; {hint}")
+        raise UsageError(f"--load {load!r}: unknown pattern; {hint}")
 
 
 def _listed(expected: ExpectedFabric, artifacts: Path) -> tuple[Picture, frozenset[str]]:

@@ -121,10 +121,10 @@ def test_an_interrupt_leaves_no_part_of_a_picture(module: str, name: str, tmp_pa
 
 
 WRONG = {
-    ("-o", "x.png"): "-o x.png: there is no such format of pictures; names of files end in .svg, .dot, .mmd",
-    ("-o", "x.svgg"): "-o x.svgg: there is no such format of pictures; did you mean '.svg'?",
-    ("-o", "x.svg", "--load", "al-to-all"): "--load 'al-to-all': there is no such pattern; did you mean 'all-to-all'?",
-    ("-o", "x.svg", "--load", "9"): "--load '9': there is no such pattern; patterns: all-to-all, ring, permutation",
+    ("-o", "x.png"): "-o x.png: unknown picture format; file names end in .svg, .dot, .mmd",
+    ("-o", "x.svgg"): "-o x.svgg: unknown picture format; did you mean '.svg'?",
+    ("-o", "x.svg", "--load", "al-to-all"): "--load 'al-to-all': unknown pattern; did you mean 'all-to-all'?",
+    ("-o", "x.svg", "--load", "9"): "--load '9': unknown pattern; patterns: all-to-all, ring, permutation",
     ("-o", "x.svg", "--view", "rail"): "--view 'rail': write it as 'rail N'",
     ("-o", "x.svg", "--view", "devise", "spine1"): "--view 'devise': there is no such view; did you mean 'device'?",
     ("-o", "x.svg", "--view=", "spine1"): "--view '': there is no such view; views: fabric, rail N",
@@ -150,7 +150,7 @@ def test_inputs_are_never_written_to(tmp_path: Path) -> None:
     fabric = tmp_path / "fabric.svg"
     shutil.copy(FABRIC, fabric)
     code, _, error = run("draw", str(fabric), TREE, "-o", str(fabric))
-    assert (code, error) == (2, f"ailb-gen: -o: {fabric} is used by this command already; name another file\n")
+    assert (code, error) == (2, f"ailb-gen: -o: {fabric} is an input of this command; name another file\n")
 
 
 def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(tmp_path: Path) -> None:
