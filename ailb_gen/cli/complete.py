@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ailb_gen.shipped import shipped_examples
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -108,6 +110,11 @@ def checks_and_families() -> list[str]:
 def check(incomplete: str) -> list[str]:
     """Complete a check or a family, the last of several."""
     return _last(checks_and_families(), incomplete)
+
+
+def example(incomplete: str) -> list[str]:
+    """Complete an example that is a fabric."""
+    return _starting(shipped_examples(), incomplete)
 
 
 def platform(incomplete: str) -> list[str]:
