@@ -33,13 +33,16 @@ class Simulated:
     profiles: Mapping[str, Mapping[str, Any]]
 
 
-def need_engine(command: str) -> None:
-    """Refuse to begin without the extra `sim`. Raises UsageError."""
+def need_engine(command: str, extra: str = "sim") -> None:
+    """Refuse to begin without the packages of an extra. Raises MissingExtraError.
+
+    Everything that can be wrong about the arguments is reported before.
+    """
     from importlib.util import find_spec
 
     for name in ("numba", "pyarrow"):
         if find_spec(name) is None:
-            raise without_extra(command, f"{name} is not installed", "sim")
+            raise without_extra(command, f"{name} is not installed", extra)
 
 
 # While points run, its context may call what it is given to end them in order.

@@ -159,7 +159,6 @@ def simulate_collective(
 def _need(path: Path) -> None:
     other = "name a scenario file, or a fabric file and then the directory"
     check_path(path, "file", other, "name a scenario, such as those in examples/simulate")
-    need_engine("simulate")
 
 
 def _simulate(
@@ -169,6 +168,7 @@ def _simulate(
     charts: bool,
     execution: Execution,
 ) -> SimulationReport:
+    need_engine("simulate")
     from ailb_gen.sim.comparison import compared
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import PointRow, finish, held_name
