@@ -58,7 +58,7 @@ def unstoppable(stop: Callable[[], None]) -> AbstractContextManager[object]:
 class Execution:
     """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, `jobs` by default one per core.
 
-    `note` is called with what takes longer than usual.
+    `note` is called when compiling the engine will be necessary again the next time.
     """
 
     executor: str = "processes"
@@ -107,25 +107,28 @@ def simulated(
         if out is not None:
             keep(out, result)
 
+    compiling = ""
     if must_compile(todo):
         from ailb_gen.sim.engine.jit import NOT_KEPT
 
-        kept_or_not = f"it cannot be kept for the next time: {NOT_KEPT}" if NOT_KEPT else "it is kept for the next time"
-        note(f"compiling the engine; {kept_or_not}")
+        compiling = "compiling the engine, once"
+        if NOT_KEPT:
+            note(f"compiling the engine; it cannot be kept for the next time: {NOT_KEPT}")
     board = Board(len(todo))
-    with execution.stoppable(board.stop), _counted(progress, todo) as told:
+    with execution.stoppable(board.stop), _counted(progress, todo, compiling) as told:
         sweep(todo, options, kept, board, told)
     return Simulated(prepared, known, board.stopping, profiles)
 
 
 @contextmanager
-def _counted(progress: Progress, todo: Sequence[Prepared]) -> Iterator[Callable[[Board], None]]:
-    """Report how many tasks have ended, the simulated time and the rate."""
+def _counted(progress: Progress, todo: Sequence[Prepared], first: str) -> Iterator[Callable[[Board], None]]:
+    """Report how many tasks have ended, the simulated time and the rate; `first` is done before any of that."""
     from time import monotonic
 
     began = monotonic()
     shown = 0
     with progress("simulating", sum(one.tasks for one in todo)) as bar:
+        bar.step(first)
 
         def told(now: Board) -> None:
             nonlocal shown
@@ -134,7 +137,8 @@ def _counted(progress: Progress, todo: Sequence[Prepared]) -> Iterator[Callable[
             events = sum(cell[2] for cell in cells)
             latest = max((cell[1] for cell in cells), default=0)
             rate = events / max(monotonic() - began, 1e-3)
-            bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
+            if events:
+                bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
             bar(ended - shown)
             shown = ended
 

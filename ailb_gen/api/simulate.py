@@ -63,11 +63,11 @@ class SimulationReport:
             for variant in self.variants
         )
 
-    def table(self, paint: Paint = unpainted) -> str:
+    def table(self, paint: Paint = unpainted, width: int = 80) -> str:
         """Return the comparison of the variants as text of at most 80 columns."""
         from ailb_gen.sim.comparison import comparison_table
 
-        return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint)
+        return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint, width)
 
     def tie(self) -> str:
         """Return why load balancers are equally fast; empty if they are not, or if more than they differs."""

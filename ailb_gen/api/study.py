@@ -30,11 +30,11 @@ class StudyReport:
     command: str
     interrupted: bool
 
-    def table(self, paint: Paint = unpainted) -> str:
+    def table(self, paint: Paint = unpainted, width: int = 80) -> str:
         """Return published figures beside ours, and whether the claims hold, as text."""
         from ailb_gen.study.rows import study_table
 
-        return study_table(self.study, self.results, paint)
+        return study_table(self.study, self.results, paint, width)
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the study was asked for them."""

@@ -118,7 +118,7 @@ def _list_differences(made: Generation, output: Path) -> None:
     rows = list(_differences(made.changes))
     for row in rows:
         typer.echo(row)
-    count = "1 file differs" if len(rows) == 1 else f"{len(rows)} files differ"
+    count = "1 file differs" if len(rows) == 1 else f"{len(rows):,} files differ"
     state = f"{count}; run without --check to write" if rows else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 

@@ -66,7 +66,8 @@ def status(name: LAB = None, as_json: JSON = False) -> None:
         wrong, found = worst.get(COLUMNS[column], (False, Style.FAIL))
         return found if wrong else None
 
-    echo_table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells, style)
+    sizes = f"{counted(len(rows), 'switch')}, {counted(len(plan.servers), 'server')}"
+    echo_table(f"{lab.name}: {sizes}", COLUMNS, cells, style)
     typer.echo(f"inventory: {lab.inventory}")
     echo_wrapped(*((f"failed: {line}", Style.FAIL) for line in failed))
     if ended:

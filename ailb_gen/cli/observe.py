@@ -14,6 +14,7 @@ from ailb_gen.cli.reports import check_place, formats, targets
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.validate import conclude
 from ailb_gen.errors import ExitCode
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +104,8 @@ def collect(
     check_place("-o", out, place.inputs)
     with place.connect(limit) as connection:
         written, errors = connection.collect(out, progress=progress)
-        typer.echo(f"{written.files} files of {len(connection.devices) - len(errors)} devices in {out}")
+        devices = counted(len(connection.devices) - len(errors), "device")
+        typer.echo(f"{counted(written.files, 'file')} of {devices} in {out}")
         for line in written.notes:
             typer.echo(line)
         fleet.say_errors(errors)

@@ -15,7 +15,7 @@ from ailb_gen.cli.reports import check_place, page_files, subject_of, write_page
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -137,13 +137,15 @@ def _plan(
 
 
 def _show_nothing_to_do(found: Plan) -> None:
-    counted = f"{len(found.devices)} devices match their files"
+    matching = (
+        "1 device matches its file" if len(found.devices) == 1 else f"{len(found.devices):,} devices match their files"
+    )
     if found.errors:
-        typer.echo(f"{counted}; {len(found.errors)} could not be read.")
+        typer.echo(f"{matching}; {len(found.errors)} could not be read.")
     elif found.affected:
-        typer.echo(f"Nothing to push: {counted}. Unmanaged statements of {some(found.affected)} affect the fabric:")
+        typer.echo(f"Nothing to push: {matching}. Unmanaged statements of {some(found.affected)} affect the fabric:")
     else:
-        typer.echo(f"Nothing to do: {counted}.")
+        typer.echo(f"Nothing to do: {matching}.")
     show_unmanaged(found)
 
 
@@ -204,9 +206,9 @@ def show_changes(found: Plan) -> None:
         for name, (added, removed) in list(counts.items())[:LISTED]:
             typer.echo(f"  {name} +{added} -{removed}")
         if len(counts) > LISTED:
-            typer.echo(f"  and {len(counts) - LISTED} more switches")
+            typer.echo(f"  and {counted(len(counts) - LISTED, 'more switch')}")
         added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
-        typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
+        typer.echo(f"  {counted(len(counts), 'switch')} +{added} -{removed}\n")
     for name, look in found.changed_switches.items():
         if look.foreign:
             typer.echo(f"{name} has no commit of this program, and would lose statements that others configured:")
@@ -257,7 +259,7 @@ def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str,
     for number, wave in enumerate(waves, 1):
         if wave in impact.traffic.waves:
             lost, load = impact.traffic.waves[wave]
-            text = f"{lost} pairs lost, links carry up to {load:.2f} times as much"
+            text = f"{counted(lost, 'pair')} lost, links carry up to {load:.2f} times as much"
             seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
     for (text, style), numbers in seen.items():
         which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import WIDTH, say, warn
+from ailb_gen.cli.console import WIDTH, room, say, warn
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
@@ -139,7 +139,7 @@ def simulate(
 
 
 def _show(report: SimulationReport, where: Sequence[Target], out: Path | None) -> None:
-    show(report.table(painter()))
+    show(report.table(painter(), room() or WIDTH))
     if equal := report.tie():
         show(textwrap.fill(equal, WIDTH) + "\n")
     for line in report.doubts:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import WIDTH, room, say
 from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
@@ -63,7 +63,7 @@ def study(
     with stoppable(executor, jobs) as execution:
         report = run_study(name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), execution=execution)
         with steady():
-            show(report.table(painter()))
+            show(report.table(painter(), room() or WIDTH))
             write_reports(where, {"html": report.html})
             if report.interrupted:
                 kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""

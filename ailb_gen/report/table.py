@@ -51,7 +51,7 @@ class _Table:
     def lines(self) -> Iterator[str]:
         verdict, run = self.verdict, self.verdict.run
         roles = Counter(role for _, role in run.roles)
-        devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
+        devices = ", ".join(counted(count, role) for role, count in sorted(roles.items())) or "no devices"
         yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
         yield ""
         yield from self._families()

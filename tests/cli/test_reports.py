@@ -161,7 +161,7 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     done = push(*tiny.place("plan"), "--brief", "--report", f"html={page}")
     assert (done.code, done.err) == (0, "")
-    told = "4 devices of 4 change in 4 waves; 6 statements come and 6 go; no pair of leaf and prefix loses its path"
+    told = "4 devices of 4 change in 4 waves; 6 statements added, 6 removed; no pair of leaf and prefix loses its path"
     assert verdict(page) == told
     assert sections(page) == ["fabric", "waves", "changes", "impact"]
     text = page.read_text()
