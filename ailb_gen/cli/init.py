@@ -148,7 +148,7 @@ def _refusal(key: str, answer: object) -> str:
 
 def _packing(ports: Ports, links: int, neighbors: int, room: int) -> tuple[str, int]:
     """Return how to lay links out so that they fit into `room` ports, and the ports they take."""
-    from ailb_gen.intent.models import Spread
+    from ailb_gen.intent.servers import Spread
 
     spread = ports.layout(Spread(packing="spread"), SPEED_GBPS, links).needed(neighbors)
     packed = ports.layout(Spread(packing="packed"), SPEED_GBPS, links).needed(neighbors)

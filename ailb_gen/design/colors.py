@@ -5,7 +5,7 @@ from collections import Counter
 from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import DEFAULT_COLORS, Colors, Fabric
-from ailb_gen.wording import did_you_mean
+from ailb_gen.wording import counted, did_you_mean
 from ailb_gen.yamlio import Path
 
 ALL_COLORS = "all-colors"

@@ -7,8 +7,9 @@ from functools import cache
 
 from ailb_gen.design.model import Breakout
 from ailb_gen.design.problems import Problems
-from ailb_gen.intent.models import Downlinks, Spread
+from ailb_gen.intent.models import Downlinks
 from ailb_gen.intent.platforms import Profile
+from ailb_gen.intent.servers import Spread
 from ailb_gen.wording import counted
 from ailb_gen.yamlio import Path
 
