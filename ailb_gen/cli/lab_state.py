@@ -55,7 +55,10 @@ def status(name: LAB = None, as_json: JSON = False) -> None:
         typer.echo(json.dumps({**found, "switches": rows}, indent=1))
         return
     cells = [
-        (row["switch"], row["role"], f"{row['up']} of {row['sessions']}", row["routes"], row["hidden"], row["port"])
+        (
+            *(row["switch"], row["role"], f"{row['up']:,} of {row['sessions']:,}"),
+            *(f"{row['routes']:,}", f"{row['hidden']:,}", row["port"]),
+        )
         for row in rows
     ]
 

@@ -163,8 +163,8 @@ def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     show_changes(found)
     show_waves(found, impact)
     traffic = impact.traffic
-    pairs = (f"{some} of {all_}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
-    figures = (("sessions up", *traffic.up), ("leaf to prefix pairs that arrive", *pairs))
+    pairs = (f"{some:,} of {all_:,}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
+    figures = (("sessions up", *(f"{count:,}" for count in traffic.up)), ("leaf to prefix pairs that arrive", *pairs))
     worse = (traffic.up[1] < traffic.up[0], traffic.arriving[1] < traffic.arriving[0])
     echo_table(
         "The fabric by its configurations",
@@ -204,11 +204,11 @@ def show_changes(found: Plan) -> None:
     if counts:
         echo(("Changes: statements that come and go", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
-            typer.echo(f"  {name} +{added} -{removed}")
+            typer.echo(f"  {name} +{added:,} -{removed:,}")
         if len(counts) > LISTED:
             typer.echo(f"  and {counted(len(counts) - LISTED, 'more switch')}")
         added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
-        typer.echo(f"  {counted(len(counts), 'switch')} +{added} -{removed}\n")
+        typer.echo(f"  {counted(len(counts), 'switch')} +{added:,} -{removed:,}\n")
     for name, look in found.changed_switches.items():
         if look.foreign:
             typer.echo(f"{name} has no commit of this program, and would lose statements that others configured:")
@@ -235,7 +235,7 @@ def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
     for number, wave in enumerate(found.waves, 1):
         commands = sum(len(changes[name].commands) for name in wave.devices)
         touched = _touched(impact, wave.devices) if impact is not None else ()
-        rows.append([number, wave.name, len(wave.devices), commands, *touched])
+        rows.append([number, wave.name, f"{len(wave.devices):,}", f"{commands:,}", *touched])
     more = ("sessions", "colors", "servers") if impact is not None else ()
     echo_table("Waves", ("wave", "what", "devices", "commands", *more), rows)
     if impact is not None:
@@ -250,7 +250,7 @@ def _touched(impact: PushImpact, names: Iterable[str]) -> tuple[object, ...]:
     colors = {color for one in touched for color in one.colors}
     words = f"all {len(every)}" if colors == every and len(every) > 1 else ", ".join(sorted(colors)) or "-"
     sessions = sum(len(one.sessions) for one in touched)
-    return sessions, words, len({server for one in touched for server in one.servers})
+    return f"{sessions:,}", words, f"{len({server for one in touched for server in one.servers}):,}"
 
 
 def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
