@@ -51,7 +51,7 @@ class _Table:
     def lines(self) -> Iterator[str]:
         verdict, run = self.verdict, self.verdict.run
         roles = Counter(role for _, role in run.roles)
-        devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
+        devices = ", ".join(counted(count, role) for role, count in sorted(roles.items())) or "no devices"
         yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
         yield ""
         yield from self._families()
@@ -80,7 +80,7 @@ class _Table:
             style = STYLES.get(str(head[column]))
             return text if style is None else self.paint(text, style)
 
-        yield from aligned([[str(cell).upper() for cell in head], *rows], numbers=True, paint=paint)
+        yield from aligned([[str(cell).upper() for cell in head], *map(_separated, rows)], numbers=True, paint=paint)
 
     def _group(self, result: Result, headlines: tuple[Headline, ...]) -> Iterator[str]:
         check = result.check
@@ -124,6 +124,10 @@ class _Table:
             yield from ("", self.paint(title, Style.HEAD))
             for line in lines:
                 yield from wrapped(line, "  ")
+
+
+def _separated(row: Sequence[object]) -> list[object]:
+    return [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
 
 
 def _others(first: Headline, headlines: Sequence[Headline]) -> Iterator[str]:

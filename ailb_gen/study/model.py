@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.quantities import Quantity, Statistics
+
+if TYPE_CHECKING:
+    from ailb_gen.sim.point import ExtraMeasurement
 
 # Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
 Role = Literal["compared", "calibrated", "predicted"]

@@ -100,24 +100,29 @@ def verdict_text(one: Checked) -> str:
     return "holds" if one.verdict.holds else "does not hold"
 
 
-def study_table(study: Study, results: CaseResults, paint: Paint = unpainted) -> str:
-    """Return the rows of a study as a table of 80 columns by case, and its claims; or its own summary."""
+def study_table(study: Study, results: CaseResults, paint: Paint = unpainted, width: int = COLUMNS) -> str:
+    """Return the rows of a study as a table of `width` columns by case, and its claims; or its own summary."""
     lines = [paint(clean(study.title), Style.HEAD), ""]
     if study.summary is not None:
         summary = study.summary(results)
-        lines += _summary_lines(summary.table, paint)
+        lines += _summary_lines(summary.table, paint, width)
         for sentence in summary.conclusions:
-            lines += ["", *_wrapped(clean(sentence), "")]
+            lines += ["", *_wrapped(clean(sentence), "", width)]
     else:
-        lines += _row_lines(list(compared(study, results)), paint)
+        lines += _row_lines(list(compared(study, results)), paint, width)
         for one in checked(study, results):
             word, numbers = verdict_text(one), f" ({one.verdict.shown})" if one.verdict is not None else ""
-            first, *more = _wrapped(f"{word}: {one.text}{numbers}", "")
-            lines += ["", paint(word, VERDICTS[word]) + first.removeprefix(word), *more, *_wrapped(one.reason, "  ")]
+            first, *more = _wrapped(f"{word}: {one.text}{numbers}", "", width)
+            lines += [
+                "",
+                paint(word, VERDICTS[word]) + first.removeprefix(word),
+                *more,
+                *_wrapped(one.reason, "  ", width),
+            ]
     return "\n".join(lines) + "\n"
 
 
-def _summary_lines(table: Sequence[Sequence[str]], paint: Paint) -> list[str]:
+def _summary_lines(table: Sequence[Sequence[str]], paint: Paint, width: int) -> list[str]:
     """Return the lines of a table, with the jobs that do not end in the style of a failure."""
 
     def styled(row: int, column: int, text: str) -> str:
@@ -125,10 +130,10 @@ def _summary_lines(table: Sequence[Sequence[str]], paint: Paint) -> list[str]:
         return paint(text, Style.FAIL) if broken else heading(row, text, paint)
 
     table = [[clean(cell) for cell in row] for row in table]
-    return aligned(table, paint=styled, width=COLUMNS) if len(table) > 1 else ["no results"]
+    return aligned(table, paint=styled, width=width, breaking=True) if len(table) > 1 else ["no results"]
 
 
-def _row_lines(rows: Sequence[ComparedRow], paint: Paint) -> list[str]:
+def _row_lines(rows: Sequence[ComparedRow], paint: Paint, width: int) -> list[str]:
     """Return the lines of a table, the name of a case above its rows: it is too long to stand beside the columns."""
     if not rows:
         return ["no results"]
@@ -144,16 +149,16 @@ def _row_lines(rows: Sequence[ComparedRow], paint: Paint) -> list[str]:
         return heading(row, text, paint)
 
     shown, case = [], ""
-    for number, line in zip(numbers, aligned(lines, numbers=True, paint=styled, width=COLUMNS), strict=True):
+    for number, line in zip(numbers, aligned(lines, numbers=True, paint=styled, width=width), strict=True):
         if number > 0 and rows[number - 1].published.case != case:
             case = rows[number - 1].published.case
-            shown += _wrapped(case, "")
+            shown += _wrapped(case, "", width)
         shown.append(line)
     return shown
 
 
-def _wrapped(text: str, first: str) -> list[str]:
-    return wrap(text, COLUMNS, initial_indent=first, subsequent_indent="  ", break_on_hyphens=False)
+def _wrapped(text: str, first: str, width: int) -> list[str]:
+    return wrap(text, width, initial_indent=first, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:

@@ -243,7 +243,7 @@ def test_without_pybatfish() -> None:
     """None among the modules is how Python says that there is none."""
     script = f"import sys; sys.modules['pybatfish'] = None\n{PROBE}"
     assert told(script, "validate", *LAB, "--batfish", "localhost").split("ailb-gen: ") == [
-        "code 2 ['pybatfish']",
+        "code 3 ['pybatfish']",
         f"--batfish: pybatfish is not installed; {how_to_install('batfish')}\n",
     ]
 

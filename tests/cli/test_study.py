@@ -209,6 +209,7 @@ def test_without_matplotlib_there_is_a_table_and_no_directory(
     refused(
         study("what-if", lab, *words, "-o", str(tmp_path / "out")),
         f"matplotlib is not installed; {how_to_install('study')}",
+        code=3,
     )
     assert not (tmp_path / "out").exists()
 

@@ -260,7 +260,7 @@ def _plan_verdict(plan: Plan, impact: PushImpact) -> tuple[Status, str]:
     added, removed = (sum(row[at] for row in counts) for at in (0, 1))
     parts = [
         f"{counted(len(plan.changed), 'device')} of {len(plan.devices)} change in {counted(len(plan.waves), 'wave')}",
-        f"{added:,} statements added, {removed:,} removed" if counts else "",
+        f"{counted(added, 'statement')} added, {removed:,} removed" if counts else "",
         unread,
         f"{counted(len(plan.foreign), 'device')} would lose statements that others configured" if plan.foreign else "",
     ]
@@ -268,7 +268,7 @@ def _plan_verdict(plan: Plan, impact: PushImpact) -> tuple[Status, str]:
     less = traffic.arriving[0] - traffic.arriving[1]
     lost = max((lost for lost, _ in traffic.waves.values()), default=0)
     worse = f"{less:,} fewer reachable pairs of leaf and prefix" if less > 0 else ""
-    worse = worse or (f"up to {lost:,} pairs unreachable while spines are out of service" if lost else "")
+    worse = worse or (f"up to {counted(lost, 'pair')} unreachable while spines are out of service" if lost else "")
     parts.append(worse or "no reachability lost")
     status: Status = "fail" if unread else "warn" if worse or plan.foreign else "info"
     return status, "; ".join(filter(None, parts))
@@ -310,7 +310,7 @@ def _why(trace: RunTrace | None, ending: Ending) -> str:
 def _one_line(error: str) -> str:
     """Return a message as one line, without what the verdict says itself."""
     lines = [line.strip() for line in error.removeprefix("nothing was changed:").splitlines() if line.strip()]
-    more = [f"and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+    more = [f"and {counted(len(lines) - LINES, 'more line')}"] if len(lines) > LINES else []
     return "; ".join([*lines[:LINES], *more])
 
 

@@ -13,7 +13,7 @@ from ailb_gen.deploy.run_history import Event, RecordedRun
 from ailb_gen.deploy.switch_driver import STEPS, Phase
 from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.scales import Axis, Scale, scale_of
-from ailb_gen.wording import clean
+from ailb_gen.wording import clean, counted
 
 WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 240.0, 26.0, 18.0, 34.0
 # Pixels of a letter, to know what fits into a bar; the narrowest bar that can be seen.
@@ -297,7 +297,7 @@ def _begins(event: Event) -> str:
 
 
 def _planned(event: Event) -> str:
-    return f"{len(event['waves'])} waves planned{', to go on with what was begun' if event['leg'] else ''}"
+    return f"{counted(len(event['waves']), 'wave')} planned{', to go on with what was begun' if event['leg'] else ''}"
 
 
 def _ended(event: Event) -> str:

@@ -24,7 +24,7 @@ from ailb_gen.picture.build import picture_from
 from ailb_gen.picture.model import Overlay, Picture
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.page import Section
-from ailb_gen.wording import clean, some
+from ailb_gen.wording import clean, counted, some
 
 NO_CHART = Markup()
 # Devices of larger waves have a table of times, no chart of their own.
@@ -120,7 +120,8 @@ def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable
         facts.append(("servers", f"{len(servers):,}"))
     if name in impact.traffic.waves:
         lost, load = impact.traffic.waves[name]
-        facts.append(("while its spines are down", f"{lost} pairs unreachable, peak link load {load:.2f} times"))
+        text = f"{counted(lost, 'pair')} unreachable, peak link load {load:.2f} times"
+        facts.append(("while its spines are down", text))
     return tuple(facts)
 
 
