@@ -23,7 +23,7 @@ RECORD = "study.json"
 def page(study: Study, results: CaseResults, figures: Sequence[Figure], command: str) -> str:
     """Return a study with its results as Markdown; figures are in the same directory, as NAME.svg."""
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.text.strip(), ""]
-    lines += [f"Repeat it with `{command}`.", ""]
+    lines += [f"Repeat it with `{command}`.", "", *([study.scope, ""] if study.scope else [])]
     lines += _claims(list(checked(study, results)))
     if study.summary is not None:
         lines += _summary(study.summary(results))
@@ -32,7 +32,7 @@ def page(study: Study, results: CaseResults, figures: Sequence[Figure], command:
         lines += _calibrated(study)
     for figure in figures:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
-    lines += ["## What deviates", "", study.notes.strip(), ""] if study.notes else []
+    lines += ["## Deviations", "", study.notes.strip(), ""] if study.notes else []
     seeds = max((len(points) for points in results.points.values()), default=0)
     lines += [f"Seeds: up to {seeds} per case. Digest of the scenarios: `{study.digest()}`", ""]
     return "\n".join(lines)
@@ -64,7 +64,7 @@ def _summary(summary: Summary) -> Iterator[str]:
     yield from (_cells(row) for row in rows)
     yield ""
     if summary.conclusions:
-        yield from ("## What follows", "", *(f"- {sentence}" for sentence in summary.conclusions), "")
+        yield from ("## Conclusions", "", *(f"- {sentence}" for sentence in summary.conclusions), "")
 
 
 def _cells(row: Sequence[str]) -> str:

@@ -111,7 +111,7 @@ def test_views_of_a_stripe_and_a_rail_keep_what_is_selected(opened: Opener, repo
     expect(device(page, "stripe2-leaf1")).to_have_count(1)
     expect(device(page, "stripe1-leaf2")).to_have_count(0)
     before = page.locator("#fabric-picture .badge").count()
-    page.get_by_label("mark consequences, too").check()
+    page.get_by_label("include consequences").check()
     expect(page.locator("#fabric-picture .badge")).not_to_have_count(before)
 
 
@@ -121,11 +121,11 @@ def test_findings_are_searched_filtered_and_unfolded(opened: Opener, reports: Re
     everything = groups.count()
     page.get_by_label("Search findings").fill("no such text anywhere")
     expect(groups).to_have_count(0)
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Clear filters").click()
     expect(groups).to_have_count(everything)
     page.get_by_label("Family").select_option(index=1)
     expect(page.locator("#findings-count")).to_contain_text("match")
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Clear filters").click()
     expect(groups).to_have_count(everything)
     follows = page.locator("#findings details.follows:visible").first
     follows.locator("summary").click()
@@ -204,9 +204,9 @@ def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, repor
     press("Enter")
     after = page.locator("#fabric-picture svg").bounding_box()
     assert before is not None and after is not None and after["width"] > before["width"]
-    tab_to(page, page.get_by_label("mark consequences, too"))
+    tab_to(page, page.get_by_label("include consequences"))
     press("Space")
-    expect(page.get_by_label("mark consequences, too")).to_be_checked()
+    expect(page.get_by_label("include consequences")).to_be_checked()
     first = device(page, "stripe1-leaf1")
     tab_to(page, first)
     press("Enter")
@@ -223,7 +223,7 @@ def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, repor
     tab_to(page, page.get_by_label("Search findings"))
     page.keyboard.type("AILB1")
     expect(page.locator("#findings-count")).to_contain_text("match")
-    tab_to(page, page.get_by_role("button", name="Show all"))
+    tab_to(page, page.get_by_role("button", name="Clear filters"))
     press("Enter")
     expect(page.locator("#findings-count")).to_be_empty()
     place = page.locator("#findings button.place:visible").first
@@ -239,11 +239,11 @@ def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, repor
     tab_to(page, page.get_by_label("only with findings"))
     press("Space")
     expect(page.locator("#devices-count")).to_contain_text("devices")
-    tab_to(page, page.get_by_label("Down"))
+    tab_to(page, page.get_by_label("Failure", exact=True))
     page.keyboard.type("spine1")
     press("Enter")
     expect(page.locator("#paths-command")).to_contain_text("--fail spine1")
-    tab_to(page, page.get_by_role("button", name="Nothing down"))
+    tab_to(page, page.get_by_role("button", name="Clear failure"))
     press("Enter")
     expect(page.locator("#paths-command")).not_to_contain_text("--fail")
     # Its form is there as soon as the section is seen.

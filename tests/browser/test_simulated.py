@@ -67,7 +67,7 @@ def test_charts_look_as_before_in_light_and_dark(page: Page) -> None:
     looks_like(page.locator("#completion figure.chart").first, "simulated-distribution-light")
     page.emulate_media(color_scheme="dark")
     looks_like(
-        page.locator("#overtime figure.chart").filter(has_text="Longest queue, leaf to spine").first,
+        page.locator("#overtime figure.chart").filter(has_text="Peak queue depth, leaf to spine").first,
         "simulated-time-dark",
     )
     looks_like(page.locator("#links details[open] figure.chart").last, "simulated-heat-dark")

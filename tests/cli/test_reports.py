@@ -161,14 +161,15 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     done = push(*tiny.place("plan"), "--brief", "--report", f"html={page}")
     assert (done.code, done.err) == (0, "")
-    told = "4 devices of 4 change in 4 waves; 6 statements come and 6 go; no pair of leaf and prefix loses its path"
+    told = "4 devices of 4 change in 4 waves; 6 statements added, 6 removed; no reachability lost"
     assert verdict(page) == told
     assert sections(page) == ["fabric", "waves", "changes", "impact"]
     text = page.read_text()
-    assert "2 devices alike: stripe1-leaf1, stripe1-leaf2" in text
+    assert "2 devices: stripe1-leaf1, stripe1-leaf2" in text
     assert "minimum-interval <b>1000;</b></td>" in text
     assert "minimum-interval <b>300;</b></td>" in text
-    assert re.search(r"while its spines are away</dt><dd>0 pairs lost, links carry up to 2.00 times as much", text)
+    assert re.search(r">Unreachable pairs</th><th scope=\"col\">Peak load</th>", text)
+    assert re.search(r'<td class="ends">0</td><td class="ends">2.00</td>', text)
 
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
@@ -202,7 +203,7 @@ def test_a_push_and_its_rollback(tiny: Site, tmp_path: Path) -> None:
     assert tiny.deploy().code == 0
     assert push(*tiny.words("rollback", "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
-    assert "Takes back" in page.read_text()
+    assert "Reverts" in page.read_text()
     assert "minimum-interval <b>1000;</b></td></tr>" in page.read_text()
 
 
@@ -230,7 +231,7 @@ def test_a_push_that_is_rolled_back_shows_what_verification_found(tiny: Site, tm
         SPINES[1]: "untouched",
         LAST: "untouched",
     }
-    assert text.count(">not begun</span>") == 2
+    assert text.count(">not started</span>") == 2
 
 
 @pytest.mark.long
@@ -312,10 +313,10 @@ def test_a_run_that_was_cut_off_has_a_page_when_it_is_settled(tiny: Site, tmp_pa
     assert sections(page) == ["outcomes", "waves", "record"]
     assert outcomes(page) == {CANARY: "confirmed"} | dict.fromkeys(ORDER[1:], "untouched")
     text = page.read_text()
-    assert ">broken off</span>" in text
+    assert ">interrupted</span>" in text
     assert "interrupted devices (settled)" in text
 
     assert push(*tiny.words("deploy", "--resume", cut_off, "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in [0-9.]+ s", verdict(page))
     assert sections(page) == ["outcomes", "fabric", "waves", "changes", "impact", "record"]
-    assert page.read_text().count(">not begun</span>") == 0
+    assert page.read_text().count(">not started</span>") == 0

@@ -69,8 +69,8 @@ def test_waves_that_were_not_begun() -> None:
     rows: Any = run_section(trace_of(RecordedRun("r", devices.events)), None, None, {}).values["waves"]
     assert [(row.name, row.state) for row in rows] == [
         ("canary leaf", "1 rolled back"),
-        ("spines", "not begun"),
-        ("leaves", "not begun"),
+        ("spines", "not started"),
+        ("leaves", "not started"),
     ]
     assert "4 untouched, 1 rolled back" in verdict(page(devices.events, report))
 
