@@ -18,14 +18,17 @@ from ailb_gen.render.generate import rendering, write_rendering
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-PARTIAL = ("jvd", "jvd-8-uplinks")
+PARTIAL = ("jvd", "jvd-8-uplinks", "mixed")
 KEPT = ("manifest.json", "switches/spine1.conf", "switches/stripe1-leaf1.conf")
-KEPT_OF_JVD = ("cabling.csv", "topology.json", "profiles/stripe1/")
+KEPT_OF = {
+    "jvd": ("cabling.csv", "topology.json", "profiles/stripe1/"),
+    "mixed": ("cabling.csv", "profiles/stripe1-storage/"),
+}
 
 
 def is_kept(name: str, path: str) -> bool:
     """Return whether a file of a tree is in the repository; the others are in `.gitignore`."""
-    return path in KEPT or (name == "jvd" and path.startswith(KEPT_OF_JVD))
+    return path in KEPT or path.startswith(KEPT_OF.get(name, ("/",)))
 
 
 def complete() -> None:

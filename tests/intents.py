@@ -62,6 +62,10 @@ class Intents:
         if self.some(0.1) and not isinstance(data["servers"], dict):
             data["servers"] = self.listed(stripes, rails)
         if self.some(0.2):
+            data |= self.kinds(rails, data)
+        if self.some(0.1):
+            data["spare_ports"] = self.given(leaf=["et-*/0/[2-3]*"], spine=[self.one("*-0/0/*", "et-0/0/60")])
+        if self.some(0.2):
             data["stripes"] = [self.stripe() for _ in range(stripes)]
         if self.some(0.2):
             data["spines"] = [self.spine(number) for number in range(spines)]
@@ -238,6 +242,28 @@ class Intents:
                 row |= self.given(mtu=self.one(1500, 8000), management=f"198.51.100.{10 + number}/24")
             rows.append(row)
         return rows
+
+    def kinds(self, rails: int, data: Data) -> Data:
+        """Return kinds of servers, and servers of them; a port row of their own begins behind the usual ones."""
+        first = data["host_ports"]["first_port"] + self.between(4, 12)
+        rows = {}
+        for name in self.source.sample(("big", "store", "x.1"), self.source.randint(1, 2)):
+            ports = {"first_port": first} | self.given(
+                0.3, speed=self.one(*SPEEDS), packing=self.one("spread", "packed")
+            )
+            rows[name] = self.given(
+                0.4,
+                rails=self.source.sample(range(rails), self.source.randint(1, rails)),
+                host_ports=self.one(ports, ports, {}),
+                gpus=self.one("on", "off"),
+                mtu=self.one(1500, 4200),
+                nic="k{i}",
+                rdma=self.one("kr_{i}", [f"q{n}" for n in range(rails)]),
+            )
+            first += self.between(4, 12)
+        usual = data["servers"] if isinstance(data["servers"], int) else 1
+        more = [{"count": self.source.randint(0, 2), "kind": name, "name": f"{name}-{{n}}"} for name in rows]
+        return {"server_kinds": rows, "servers": [{"count": usual}, *more]}
 
     def nic(self, server: int, rail: int) -> Data:
         """Return a NIC."""

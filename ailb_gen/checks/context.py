@@ -28,7 +28,7 @@ from ailb_gen.junos.check_result import CheckResult
 from ailb_gen.layout import TOPOLOGY
 from ailb_gen.manifest import read_any
 from ailb_gen.network.fabric import End, Network
-from ailb_gen.network.model import Port, Switch
+from ailb_gen.network.model import Port, Switch, read_speed
 from ailb_gen.network.port_qos import PortQos, port_entry, qos_of
 from ailb_gen.network.topology import Record
 from ailb_gen.routing.rib import Routing
@@ -72,6 +72,12 @@ class Context:
     def expected_routes(self, down: Iterable[End] = ()) -> ExpectedRoutes:
         """Return the expected next hops, with links down that are named by one of their ends."""
         return ExpectedRoutes(self.expected, self.cabling, down)
+
+    @cached_property
+    def host_speeds(self) -> Mapping[tuple[str, str], int]:
+        """The speed of every NIC's port in bit/s, by server and NIC, as the intent asks for it."""
+        speeds = {(cable.b_device, cable.b_port): read_speed(cable.speed) for cable in self.cabling.hosts}
+        return {nic: speed for nic, speed in speeds.items() if speed is not None}
 
     @cached_property
     def hosts(self) -> Mapping[str, ExpectedHost]:

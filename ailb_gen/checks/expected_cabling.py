@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from ailb_gen.checks.expected_hosts import DEFAULT_NIC, seats
-from ailb_gen.checks.expected_switches import ExpectedSwitch, Outline, profile_of
+from ailb_gen.checks.expected_hosts import DEFAULT_NIC, places
+from ailb_gen.checks.expected_switches import LEAF, SPINE, ExpectedSwitch, Outline, profile_of
 from ailb_gen.intent.models import Downlinks, Fabric, Spread
 from ailb_gen.intent.platforms import Profile
 
@@ -30,12 +31,14 @@ class ExpectedCable(NamedTuple):
 class ExpectedCabling:
     """The cables of the fabric.
 
-    `splits` says, per switch and physical port, into how many sub-ports it is split; others are not split.
+    `splits` says, per switch and physical port, into how many sub-ports it is split; others are not split. `spare` are
+    the ports of every switch that are left free on purpose.
     """
 
     links: tuple[ExpectedCable, ...]
     hosts: tuple[ExpectedCable, ...]
     splits: Mapping[str, Mapping[str, int]]
+    spare: Mapping[str, tuple[str, ...]]
 
 
 Splits = dict[str, dict[str, int]]
@@ -95,7 +98,25 @@ class _Ports:
 def expected_cabling(expected: Outline) -> ExpectedCabling:
     """Compute all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
     splits: Splits = defaultdict(dict)
-    return ExpectedCabling(tuple(_links(expected, splits)), tuple(_hosts(expected, splits)), splits)
+    links, hosts = tuple(_links(expected, splits)), tuple(_hosts(expected, splits))
+    return ExpectedCabling(links, hosts, splits, _spare(expected, (*links, *hosts), splits))
+
+
+def _spare(expected: Outline, cables: tuple[ExpectedCable, ...], splits: Splits) -> dict[str, tuple[str, ...]]:
+    plan = expected.fabric.spare_ports
+    patterns = {LEAF: plan.leaf, SPINE: plan.spine}
+    used = {end for cable in cables for end in (cable[:2], cable[2:4])} if any(patterns.values()) else set()
+    result = {}
+    for name, switch in expected.switches.items():
+        if not patterns[switch.role]:
+            continue
+        split, found = splits.get(name, {}), []
+        for physical in profile_of(expected.fabric, switch.platform).port_names():
+            count = split.get(physical, 1)
+            ports = [physical] if count == 1 else [f"{physical}:{channel}" for channel in range(count)]
+            found += [port for port in ports if (name, port) not in used]
+        result[name] = tuple(port for port in found if any(fnmatchcase(port, one) for one in patterns[switch.role]))
+    return result
 
 
 def _links(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
@@ -114,18 +135,18 @@ def _links(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
 
 def _hosts(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
     fabric = expected.fabric
-    speed = fabric.host_ports.speed
     leaves: dict[int, list[ExpectedSwitch]] = {}
     for switch in expected.leaves:
         leaves.setdefault(switch.stripe, []).append(switch)
-    taken = dict.fromkeys(leaves, 0)
-    servers = list(seats(fabric))
-    ports = _Ports(fabric, fabric.host_ports, speed, (len(servers), 1), splits)
-    for server, stripe, given in servers:
-        place = taken[stripe]
-        taken[stripe] += 1
-        for rail, leaf in enumerate(leaves[stripe]):
-            nic = given.nics.get(rail, DEFAULT_NIC)
-            (port,) = ports.of(leaf.name, leaf.platform, place, (nic.port,))
-            name = nic.name or fabric.names.nic.format(i=rail)
-            yield ExpectedCable(leaf.name, port, server, name, f"{speed}g", "host", "", str(rail))
+    seated = list(places(fabric))
+    rows: dict[tuple[object, ...], _Ports] = {}
+    for place in seated:
+        spread = place.ports
+        key = (spread.speed, spread.sub_ports, spread.first_port, spread.packing)
+        if key not in rows:
+            rows[key] = _Ports(fabric, spread, spread.speed, (len(seated), 1), splits)
+        for number, rail in enumerate(place.rails):
+            leaf, nic = leaves[place.stripe][rail], place.given.nics.get(number, DEFAULT_NIC)
+            (port,) = rows[key].of(leaf.name, leaf.platform, place.position, (nic.port,))
+            name = nic.name or (place.kind.nic or fabric.names.nic).format(i=number)
+            yield ExpectedCable(leaf.name, port, place.name, name, f"{spread.speed}g", "host", "", str(rail))

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
+from ailb_gen.errors import UsageError
 from ailb_gen.hosts.model import NetplanNic as HostNic
 from ailb_gen.hosts.model import ServerProfile
-from ailb_gen.intent.models import Fabric, Nic, ServerOverride
+from ailb_gen.intent.models import (
+    CountedEntry,
+    CountedServers,
+    Fabric,
+    HostPorts,
+    Nic,
+    Server,
+    ServerKind,
+    ServerOverride,
+    StripeOverride,
+)
 from ailb_gen.intent.settings import Roce
-from ailb_gen.layout import NETPLAN, server_folder
+from ailb_gen.layout import ENVIRONMENT, NETPLAN, PLAIN_FILES, QOS_FILES, drop_in_file, server_folder
 from ailb_gen.network.fabric import Network
 from ailb_gen.validation import merged
 
 # What holds for an entry that the intent leaves out.
-DEFAULT_NIC, DEFAULT_SERVER = Nic(), ServerOverride()
+DEFAULT_NIC, DEFAULT_SERVER, DEFAULT_KIND = Nic(), ServerOverride(), ServerKind()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,7 @@ class ExpectedNic:
 class ExpectedHost:
     """An expected server; servers with one expectation share an object. `roce` is None when switched off.
 
-    `pool` holds the addresses of the fabric.
+    `environment` (NCCL's) is None for a server without GPUs. `pool` holds the addresses of the fabric.
     """
 
     stripe: int
@@ -51,8 +63,14 @@ class ExpectedHost:
     nics: tuple[ExpectedNic, ...]
     forwarding: bool
     roce: Roce | None
-    environment: tuple[tuple[str, str], ...]
+    environment: tuple[tuple[str, str], ...] | None
     pool: Prefix
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the server."""
+        own = tuple(file for file in PLAIN_FILES if file != ENVIRONMENT or self.environment is not None)
+        return own + (QOS_FILES if self.roce else ()) + tuple(drop_in_file(nic.name) for nic in self.nics)
 
 
 def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
@@ -70,25 +88,63 @@ def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
     )
 
 
-def seats(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
-    """Iterate over (name, stripe, override of the server), stripe by stripe in the order of their ports."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server and where it is: its kind in the intent, the rails of its NICs, and its place in its row of ports."""
+
+    name: str
+    stripe: int
+    given: ServerOverride
+    kind: ServerKind
+    rails: tuple[int, ...]
+    ports: HostPorts
+    position: int
+
+
+def places(fabric: Fabric) -> Iterator[Place]:
+    """Iterate over the servers, stripe by stripe in the order of their ports. Raises UsageError for an unknown kind."""
     over = fabric.overrides.servers
-    for name, stripe, own in _listed(fabric):
-        yield name, stripe, merged(own, over[name]) if name in over else own
+    taken: Counter[tuple[object, ...]] = Counter()
+    for name, stripe, kind_name, own in _listed(fabric):
+        if kind_name is not None and kind_name not in fabric.server_kinds:
+            raise UsageError(f"server {name}: no kind of server is called {kind_name!r}")
+        kind = fabric.server_kinds[kind_name] if kind_name is not None else DEFAULT_KIND
+        given = merged(own, over[name]) if name in over else own
+        levels = (fabric.stripes[stripe - 1], fabric.overrides.stripes.get(stripe, StripeOverride()), kind)
+        ports = fabric.host_ports
+        for level in levels:
+            ports = merged(ports, level.host_ports)
+        row = (stripe, ports.speed, ports.sub_ports, ports.first_port, ports.packing)
+        on = tuple(range(rails(fabric, stripe))) if kind.rails is None else kind.rails
+        yield Place(name, stripe, given, kind, on, ports, taken[row])
+        taken[row] += 1
 
 
-def _listed(fabric: Fabric) -> Iterator[tuple[str, int, ServerOverride]]:
-    counter = iter(range(1, 10**9))
+def _listed(fabric: Fabric) -> Iterator[tuple[str, int, str | None, ServerOverride]]:
+    """Iterate over name, stripe and kind of every server, with its entry in the intent."""
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: iter(range(1, 10**9)))
     for number, stripe in enumerate(fabric.stripes, 1):
         own = stripe.servers
-        group = own if own is not None else fabric.servers
-        for place in range(1, group.count + 1):
-            yield group.name.format(n=next(counter), s=number, i=place), number, DEFAULT_SERVER
-        for server in fabric.servers.list:
-            if server.stripe == number or (server.stripe is None and len(fabric.stripes) == 1):
-                yield server.name, number, server
-        for server in own.list if own is not None else ():
-            yield server.name, number, server
+        whole = fabric.servers if own is None else own
+        in_stripe: dict[str, Iterator[int]] = defaultdict(lambda: iter(range(1, 10**9)))
+        rows: list[Server | CountedServers] = [whole]
+        rows += [entry for entry in fabric.servers.list if _is_in(entry, number, own is None, len(fabric.stripes))]
+        rows += own.list if own is not None else ()
+        for row in rows:
+            if isinstance(row, Server):
+                yield row.name, number, row.kind, row
+                continue
+            kind = row.kind or ""
+            for _ in range(row.count):
+                name = row.pattern.format(n=next(numbers[kind]), s=number, i=next(in_stripe[kind]))
+                yield name, number, row.kind, DEFAULT_SERVER
+
+
+def _is_in(entry: Server | CountedEntry, stripe: int, counted: bool, stripes: int) -> bool:
+    """Return whether an entry of the fabric's list is about a stripe; one without a number may be `counted` there."""
+    if entry.stripe is not None:
+        return entry.stripe == stripe
+    return counted if isinstance(entry, CountedEntry) else stripes == 1
 
 
 def _environment(fabric: Fabric, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[str, str], ...]:
@@ -107,39 +163,42 @@ def _environment(fabric: Fabric, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[s
     return tuple((values | fabric.nccl.environment).items())
 
 
-def _rdma(fabric: Fabric, number: int) -> str:
-    names = fabric.hosts.rdma
+def _rdma(fabric: Fabric, kind: ServerKind, number: int) -> str:
+    names = kind.rdma or fabric.hosts.rdma
     if isinstance(names, str):
         return names.format(i=number)
     return names[number] if number < len(names) else ""
 
 
 def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
-    """Return the expected servers by name."""
+    """Return the expected servers by name. Raises UsageError for an unknown kind of server."""
     settings = stripe_settings(fabric)
     numbered = tuple(tables(fabric, nic) for nic in range(max(rails(fabric, s) for s in range(1, len(settings) + 1))))
     shared: dict[object, ExpectedHost] = {}
     result = {}
-    for name, stripe, given in seats(fabric):
-        mtu = given.mtu or settings[stripe - 1].mtu.host
-        key = (stripe, mtu, tuple((number, nic.name, nic.rdma, nic.mac) for number, nic in sorted(given.nics.items())))
+    for place in places(fabric):
+        kind, given = place.kind, place.given
+        mtu = given.mtu or kind.mtu or settings[place.stripe - 1].mtu.host
+        own = tuple((number, nic.name, nic.rdma, nic.mac) for number, nic in sorted(given.nics.items()))
+        key = (place.stripe, id(kind), mtu, own)
         if key not in shared:
             nics = []
-            for number in range(rails(fabric, stripe)):
+            for number in range(len(place.rails)):
                 nic = given.nics.get(number, DEFAULT_NIC)
-                own = nic.name or fabric.names.nic.format(i=number)
-                nics.append(ExpectedNic(own, nic.rdma or _rdma(fabric, number), nic.mac or "", numbered[number]))
-            roce = settings[stripe - 1].roce
+                name = nic.name or (kind.nic or fabric.names.nic).format(i=number)
+                rdma = nic.rdma or _rdma(fabric, kind, number)
+                nics.append(ExpectedNic(name, rdma, nic.mac or "", numbered[number]))
+            roce = settings[place.stripe - 1].roce
             shared[key] = ExpectedHost(
-                stripe=stripe,
+                stripe=place.stripe,
                 mtu=mtu,
                 nics=tuple(nics),
                 forwarding=fabric.hosts.forwarding,
                 roce=roce if roce.enabled else None,
-                environment=_environment(fabric, tuple(nics)),
+                environment=_environment(fabric, tuple(nics)) if kind.gpus else None,
                 pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
             )
-        result[name] = shared[key]
+        result[place.name] = shared[key]
     return result
 
 

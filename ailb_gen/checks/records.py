@@ -11,7 +11,7 @@ from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_cabling import ExpectedCable, ExpectedCabling
-from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic, seats
+from ailb_gen.checks.expected_hosts import ExpectedHost, ExpectedNic, places
 from ailb_gen.checks.expected_switches import LEAF, ExpectedSwitch, management_address
 from ailb_gen.checks.subjects import Subject
 from ailb_gen.network.topology import Record
@@ -171,16 +171,16 @@ def _servers(expected: ExpectedFabric, cabling: ExpectedCabling, hosts: Mapping[
     for cable in cabling.hosts:
         own.setdefault(cable.b_device, []).append(cable)
     prefixes = {leaf.name: leaf.prefixes for leaf in expected.leaves}
-    for number, (name, stripe, given) in enumerate(seats(fabric)):
-        row: dict[str, object] = {"name": name, "role": "server", "stripe": stripe}
-        management = management_address(given.management, fabric.management.servers, number)
+    for number, place in enumerate(places(fabric)):
+        row: dict[str, object] = {"name": place.name, "role": "server", "stripe": place.stripe}
+        management = management_address(place.given.management, fabric.management.servers, number)
         if management:
             row["management"] = management
         row["nics"] = [
             _nic(nic, cable, prefixes[cable.a_device])
-            for nic, cable in zip(hosts[name].nics, own.get(name, ()), strict=False)
+            for nic, cable in zip(hosts[place.name].nics, own.get(place.name, ()), strict=False)
         ]
-        yield Record("device", name, row)
+        yield Record("device", place.name, row)
 
 
 def _nic(nic: ExpectedNic, cable: ExpectedCable, prefixes: Iterable[Prefix]) -> dict[str, Any]:

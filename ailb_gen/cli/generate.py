@@ -137,7 +137,7 @@ def _kind(path: str, roles: dict[str, str]) -> str:
 
 def _show_summary(made: Generation, output: Path) -> None:
     design, changes = made.design, made.changes
-    gpus = sum(len(server.config.nics) for server in design.servers)
+    gpus = sum(len(server.config.nics) for server in design.servers if server.config.environment)
     facts = (
         ("leaves", len(design.leaves)),
         ("spines", len(design.spines)),

@@ -18,9 +18,11 @@ from ailb_gen.design.model import (
     DeviceSettings,
 )
 from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_text, network
+from ailb_gen.design.ports import PortUse
 from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Claim, Problems, collapsed, duplicates
 from ailb_gen.design.servers import HostPortUse, ServerBuilder, seats
+from ailb_gen.design.spare import spare_ports
 from ailb_gen.design.switches import SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
@@ -55,7 +57,7 @@ class DesignBuilder:
         self.stripes = stripes(self.fabric, platforms, self.problems)
         self.leaves = tuple(leaf for stripe in self.stripes for leaf in stripe.leaves)
         self.spines = spines(self.fabric, platforms, self.problems)
-        self.seats = seats(self.fabric, self.problems)
+        self.seats = seats(self.fabric, self.stripes, self.problems)
         self.colors = fabric_colors(self.fabric, self.problems)
         self.slots: tuple[Slot, ...] = self.leaves + self.spines
         self.seated = [seat for row in self.seats for seat in row]
@@ -75,7 +77,7 @@ class DesignBuilder:
         check.check_settings(self.slots, problems)
         check.check_mtus(self.slots, self.seats_by_stripe, problems)
         check.check_oversubscription(fabric, self.seats_by_stripe, problems)
-        check.check_environment(fabric, len(self.colors), problems)
+        check.check_environment(fabric, self.seated, len(self.colors), problems)
         check.check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
         macs = [
             (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))
@@ -141,8 +143,7 @@ class DesignBuilder:
         self, prefixes: dict[str, tuple[ColorPrefix, ...]], vlans: dict[str, DesignVlan], managed: dict[str, str]
     ) -> tuple[tuple[DesignServer, ...], list[HostPortUse]]:
         builder = ServerBuilder(self.fabric, prefixes, vlans, managed, self.problems)
-        seated = [len(stripe.leaves) for stripe, row in self.seats_by_stripe if row]
-        builder.check_rdma(max(seated, default=0))
+        builder.check_rdma({id(seat.kind): seat.kind for seat in self.seated}.values())
         rows = [server for stripe, row in self.seats_by_stripe for server in builder.stripe(stripe, row)]
         return tuple(rows), builder.uses
 
@@ -154,6 +155,7 @@ class DesignBuilder:
         rows: tuple[Wire, ...],
         uses: list[HostPortUse],
         out: Drained,
+        spare: dict[str, tuple[str, ...]],
     ) -> list[DesignSwitch]:
         by_switch: dict[str, list[Wire]] = defaultdict(list)
         hosts: dict[str, list[HostPortUse]] = defaultdict(list)
@@ -177,10 +179,22 @@ class DesignBuilder:
                     hosts=hosts[slot.name],
                     as_lists=lists[slot.role],
                     drained=out.ports.get(slot.name, NOTHING),
+                    spare=spare[slot.name],
                 ),
             )
             for slot in self.slots
         ]
+
+    def spare(self, rows: tuple[Wire, ...], uses: list[HostPortUse]) -> dict[str, tuple[str, ...]]:
+        """Return the spare ports of every switch."""
+        taken: dict[str, list[PortUse]] = defaultdict(list)
+        for row in rows:
+            taken[row.link.leaf].append(row.leaf_use)
+            taken[row.link.spine].append(row.spine_use)
+        for use in uses:
+            taken[use.leaf].append(use.use)
+        plan = self.fabric.spare_ports
+        return {slot.name: spare_ports(slot, taken[slot.name], plan, self.problems) for slot in self.slots}
 
     def design(self) -> Design:
         """Compute everything; raises IntentError with all that does not add up."""
@@ -193,12 +207,13 @@ class DesignBuilder:
         prefixes = {leaf.name: _prefixes(self.fabric.addressing, leaf, self.colors) for leaf in self.leaves}
         servers, uses = self._servers(prefixes, vlans, managed)
         by_name = {slot.name: slot for slot in self.slots}
-        check.check_ports(by_name, rows, uses, self.problems)
+        spare = self.spare(rows, uses)
+        check.check_ports(by_name, rows, uses, spare, self.problems)
         check.check_links(by_name, rows, self.problems)
         self.problems.stop_on_errors()
         out = drained(by_name, rows, uses, self.colors, self.problems)
         self.problems.stop_on_errors()
-        built = self._switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out)
+        built = self._switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out, spare)
         return Design(
             name=self.fabric.name,
             digest=self.problems.intent.digest,
@@ -210,7 +225,6 @@ class DesignBuilder:
             spines=tuple(switch for switch in built if switch.role == "spine"),
             servers=servers,
             links=tuple(row.link for row in rows),
-            host_speed_gbps=self.fabric.host_ports.speed,
             drained=out.lines,
             loopback_pools=(
                 (str(self.fabric.loopbacks.leaves), str(self.fabric.loopbacks.spines)) if self.fabric.loopbacks else ()

@@ -1,17 +1,17 @@
 """Rules beyond types: no duplicates, no overlaps, numbers within their pools, equal speeds and MTUs."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.numbers import capacity, ipv4_text
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
-from ailb_gen.design.servers import HostPortUse, Seat
+from ailb_gen.design.servers import HostPortUse, Seat, host_mtu
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
-from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.models import CountedEntry, Fabric, Server
 from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
@@ -38,9 +38,9 @@ def check_size(fabric: Fabric, problems: Problems) -> None:
     ]
     leaves = sum(count or fabric.rails for count in rails)
     links = leaves * len(fabric.spines) * fabric.links_per_spine
-    groups = [stripe.servers or fabric.servers for stripe in fabric.stripes]
-    listed = sum(len(group.list) for group in (fabric.servers, *(s.servers for s in fabric.stripes if s.servers)))
-    servers = sum(group.count for group in groups) + listed
+    groups = [fabric.servers, *(stripe.servers for stripe in fabric.stripes if stripe.servers is not None)]
+    servers = sum(isinstance(entry, Server) for group in groups for entry in group.list)
+    servers += sum(_counted(fabric, number) for number in range(1, len(fabric.stripes) + 1))
     for what, count, limit, key in (
         ("switches", leaves + len(fabric.spines), MAX_SWITCHES, "stripes"),
         ("leaf-spine links", links, MAX_LINKS, "spines"),
@@ -49,6 +49,15 @@ def check_size(fabric: Fabric, problems: Problems) -> None:
     ):
         if count > limit:
             problems.error("too-large", (key,), f"this makes {count:,} {what}; at most {limit:,} are possible")
+
+
+def _counted(fabric: Fabric, stripe: int) -> int:
+    """Return how many servers of a stripe are counted, not named."""
+    own = fabric.stripes[stripe - 1].servers
+    rows = [(fabric.servers, (None, stripe) if own is None else (stripe,))] + ([(own, (None, stripe))] if own else [])
+    listed = [(entry, stripes) for group, stripes in rows for entry in group.list]
+    count = sum(e.count for e, stripes in listed if isinstance(e, CountedEntry) and e.stripe in stripes)
+    return (own or fabric.servers).count + count
 
 
 def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems) -> None:
@@ -112,7 +121,11 @@ def check_loopbacks(slots: Iterable[Slot], fabric: Fabric, problems: Problems) -
 
 
 def check_ports(
-    slots: dict[str, Slot], wires: tuple[Wire, ...], hosts: Iterable[HostPortUse], problems: Problems
+    slots: dict[str, Slot],
+    wires: tuple[Wire, ...],
+    hosts: Iterable[HostPortUse],
+    spare: Mapping[str, Sequence[str]],
+    problems: Problems,
 ) -> None:
     """Note ports that are used twice, ports split in two ways, and overrides of ports that nothing uses."""
     laid_out = PORT_CODES.isdisjoint(problem.code for problem in problems.found)
@@ -125,8 +138,8 @@ def check_ports(
         rows[host.leaf].append((host.use, host.server, host.nic, host.path))
     for name, uses in rows.items():
         if len({use.physical for use, *_ in uses}) < len(uses):
-            _check_device_ports(name, uses, problems)
-        used = {use.interface for use, *_ in uses}
+            _check_device_ports(slots[name], uses, problems)
+        used = {use.interface for use, *_ in uses} | set(spare[name])
         for interface in slots[name].device.ports if laid_out else ():
             if interface not in used:
                 path = problems.where(slots[name].own, "ports", interface)
@@ -146,7 +159,15 @@ def _owner(peer: str, nic: str) -> str:
     return f"{nic} of {peer}" if nic else f"the link to {peer}"
 
 
-def _check_device_ports(name: str, uses: list[_Claimed], problems: Problems) -> None:
+def _free(path: Path, uses: list[_Claimed], slot: Slot) -> str:
+    """Return which first port is behind all other ports, as a hint for a row of ports that meets them."""
+    names = slot.ports.names
+    last = max((names.index(use.physical) for use, _, _, where in uses if where != path and use.physical), default=-1)
+    return f"first_port: {last + 1} is the first behind the other ports" if last + 1 < len(names) else ""
+
+
+def _check_device_ports(slot: Slot, uses: list[_Claimed], problems: Problems) -> None:
+    name = slot.name
     taken: dict[str, tuple[str, str]] = {}
     splits: dict[str, tuple[PortUse, str, str]] = {}
     for use, peer, nic, path in sorted(uses, key=lambda row: is_specific(row[3])):
@@ -155,7 +176,7 @@ def _check_device_ports(name: str, uses: list[_Claimed], problems: Problems) -> 
         if use.interface in taken:
             owner = _owner(*taken[use.interface])
             reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already that of {owner}"
-            hint = "let host_ports.first_port start behind the uplinks" if path == ("host_ports",) else ""
+            hint = _free(path, uses, slot) if path[-1:] == ("host_ports",) else ""
             problems.error("duplicate-port", path, reason, hint)
             continue
         taken[use.interface] = (peer, nic)
@@ -187,10 +208,11 @@ def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Sequence
         leaf = min(stripe.leaves, key=lambda slot: slot.settings.mtu.irb)
         irb = leaf.settings.mtu.irb
         for seat in row:
-            host = seat.given.mtu or stripe.settings.mtu.host
+            host = host_mtu(stripe, seat)
             if host > irb:
-                own = seat.levels if seat.given.mtu else stripe.levels
-                key = ("mtu",) if seat.given.mtu else ("mtu", "host")
+                common = not (seat.given.mtu or seat.kind.kind.mtu)
+                own = stripe.levels if common else (*seat.levels, *seat.kind.levels[:1])
+                key = ("mtu", "host") if common else ("mtu",)
                 reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of {leaf.name}"
                 path = max(problems.where(own, *key), problems.where(leaf.levels, "mtu", "irb"), key=len)
                 problems.error("mtu-mismatch", path, reason, f"use at most {irb}")
@@ -311,15 +333,26 @@ def check_gateway(gateway: int | None, switches: Iterable[tuple[str, Cidr | None
             problems.error("conflict", path, reason)
 
 
-def check_environment(fabric: Fabric, colors: int, problems: Problems) -> None:
+def _gpu_nics(fabric: Fabric, seats: Iterable[Seat]) -> set[tuple[str | tuple[str, ...], str, int]]:
+    """Return RDMA names, pattern of NIC names and number of NICs of the servers with GPUs."""
+    kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.kind.gpus}.values()
+    plain = {(fabric.hosts.rdma, fabric.names.nic, fabric.rails)} if not kinds else set()
+    return plain | {
+        (kind.kind.rdma or fabric.hosts.rdma, kind.kind.nic or fabric.names.nic, len(kind.rails)) for kind in kinds
+    }
+
+
+def check_environment(fabric: Fabric, seats: Iterable[Seat], colors: int, problems: Problems) -> None:
     """Note values of the intent's own environment that do not work, and another number of queue pairs than colors."""
-    names = fabric.hosts.rdma
-    rdma = [names.format(i=rail) for rail in range(fabric.rails)] if isinstance(names, str) else names
     own = fabric.nccl.environment
     values = {"NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads)} | own
-    nics = [fabric.names.nic.format(i=rail) for rail in range(fabric.rails)]
     pool = Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length)
-    wrong = faults(values, NcclNetwork(rdma, fabric.roce.dscp if fabric.roce.enabled else None, nics, pool))
+    dscp = fabric.roce.dscp if fabric.roce.enabled else None
+    wrong: dict[str, tuple[str, str]] = {}
+    for names, nic, count in _gpu_nics(fabric, seats):
+        rdma = [names.format(i=number) for number in range(count)] if isinstance(names, str) else names
+        nics = [nic.format(i=number) for number in range(count)]
+        wrong = faults(values, NcclNetwork(rdma, dscp, nics, pool)) | wrong
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
         problems.error(
@@ -337,8 +370,12 @@ def check_oversubscription(
 ) -> None:
     """Warn when a leaf takes in more from its servers than its uplinks carry away."""
     up = len(fabric.spines) * fabric.links_per_spine * fabric.uplinks.speed
-    stripe, row = max(seats, key=lambda pair: len(pair[1]))
-    down = len(row) * fabric.host_ports.speed
-    if down > up:
-        reason = f"leaves of stripe {stripe.number} are oversubscribed {down / up:.2f}:1 ({down}g to servers, {up}g up)"
+    down: Counter[tuple[int, int]] = Counter()
+    for stripe, row in seats:
+        for seat in row:
+            for rail in seat.kind.rails:
+                down[stripe.number, rail] += seat.kind.row.speed
+    (number, _), most = max(down.items(), key=lambda item: item[1], default=((0, 0), 0))
+    if most > up:
+        reason = f"leaves of stripe {number} are oversubscribed {most / up:.2f}:1 ({most}g to servers, {up}g up)"
         problems.warning("oversubscribed", ("uplinks",), reason, "add spines, links or uplink speed")

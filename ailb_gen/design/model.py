@@ -73,7 +73,16 @@ class HostPort(NamedTuple):
     disabled: bool
     server: str
     nic: str
+    speed_gbps: int
     kind: str = "host"
+
+
+class SparePort(NamedTuple):
+    """A port that the fabric leaves free: written with its description, out of service."""
+
+    interface: str
+    description: str
+    kind: str = "spare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +202,7 @@ class DesignSwitch:
     management: DesignManagement | None
     vlan: DesignVlan | None
     prefixes: tuple[ColorPrefix, ...]
-    interfaces: tuple[Breakout | FabricPort | HostPort, ...]
+    interfaces: tuple[Breakout | FabricPort | HostPort | SparePort, ...]
     fabric_ports: tuple[FabricPort, ...]
     port_types: tuple[str, ...]
     groups: tuple[BgpGroup, ...]
@@ -215,13 +224,15 @@ class HostTable:
 
 @dataclass(frozen=True, slots=True)
 class HostNic:
-    """A GPU NIC; `mtu` in bytes; `addresses` (SLAAC: RFC 4291, appendix A) are empty without a known MAC."""
+    """A GPU NIC on a rail; `mtu` in bytes; `addresses` (SLAAC: RFC 4291, appendix A) are empty without a known MAC."""
 
     index: int
+    rail: int
     name: str
     rdma: str
     mac: str
     mtu: int
+    speed_gbps: int
     leaf: str
     vlan: int
     tables: tuple[HostTable, ...]
@@ -244,7 +255,8 @@ class HostQos:
 class HostConfig:
     """Everything that is configured on a server; servers that are alike share one object.
 
-    `profile` names what they share; it is empty for a server with a MAC, a name or an MTU of its own.
+    `profile` names what they share; it is empty for a server with a MAC, a name or an MTU of its own. `environment`
+    (NCCL's) is empty for servers without GPUs.
     """
 
     profile: str
@@ -291,7 +303,6 @@ class Design:
     spines: tuple[DesignSwitch, ...]
     servers: tuple[DesignServer, ...]
     links: tuple[Link, ...]
-    host_speed_gbps: int
     drained: tuple[str, ...]
     loopback_pools: tuple[str, ...]
 

@@ -17,6 +17,7 @@ from ailb_gen.design.model import (
     DeviceSettings,
     FabricPort,
     HostPort,
+    SparePort,
 )
 from ailb_gen.design.numbers import SwitchNumbers, ipv4_text
 from ailb_gen.design.ports import PortUse, breakouts, sort_key
@@ -28,6 +29,7 @@ from ailb_gen.intent.settings import PortOverride
 ECMP_STEPS = (16, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512)
 DEFAULT_ECMP = 16
 NO_OVERRIDE = PortOverride()
+SPARE = "spare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class SwitchParts:
     hosts: Sequence[HostPortUse]
     as_lists: dict[str, DesignAsList]
     drained: frozenset[str]
+    spare: tuple[str, ...]
 
 
 def ranges(numbers: Iterable[int]) -> tuple[str, ...]:
@@ -106,9 +109,11 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
     uses = [wire.leaf_use if is_leaf else wire.spine_use for wire in parts.wires]
     split = breakouts([*uses, *(row.use for row in parts.hosts)])
     host_ports = [
-        HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic) for row in parts.hosts
+        HostPort(*_port(slot, row.use, parts, f"to.{row.server}:{row.nic}"), row.server, row.nic, row.use.speed_gbps)
+        for row in parts.hosts
     ]
-    rows: list[Breakout | FabricPort | HostPort] = [*split, *fabric_ports, *host_ports]
+    spare = [SparePort(name, slot.device.ports.get(name, NO_OVERRIDE).description or SPARE) for name in parts.spare]
+    rows: list[Breakout | FabricPort | HostPort | SparePort] = [*split, *fabric_ports, *host_ports, *spare]
     groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.as_lists)
     used_lists = {group.as_list for group in groups}
     links = Counter(wire.link.leaf for wire in parts.wires)
@@ -128,7 +133,7 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
         prefixes=parts.prefixes,
         interfaces=tuple(sorted(rows, key=lambda row: sort_key(row.interface))),
         fabric_ports=fabric_ports,
-        port_types=tuple(sorted({row.interface[:2] for row in rows})),
+        port_types=tuple(sorted({row.interface[:2] for row in rows if row.kind != "spare"})),
         groups=groups,
         as_lists=tuple(row for row in dict.fromkeys(parts.as_lists.values()) if row.name in used_lists),
         maximum_ecmp=maximum_ecmp(max(links.values(), default=0)),

@@ -27,10 +27,13 @@ class Hashed:
     draws: int
 
 
-def monte_carlo(links: Links, matrix: Volumes, pairs_per_flow: int, seed: int) -> Hashed | None:
+def monte_carlo(
+    links: Links, matrix: Volumes, pairs_per_flow: int, seed: int, volumes: Volumes | None = None
+) -> Hashed | None:
     """Hash every queue pair of every flow over all uplinks of its leaf; None when nothing crosses a spine.
 
-    `matrix` are numbers of flows between devices, `pairs_per_flow` the queue pairs of each. The spine's link down is
+    `matrix` are numbers of flows between devices, `volumes` what they carry together (default: one unit each),
+    `pairs_per_flow` the queue pairs of each. The spine's link down is
     the one to the destination; of several to the same leaf each takes its share.
     """
     graph = links.graph
@@ -41,7 +44,8 @@ def monte_carlo(links: Links, matrix: Volumes, pairs_per_flow: int, seed: int) -
     width = max(len(graph.adjacencies[device]) for device in sources)
     flows = int((matrix > 0).sum())
     draws = max(1, min(DRAWS, WORK // (flows * width)))
-    made = (_Batch(links, row, matrix, pairs_per_flow) for row in _batches(links, sources, matrix))
+    carried = matrix if volumes is None else volumes
+    made = (_Batch(links, row, matrix, pairs_per_flow, carried) for row in _batches(links, sources, matrix))
     # A single draw may be of many flows: they are not kept.
     batches = made if draws == 1 else list(made)
     ups, downs, perfect = [], [], 0
@@ -84,8 +88,9 @@ def _batches(links: Links, sources: Iterable[int], matrix: Volumes) -> Iterator[
 class _Batch:
     """The flows of sources with the same number of uplinks, hashed at once: a row for each flow."""
 
-    def __init__(self, links: Links, sources: list[int], matrix: Volumes, pairs: int) -> None:
+    def __init__(self, links: Links, sources: list[int], matrix: Volumes, pairs: int, volumes: Volumes) -> None:
         rows, targets = np.nonzero(matrix[sources])
+        self.each = None if volumes is matrix else (volumes[sources] / np.maximum(matrix[sources], 1))[rows, targets]
         self.counts = (matrix[sources][rows, targets] * pairs).astype(np.int64)
         self.first = np.searchsorted(rows, np.arange(len(sources)))
         self.uplinks = np.stack([links.of[device] for device in sources])
@@ -96,6 +101,7 @@ class _Batch:
 
     def hash(self, random: np.random.Generator, load: Volumes, down: Volumes) -> None:
         """Draw the uplink of every queue pair; add what goes up to `load`, what comes down to `down`."""
-        drawn = random.multinomial(self.counts, self.chances)
+        hashed = random.multinomial(self.counts, self.chances)
+        drawn = hashed if self.each is None else hashed * self.each[:, None]
         load[self.uplinks] += np.add.reduceat(drawn, self.first, axis=0)
         down += np.bincount(self.cells, drawn.ravel(), len(down))

@@ -11,8 +11,9 @@ from ailb_gen.errors import UsageError
 from ailb_gen.hosts.lookup import Lookup, route
 from ailb_gen.hosts.model import Host, NetplanNic
 from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.rails import rails_of
 from ailb_gen.routing.rib import Routing
-from ailb_gen.wording import did_you_mean, some
+from ailb_gen.wording import counted, did_you_mean, some
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -29,7 +30,6 @@ class Endpoint:
 
     device: str
     port: str
-    rail: int
     pair: int
     prefix: Prefix
     address: int
@@ -57,12 +57,13 @@ def flows(
         raise UsageError(f"{source}: this is an address of {start.device}, a switch; name a server")
     if start is not None and pair not in (None, start.pair):
         raise UsageError(f"--qp {pair}: {source} is the address of queue pair {start.pair}")
-    host, rail = _nic(network, source, 0) if start is None else (network.hosts[start.device], start.rail)
-    end = _by_address(network, destination, (host.name, list(host.profile.nics)[rail]))
+    host, nic = _nic(network, source) if start is None else (network.hosts[start.device], start.port)
+    rail = dict(_railed(network, host))[nic]
+    end = _by_address(network, destination, (host.name, nic))
     chosen = pair or (start.pair if start is not None else 0) or (end.pair if end is not None else 0)
     found = []
-    for number in (chosen,) if chosen else range(1, len(_prefixes(host, rail)) + 1):
-        first = start or _endpoint(network, host, rail, number)
+    for number in (chosen,) if chosen else range(1, len(_prefixes(host, nic)) + 1):
+        first = start or _endpoint(network, host, nic, number)
         found.append((first, end or _endpoint(network, *_nic(network, destination, rail), number)))
     if any((first.device, first.port) == (last.device, last.port) for first, last in found):
         raise UsageError(f"{source} and {destination}: the same NIC; such packets never leave the server")
@@ -74,8 +75,13 @@ def leave(network: Network, source: Endpoint, destination: int) -> Lookup:
     return route(network.hosts[source.device].profile, source.address, destination)
 
 
-def _nic(network: Network, text: str, rail: int) -> tuple[Host, int]:
-    """Return the server and the number of the NIC that `SERVER[:NIC]` means; without NIC that of the rail."""
+def _railed(network: Network, host: Host) -> Iterator[tuple[str, int]]:
+    """Return the NICs of a server, in the order of its files, with their rails."""
+    return zip(host.profile.nics, rails_of(network, host.name, host.profile.nics), strict=True)
+
+
+def _nic(network: Network, text: str, rail: int | None = None) -> tuple[Host, str]:
+    """Return the server and the NIC that `SERVER[:NIC]` means; without NIC that on the rail, or the first."""
     name, _, nic = text.partition(":")
     host = network.hosts.get(name)
     if host is None:
@@ -84,11 +90,14 @@ def _nic(network: Network, text: str, rail: int) -> tuple[Host, int]:
     if nic and nic not in names:
         hint = did_you_mean(nic, names) or f"it has {some(names)}"
         raise UsageError(f"{text!r}: this server has no NIC {nic!r}; {hint}")
-    number = names.index(nic) if nic else rail
-    if number >= len(names):
-        count = f"{len(names)} NICs, none on rail {number}" if names else "no NICs in its netplan files"
-        raise UsageError(f"{text!r}: this server has {count}")
-    return host, number
+    if not names:
+        raise UsageError(f"{text!r}: this server has no NICs in its netplan files")
+    on_rail = names[0] if rail is None else next((one for one, other in _railed(network, host) if other == rail), "")
+    if not (nic or on_rail):
+        raise UsageError(
+            f"{text!r}: this server has {counted(len(names), 'NIC')}, none on rail {rail}; name one of {some(names)}"
+        )
+    return host, nic or on_rail
 
 
 def _unknown(network: Network, name: str) -> str:
@@ -100,12 +109,11 @@ def _unknown(network: Network, name: str) -> str:
     return f"there is no server called {name!r}; {hint}"
 
 
-def _prefixes(host: Host, rail: int) -> list[Prefix]:
+def _prefixes(host: Host, nic: str) -> list[Prefix]:
     """Return the prefixes of a NIC, in the order of its rules: one per queue pair. Raises UsageError without any."""
-    nic = list(host.profile.nics.values())[rail]
-    found = sources(host, nic)
+    found = sources(host, host.profile.nics[nic])
     if not found:
-        raise UsageError(f"{host.name}: {nic.name} has no usable routing rules, so no queue pair has an address there")
+        raise UsageError(f"{host.name}: {nic} has no usable routing rules, so no queue pair has an address there")
     return found
 
 
@@ -136,15 +144,14 @@ def interface_identifier(nic: NetplanNic) -> int | None:
     return eui64(nic.mac) if nic.mac is not None and MAC.fullmatch(nic.mac) else None
 
 
-def _endpoint(network: Network, host: Host, rail: int, pair: int) -> Endpoint:
-    nic = list(host.profile.nics.values())[rail]
-    prefixes = _prefixes(host, rail)
+def _endpoint(network: Network, host: Host, name: str, pair: int) -> Endpoint:
+    nic, prefixes = host.profile.nics[name], _prefixes(host, name)
     if pair > len(prefixes):
         raise UsageError(f"--qp {pair}: {nic.name} of {host.name} has {len(prefixes)} prefixes, counted from 1")
     prefix, identifier = prefixes[pair - 1], interface_identifier(nic)
     address = prefix.value + (identifier or 0)
     leaf = network.attachments.get((host.name, nic.name))
-    return Endpoint(host.name, nic.name, rail, pair, prefix, address, identifier is not None, True, leaf)
+    return Endpoint(host.name, name, pair, prefix, address, identifier is not None, True, leaf)
 
 
 def _by_address(network: Network, text: str, source: tuple[str, str] = ("", "")) -> Endpoint | None:
@@ -159,7 +166,7 @@ def _by_address(network: Network, text: str, source: tuple[str, str] = ("", ""))
         for unit in (unit for port in switch.ports.values() for unit in port.units):
             for address in unit.addresses:
                 if address.value == value:
-                    return Endpoint(name, unit.name, 0, 0, address.prefix, value, True, True, End(name, unit.name))
+                    return Endpoint(name, unit.name, 0, address.prefix, value, True, True, End(name, unit.name))
     others: list[Endpoint] = []
     guess: Endpoint | None = None
     for found, identifier in _on_prefix(network, value):
@@ -179,9 +186,9 @@ def _by_address(network: Network, text: str, source: tuple[str, str] = ("", ""))
 def _on_prefix(network: Network, value: int) -> Iterator[tuple[Endpoint, int | None]]:
     """Yield every NIC with a prefix that holds an address, as if it had it, and its interface identifier."""
     for host in network.hosts.values():
-        for rail, nic in enumerate(host.profile.nics.values()):
+        for nic in host.profile.nics.values():
             for pair, prefix in enumerate(sources(host, nic), 1):
                 if prefix.holds(value):
                     identifier = interface_identifier(nic)
                     leaf, certain = network.attachments.get((host.name, nic.name)), identifier is not None
-                    yield Endpoint(host.name, nic.name, rail, pair, prefix, value, True, certain, leaf), identifier
+                    yield Endpoint(host.name, nic.name, pair, prefix, value, True, certain, leaf), identifier

@@ -2,80 +2,88 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from ailb_gen.forwarding.loads import Volumes
-from ailb_gen.network.fabric import Network
+from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.rails import cabled_nics, natural, rails_of, without_gpus
 
-MOST_DIGITS = 1000
-PARTS = re.compile(r"[0-9]+|[^0-9]")
-
+# By rail and server: the leaf, and the rate as a multiple of the lowest one in the fabric.
 Rails = list[list[int]]
+Rates = list[list[float]]
+LINE_RATE: Rates = []
 
 
 def rails(network: Network, index: Mapping[str, int]) -> Rails:
-    """Return, for every rail, the leaf of every server's NIC, servers in the order of their first leaf and name.
+    """Return, for every rail, the leaf of every GPU server's NIC, servers in the order of their first leaf and name.
 
-    The n-th cabled NIC of each server in the order of its names is on the n-th rail. `index` are the switches that
-    are known; a NIC on another one takes no part.
+    `index` are the switches that are known; a NIC on another one takes no part.
     """
-    nics: dict[str, list[str]] = defaultdict(list)
-    for server, nic in network.attachments:
-        nics[server].append(nic)
-    leaves: dict[str, dict[int, int]] = {}
-    for server, names in nics.items():
-        ends = [network.attachments[server, nic].device for nic in sorted(names, key=natural)]
-        leaves[server] = {rail: index[device] for rail, device in enumerate(ends) if device in index}
-    servers = sorted(filter(leaves.get, leaves), key=lambda name: (min(leaves[name].values()), natural(name)))
-    width = max((rail + 1 for row in leaves.values() for rail in row), default=0)
-    return [[leaves[name][rail] for name in servers if rail in leaves[name]] for rail in range(width)]
+    return [[index[end.device] for end in row] for row in _ends(network, index)]
 
 
-def natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """Order numbers within names by value: gpu2 before gpu10."""
-    # Numbers of any length are text of a file; behind so many digits no name differs.
-    return tuple(
-        (0, int(part[:MOST_DIGITS])) if part.isascii() and part.isdigit() else (1, part)
-        for part in (*PARTS.findall(text), "")
-    )
+def rates(network: Network, index: Mapping[str, int]) -> Rates:
+    """Return the speed of every NIC in `rails` over that of the slowest one; 1 where a speed is not known."""
+    speeds = [[network.attachment_bps.get(end) for end in row] for row in _ends(network, index)]
+    lowest = min((speed for row in speeds for speed in row if speed), default=1)
+    return [[(speed or lowest) / lowest for speed in row] for row in speeds]
 
 
-def all_to_all(rows: Rails, devices: int) -> Volumes:
-    """Send from every NIC to every NIC of another leaf, one unit each."""
-    count = np.zeros(devices)
-    for row in rows:
-        np.add.at(count, list(row), 1.0)
-    matrix = np.outer(count, count)
+def _ends(network: Network, index: Mapping[str, int]) -> list[list[End]]:
+    others = without_gpus(network)
+    found: dict[str, dict[int, End]] = {}
+    for server, names in cabled_nics(network).items():
+        if server not in others:
+            ends = (network.attachments[server, nic] for nic in names)
+            on = zip(rails_of(network, server, names), ends, strict=True)
+            found[server] = {rail: end for rail, end in on if end.device in index}
+
+    def first(server: str) -> tuple[int, object]:
+        return min(index[end.device] for end in found[server].values()), natural(server)
+
+    servers = sorted(filter(found.get, found), key=first)
+    width = max((rail + 1 for row in found.values() for rail in row), default=0)
+    return [[found[name][rail] for name in servers if rail in found[name]] for rail in range(width)]
+
+
+def all_to_all(rows: Rails, devices: int, speeds: Rates = LINE_RATE) -> Volumes:
+    """Send from every NIC to every NIC of another leaf, one unit each; at most as much as the slower of both takes."""
+    leaves = np.array([leaf for row in rows for leaf in row], dtype=np.int64)
+    own = np.array([speed for row in speeds for speed in row]) if speeds else np.ones(len(leaves))
+    matrix, below = np.zeros((devices, devices)), 0.0
+    for speed in np.unique(own):
+        count = np.bincount(leaves[own >= speed], minlength=devices).astype(float)
+        matrix += (speed - below) * np.outer(count, count)
+        below = float(speed)
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
 
-def ring(rows: Rails, devices: int) -> Volumes:
+def ring(rows: Rails, devices: int, speeds: Rates = LINE_RATE) -> Volumes:
     """Send along every rail from each server to the next one: a ring all-reduce."""
-    return shifted(rows, devices, 1)
+    return shifted(rows, devices, 1, speeds)
 
 
-def permutation(rows: Rails, devices: int) -> Volumes:
+def permutation(rows: Rails, devices: int, speeds: Rates = LINE_RATE) -> Volumes:
     """Send along the rails half way round: where there are two stripes no leaf can keep that to itself."""
-    return shifted(rows, devices, max((len(row) for row in rows), default=0) // 2)
+    return shifted(rows, devices, max((len(row) for row in rows), default=0) // 2, speeds)
 
 
-def shifted(rows: Rails, devices: int, by: int) -> Volumes:
-    """Send one unit from the n-th server of every rail to the (n + by)-th."""
+def shifted(rows: Rails, devices: int, by: int, speeds: Rates = LINE_RATE) -> Volumes:
+    """Send one unit from the n-th server of every rail to the (n + by)-th; at most as much as the slower one takes."""
     matrix = np.zeros((devices, devices))
-    for row in rows:
+    for row, own in zip(rows, speeds or [[1.0] * len(row) for row in rows], strict=True):
         for at, leaf in enumerate(row):
-            matrix[leaf, row[(at + by) % len(row)]] += 1.0
+            to = (at + by) % len(row)
+            matrix[leaf, row[to]] += min(own[at], own[to])
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
 
 # By the names that users give them.
-PATTERNS: dict[str, Callable[[Rails, int], Volumes]] = {
+PATTERNS: dict[str, Callable[[Rails, int, Rates], Volumes]] = {
     "all-to-all": all_to_all,
     "ring": ring,
     "permutation": permutation,

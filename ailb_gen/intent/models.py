@@ -28,6 +28,7 @@ from ailb_gen.intent.scalars import (
     Ipv6Address,
     Mac,
     NicName,
+    PortGlob,
     PortName,
     Positive,
     RdmaName,
@@ -39,7 +40,9 @@ from ailb_gen.junos.reader import read_curly
 from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
 
 # Steps of a validation path that no file has: `servers: 2` is read as `servers: {count: 2}`, and so on.
-UNWRITTEN_STEPS = frozenset({"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]"})
+UNWRITTEN_STEPS = frozenset(
+    {"count", "list", "names", "leaf", "mode", "word", "mapping", "pattern", "[key]", "[server]", "[counted]"}
+)
 DEFAULT_COLORS = ("green", "blue", "red", "orange", "purple", "yellow", "cyan", "magenta")
 MAX_COUNT = 4096
 
@@ -174,16 +177,45 @@ class Server(ServerOverride):
 
     name: Name = Field(description="name of the server")
     stripe: Positive | None = Field(None, description="the stripe it is in, counted from 1")
+    kind: Name | None = Field(None, description="one of 'server_kinds'; default: a server with a NIC on every rail")
 
 
-class ServerGroup(Model):
-    """The servers of every stripe: a count with a name pattern, a list, or a CSV file."""
+class CountedServers(Model):
+    """Servers with a name pattern instead of names."""
 
     count: Int = Field(0, ge=0, le=MAX_COUNT, description="servers per stripe")
-    name: Annotated[str, _pattern("nsi", ("n", "si"))] = Field(
-        "server-{n:03}", description="{n} counts in the fabric, {s} is the stripe, {i} counts in the stripe"
+    name: Annotated[str, _pattern("nsi", ("n", "si"))] | None = Field(
+        None,
+        description="{n} counts in the fabric, {s} is the stripe, {i} counts in the stripe, each those of the kind; "
+        "default: 'server-{n:03}', or the kind and '-{n:03}'",
     )
-    list: tuple[Server, ...] = Field((), description="servers by name, after the counted ones")
+    kind: Name | None = Field(None, description="one of 'server_kinds'; default: servers with a NIC on every rail")
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of the names."""
+        return self.name or f"{self.kind or 'server'}-{{n:03}}"
+
+
+class CountedEntry(CountedServers):
+    """Counted servers in a list."""
+
+    stripe: Positive | None = Field(None, description="the only stripe with them, counted from 1; default: every one")
+
+
+def _entry(value: object) -> str:
+    return "[counted]" if isinstance(value, dict) and "count" in value else "[server]"
+
+
+ServerEntry = Annotated[
+    Annotated[Server, Tag("[server]")] | Annotated[CountedEntry, Tag("[counted]")], Discriminator(_entry)
+]
+
+
+class ServerGroup(CountedServers):
+    """The servers of every stripe: a count with a name pattern, a list, or a CSV file."""
+
+    list: tuple[ServerEntry, ...] = Field((), description="servers by name or by count, after the counted ones")
     csv: Annotated[str, Strict()] | None = Field(None, description="path relative to the fabric file")
 
 
@@ -191,10 +223,34 @@ Servers = Annotated[
     ServerGroup,
     _keyed(
         "list",
-        "a number of servers per stripe, a list of servers, or {count, name, list, csv}",
-        int | tuple[Server, ...] | ServerGroup,
+        "a number of servers per stripe, a list of servers, or {count, name, kind, list, csv}",
+        int | tuple[ServerEntry, ...] | ServerGroup,
     ),
 ]
+
+
+def _list_or_word(value: object) -> str:
+    return "names" if isinstance(value, list | tuple) else "word"
+
+
+NicPattern = Annotated[str, _pattern("i", ("i",), checked_nic)]
+RdmaNames = Annotated[
+    Annotated[str, _pattern("i", ("i",)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
+    Discriminator(_list_or_word),
+]
+
+
+class ServerKind(Model):
+    """Servers whose NICs, ports or purpose differ from those of the fabric's other servers."""
+
+    rails: Annotated[tuple[Annotated[int, Strict(), Field(ge=0, le=63)], ...], Field(min_length=1)] | None = Field(
+        None, description="the rails of the NICs, in the order of the NICs, counted from 0; default: every rail"
+    )
+    host_ports: HostPorts = Field(HostPorts(), description="ports of the leaves to these servers")
+    gpus: Bool = Field(True, description="the servers have GPUs and run collectives; off for storage and services")
+    mtu: Int | None = Field(None, ge=1280, le=9500, description="MTU of the NICs in bytes")
+    nic: NicPattern | None = Field(None, description="names of the NICs; default: 'names.nic'")
+    rdma: RdmaNames | None = Field(None, description="RDMA devices of the NICs; default: 'hosts.rdma'")
 
 
 class Device(SwitchSettings):
@@ -235,6 +291,7 @@ class StripeOverride(Settings):
 
     rails: Annotated[int, Strict(), Field(ge=1, le=64)] | None = Field(None, description="leaves of the stripe")
     platform: Name | None = Field(None, description="platform of the stripe's leaves")
+    host_ports: HostPorts = Field(HostPorts(), description="ports of the stripe's leaves to the servers")
     extra_config: ExtraConfig = Field("", description="Junos text for every switch of the stripe")
 
 
@@ -250,16 +307,19 @@ def _shape(value: object) -> str:
     return "names" if isinstance(value, list | tuple) else "word"
 
 
-def _list_or_word(value: object) -> str:
-    return "names" if isinstance(value, list | tuple) else "word"
-
-
 Backup = Annotated[
     Annotated[Literal["all", "none"], Tag("word")]
     | Annotated[tuple[ColorName, ...], Field(min_length=1), Tag("names")]
     | Annotated[dict[ColorName, ColorName], Tag("mapping")],
     Discriminator(_shape),
 ]
+
+
+class SparePorts(Model):
+    """Ports that the fabric leaves free, with a description and disabled: names or globs, by role."""
+
+    leaf: tuple[PortGlob, ...] = Field((), description="spare ports of every leaf")
+    spine: tuple[PortGlob, ...] = Field((), description="spare ports of every spine")
 
 
 class Colors(Model):
@@ -303,15 +363,7 @@ class Names(Model):
         "stripe{s}-leaf{l}", description="names of leaves: {s} stripe, {l} leaf in the stripe"
     )
     spine: Annotated[str, _pattern("k", ("k",))] = Field("spine{k}", description="names of spines: {k} spine")
-    nic: Annotated[str, _pattern("i", ("i",), checked_nic)] = Field(
-        "gpu{i}_eth", description="names of GPU NICs: {i} counts from 0"
-    )
-
-
-RdmaNames = Annotated[
-    Annotated[str, _pattern("i", ("i",)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
-    Discriminator(_list_or_word),
-]
+    nic: NicPattern = Field("gpu{i}_eth", description="names of GPU NICs: {i} counts from 0")
 
 
 class Hosts(Model):
@@ -357,6 +409,8 @@ class Fabric(Settings):
         1, description="links between a leaf and a spine"
     )
     servers: Servers = Field(ServerGroup(), description="servers per stripe: a number, a list, or a group")
+    server_kinds: dict[Name, ServerKind] = Field({}, description="servers with other NICs, speeds, ports or purposes")
+    spare_ports: SparePorts = SparePorts()
     colors: ColorPlan | None = Field(
         None, description="a number, a list of names, or a group; default: one per uplink of a leaf"
     )

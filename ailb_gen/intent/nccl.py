@@ -137,7 +137,7 @@ def _fault(name: str, value: str, environment: dict[str, str], network: NcclNetw
             return f"it leaves out {missing[0]}, a GPU's way into the fabric", f"={','.join(network.rdma)}"
     if name == "UCX_NET_DEVICES" and value != "all":
         listed = [device.partition(":")[0] for device in value.split(",")]
-        sockets = [device for device in listed if device in network.nics]
+        sockets = [device for device in listed if device in network.nics and device not in network.rdma]
         if sockets or (network.rdma and set(network.rdma).isdisjoint(listed)):
             why = f"{(sockets or listed)[0]} is no RDMA device of a GPU NIC"
             return why, ",".join(f"{device}:1" for device in network.rdma)

@@ -19,6 +19,8 @@ from ailb_gen.validation import NAME_PATTERN, checked_text, matching, schema_of,
 
 NIC_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
 COLOR_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,30}$"
+# fnmatch: `*` stands for slashes and colons, too.
+PORT_GLOB = r"^[a-z]{2}-[0-9/:*?\[\]!-]{1,40}$"
 PORT_PATTERN = r"^[a-z]{2}-(?:0|[1-9][0-9]{0,2})/(?:0|[1-9][0-9]?)/(?:0|[1-9][0-9]{0,3})(?::(?:0|[1-9][0-9]?))?$"
 # Words of the kernel and of netplan, and what YAML 1.1 readers take for something else than a name.
 RESERVED_NICS = ("all", "default", "lo", "renderer", "on", "off", "yes", "no", "y", "n", "true", "false", "null")
@@ -219,6 +221,11 @@ PortName = Annotated[
     str,
     PlainValidator(matching("port name", PORT_PATTERN, "TYPE-FPC/PIC/PORT[:CHANNEL]", "et-0/0/16:0")),
     schema_of("string", PORT_PATTERN, "et-0/0/16:0"),
+]
+PortGlob = Annotated[
+    str,
+    PlainValidator(matching("port name or glob", PORT_GLOB, "TYPE-FPC/PIC/PORT[:CHANNEL], *, ?, [...]", "et-0/0/6*")),
+    schema_of("string", PORT_GLOB, "et-0/0/6*"),
 ]
 EnvName = Annotated[
     str,

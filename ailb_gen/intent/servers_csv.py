@@ -1,4 +1,4 @@
-"""Servers from a CSV file: name, stripe, management address, and per NIC its MAC and leaf port."""
+"""Servers from a CSV file: name, stripe, kind, management address, and per NIC its MAC and leaf port."""
 
 import csv
 import re
@@ -10,7 +10,7 @@ from ailb_gen.textio import text_problem
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path, Source
 
-PLAIN_COLUMNS = ("name", "stripe", "management")
+PLAIN_COLUMNS = ("name", "stripe", "kind", "management")
 NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
@@ -45,7 +45,7 @@ def _check_header(header: list[str], file: str) -> None:
         place = Place(file, 1, number + 1)
         if column not in PLAIN_COLUMNS and not NIC_COLUMN.match(column):
             known = [*PLAIN_COLUMNS, *(f"{kind}{i}" for kind in NIC_KEYS for i in range(16))]
-            hint = did_you_mean(column, known) or "known: name, stripe, management, macN, portN, rdmaN, nicN"
+            hint = did_you_mean(column, known) or "known: name, stripe, kind, management, macN, portN, rdmaN, nicN"
             problems.append(Problem("unknown-key", place, column, "unknown column", hint))
         if column in header[:number]:
             problems.append(Problem("duplicate-key", place, column, "this column is there twice"))

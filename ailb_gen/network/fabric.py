@@ -57,7 +57,8 @@ class Network:
 
     `links` are the cables between switches, `attachments` those to servers by (server, NIC); `attachment_bps` are the
     speeds of the latter by the switch's port, where the list of cables has them. `roles` says leaf or spine for every
-    switch. A switch or server whose file is missing or unreadable is not in here; `defects` tells.
+    switch; `rails` number the leaves of a stripe from 0, where the lists of cables do. A switch or server whose file is
+    missing or unreadable is not in here; `defects` tells.
     """
 
     switches: Mapping[str, Switch]
@@ -67,6 +68,7 @@ class Network:
     attachments: Mapping[tuple[str, str], End]
     defects: tuple[Defect, ...]
     attachment_bps: Mapping[End, int] = field(default_factory=dict)
+    rails: Mapping[str, int] = field(default_factory=dict)
 
     def link_ends(self) -> Iterator[End]:
         """Iterate over both ends of every cable between switches."""

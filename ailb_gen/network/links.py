@@ -27,7 +27,8 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
     links = cabling.links or topology.links or described.links
     attachments = cabling.attachments or topology.attachments or described.attachments
     compared = _compared(cabling.links + cabling.attachments, topology.links + topology.attachments)
-    return Topology(roles, links, attachments, defects=(*_twice(links, attachments), *compared))
+    defects = (*_twice(links, attachments), *compared)
+    return Topology(roles, links, attachments, defects=defects, rails=cabling.rails or topology.rails)
 
 
 def neighbor(port: Port) -> End | None:

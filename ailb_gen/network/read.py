@@ -100,6 +100,7 @@ def assembled(
         attachments={(cable.b.device, cable.b.port): cable.a for cable in cables.attachments},
         defects=(*defects, *unusable, *cables.defects),
         attachment_bps={cable.a: cable.speed_bps for cable in cables.attachments if cable.speed_bps},
+        rails=cables.rails,
     )
 
 

@@ -36,7 +36,8 @@ def listed(root: Path) -> Topology:
         return cabling
     topology = optional(root, TOPOLOGY, read_topology)
     links, attachments = cabling.links or topology.links, cabling.attachments or topology.attachments
-    return Topology(topology.roles, links, attachments, defects=(*cabling.defects, *topology.defects))
+    defects = (*cabling.defects, *topology.defects)
+    return Topology(topology.roles, links, attachments, defects=defects, rails=cabling.rails or topology.rails)
 
 
 def read_routed(root: Path) -> Network:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -49,6 +50,7 @@ def entry_lines(data: Mapping[str, object], lines: Sequence[str]) -> dict[str, S
 
 
 KINDS = ("fabric", "host")
+RAIL = re.compile(r"[0-9]{1,3}")
 COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
 
@@ -56,7 +58,7 @@ COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color",
 class Topology:
     """The contents of one of the files: roles by device, fabric cables, server cables, and its entries as written.
 
-    `defects` are those of the text itself.
+    `defects` are those of the text itself; `rails` number the leaves of a stripe from 0.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class Topology:
     attachments: tuple[Cable, ...] = ()
     records: tuple[Record, ...] = ()
     defects: tuple[Defect, ...] = ()
+    rails: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_topology(text: str) -> Topology:
@@ -120,12 +123,14 @@ def _whole(entry: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _topology(entries: _Entries) -> Topology:
-    records, roles = list(entries.values), {}
+    records, roles, rails = list(entries.values), {}, {}
     attachments, links = [], []
     for entry in entries.of("devices"):
         name, role = _text(entry["name"]), _text(entry["role"])
         records.append(Record("device", name, _whole(entry), entries.line))
         roles[name] = role
+        if isinstance(rail := entry.get("rail"), int):
+            rails[name] = rail
         for nic in entry.get("nics", ()):
             leaf = End(_text(nic["leaf"]), _text(nic["leaf_port"]))
             attachments.append(Cable(leaf, End(name, _text(nic["name"])), line=entries.line))
@@ -135,7 +140,7 @@ def _topology(entries: _Entries) -> Topology:
         links.append(Cable(leaf, spine, _text(entry["color"]), read_speed(_text(entry["speed"])), entries.line))
         records.append(Record("link", f"{leaf.device} {leaf.port}", entry, entries.line))
     records += [Record("color", _text(entry["name"]), entry, entries.line) for entry in entries.of("colors")]
-    return Topology(roles, tuple(links), tuple(attachments), tuple(records))
+    return Topology(roles, tuple(links), tuple(attachments), tuple(records), rails=rails)
 
 
 def read_cabling(text: str) -> Topology:
@@ -147,6 +152,7 @@ def read_cabling(text: str) -> Topology:
     attachments: list[Cable] = []
     records: list[Record] = []
     defects: list[Defect] = []
+    rails: dict[str, int] = {}
     for line, row in _leaf_first(list(_rows(text, defects))):
         cable = Cable(End(row[0], row[1]), End(row[2], row[3]), row[6], read_speed(row[4]), line)
         fields = dict(zip(COLUMNS, row, strict=True))
@@ -156,10 +162,12 @@ def read_cabling(text: str) -> Topology:
         elif row[5] == "host":
             attachments.append(cable)
             records.append(Record("cable", f"{row[2]} {row[3]}", fields, line))
+            if RAIL.fullmatch(row[7]):
+                rails.setdefault(row[0], int(row[7]))
         else:
             message = f"{row[5]!r} is no kind of cable; it must be fabric or host"
             defects.append(Defect("unreadable", CABLING, message, Place(CABLING, line)))
-    return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(defects))
+    return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(defects), rails)
 
 
 def _leaf_first(rows: list[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:

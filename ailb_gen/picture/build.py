@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ailb_gen.checks.expected_hosts import seats
+from ailb_gen.checks.expected_hosts import places
 from ailb_gen.checks.expected_switches import Outline
 from ailb_gen.layout import SUFFIXES, switch_file
 from ailb_gen.network.fabric import Cable, Defect, End, Network
@@ -55,8 +55,8 @@ def picture_from(expected: Outline, cables: Topology) -> Picture:
         else DrawnDevice(switch.name, "spine", colors=carried.get(switch.name, ()))
         for switch in expected.switches.values()
     }
-    for name, stripe, _ in seats(expected.fabric):
-        devices.setdefault(name, DrawnDevice(name, "server", stripe))
+    for place in places(expected.fabric):
+        devices.setdefault(place.name, DrawnDevice(place.name, "server", place.stripe))
     for device in _unexpected(cables, devices, carried):
         devices.setdefault(device.name, device)
     return Picture(

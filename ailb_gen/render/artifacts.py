@@ -116,6 +116,8 @@ class Renderer:
         values = {"design": self.design, "config": config, "qos": config.qos}
         files = (*HOST_FILES, *QOS_FILES) if config.qos else HOST_FILES
         for template, path, mode in files:
+            if path == ENVIRONMENT and not config.environment:
+                continue
             yield path, Artifact(self.templates.render(template, name, values).encode(), mode)
         drop_in = Artifact(self.templates.render(NETWORKD_TEMPLATE, name, values).encode())
         for nic in config.nics:

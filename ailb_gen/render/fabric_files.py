@@ -92,9 +92,8 @@ def cabling(design: Design) -> bytes:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(CABLING_COLUMNS)
     writer.writerows((*link[:4], f"{link.speed_gbps}g", "fabric", link.color.name, "") for link in design.links)
-    speed = f"{design.host_speed_gbps}g"
     writer.writerows(
-        (leaf.name, port.interface, port.server, port.nic, speed, "host", "", leaf.number - 1)
+        (leaf.name, port.interface, port.server, port.nic, f"{port.speed_gbps}g", "host", "", leaf.number - 1)
         for leaf in design.leaves
         for port in leaf.interfaces
         if isinstance(port, HostPort)

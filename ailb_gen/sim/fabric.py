@@ -72,6 +72,8 @@ class FabricArrays:
     forwarding: tuple[Forwarding, ...]
     changes: tuple[LinkChange, ...] = ()
     prefix_names: tuple[str, ...] = field(default=())  # (P,) for messages
+    # Hosts that take no part in jobs unless they are named: NICs of servers without GPUs.
+    without_gpus: frozenset[int] = field(default=frozenset(), compare=False)
 
     @property
     def switch_count(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch
+from ailb_gen.network.rails import without_gpus
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
 from ailb_gen.sim.fabric import (
@@ -51,7 +52,7 @@ def from_network(
         reasons = some(doubt for nic in nics for doubt in nic.doubts)
         raise UsageError(f"no NIC of any server has an address that a queue pair can use: {reasons}")
     cables = _Cables(network, routing.graph, nics)
-    sets = NextHopSets()
+    sets, others = NextHopSets(), without_gpus(network)
     hosts, first, columns, prefix_of = _destinations(nics, routing)
     access = cables.access_sets(sets)
     fibs = Fibs(routing, columns, cables.session_links)
@@ -80,6 +81,7 @@ def from_network(
             f"{prefixes[0] if prefixes else 'no prefix'} at {routing.graph.names[leaf] if leaf >= 0 else 'no leaf'}"
             for prefixes, leaf in columns
         ),
+        without_gpus=frozenset(number for number, nic in enumerate(nics) if nic.server in others),
     )
     return scheduled(fabric, outages, sets, lambda broken: _after(fibs, cables, fabric, sets, broken))
 

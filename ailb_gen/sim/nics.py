@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix, address_text, interface_value
 from ailb_gen.forwarding.endpoints import interface_identifier, sources
-from ailb_gen.forwarding.patterns import natural
 from ailb_gen.hosts.lookup import route
 from ailb_gen.hosts.model import Host, NetplanNic
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import Switch, Unit, vlan_interfaces
+from ailb_gen.network.rails import cabled_nics, natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,7 @@ def server_nics(network: Network) -> list[ServerNic]:
 
 
 def _named(network: Network) -> Iterator[tuple[Host, str]]:
-    cabled: dict[str, list[str]] = {}
-    for server, nic in network.attachments:
-        cabled.setdefault(server, []).append(nic)
+    cabled = cabled_nics(network)
     for host in sorted(network.hosts.values(), key=lambda host: natural(host.name)):
         ruled = (rule.nic for rule in host.profile.rules)
         names = {*cabled.get(host.name, ()), *ruled}

@@ -34,7 +34,7 @@ def cables_of(design: Design) -> set[tuple[str, ...]]:
         for port in leaf.interfaces:
             if isinstance(port, HostPort):
                 ends = (leaf.name, port.interface, port.server, port.nic)
-                found.add((*ends, f"{design.host_speed_gbps}g", "host", "", str(leaf.number - 1)))
+                found.add((*ends, f"{port.speed_gbps}g", "host", "", str(leaf.number - 1)))
     return found
 
 
@@ -52,7 +52,7 @@ def assert_as_designed(intent: Intent) -> ExpectedCabling:
     return found
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield"])
 def test_shipped_fabrics(name: str) -> None:
     assert_as_designed(load(EXAMPLES / name / "fabric.yaml"))
 

@@ -50,6 +50,23 @@ VARIANTS = {
     + f"{PLATFORM}overrides: {{leaves: {{stripe1-leaf1: {{platform: mine}}}}, stripes: {{2: {{platform: mine}}}}}}\n",
     "speeds": SMALL.replace("generic", "qfx5240-64od")
     + "uplinks: {speed: 100g, sub_ports: 4}\nhost_ports: {speed: 200g}\ndownlinks: {sub_ports: 8, packing: packed}\n",
+    "speed-of-a-stripe": SMALL.replace("generic", "qfx5240-64od")
+    + "overrides: {stripes: {2: {host_ports: {speed: 800g}}}}\n",
+    "kinds": SMALL.replace(
+        "servers: 2", "servers: [{count: 2}, {count: 1, kind: big}, {count: 1, kind: store, name: 's{s}-{i}'}]"
+    ).replace("generic", "qfx5240-64od")
+    + "server_kinds:\n  big: {host_ports: {speed: 800g, first_port: 24}, mtu: 4200, rdma: 'b{i}', nic: 'b{i}'}\n"
+    + "  store: {rails: [1], gpus: off, host_ports: {speed: 200g, first_port: 40, packing: spread}}\n",
+    "kinds-in-one-row": SMALL.replace("servers: 2", "servers: {count: 1, list: [{count: 1, kind: half}, {count: 1}]}")
+    + "server_kinds: {half: {rails: [1]}}\n",
+    "kinds-by-name": SMALL.replace(
+        "stripes: 2", "stripes: [{servers: [{name: a, kind: store}, {name: b, nics: {0: {port: et-0/0/40}}}]}, {}]"
+    )
+    + "server_kinds: {store: {rails: [1, 0], gpus: off, host_ports: {first_port: 30}}}\n"
+    + "overrides: {servers: {a: {mtu: 8000}}}\n",
+    "spare-ports": SMALL
+    + "spare_ports: {leaf: ['et-0/0/6*'], spine: [et-0/0/9]}\n"
+    + "overrides: {leaves: {stripe1-leaf1: {ports: {et-0/0/60: {description: 'for storage'}}}}}\n",
     "unsplit": SMALL.replace("generic", "qfx5240-64od") + "uplinks: {sub_ports: 1}\ndownlinks: {sub_ports: 1}\n",
     "disabled": SMALL.replace("spines: 2", "spines: 3")
     + "overrides:\n  leaves: {stripe1-leaf1: {ports: {et-0/0/0: {disabled: on}, et-0/0/16: {disabled: on}}}}\n"

@@ -33,7 +33,7 @@ def compare(graph: Graph, failed: frozenset[int]) -> int:
     return sum(len(row) > 1 and is_symmetric(alike.graph, alike.state(row[0][1]), row[0][0]) for row in rows)
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield", "jvd-8-uplinks"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield", "jvd-8-uplinks", "mixed"])
 def test_the_examples_whole_and_with_failures(name: str) -> None:
     graph = Graph(example(name))
     assert compare(graph, frozenset())

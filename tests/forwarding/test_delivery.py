@@ -38,7 +38,7 @@ def made(graph: Graph, ways: Mapping[str, tuple[str, ...]], owner: str = OWN) ->
     return State(FIRST, frozenset(range(len(graph.names))), nodes)
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield"])
 def test_a_golden_fabric_delivers_everything_up_and_down(name: str) -> None:
     found = routing(name)
     leaves = {device for device, row in enumerate(found.graph.advertised) if row}

@@ -29,7 +29,7 @@ def test_queue_pair_k_connects_prefixes_k() -> None:
 
 def test_an_endpoint_in_full() -> None:
     ((first, last),) = flows(network("jvd"), "h100-01:gpu3_eth", "h100-04", 2)
-    assert (first.device, first.port, first.rail, first.pair) == ("h100-01", "gpu3_eth", 3, 2)
+    assert (first.device, first.port, first.pair) == ("h100-01", "gpu3_eth", 2)
     assert (first.prefix, first.address) == (prefix("fc00:1:4:2::/64"), address("fc00:1:4:2::"))
     assert (first.known, first.certain, first.leaf) == (False, True, End("stripe1-leaf4", "et-0/0/16:0"))
     # Without a NIC the destination is the one on the source's rail.

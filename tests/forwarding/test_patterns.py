@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.forwarding.patterns import all_to_all, natural, permutation, rails, ring, shifted
+from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, rates, ring, shifted
 from ailb_gen.network.fabric import End, Network
+from ailb_gen.network.rails import natural
 from tests.forwarding.examples import routing
 
 # Four servers on two leaves of one rail, a fifth one on a third leaf.
@@ -57,6 +60,22 @@ def test_all_to_all() -> None:
     """2 NICs on leaf 0, 2 on leaf 1, 1 on leaf 2: as many pairs as the products."""
     assert all_to_all(ROWS, 3).tolist() == [[0, 4, 2], [4, 0, 2], [2, 2, 0]]
     assert all_to_all([], 2).tolist() == [[0, 0], [0, 0]]
+
+
+def test_between_two_speeds_the_lower_one_holds() -> None:
+    """Two NICs of 400G on leaf 0, one of 800G on leaf 1 and one on leaf 2."""
+    rows, speeds = [[0, 0, 1, 2]], [[1.0, 1.0, 2.0, 2.0]]
+    assert all_to_all(rows, 3, speeds).tolist() == [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
+    assert ring(rows, 3, speeds).tolist() == [[0, 1, 0], [0, 0, 2], [1, 0, 0]]
+    assert permutation(rows, 3, speeds).tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+
+
+def test_speeds_over_the_slowest() -> None:
+    """The speed of a cable is that of the leaf's port; one that is not known counts as the slowest."""
+    network = attached(("a", "gpu0", "leaf1"), ("b", "gpu0", "leaf2"), ("c", "gpu0", "leaf3"))
+    ends = {server: end for (server, _), end in network.attachments.items()}
+    known = replace(network, attachment_bps={ends["a"]: 400 * 10**9, ends["b"]: 800 * 10**9})
+    assert rates(known, {"leaf1": 0, "leaf2": 1, "leaf3": 2}) == [[1.0, 2.0, 1.0]]
 
 
 def test_the_reference_fabric_keeps_nothing_to_itself_in_a_permutation() -> None:

@@ -22,8 +22,14 @@ from ailb_gen.errors import Place
 from ailb_gen.hosts.model import Code, Setting
 from ailb_gen.hosts.scripts import read_qos, read_tables
 from ailb_gen.hosts.text import Folder, conf_nic
-from ailb_gen.layout import PLAIN_FILES, QOS_FILES, drop_in_file, server_folder
+from ailb_gen.layout import QOS_FILES, server_folder
 from ailb_gen.shipped import shipped_templates
+
+# Why a server may do without a file.
+NEEDLESS = {
+    **dict.fromkeys(QOS_FILES, "RoCE is switched off in the intent"),
+    files.ENVIRONMENT: "the server has no GPUs in the intent",
+}
 
 
 def _check_present(context: Context, findings: Findings) -> None:
@@ -41,9 +47,7 @@ def _check_present(context: Context, findings: Findings) -> None:
 
 @per_group
 def _check_files(group: HostGroup, findings: HostFindings) -> None:
-    profile, roce = group.profile, group.expected.roce
-    drop_ins = (drop_in_file(nic.name) for nic in group.expected.nics)
-    needed = [*PLAIN_FILES, *(QOS_FILES if roce else ()), *drop_ins]
+    profile, needed = group.profile, group.expected.files
     findings.look(FILES, len(needed))
     for defect in profile.defects:
         findings.about(about.file(defect.place.file)).add(FILES, defect.reason, defect.place)
@@ -51,9 +55,9 @@ def _check_files(group: HostGroup, findings: HostFindings) -> None:
     for file in needed:
         if file not in profile.files and findings.place(file).file not in broken:
             findings.about(about.file(file)).add(FILES, f"{file} is missing", file)
-    for file in () if roce else QOS_FILES:
-        if file in profile.files:
-            findings.add(FILES, f"RoCE is switched off in the intent, but there is {file}", file)
+    for file, why in NEEDLESS.items():
+        if file in profile.files and file not in needed:
+            findings.add(FILES, f"{why}, but there is {file}", file)
 
 
 def _check_nics(context: Context, findings: Findings) -> None:

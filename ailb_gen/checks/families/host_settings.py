@@ -171,7 +171,7 @@ def _check_settings(group: HostGroup, findings: HostFindings) -> None:
             _compare(findings, ADDRESSING, nic.file, nic.line, found, ADDRESSING_SETTINGS, name)
     if files.SYSCTL in profile.files:
         _compare(findings, SYSCTLS, files.SYSCTL, 1, own_sysctls(group), _sysctls(group))
-    if files.ENVIRONMENT in profile.files:
+    if files.ENVIRONMENT in profile.files and group.expected.environment is not None:
         reasons = variable_faults(group, profile.environment)
         found = own_settings(harmless.ENVIRONMENT, profile.environment, _environment(group), reasons)
         _compare(findings, ENVIRONMENT, files.ENVIRONMENT, 1, found, _environment(group), reasons=reasons)
@@ -240,7 +240,7 @@ def own_settings(
 
 
 def _environment(group: HostGroup) -> Settings:
-    expected: Settings = {("", key): value for key, value in group.expected.environment}
+    expected: Settings = {("", key): value for key, value in group.expected.environment or ()}
     path = ("", "LD_LIBRARY_PATH")
     if path in expected:
         expected[path] = f"${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{expected[path]}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,8 @@ from ailb_gen.errors import Place
 from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, Outcome, outcome_at, outcomes, stranded
 from ailb_gen.forwarding.ecmp import monte_carlo
 from ailb_gen.forwarding.loads import Links, Volumes, by_device, loads
-from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, ring
+from ailb_gen.forwarding.patterns import all_to_all, permutation, rails, rates, ring
+from ailb_gen.network.model import speed_text
 from ailb_gen.routing.fib import fib_entry, members_of, nodes_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.solve import State
@@ -151,9 +153,11 @@ def _check_balance(context: Context, findings: Findings) -> None:
     advance = context.steps.begin("balance", 2 * len(PATTERNS))
     graph, links = context.routing.graph, Links(context.routing)
     rows, leaves = rails(context.network, graph.index), context.destinations
+    speeds = rates(context.network, graph.index)
+    even = all(speed == 1 for row in speeds for speed in row)
     findings.look(BALANCED, len(leaves) * len(PATTERNS))
     for name, pattern in PATTERNS:
-        matrix = pattern(rows, len(graph.names))
+        matrix = pattern(rows, len(graph.names), speeds)
         if not matrix.any():
             findings.figure(BALANCED, name, "nothing crosses a spine")
             continue
@@ -161,7 +165,8 @@ def _check_balance(context: Context, findings: Findings) -> None:
         advance(1)
         worst = _worst(links, leaves, load)
         _add_uneven(context, name, worst, matrix, findings)
-        hashed = monte_carlo(links, matrix, len(context.expected.colors), context.seed)
+        flows = matrix if even else pattern(rows, len(graph.names))
+        hashed = monte_carlo(links, flows, len(context.expected.colors), context.seed, None if even else matrix)
         advance(1)
         ours = f"busiest link over the mean (1 is even): up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
@@ -169,6 +174,16 @@ def _check_balance(context: Context, findings: Findings) -> None:
             f"; ECMP hashing, to compare: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
         )
         findings.figure(BALANCED, name, f"{ours}{share}{peer}")
+    for line in _speeds(context):
+        findings.figure(BALANCED, "NIC speeds", line)
+
+
+def _speeds(context: Context) -> Iterator[str]:
+    """Yield how many server ports have which speed, if there are several: loads are those at line rate."""
+    counts = Counter(context.network.attachment_bps.get(end, 0) for end in context.network.attachments.values())
+    if len(counts) > 1:
+        shares = ", ".join(f"{count:,} at {speed_text(speed or None)}" for speed, count in sorted(counts.items()))
+        yield f"{shares}; between two speeds the lower one holds"
 
 
 def _worst(links: Links, leaves: Mapping[int, tuple[Prefix, ...]], load: Volumes) -> Worst:

@@ -166,6 +166,20 @@ def _other_families(unit: Unit) -> Iterator[PortDefect]:
         yield PortDefect(f"family {family} does not belong there", line, f"unit 0 family {family}", instead=True)
 
 
+def _check_spare(context: Context, findings: Findings) -> None:
+    for name, ports in context.cabling.spare.items():
+        switch = context.network.switches.get(name)
+        if switch is None:
+            continue
+        findings.look(SPARE, len(ports))
+        for port in ports:
+            found = switch.ports.get(port)
+            if found is None or not found.disabled:
+                message = "the intent leaves the port free: it must be disabled"
+                line, statement = found.line if found is not None else 1, f"interfaces {port} disable"
+                findings.at(SPARE, switch, message, line, part=port, statement=statement)
+
+
 def _check_channels(context: Context, findings: Findings) -> None:
     """Find channels of a split port that are to be split again."""
     for switch, _ in context.switches:
@@ -180,9 +194,12 @@ def _check_channels(context: Context, findings: Findings) -> None:
 
 def _check_speeds(context: Context, findings: Findings) -> None:
     """Compare speed and split of every cabled port with what the intent asks for such cables."""
-    fabric, network = context.fabric, context.network
-    uplinks, hosts = fabric.uplinks.speed * GIGABIT, fabric.host_ports.speed * GIGABIT
-    ends = [*((end, uplinks) for end in network.link_ends()), *((end, hosts) for end in network.attachments.values())]
+    network, uplinks = context.network, context.fabric.uplinks.speed * GIGABIT
+    speeds = context.host_speeds
+    ends = [
+        *((end, uplinks) for end in network.link_ends()),
+        *((end, speeds[nic]) for nic, end in network.attachments.items() if nic in speeds),
+    ]
     native = native_speeds(context.expected)
     _check_channels(context, findings)
     for end, speed in ends:
@@ -258,7 +275,8 @@ DEFAULT = "Junos's default"
 
 def _check_mtus(context: Context, findings: Findings) -> None:
     for switch, expected in context.switches:
-        for name in {*context.cabled_ports(switch.named), *expected.ports, "irb"}:
+        spare = context.cabling.spare.get(switch.named, ())
+        for name in {*context.cabled_ports(switch.named), *expected.ports, "irb"}.difference(spare):
             port = switch.ports.get(name)
             if port is not None:
                 _check_port_mtus(switch, expected, port, findings)
@@ -325,6 +343,15 @@ FABRIC_PORTS = Check(
     "A port that is disabled, or lacks family inet6, carries nothing.",
     "Configure unit 0 of the port, or delete `disable`.",
     _check_fabric_ports,
+    layer=Layer.PORTS,
+)
+SPARE = Check(
+    "AILB113",
+    "ports that the intent leaves free are out of service",
+    "a port that the intent leaves free is not disabled",
+    "Whatever is plugged into a port without a purpose must not become part of the fabric.",
+    "Write `disable` at the port, or take it out of `spare_ports`.",
+    _check_spare,
     layer=Layer.PORTS,
 )
 SPEEDS = Check(

@@ -95,10 +95,14 @@ def links_of(fabric: FabricArrays, pattern: str, what: str) -> list[int]:
 
 
 def ranks_of(patterns: tuple[str, ...], fabric: FabricArrays) -> Int32:
-    """Return the hosts that names and globs say, in their order, each once; all without any. Raises UsageError."""
+    """Return the hosts that names and globs say, in their order, each once; those with GPUs without any.
+
+    Raises UsageError.
+    """
     names = fabric.names[: fabric.host_count]
     found = [number for pattern in patterns for number in _matching(names, pattern, "hosts", "host")]
-    return np.array(list(dict.fromkeys(found)) if patterns else range(len(names)), dtype=np.int32)
+    every = [number for number in range(len(names)) if number not in fabric.without_gpus]
+    return np.array(list(dict.fromkeys(found)) if patterns else every, dtype=np.int32)
 
 
 def _matching(names: Sequence[str], pattern: str, what: str, kind: str) -> list[int]:
@@ -110,10 +114,20 @@ def _matching(names: Sequence[str], pattern: str, what: str, kind: str) -> list[
 
 
 def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:
-    """Return how many ranks in a row are GPUs of one server: as the scenario says, else as the names of hosts do."""
+    """Return how many ranks in a row are GPUs of one server: as the scenario says, else as the names of hosts do.
+
+    Raises UsageError when the servers differ and the scenario neither names hosts nor says it.
+    """
     if part.per_server is not None:
         return part.per_server
-    return 1 if part.kind in ("incast", "permutation") else _together(fabric, ranks.tolist())
+    if part.kind in ("incast", "permutation"):
+        return 1
+    counts = Counter(fabric.names[rank].partition(":")[0] for rank in ranks.tolist()).values()
+    if not part.hosts and len(set(counts)) > 1:
+        shown = " and ".join(map(str, sorted(set(counts))))
+        hint = "name servers with as many of them under 'hosts', or write 'per_server'"
+        raise UsageError(f"{part.kind}: the servers have {shown} NICs, and a collective needs the same number; {hint}")
+    return _together(fabric, ranks.tolist())
 
 
 def servers_of(part: TrainingPart, fabric: FabricArrays, placed: Int32) -> Int64:

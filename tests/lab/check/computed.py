@@ -218,7 +218,7 @@ def _endpoint(network: Network, macs: dict[End, str], nic: End, number: int) -> 
     leaf = network.attachments[nic.device, nic.port]
     unit = next(unit for unit in network.switches[leaf.device].ports["irb"].units)
     prefix = unit.addresses[number - 1].prefix
-    return Endpoint(nic.device, nic.port, 0, number, prefix, prefix.value + eui64(macs[nic]), True, True, leaf)
+    return Endpoint(nic.device, nic.port, number, prefix, prefix.value + eui64(macs[nic]), True, True, leaf)
 
 
 def _probed(network: Network, leaf: str, probe: Prefix) -> dict[str, frozenset[str]]:

@@ -1,0 +1,49 @@
+"""The rails of servers' NICs, and the servers without GPUs, as far as the files tell."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from ailb_gen.layout import ENVIRONMENT
+from ailb_gen.network.fabric import Network
+
+MOST_DIGITS = 1000
+PARTS = re.compile(r"[0-9]+|[^0-9]")
+
+
+def natural(text: str) -> tuple[tuple[int, int | str], ...]:
+    """Order numbers within names by value: gpu2 before gpu10."""
+    # Numbers of any length are text of a file; behind so many digits no name differs.
+    return tuple(
+        (0, int(part[:MOST_DIGITS])) if part.isascii() and part.isdigit() else (1, part)
+        for part in (*PARTS.findall(text), "")
+    )
+
+
+def cabled_nics(network: Network) -> Mapping[str, list[str]]:
+    """Return the cabled NICs of every server in natural order."""
+    nics: dict[str, list[str]] = defaultdict(list)
+    for server, nic in network.attachments:
+        nics[server].append(nic)
+    return {server: sorted(names, key=natural) for server, names in nics.items()}
+
+
+def rails_of(network: Network, server: str, nics: Iterable[str]) -> Sequence[int]:
+    """Return the rails of NICs of a server.
+
+    The rail is that of the leaf at the other end of the cable. Where the lists of cables do not number the leaves, or
+    several NICs are on one leaf, the n-th NIC is on the n-th rail.
+    """
+    names = list(nics)
+    ends = [network.attachments.get((server, nic)) for nic in names]
+    rails = [network.rails.get(end.device) if end is not None else None for end in ends]
+    known = [rail for rail in rails if rail is not None]
+    return known if len(set(known)) == len(names) else range(len(names))
+
+
+def without_gpus(network: Network) -> frozenset[str]:
+    """Return the servers that have no GPUs: those without an environment of NCCL, if others have one."""
+    lacking = {name for name, host in network.hosts.items() if ENVIRONMENT not in host.profile.files}
+    return frozenset(lacking) if len(lacking) < len(network.hosts) else frozenset()
