@@ -66,7 +66,7 @@
   /* All queue pairs as one table: a group of rows for each. */
   function table(found) {
     const head = ["Hop", "Device", "Forwarding", ""].map((name) => make(name ? "th" : "td", name ? { scope: "col" } : {}, name));
-    return make("div", { class: "sideways", tabindex: 0, role: "group", "aria-label": "Paths by queue pair" },
+    return make("div", { class: "sideways", tabindex: 0, role: "group", "aria-label": "Traced hops" },
       make("table", { class: "paths-hops" }, make("thead", {}, make("tr", {}, ...head)), ...found.map(group)));
   }
 

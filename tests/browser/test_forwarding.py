@@ -75,7 +75,7 @@ def test_what_is_typed_wrong_is_said(damaged: BrowserPage) -> None:
     expect(result).to_contain_text("queue pairs reachable")
     down.fill("spine9")
     down.press("Enter")
-    expect(result).to_contain_text("spine9: this page has no such failure")
+    expect(result).to_contain_text("spine9: not among the failures of this page")
     down.fill("spine1:et-0/0/0.0")
     down.press("Enter")
     expect(result).to_contain_text("queue pairs reachable")
@@ -93,7 +93,7 @@ def test_a_failure_leads_to_the_paths_that_it_cuts(damaged: BrowserPage) -> None
     expect(damaged.locator(".failures-matrix td.f3").first).to_be_visible()
     row.locator("summary").press("Enter")
     expect(row).to_contain_text("stripe1-leaf2 loses fc00:1:1:1::/64 of stripe1-leaf1: no route at stripe1-leaf2")
-    row.get_by_role("button", name="Trace paths with this down").press("Enter")
+    row.get_by_role("button", name="Trace paths with this failure").press("Enter")
     expect(damaged.get_by_label("Failure", exact=True)).to_have_value(LINK)
     expect(damaged.get_by_label("Failure", exact=True)).to_be_in_viewport()
     expect(damaged.locator("#paths-result .paths-pair.fails")).to_contain_text("no route at stripe1-leaf2")
@@ -113,7 +113,7 @@ def test_the_heat_map_by_keyboard(damaged: BrowserPage) -> None:
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowLeft", "Enter"):
         damaged.keyboard.press(key)
     expect(damaged.locator("#loads-detail")).to_contain_text("stripe1-leaf2 to spine1")
-    expect(damaged.locator("#loads-detail")).to_contain_text("green: 1.33 when")
+    expect(damaged.locator("#loads-detail")).to_contain_text("green: 1.33 (failure: ")
     assert grid.locator("[tabindex='0']").count() == 1
 
 
@@ -146,7 +146,7 @@ def test_paths_and_loads_go_with_the_picture_and_the_panel(opened: Opener, repor
     expect(panel.get_by_role("heading", level=2)).to_have_text(LINK)
     expect(panel).to_contain_text("without failures")
     expect(panel.get_by_role("row").last).to_contain_text("1.33")
-    panel.get_by_role("button", name="Trace paths without this link").click()
+    panel.get_by_role("button", name="Trace paths with this link failed").click()
     expect(page.get_by_label("Failure", exact=True)).to_have_value(LINK)
     expect(page.locator("#paths-result")).to_contain_text("queue pairs reachable")
     assert violations(page) == []
@@ -156,7 +156,7 @@ def test_on_a_narrow_screen_the_panel_does_not_cover_the_paths_it_leads_to(opene
     page = opened(reports("lab", "clean"))
     page.set_viewport_size({"width": 400, "height": 800})
     page.locator("#fabric-picture [data-link]").first.press("Enter")
-    page.get_by_role("button", name="Trace paths without this link").click()
+    page.get_by_role("button", name="Trace paths with this link failed").click()
     expect(page.locator("#panel")).to_be_hidden()
     expect(page.locator(".paths-pair").first).to_be_visible()
 
@@ -164,7 +164,7 @@ def test_on_a_narrow_screen_the_panel_does_not_cover_the_paths_it_leads_to(opene
 def test_loads_are_marked_in_the_picture(opened: Opener, reports: Reports) -> None:
     page = opened(reports("lab", "clean"))
     page.locator("#loads").scroll_into_view_if_needed()
-    page.get_by_label("Mark them in the picture").check()
+    page.get_by_label("Show in the picture").check()
     links = page.locator("#fabric-picture .link.load3")
     expect(links).to_have_count(16)
     expect(links.first.locator("title")).to_contain_text("load 1.33")
@@ -172,7 +172,7 @@ def test_loads_are_marked_in_the_picture(opened: Opener, reports: Reports) -> No
     expect(links).not_to_have_count(0)
     page.get_by_role("combobox", name="Load").select_option("steady")
     expect(links).to_have_count(0)
-    page.get_by_label("Mark them in the picture").uncheck()
+    page.get_by_label("Show in the picture").uncheck()
     expect(page.locator("#fabric-picture [class*=load]")).to_have_count(0)
 
 

@@ -13,7 +13,7 @@ from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report import pages
 from ailb_gen.deploy.switch_state import read_fabric_model
 from tests.browser.conftest import Opener
-from tests.browser.judging import looks_like, violations
+from tests.browser.judging import flaws, looks_like, violations
 from tests.browser.push_pages import LEAVES, SCRIPT, large_rows, write_large, write_plan, write_run
 from tests.browser.reports import Reports
 from tests.deploy import lab
@@ -51,7 +51,7 @@ def test_a_plan_is_read_from_the_top(plan: Page) -> None:
     assert titles == ["Blast radius", "Waves", "Changes", "Impact"]
     assert plan.locator("table.waves tbody tr").count() == 4
     assert plan.locator("#fabric-picture [data-device].touched").count() == 8
-    assert violations(plan) == []
+    assert flaws(plan) == []
 
 
 def test_wide_tables_scroll_on_a_narrow_screen(pushed: Page) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.judging import cut_on_paper, looks_like, violations
+from tests.browser.judging import cut_on_paper, flaws, looks_like, violations
 from tests.browser.reports import SCRIPT, Reports
 
 pytestmark = pytest.mark.long
@@ -18,6 +18,7 @@ MEGABYTE = 1_000_000
 OPENING_S = 3.0
 PATIENCE_MS = 60_000
 ALL = [(name, state) for name in ("lab", "jvd", "brownfield") for state in ("clean", "damaged")]
+ALL += [("jvd", "missing"), ("lab", "drained"), ("lab", "fqdn")]
 
 
 def opening_s(page: Page) -> float:
@@ -29,6 +30,13 @@ def opening_s(page: Page) -> float:
     found = session.send("Performance.getMetrics")["metrics"]
     session.detach()
     return float(next(one["value"] for one in found if one["name"] == "TaskDuration"))
+
+
+def drawn(page: Page) -> None:
+    """Wait for the parts that a page draws when they are seen."""
+    page.locator("#loads").scroll_into_view_if_needed()
+    for part in ("#paths-result table", "#loads-map table"):
+        page.locator(part).first.wait_for()
 
 
 def device(page: Page, name: str) -> Locator:
@@ -43,8 +51,40 @@ def test_every_report_opens_and_can_be_read_by_everybody(
     path = reports(example, state)
     assert path.stat().st_size < 3 * MEGABYTE
     page = opened(path)
-    assert page.locator("#verdict").inner_text().startswith("FAIL" if state == "damaged" else "PASS")
-    assert violations(page) == []
+    assert page.locator("#verdict").inner_text().startswith("FAIL" if state in ("damaged", "missing") else "PASS")
+    drawn(page)
+    assert flaws(page) == []
+
+
+def test_a_leaf_without_a_file_looks_so_in_every_section(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "missing"))
+    drawn(page)
+    expect(page.locator("header")).to_contain_text("Without a filestripe1-leaf2")
+    row = page.locator("#devices-table tr").filter(has_text="stripe1-leaf2")
+    expect(row.locator(".out")).to_have_text("no file")
+    expect(page.locator("#loads-map tbody tr").nth(1)).to_contain_text("stripe1-leaf2 (no file)")
+    expect(page.locator("#failures .failures-gone")).to_contain_text("24 pairs are unreachable without any failure")
+    expect(page.locator("#failures .failures-none")).to_have_count(0)
+    device(page, "stripe1-leaf2").click()
+    expect(page.locator("#panel-about")).to_contain_text("no file")
+
+
+def test_a_drained_spine_looks_so_in_every_section(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "drained"))
+    drawn(page)
+    expect(page.locator("header")).to_contain_text("drained: spine3")
+    expect(page.locator("#devices-table tr").filter(has_text="spine3").locator(".out")).to_have_text("drained")
+    expect(page.locator("#loads-map thead th").nth(2)).to_have_text("spine3 (drained)")
+
+
+def test_long_names_show_whole_in_fields(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "fqdn"))
+    drawn(page)
+    link = str(page.locator("#fabric-picture [data-link]").first.get_attribute("data-link"))
+    assert len(link) > 90
+    page.get_by_label("Failure", exact=True).fill(link)
+    field = page.locator("#paths-fail")
+    assert field.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_a_device_shows_its_ports_sessions_prefixes_and_file(opened: Opener, reports: Reports) -> None:

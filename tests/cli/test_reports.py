@@ -189,7 +189,7 @@ def test_a_plan_without_changes_has_a_page_too(tiny: Site, tmp_path: Path) -> No
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
     assert push(*tiny.place("plan"), "--report", f"html={page}").code == 3
     assert verdict(page).startswith("1 device could not be read")
-    assert "These devices could not be read" in page.read_text()
+    assert "Devices that could not be read" in page.read_text()
     assert f"<dt>{CANARY}</dt>" in page.read_text(), "a button would open nothing"
 
 
