@@ -169,7 +169,7 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     assert "minimum-interval <b>1000;</b></td>" in text
     assert "minimum-interval <b>300;</b></td>" in text
     assert re.search(r">Unreachable pairs</th><th scope=\"col\">Peak load</th>", text)
-    assert re.search(r'<td>0</td><td>2.00</td>', text)
+    assert re.search(r"<td>0</td><td>2.00</td>", text)
 
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
