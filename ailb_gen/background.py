@@ -62,7 +62,7 @@ def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[s
         if not _lock(file):
             raise UsageError(
                 f"{directory}: {service.noun} runs there, process {_process(file) or 'unknown'}; "
-                f"end it with: {service.stop.format(directory=directory)}"
+                f"stop it with: {service.stop.format(directory=directory)}"
             )
         # Another number later, should this process have entered a namespace of its own.
         process = os.getpid()

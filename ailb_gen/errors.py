@@ -86,6 +86,7 @@ CODES = {
     "reserved-asn": "a reserved AS number",
     "reserved-name": "a name with a meaning of its own",
     "reserved-vlan": "a reserved VLAN id",
+    "toml-syntax": "not TOML",
     "too-large": "a document that is, or expands to, more than the program reads",
     "uneven-colors": "colors that do not divide the uplinks of a leaf evenly",
     "unknown-color": "a color that is not among the fabric's",

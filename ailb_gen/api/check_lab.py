@@ -77,7 +77,7 @@ def check_lab(
     results: list[Result] = []
     on_purpose: tuple[str, ...] = ()
     trouble: AilbError | None = None
-    with alone(plan), progress("looking", steps(context, options)) as advance:
+    with alone(plan), progress("checking", steps(context, options)) as advance:
 
         def step(name: str) -> None:
             advance.step(name)

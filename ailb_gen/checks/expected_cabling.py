@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from ailb_gen.checks.expected_hosts import DEFAULT_NIC, places
 from ailb_gen.checks.expected_switches import LEAF, SPINE, ExpectedSwitch, Outline, profile_of
-from ailb_gen.intent.models import Downlinks, Fabric, Spread
+from ailb_gen.intent.models import Downlinks, Fabric
 from ailb_gen.intent.platforms import Profile
+from ailb_gen.intent.servers import Spread
 
 
 class ExpectedCable(NamedTuple):

@@ -11,17 +11,8 @@ from ailb_gen.checks.expected_switches import color_names, rails, stripe_setting
 from ailb_gen.errors import UsageError
 from ailb_gen.hosts.model import NetplanNic as HostNic
 from ailb_gen.hosts.model import ServerProfile
-from ailb_gen.intent.models import (
-    CountedEntry,
-    CountedServers,
-    Fabric,
-    HostPorts,
-    Nic,
-    Server,
-    ServerKind,
-    ServerOverride,
-    StripeOverride,
-)
+from ailb_gen.intent.models import Fabric, StripeOverride
+from ailb_gen.intent.servers import CountedEntry, CountedServers, HostPorts, Nic, Server, ServerKind, ServerOverride
 from ailb_gen.intent.settings import Roce
 from ailb_gen.layout import ENVIRONMENT, NETPLAN, PLAIN_FILES, QOS_FILES, drop_in_file, server_folder
 from ailb_gen.network.fabric import Network
@@ -89,7 +80,7 @@ def tables(fabric: Fabric, nic: int) -> tuple[ExpectedTable, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExpectedPlace:
     """A server and where it is: its kind in the intent, the rails of its NICs, and its place in its row of ports."""
 
     name: str
@@ -101,7 +92,7 @@ class Place:
     position: int
 
 
-def places(fabric: Fabric) -> Iterator[Place]:
+def places(fabric: Fabric) -> Iterator[ExpectedPlace]:
     """Iterate over the servers, stripe by stripe in the order of their ports. Raises UsageError for an unknown kind."""
     over = fabric.overrides.servers
     taken: Counter[tuple[object, ...]] = Counter()
@@ -116,7 +107,7 @@ def places(fabric: Fabric) -> Iterator[Place]:
             ports = merged(ports, level.host_ports)
         row = (stripe, ports.speed, ports.sub_ports, ports.first_port, ports.packing)
         on = tuple(range(rails(fabric, stripe))) if kind.rails is None else kind.rails
-        yield Place(name, stripe, given, kind, on, ports, taken[row])
+        yield ExpectedPlace(name, stripe, given, kind, on, ports, taken[row])
         taken[row] += 1
 
 

@@ -388,7 +388,8 @@ def _revoked(endpoint: SshEndpoint, key: HostKey) -> str:
 
 def _changed(endpoint: SshEndpoint, key: HostKey | None) -> str:
     known = endpoint.known
-    shown = f": it shows {key.kind} {key.fingerprint}" if key else ""
+    # No colon after the word: what follows "key:" is taken for a secret, and replaced.
+    shown = f"; it shows {key.kind} {key.fingerprint}" if key else ""
     kept = ", ".join(f"{one.kind} {one.fingerprint} ({one.where})" for one in endpoint.keys)
     files = dict.fromkeys(one.file for one in endpoint.keys)
     remove = " and ".join(shlex.join(["ssh-keygen", "-f", file, "-R", known.name]) for file in files)

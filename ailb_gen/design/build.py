@@ -21,7 +21,8 @@ from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Claim, Problems, collapsed, duplicates
-from ailb_gen.design.servers import HostPortUse, ServerBuilder, seats
+from ailb_gen.design.seats import seats
+from ailb_gen.design.servers import HostPortUse, ServerBuilder
 from ailb_gen.design.spare import spare_ports
 from ailb_gen.design.switches import SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires

@@ -8,13 +8,15 @@ from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.numbers import capacity, ipv4_text
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
-from ailb_gen.design.servers import HostPortUse, Seat, host_mtu
+from ailb_gen.design.seats import Seat, host_mtu
+from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.switches import ECMP_STEPS
 from ailb_gen.design.wiring import Wire
-from ailb_gen.intent.models import CountedEntry, Fabric, Server
+from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
+from ailb_gen.intent.servers import CountedEntry, Server
 from ailb_gen.intent.settings import Settings, SwitchMtu
 from ailb_gen.yamlio import Path
 

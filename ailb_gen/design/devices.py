@@ -24,7 +24,7 @@ class FabricDevice:
 
     `stripe` counts from 1 and is 0 on spines; `rail` counts from 0 and is None where a device has none or all;
     `colors` are those of a spine's links, in the fabric's order. `address` is the management address, empty without
-    one, and `place` is where it was decided.
+    one, and `place` is where it was decided. `server_kind` is the key in `server_kinds`, empty for other devices.
     """
 
     name: str
@@ -34,6 +34,7 @@ class FabricDevice:
     colors: tuple[str, ...]
     address: str
     place: Place
+    server_kind: str
 
     @property
     def kind(self) -> Kind:
@@ -57,10 +58,13 @@ def devices(intent: Intent) -> tuple[FabricDevice, ...]:
         slot, (cidr, path) = one.slot, one.management
         address = ipv4_text(cidr.address) if cidr else ""
         rail, own = (slot.number - 1, ()) if slot.role == "leaf" else (None, _colors(slot, builder.colors, intent))
-        result.append(FabricDevice(slot.name, slot.role, slot.stripe, rail, own, address, intent.source.locate(path)))
+        result.append(
+            FabricDevice(slot.name, slot.role, slot.stripe, rail, own, address, intent.source.locate(path), "")
+        )
     for (stripe, seat), (cidr, path) in zip(seated, managed, strict=True):
         address = ipv4_text(cidr.address) if cidr else ""
-        result.append(FabricDevice(seat.name, "server", stripe, None, (), address, intent.source.locate(path)))
+        place = intent.source.locate(path)
+        result.append(FabricDevice(seat.name, "server", stripe, None, (), address, place, seat.kind.name))
     return tuple(result)
 
 
@@ -74,4 +78,5 @@ def automatic_groups(device: FabricDevice) -> tuple[str, ...]:
     """Return the groups that a device belongs to by what it is, the most specific first."""
     rail = () if device.rail is None else (f"rail{device.rail}",)
     stripe = (f"stripe{device.stripe}",) if device.stripe else ()
-    return tuple(dict.fromkeys((*rail, *stripe, device.role, device.kind)))
+    own = (device.server_kind,) if device.server_kind else ()
+    return tuple(dict.fromkeys((*own, *rail, *stripe, device.role, device.kind)))

@@ -7,8 +7,9 @@ from functools import cache
 
 from ailb_gen.design.model import Breakout
 from ailb_gen.design.problems import Problems
-from ailb_gen.intent.models import Downlinks, Spread
+from ailb_gen.intent.models import Downlinks
 from ailb_gen.intent.platforms import Profile
+from ailb_gen.intent.servers import Spread
 from ailb_gen.yamlio import Path
 
 PORT = re.compile(r"^([a-z]{2})-(\d+)/(\d+)/(\d+)(?::(\d+))?$")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ailb_gen.addresses import eui64
 from ailb_gen.errors import UsageError
 from ailb_gen.network.fabric import Cable, End, Network
+from ailb_gen.network.rails import rails_of
 
 # Locally administered MAC addresses; the number of the device and that of the cable follow, two octets each.
 MAC_PREFIX = 0x0200 << 32
@@ -62,11 +63,15 @@ class SwitchPlan:
 
 @dataclass(frozen=True, slots=True)
 class NicPlan:
-    """A NIC of a server, named as Linux names it; `leaf` is the port that it is cabled to, None without a cable."""
+    """A NIC of a server on a rail, named as Linux names it.
+
+    `leaf` is the port that it is cabled to, None without a cable.
+    """
 
     nic: str
     mac: str
     leaf: End | None
+    rail: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,8 @@ def _server(network: Network, name: str, number: int, far: Cables, cabled: int) 
     host = network.hosts.get(name)
     configured = host.profile.nics if host is not None else {}
     nics = {}
-    for spare, nic in enumerate(dict.fromkeys((*configured, *far)), start=1):
+    names = list(dict.fromkeys((*configured, *far)))
+    for spare, (nic, rail) in enumerate(zip(names, rails_of(network, name, names), strict=True), start=1):
         if not NIC.fullmatch(nic) or nic in RESERVED:
             raise UsageError(
                 f"{name}: {nic!r} cannot be the name of a NIC of Linux; it has at most {LONGEST} characters"
@@ -227,7 +233,7 @@ def _server(network: Network, name: str, number: int, far: Cables, cabled: int) 
         leaf, cable, _ = far.get(nic, (None, cabled + spare, None))
         written = (configured[nic].mac if nic in configured else None) or ""
         mac = written if UNICAST.fullmatch(written) else mac_address(number, cable & MOST)
-        nics[nic] = NicPlan(nic, mac, leaf)
+        nics[nic] = NicPlan(nic, mac, leaf, rail)
     return ServerPlan(name, number, nics)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from ailb_gen.layout import ENVIRONMENT
 from ailb_gen.network.fabric import Network
@@ -31,16 +32,19 @@ def cabled_nics(network: Network) -> Mapping[str, list[str]]:
 
 
 def rails_of(network: Network, server: str, nics: Iterable[str]) -> Sequence[int]:
-    """Return the rails of NICs of a server.
+    """Return the rails of NICs of a server, each NIC on another.
 
-    The rail is that of the leaf at the other end of the cable. Where the lists of cables do not number the leaves, or
-    several NICs are on one leaf, the n-th NIC is on the n-th rail.
+    The rail is that of the leaf at the other end of the cable; NICs without one follow behind. Where the lists of
+    cables do not number the leaves, or several NICs are on one rail, the n-th NIC is on the n-th rail.
     """
     names = list(nics)
     ends = [network.attachments.get((server, nic)) for nic in names]
     rails = [network.rails.get(end.device) if end is not None else None for end in ends]
-    known = [rail for rail in rails if rail is not None]
-    return known if len(set(known)) == len(names) else range(len(names))
+    known = {rail for rail in rails if rail is not None}
+    if not known or len(known) + rails.count(None) < len(names):
+        return range(len(names))
+    others = count(max(*known, *network.rails.values()) + 1)
+    return [next(others) if rail is None else rail for rail in rails]
 
 
 def without_gpus(network: Network) -> frozenset[str]:

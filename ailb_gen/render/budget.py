@@ -27,6 +27,8 @@ FILE_BYTES = 16 << 20
 TREE_BYTES = 256 << 20
 DEVICE_S = 0.1
 REMEDY = "let the template compute and write less"
+# Where Linux says how much memory a process has.
+MEMORY = Path("/proc/self/statm")
 
 
 class TooLongError(BaseException):
@@ -86,7 +88,7 @@ def killed(templates: Path, device: str = "") -> TemplateError:
 
 def hold_memory() -> None:
     """Limit the memory of this process, once, to what it has and MEMORY_BYTES."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    pages = int(MEMORY.read_text(encoding="ascii").split()[0])
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = pages * resource.getpagesize() + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))

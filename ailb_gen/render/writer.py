@@ -48,9 +48,14 @@ def _libc() -> ctypes.CDLL:
 
 def _sync(folder: Path) -> None:
     """Bring everything written below `folder` to disk before the swap makes it visible."""
+    syncfs = getattr(_libc(), "syncfs", None)
+    if syncfs is None:
+        # Not Linux.
+        os.sync()
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        if _libc().syncfs(descriptor) != 0:
+        if syncfs(descriptor) != 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number), str(folder))
     finally:

@@ -187,3 +187,22 @@ def test_advertisements_of_no_interface_are_where_those_of_the_irb_are_missing()
     assert [one.statement for one in found if one.check == "AILB103"] == [
         "protocols router-advertisement interface irb.22"
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    et-0/0/61 {\n        description spare;\n        disable;\n    }\n", ""),
+        ("        description spare;\n        disable;\n", "        description spare;\n"),
+    ],
+)
+def test_a_spare_port_that_is_in_service(old: str, new: str, tmp_path: Path) -> None:
+    """Neither a port that is not there nor one that is enabled is out of service."""
+    intent, root = rendered(VARIANTS["spare-ports"], tmp_path)
+    file = root / "switches" / "stripe2-leaf1.conf"
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), "utf-8")
+    (found,) = findings(run(expected_fabric(intent.fabric), network_of(root)))
+    assert found.check == "AILB113" and found.scope.startswith("stripe2-leaf1 et-0/0/6")
+    assert found.message == "the intent leaves the port free: it must be disabled"

@@ -168,7 +168,9 @@ def test_without_a_terminal_nobody_can_be_asked(tiny: Site) -> None:
     words = [word for word in tiny.words("deploy") if word != "--yes"]
     done = run(*words)
     assert done.code == 2
-    assert done.err == "ailb-gen: there is no terminal to ask on; review 'ailb-gen plan', then use --yes\n"
+    assert (
+        done.err == "ailb-gen: cannot ask for confirmation without a terminal; review 'ailb-gen plan', then use --yes\n"
+    )
     assert "canary leaf" in done.out
     assert tiny.records.runs() == []
     assert assert_sound(tiny) == {}
@@ -189,7 +191,7 @@ def test_a_plan_says_what_is_pushed(tiny: Site, tmp_path: Path) -> None:
         done = tiny.deploy("--plan", str(plan), *more)
         assert (done.code, done.err) == (
             2,
-            "ailb-gen: --plan already says what is pushed: omit --limit and --resume\n",
+            "ailb-gen: --plan already selects the changes: omit --limit and --resume\n",
         )
     edited = json.loads(plan.read_text())
     parts = edited | {"limit": ["laef"], "digests": edited["digests"] | {"limit": _digest(["laef"])}}
@@ -351,7 +353,7 @@ def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) 
     by_hand(tiny, CANARY, lines)
     shown = run(*tiny.place("plan"))
     assert "  - delete protocols bgp group CUSTOMER\n      - protocols bgp group CUSTOMER type external\n" in shown.out
-    assert f"{CANARY} has no commit of this program" in shown.out
+    assert f"{CANARY} has no commit by this program" in shown.out
     refused = tiny.deploy()
     assert refused.code == 2
     assert f"  {CANARY}: protocols bgp group CUSTOMER\n" in refused.err

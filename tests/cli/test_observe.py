@@ -48,7 +48,7 @@ def findings(text: str) -> list[tuple[str, str, str]]:
     [
         (["drift", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
         (["verify", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
-        (["collect", "fabric.yaml"], "Missing option '-o' / '--out'"),
+        (["collect", "fabric.yaml"], "Missing option '-o' / '--output' / '--out'"),
         (["drift", "fabric.yaml", "out"], "fabric.yaml"),
         (["drift", "fabric.yaml", "out", "--report", "pdf"], "pdf"),
     ],
@@ -277,7 +277,7 @@ def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
     out = tmp_path / "collected"
     code, told, err = collected(pushed, out, "--limit", "spine")
     assert code == 3
-    assert told.splitlines()[0].endswith(f" files of 1 devices in {out}")
+    assert told.splitlines()[0].endswith(f" files of 1 device in {out}")
     assert "cables: 2 of 4 between switches by LLDP" in told
     assert err.startswith(f"ailb-gen: {SPINES[0]}: connect: ")
     assert sorted(path.name for path in (out / "switches").iterdir()) == [f"{SPINES[1]}.conf"]

@@ -95,8 +95,8 @@ def test_a_failed_link_makes_queue_pairs_share() -> None:
     pairs = ", ".join(map(str, sorted((2, number))))
     assert out.endswith(
         "\n\n4 of 4 queue pairs arrive\n"
-        f"stripe1-leaf1 et-0/0/{number - 1}.0 is shared by queue pairs {pairs}\n"
-        f"{second} et-0/0/2.0 is shared by queue pairs {pairs}\n"
+        f"stripe1-leaf1 et-0/0/{number - 1}.0 carries queue pairs {pairs}\n"
+        f"{second} et-0/0/2.0 carries queue pairs {pairs}\n"
     )
 
 
@@ -211,7 +211,7 @@ def test_some_arrive() -> None:
     assert out.endswith("\n\n0 of 4 queue pairs arrive\n")
     code, out, _ = path("gpu-s1-1", "gpu-s2-2", *(part for word in down[:3] for part in ("--fail", word)))
     assert code == 0
-    assert "\n\n4 of 4 queue pairs arrive\nstripe1-leaf1 et-0/0/3.0 is shared by queue pairs 1, 2, 3, 4\n" in out
+    assert "\n\n4 of 4 queue pairs arrive\nstripe1-leaf1 et-0/0/3.0 carries queue pairs 1, 2, 3, 4\n" in out
 
 
 def test_as_json() -> None:

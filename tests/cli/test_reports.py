@@ -51,7 +51,7 @@ def test_a_verb_with_text_of_its_own_writes_reports_to_files() -> None:
         (["html="], "the name of the file is missing"),
         (["html=a", "html=./a"], "is written to twice"),
         (["html=/"], "--report html: / is a directory; name a file"),
-        (["html=in.yaml"], "in.yaml is used by this command already; name another file"),
+        (["html=in.yaml"], "in.yaml is an input of this command; name another file"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(words: list[str], reason: str) -> None:
@@ -63,7 +63,7 @@ def test_links_in_a_circle_fail_where_they_are_used(tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to("loop")
     assert targets([f"html={loop}"], [tmp_path / "in.yaml"], ONLY) == [("html", loop)]
-    with pytest.raises(UsageError, match="is used by this command already"):
+    with pytest.raises(UsageError, match="is an input of this command"):
         targets([f"html={loop}"], [loop], ONLY)
 
 
@@ -110,7 +110,7 @@ def test_no_option_of_a_push_replaces_the_inventory(option: str, tmp_path: Path)
     word = str(file) if option == "-o" else f"html={file}"
     refused(
         run("plan", FABRIC, str(GOLDEN), "-i", str(tmp_path), option, word),
-        f"{file} is used by this command already; name another file",
+        f"{file} is an input of this command; name another file",
     )
     assert file.read_text() == "spine1: {hostname: 127.0.0.1}"
 
@@ -269,7 +269,7 @@ def test_a_page_that_cannot_be_made_hides_no_failure(tiny: Site, tmp_path: Path)
 @pytest.mark.parametrize("verb", ["plan", "deploy", "rollback", "confirm"])
 def test_reports_that_cannot_be_written(verb: str) -> None:
     done = push(verb, "fabric.yaml", "build", "--report", "pdf=x")
-    assert (done.code, "there is no such format; formats: html" in done.err) == (2, True), done
+    assert (done.code, "unknown format; formats: html" in done.err) == (2, True), done
 
 
 def test_a_push_that_is_refused_replaces_the_page_of_the_last_one(tiny: Site, tmp_path: Path) -> None:

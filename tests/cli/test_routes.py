@@ -320,7 +320,7 @@ def test_routes_that_never_come_to_rest(monkeypatch: pytest.MonkeyPatch) -> None
     """What is shown is a moment: that is said."""
     reading = SimpleNamespace(network=ring(3))
     monkeypatch.setattr("ailb_gen.network.read.read_network", lambda root, inspect: reading)
-    warning = "warning: the routes of fc00:1::/64 do not converge; this is one state of many\n"
+    warning = "warning: the routes of fc00:1::/64 do not converge; this is one of several states\n"
     for verb in ("rib", "fib"):
         code, out, err = run(verb, "n1", "fc00:1::/64")
         assert (code, err) == (0, warning)

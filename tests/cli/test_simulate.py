@@ -120,8 +120,8 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
 @pytest.mark.usefixtures("doubled")
 def test_a_report_needs_a_file_that_can_be_written(scenario: str, tmp_path: Path) -> None:
     refused(simulate(scenario, "--report", "html"), "name a file: html=FILE")
-    refused(simulate(scenario, "--report", "pdf=x"), "there is no such format")
-    refused(simulate(scenario, "--report", f"html={scenario}"), "is used by this command already; name another file")
+    refused(simulate(scenario, "--report", "pdf=x"), "unknown format")
+    refused(simulate(scenario, "--report", f"html={scenario}"), "is an input of this command; name another file")
     (tmp_path / "file").write_text("")
     code, text, told = simulate(scenario, "--report", f"html={tmp_path}/file/report.html")
     assert code == 3
@@ -137,7 +137,7 @@ def test_an_interrupt_keeps_what_is_known_and_the_next_run_goes_on(
     doubled(lambda seed: os.kill(os.getpid(), signal.SIGINT) if seed == 2 else None)
     code, shown, told = simulate(scenario, "-o", str(out))
     assert code == 130
-    assert "stopping: what is known so far is kept" in told
+    assert "stopping: results so far are kept" in told
     assert "these results are partial: 1 of 4 points are finished" in told
     assert "ecmp (partial)" in shown
     assert signal.getsignal(signal.SIGINT) is handler

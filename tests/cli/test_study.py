@@ -52,7 +52,7 @@ def study(*words: str) -> Told:
 
 
 BAD = [
-    ((), "which study?"),
+    ((), "name a study: there are"),
     (("scale-unti",), "there is no study 'scale-unti'; did you mean 'scale-unit'?"),
     (("",), "there is no study ''; there are scale-unit"),
     (("scale-unit", JVD), "scale-unit reads no file"),
@@ -135,7 +135,7 @@ def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_p
     text = path.read_text()
     assert "Conclusions" in text and "Queue depth and load over time" in text
     assert text.count("failure: spine1") == 3
-    refused(study("what-if", lab, "--report", f"html={lab}"), "is used by this command already; name another file")
+    refused(study("what-if", lab, "--report", f"html={lab}"), "is an input of this command; name another file")
 
 
 def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
@@ -217,7 +217,7 @@ def test_without_matplotlib_there_is_a_table_and_no_directory(
 def test_a_directory_of_something_else_is_left_alone(lab: str, tmp_path: Path) -> None:
     before = files(tmp_path)
     refused(study("what-if", lab, "-o", str(tmp_path)), "files that are not results", code=3)
-    refused(study("what-if", lab, "-o", lab), "is used by this command already")
+    refused(study("what-if", lab, "-o", lab), "is an input of this command")
     refused(study("balancers", "-o", lab), "this is not a directory", code=3)
     assert files(tmp_path) == before
 

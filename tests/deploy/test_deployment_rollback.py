@@ -240,7 +240,7 @@ def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) ->
     done = verb(tiny, "rollback")
     assert done.code in (3, 4), done
     assert f"the run {first} is not rolled back on {LAST}" in done.out
-    assert f"to take it back: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
+    assert f"to undo it: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
     refused(tiny, f"'rollback … {first}' continues with {LAST}, which it did not reach", "rollback")
     well(tiny, "rollback", first)
     tiny.assert_all(tiny.old)
@@ -333,7 +333,7 @@ def test_ctrl_c_ends_the_waiting_for_a_device_that_does_not_answer(tiny: Site, w
     assert f"run {run_name}: {CANARY} could not be brought to its old or new configuration" in done.err
     for words_after in ("ailb-gen rollback", "ailb-gen confirm", f"--as-is {CANARY}"):
         assert words_after in done.err, done.err
-    assert ("what is pending is rolled back" in done.err) == (way != "confirm")
+    assert ("pending changes are rolled back" in done.err) == (way != "confirm")
     left = RecordedRun(run_name, tiny.records.events(run_name)).left
     assert (left.to_new, left.to_old) == (((CANARY,), ()) if way == "confirm" else ((), (CANARY,)))
     tiny.repair()

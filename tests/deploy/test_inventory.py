@@ -22,7 +22,7 @@ from ailb_gen.deploy.inventory import (
     read_inventory,
 )
 from ailb_gen.design.build import build
-from ailb_gen.design.devices import devices
+from ailb_gen.design.devices import automatic_groups, devices
 from ailb_gen.errors import IntentError, UsageError
 from ailb_gen.intent.load import load
 from tests.conftest import EXAMPLES, ROOT, SMALL, intent_of
@@ -51,6 +51,7 @@ def test_without_files_everything_follows_from_the_intent(tmp_path: Path) -> Non
         colors=(),
         address="",
         place=leaf.place,
+        server_kind="",
         groups=("rail0", "stripe2", "leaf", "switch"),
         hostname="stripe2-leaf1",
         port=830,
@@ -352,3 +353,10 @@ def test_an_unusable_fabric_is_told_as_such(fabric: Path, tmp_path: Path) -> Non
     fabric.write_text(f"{SMALL}management: {{leaves: 192.0.2.254/24}}\n", encoding="utf-8")
     with pytest.raises(IntentError, match=r"fabric\.yaml:7:.*pool-exhausted"):
         read_inventory(fabric, tmp_path)
+
+
+def test_servers_of_a_kind_are_a_group() -> None:
+    """The kind is the most specific of the groups that a server belongs to by what it is."""
+    given = {device.name: device for device in devices(load(EXAMPLES / "mixed" / "fabric.yaml"))}
+    assert automatic_groups(given["store-2-1"]) == ("storage", "stripe2", "server")
+    assert automatic_groups(given["h100-01"]) == ("stripe1", "server")

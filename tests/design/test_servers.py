@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.design.build import build
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch
-from tests.conftest import need_shared
+from ailb_gen.errors import IntentError
+from ailb_gen.intent.load import parse
+from tests.conftest import design_of, example, intent_of, need_shared
 
 N, RAILS = 4, 8
 
@@ -96,3 +99,90 @@ def test_the_plan_of_the_tables(jvd: Design, stripe: int, number: int) -> None:
     assert nic.name == f"gpu{number - 1}_eth"
     assert [t.id for t in nic.tables] == [10000 + 4 * (number - 1) + k for k in range(4)]
     assert [t.name for t in nic.tables] == [f"gpu{number - 1}_subnet{k}" for k in range(1, 5)]
+
+
+KINDS = """
+name: f
+platform: qfx5240-64od
+stripes: [{}, {host_ports: {speed: 800g, packing: spread}}]
+rails: 2
+spines: 2
+servers: [{count: 2}, {count: 1, kind: big}, {count: 2, kind: store, name: "st{s}-{i}", stripe: 2}]
+server_kinds:
+  big: {host_ports: {speed: 800g, first_port: 24}}
+  store: {rails: [1], gpus: off, host_ports: {speed: 200g, first_port: 40, packing: packed}, nic: "ens{i}", mtu: 4200}
+"""
+
+
+def test_kinds_have_rows_of_ports_and_speeds_of_their_own() -> None:
+    """A stripe's keys hold for its kinds as well, a kind's own ones win; what is counted is counted by kind."""
+    ports = {one.name: (one.ports, {nic.speed_gbps for nic in one.config.nics}) for one in design_of(KINDS).servers}
+    assert ports == {
+        "server-001": (("et-0/0/16:0",) * 2, {400}),
+        "server-002": (("et-0/0/16:1",) * 2, {400}),
+        "big-001": (("et-0/0/24",) * 2, {800}),
+        "server-003": (("et-0/0/16",) * 2, {800}),
+        "server-004": (("et-0/0/17",) * 2, {800}),
+        "big-002": (("et-0/0/24",) * 2, {800}),
+        "st2-1": (("et-0/0/40:0",), {200}),
+        "st2-2": (("et-0/0/40:1",), {200}),
+    }
+
+
+def test_a_server_without_gpus_on_one_rail() -> None:
+    """Its first NIC is on the second leaf, and has the tables of a first NIC."""
+    store = next(one for one in design_of(KINDS).servers if one.name == "st2-1").config
+    (nic,) = store.nics
+    assert (nic.name, nic.rdma, nic.rail, nic.leaf, nic.mtu) == ("ens0", "mlx5_0", 1, "stripe2-leaf2", 4200)
+    assert [(table.id, table.prefix.text) for table in nic.tables] == [
+        (10000, "fc00:2:2:1::/64"),
+        (10001, "fc00:2:2:2::/64"),
+    ]
+    assert (store.environment, store.profile) == ((), "stripe2-store")
+
+
+def test_kinds_with_one_layout_share_a_row_of_ports() -> None:
+    text = "name: f\nstripes: 1\nrails: 1\nspines: 2\nserver_kinds: {a: {}, b: {gpus: off}}\n"
+    servers = "servers: [{count: 1, kind: b}, {name: x, kind: a}, {count: 1}]\n"
+    found = [(one.name, *one.ports) for one in design_of(text + servers).servers]
+    assert found == [("b-001", "et-0/0/16:0"), ("x", "et-0/0/16:1"), ("server-001", "et-0/0/17:0")]
+
+
+def test_servers_of_a_stripe_replace_what_is_counted_for_all_but_not_for_that_stripe() -> None:
+    text = (
+        "name: f\nstripes: [{servers: 1}, {}]\nrails: 1\nspines: 2\nserver_kinds: {a: {}}\n"
+        "servers: [{count: 2}, {count: 1, kind: a, stripe: 1}, {name: x, stripe: 1}]\n"
+    )
+    found = [(one.stripe, one.name) for one in design_of(text).servers]
+    assert found == [(1, "server-001"), (1, "a-001"), (1, "x"), (2, "server-002"), (2, "server-003")]
+
+
+def test_the_most_loaded_leaf_decides_about_oversubscription() -> None:
+    """The second leaf of stripe 2: 3 x 800g and 2 x 200g against 2 x 400g up."""
+    (warning,) = (row for row in build(intent_of(KINDS))[1] if row.code == "oversubscribed")
+    assert "leaves of stripe 2 are oversubscribed 3.50:1 (2800g to servers, 800g up)" in warning.reason
+
+
+def test_the_environment_of_every_kind_with_gpus_is_checked() -> None:
+    text = (
+        "name: f\nstripes: 1\nrails: 2\nspines: 2\nservers: [{count: 1, kind: a}, {count: 1, kind: b}]\n"
+        "server_kinds: {a: {rdma: 'x{i}'}, b: {rdma: 'y{i}', gpus: off}}\n"
+        "nccl: {environment: {NCCL_IB_HCA: '=x0,x1'}}\n"
+    )
+    build(intent_of(text))
+    with pytest.raises(IntentError, match="leaves out y0"):
+        build(intent_of(text.replace(", gpus: off", "")))
+
+
+def test_a_csv_file_names_kinds(tmp_path: Path) -> None:
+    (tmp_path / "servers.csv").write_text("name,stripe,kind\na,1,half\nb,1,\n")
+    text = "name: f\nstripes: 1\nrails: 2\nspines: 2\nservers: {csv: servers.csv}\nserver_kinds: {half: {rails: [1]}}\n"
+    design = build(parse(text, "fabric.yaml", tmp_path))[0]
+    assert [(one.name, [nic.rail for nic in one.config.nics]) for one in design.servers] == [("a", [1]), ("b", [0, 1])]
+
+
+def test_the_example_has_the_speeds_of_its_table() -> None:
+    rows = {one.name: [(nic.rail, nic.speed_gbps) for nic in one.config.nics] for one in example("mixed").servers}
+    assert rows["h100-01"] == [(rail, 400) for rail in range(4)]
+    assert rows["b200-01"] == [(rail, 800) for rail in range(4)]
+    assert rows["store-2-1"] == [(0, 200), (2, 200)]

@@ -311,6 +311,14 @@ def test_a_full_disk_leaves_the_old_tree(out: Path, tmp_path: Path, monkeypatch:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
+def test_without_syncfs_everything_is_synchronized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(writer, "_libc", object)
+    monkeypatch.setattr(os, "sync", lambda: calls.append("sync"))
+    writer._sync(tmp_path)
+    assert calls == ["sync"]
+
+
 def test_file_systems_without_exchange_or_hard_links(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

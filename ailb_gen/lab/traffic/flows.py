@@ -54,8 +54,11 @@ def flows(
     chosen = random.Random(seed)  # noqa: S311 - nothing secret
     found: list[Flow] = []
     for source, target in partners(plan, hosts).items():
-        pairs = zip(plan.servers[source].nics.values(), plan.servers[target].nics.values(), strict=False)
-        for one, other in pairs:
+        on_rail = {nic.rail: nic for nic in plan.servers[target].nics.values()}
+        for one in plan.servers[source].nics.values():
+            other = on_rail.get(one.rail)
+            if other is None:
+                continue
             near, far = addresses(hosts[source], one), addresses(hosts[target], other)
             if not near or not far:
                 continue
