@@ -104,7 +104,7 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
         name: data for name, data in before.items() if "points/" in name
     }, "and they are the same"
     first = page.read_text()
-    assert "ecmp" in first and "Queues and loads over time" in first
+    assert "ecmp" in first and "Queue depth and load over time" in first
     assert simulate(scenario, "-o", str(out), "--report", f"html={page}") == (0, text, "")
     assert page.read_text() == first
     for name, data in zip(profiles, ("", "{}", '{"end_us": "x"}'), strict=False):

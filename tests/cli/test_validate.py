@@ -55,7 +55,7 @@ def test_a_clean_tree_passes_with_a_table(validate: Validate) -> None:
     code, out, err = validate()
     assert (code, err) == (0, "")
     assert out.startswith("Fabric small in out: 1 leaf, 1 spine\n")
-    assert out.endswith("\nPASS: no findings; 1 check passed; 2 with nothing to look at\n")
+    assert out.endswith("\nPASS: no findings; 1 check passed; 2 not applicable\n")
 
 
 def test_findings_leave_with_1_when_they_are_bad_enough(validate: Validate, found: list[Result]) -> None:
