@@ -80,7 +80,6 @@ def run_study(
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
     words += [f"--seeds {seeds}"] if seeds is not None else []
-    study = entry.make(StudyOptions(quick, seeds, file))
     if quick:
         study = replace(study, scope=quick_scope(study, entry.make(StudyOptions(False, seeds, file))))
     with folder_of(study) as folder:

@@ -226,6 +226,7 @@ class DesignBuilder:
             spines=tuple(switch for switch in built if switch.role == "spine"),
             servers=servers,
             links=tuple(row.link for row in rows),
+            host_speed_gbps=self.fabric.host_ports.speed,
             drained=out.lines,
             loopback_pools=(
                 (str(self.fabric.loopbacks.leaves), str(self.fabric.loopbacks.spines)) if self.fabric.loopbacks else ()
