@@ -186,7 +186,7 @@ def test_ports_are_found_by_host_name() -> None:
 
 
 def test_something_that_is_no_interface() -> None:
-    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' where an interface belongs; update both"):
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' instead of an interface; update both"):
         of_ports(CLEAN, ("leaf1[et-0/0/0]", "Interface", "leaf1"))
 
 

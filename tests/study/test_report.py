@@ -59,7 +59,7 @@ def test_published_numbers_are_next_to_ours_with_their_range() -> None:
 def test_an_interrupted_study_says_so() -> None:
     text = page(interrupted=True)
     assert verdict(text)[0] == "warn"
-    assert "only cases that are finished count" in text
+    assert "only finished cases are included" in text
 
 
 def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:
