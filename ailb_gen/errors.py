@@ -30,8 +30,8 @@ EXIT_CODES = {
     ExitCode.BAD_INPUT: "the fabric file, a waiver file, a template or an argument cannot be used; nothing was written",
     ExitCode.ENVIRONMENT: "the output or a report cannot be written, or belongs to something else; the old tree is "
     "unchanged, unless the message says otherwise. Also: standard output cannot be written (for verbs that push, read "
-    "devices or validate, a closed pipe too); Batfish cannot be reached or fails (the other reports are written); a "
-    "device cannot be reached or refuses, and nothing in the wave was changed",
+    "devices or validate, a closed pipe too); the packages of an extra are not installed; Batfish cannot be reached or "
+    "fails (the other reports are written); a device cannot be reached or refuses, and nothing in the wave was changed",
     ExitCode.ROLLED_BACK: "a push failed after a commit, and the named devices were rolled back",
     ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: manual action is needed",
     ExitCode.BUG: "an internal error; the traceback says where",
@@ -158,6 +158,12 @@ class IntentError(AilbError):
 
 class UsageError(AilbError):
     """An argument of the command cannot be used as given."""
+
+
+class MissingExtraError(UsageError):
+    """The packages of an extra are not installed; the message has the command that installs them."""
+
+    exit_code = ExitCode.ENVIRONMENT
 
 
 class ExpansionError(UsageError):

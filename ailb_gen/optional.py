@@ -14,16 +14,16 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ailb_gen.errors import UsageError
+from ailb_gen.errors import MissingExtraError
 
 PROJECT = "ailb-gen"
 # How to install into an environment, by what the program that made it writes there.
 MAKERS = {"pipx_metadata.json": "pipx install --force", "uv-receipt.toml": "uv tool install --force"}
 
 
-def without_extra(subject: str, found: str, extra: str) -> UsageError:
+def without_extra(subject: str, found: str, extra: str) -> MissingExtraError:
     """Return the error of a subject, an option or a verb, that needs the packages of an extra."""
-    return UsageError(f"{subject}: {found}; {how_to_install(extra)}")
+    return MissingExtraError(f"{subject}: {found}; {how_to_install(extra)}")
 
 
 def how_to_install(extra: str) -> str:

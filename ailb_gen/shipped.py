@@ -1,4 +1,4 @@
-"""The files that come with the program besides its code: templates, scripts and styles."""
+"""The files that come with the program besides its code: templates, scripts, styles and examples."""
 
 from __future__ import annotations
 
@@ -13,9 +13,20 @@ PACKAGE_DIR = Path(__file__).parent
 
 
 def shipped_templates() -> Path:
-    """Return the folder of the templates: in the wheel, or beside the package in a checkout."""
-    inside = PACKAGE_DIR / "templates"
-    return inside if inside.is_dir() else PACKAGE_DIR.parent / "templates"
+    """Return the folder of the templates."""
+    return _shipped("templates")
+
+
+def shipped_examples() -> dict[str, Path]:
+    """Return the folder of every example that is a fabric, by name."""
+    folders = sorted(_shipped("examples").iterdir())
+    return {folder.name: folder for folder in folders if (folder / "fabric.yaml").is_file()}
+
+
+def _shipped(folder: str) -> Path:
+    """Return a folder of the repository: in the wheel, or beside the package in a checkout."""
+    inside = PACKAGE_DIR / folder
+    return inside if inside.is_dir() else PACKAGE_DIR.parent / folder
 
 
 @cache

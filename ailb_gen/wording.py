@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import zip_longest
-from textwrap import wrap
+from textwrap import TextWrapper
 
 SHOWN = 3
 # Of large numbers.
 UNITS = "kMGT"
+# Ends of nouns, and what takes their place where the plural is not one with an s behind.
+PLURALS = {"leaf": "leaves", "ch": "ches", "x": "xes", "ss": "sses", "ry": "ries", "cy": "cies"}
+# Where lines of cells end: at blanks; in words, too, behind a dot or colon of a name or an address.
+BLANKS, INSIDE = re.compile(r"([\t\n\r ]+)"), re.compile(r"([\t\n\r ]+)|(?<=[.:])(?=[^.:/ ])")
 
 
 def clean(text: str) -> str:
@@ -30,7 +35,8 @@ def plural(noun: str, count: int) -> str:
     """Return a noun as its count needs it."""
     if count == 1:
         return noun
-    return "leaves" if noun == "leaf" else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    ends = next((ends for ends in PLURALS if noun.endswith(ends)), "")
+    return noun.removesuffix(ends) + PLURALS.get(ends, "s")
 
 
 def counted(count: int, noun: str) -> str:
@@ -51,19 +57,26 @@ def aligned(
     numbers: bool = False,
     paint: Callable[[int, int, str], str] = lambda row, column, text: text,
     width: int = 0,
+    breaking: bool = False,
 ) -> list[str]:
     """Return rows as lines, a rule under the first; with `numbers`, all columns but the first are set to the right.
 
     `paint` gets the row, the column and the padded text of a cell, and returns how it is shown; row 0 is the header,
-    row -1 the rule. With a `width`, cells are wrapped between words until the lines are no longer than that; a word is
-    never broken.
+    row -1 the rule. With a `width`, cells are wrapped between words until the lines are no longer than that. A word is
+    broken only with `breaking`, where it would not fit otherwise: names and addresses behind a dot or colon.
     """
     cells = [[str(cell) for cell in row] for row in rows]
-    widths = _fitting(cells, width)
+    ends, widths = BLANKS, [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if width:
+        widths = _narrowed(widths, cells, width, BLANKS)
+        if breaking and full_width(widths) > width:
+            ends, widths = INSIDE, _narrowed(widths, cells, width, INSIDE)
     last = len(widths) - 1
     lines = []
     for number, row in [(0, cells[0]), (-1, ["-" * column for column in widths]), *enumerate(cells[1:], 1)]:
-        for part in zip_longest(*(_wrapped(cell, at) for cell, at in zip(row, widths, strict=True)), fillvalue=""):
+        for part in zip_longest(
+            *(_wrapped(cell, at, ends) for cell, at in zip(row, widths, strict=True)), fillvalue=""
+        ):
             shown = [
                 text.rjust(at) if numbers and column else text.ljust(at if column < last else 0)
                 for column, (text, at) in enumerate(zip(part, widths, strict=True))
@@ -72,25 +85,32 @@ def aligned(
     return lines
 
 
-def _fitting(cells: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return how wide columns are: as their cells, or less in the widest ones."""
-    columns = list(zip(*cells, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    if width:
-        least = [max(len(word) for cell in column for word in cell.split(" ")) for column in columns]
-        over = sum(widths) + 2 * (len(widths) - 1) - width
-        while over > 0 and widths != least:
-            _, at = max((wide, at) for at, wide in enumerate(widths) if wide > least[at])
-            widths[at] -= 1
-            over -= 1
-    return widths
+def full_width(widths: Sequence[int]) -> int:
+    """Return how many columns a line takes whose cells are so wide."""
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _wrapped(cell: str, width: int) -> list[str]:
+def _narrowed(widths: Sequence[int], cells: Sequence[Sequence[str]], width: int, ends: re.Pattern[str]) -> list[int]:
+    """Return the widths of columns, less in the widest ones until lines fit, whose cells' lines end where `ends` is."""
+    narrowed = list(widths)
+    least = [
+        max(len(part or "") for cell in column for part in ends.split(cell)) for column in zip(*cells, strict=True)
+    ]
+    for _ in range(full_width(widths) - width):
+        wider = [(wide, at) for at, wide in enumerate(narrowed) if wide > least[at]]
+        if not wider:
+            break
+        narrowed[max(wider)[1]] -= 1
+    return narrowed
+
+
+def _wrapped(cell: str, width: int, ends: re.Pattern[str]) -> list[str]:
     if len(cell) <= width:
         return [cell]
     indent = cell[: len(cell) - len(cell.lstrip())]
-    return wrap(cell, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    wrapper = TextWrapper(width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    wrapper.wordsep_simple_re = ends
+    return wrapper.wrap(cell)
 
 
 def shown(value: float) -> str:

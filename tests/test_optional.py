@@ -12,7 +12,7 @@ import pytest
 
 from ailb_gen import optional
 from ailb_gen.optional import how_to_install
-from tests.conftest import ROOT
+from tests.conftest import EXAMPLES, ROOT
 
 URL = "https://example.net/ailb-gen"
 
@@ -69,6 +69,66 @@ def test_pip_accepts_what_is_told() -> None:
     assert how_to_install("sim").endswith(f"pip install '{ROOT}[sim]'")
     words = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-index", "--no-build-isolation"]
     subprocess.run([*words, f"{ROOT}[sim]"], check=True, capture_output=True)
+
+
+FABRIC, FILES = str(EXAMPLES / "lab/fabric.yaml"), str(ROOT / "tests/golden/lab")
+SIMULATE = ("simulate", FABRIC, FILES, "--bytes", "1M", "--collective", "permutation", "--balancer")
+WHAT_IF = str(EXAMPLES / "study/jvd.yaml")
+
+
+def without(module: str, *words: str) -> tuple[int, str]:
+    """Return the exit code and the errors of the program in a Python that lacks a module."""
+    code = f"import sys; sys.modules[{module!r}] = None; from ailb_gen.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, cwd=ROOT)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "words"),
+    [
+        ("numba", "sim", (*SIMULATE, "ecmp")),
+        ("pyarrow", "sim", (*SIMULATE, "ecmp")),
+        ("numba", "study", ("study", "recovery", "--quick")),
+        ("matplotlib", "study", ("study", "recovery", "--quick", "-o", "no-such-folder")),
+        ("numba", "study", ("study", "what-if", WHAT_IF, "--quick")),
+        ("pybatfish", "batfish", ("validate", FABRIC, FILES, "--batfish", "localhost")),
+        ("pybatfish", "batfish", ("batfish", "clean", "localhost")),
+        ("distributed", "dask", ("validate", FABRIC, FILES, "--executor", "dask:localhost:1")),
+        ("distributed", "dask", (*SIMULATE, "ecmp", "--executor", "dask:localhost:1")),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else value,
+)
+def test_a_verb_without_its_extra(module: str, extra: str, words: tuple[str, ...]) -> None:
+    code, err = without(module, *words)
+    assert code == 3, err
+    assert "is not installed" in err
+    assert f"-m pip install '{ROOT}[{extra}]'" in err or f"; pip install '{ROOT}[{extra}]'" in err
+    assert not (ROOT / "no-such-folder").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "told"),
+    [
+        ("pyarrow", ("study", "nosuch"), "there is no study 'nosuch'"),
+        ("numba", ("study", "recovery", "--report", "pdf=x"), "there is no such format"),
+        ("numba", ("study", "what-if", "no-such-file"), "no-such-file"),
+        ("numba", (*SIMULATE, "nosuch"), "there is no load balancer 'nosuch'"),
+        ("numba", (*SIMULATE, "ecmp", "--report", "pdf=x"), "there is no such format"),
+        ("numba", (*SIMULATE, "ecmp", "--executor", "nosuch"), "--executor 'nosuch'"),
+        ("pybatfish", ("validate", FABRIC, FILES, "--batfish", "localhost", "--checks", "nosuch"), "'nosuch'"),
+        ("pybatfish", ("validate", FABRIC, FILES, "--batfish", "localhost", "--report", "pdf=x"), "no such format"),
+    ],
+)
+def test_a_bad_argument_is_reported_before_a_missing_extra(module: str, words: tuple[str, ...], told: str) -> None:
+    code, err = without(module, *words)
+    assert code == 2, err
+    assert told in err
+    assert "is not installed" not in err
+
+
+def test_studies_are_listed_without_an_extra() -> None:
+    for module in ("numba", "pyarrow", "matplotlib"):
+        assert without(module, "study", "--list") == (0, "")
 
 
 def test_no_page_and_no_message_installs_by_name() -> None:

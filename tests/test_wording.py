@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.wording import shown, some
+from ailb_gen.wording import aligned, counted, shown, some
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,46 @@ def test_the_first_few(items: list[object], text: str) -> None:
 def test_numbers_are_short(value: float, text: str) -> None:
     assert shown(value) == text
     assert len(text) <= 6
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "text"),
+    [
+        (1, "switch", "1 switch"),
+        (0, "switch", "0 switches"),
+        (2, "leaf", "2 leaves"),
+        (1, "more leaf", "1 more leaf"),
+        (12_345, "prefix", "12,345 prefixes"),
+        (3, "entry", "3 entries"),
+        (3, "key", "3 keys"),
+        (2, "pass", "2 passes"),
+        (4096, "server", "4,096 servers"),
+        (2, "queue pair", "2 queue pairs"),
+    ],
+)
+def test_counts_have_separators_and_plurals(count: int, noun: str, text: str) -> None:
+    assert counted(count, noun) == text
+
+
+NAMES = [["NAME", "PREFIX"], *([f"leaf-0{n}.pod7.example.net", f"fd12:3456:789a:{n}::/64"] for n in (1, 2))]
+
+
+def test_a_word_is_broken_only_where_that_is_asked_for() -> None:
+    whole = aligned(NAMES)
+    assert aligned(NAMES, width=40) == whole
+    assert aligned(NAMES, width=60, breaking=True) == whole
+    assert aligned(NAMES, width=40, breaking=True)[2:] == [
+        "leaf-01.pod7.        fd12:3456:789a:",
+        "example.net          1::/64",
+        "leaf-02.pod7.        fd12:3456:789a:",
+        "example.net          2::/64",
+    ]
+
+
+@pytest.mark.parametrize("width", [10, 24, 40, 79])
+def test_nothing_is_cut(width: int) -> None:
+    """The letters of every cell are all there, in their order."""
+    lines = aligned(NAMES, width=width, breaking=True)
+    edge = lines[1].index("  ")
+    for column, part in ((0, slice(None, edge)), (1, slice(edge, None))):
+        assert "".join(line[part].strip() for line in lines[2:]) == "".join(row[column] for row in NAMES[1:])

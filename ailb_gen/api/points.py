@@ -33,13 +33,16 @@ class Simulated:
     profiles: Mapping[str, Mapping[str, Any]]
 
 
-def need_engine(command: str) -> None:
-    """Refuse to begin without the extra `sim`. Raises UsageError."""
+def need_engine(command: str, extra: str = "sim") -> None:
+    """Refuse to begin without the packages of an extra. Raises MissingExtraError.
+
+    Everything that can be wrong about the arguments is reported before.
+    """
     from importlib.util import find_spec
 
     for name in ("numba", "pyarrow"):
         if find_spec(name) is None:
-            raise without_extra(command, f"{name} is not installed", "sim")
+            raise without_extra(command, f"{name} is not installed", extra)
 
 
 # While points run, its context may call what it is given to end them in order.
@@ -55,7 +58,7 @@ def unstoppable(stop: Callable[[], None]) -> AbstractContextManager[object]:
 class Execution:
     """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, `jobs` by default one per core.
 
-    `note` is called with what takes longer than usual.
+    `note` is called when compiling the engine will be necessary again the next time.
     """
 
     executor: str = "processes"
@@ -104,25 +107,28 @@ def simulated(
         if out is not None:
             keep(out, result)
 
+    compiling = ""
     if must_compile(todo):
         from ailb_gen.sim.engine.jit import NOT_KEPT
 
-        kept_or_not = f"it cannot be cached: {NOT_KEPT}" if NOT_KEPT else "it is cached"
-        note(f"compiling the engine; {kept_or_not}")
+        compiling = "compiling the engine, once"
+        if NOT_KEPT:
+            note(f"compiling the engine; it cannot be cached: {NOT_KEPT}")
     board = Board(len(todo))
-    with execution.stoppable(board.stop), _counted(progress, todo) as told:
+    with execution.stoppable(board.stop), _counted(progress, todo, compiling) as told:
         sweep(todo, options, kept, board, told)
     return Simulated(prepared, known, board.stopping, profiles)
 
 
 @contextmanager
-def _counted(progress: Progress, todo: Sequence[Prepared]) -> Iterator[Callable[[Board], None]]:
-    """Report how many tasks have ended, the simulated time and the rate."""
+def _counted(progress: Progress, todo: Sequence[Prepared], first: str) -> Iterator[Callable[[Board], None]]:
+    """Report how many tasks have ended, the simulated time and the rate; `first` is done before any of that."""
     from time import monotonic
 
     began = monotonic()
     shown = 0
     with progress("simulating", sum(one.tasks for one in todo)) as bar:
+        bar.step(first)
 
         def told(now: Board) -> None:
             nonlocal shown
@@ -131,7 +137,8 @@ def _counted(progress: Progress, todo: Sequence[Prepared]) -> Iterator[Callable[
             events = sum(cell[2] for cell in cells)
             latest = max((cell[1] for cell in cells), default=0)
             rate = events / max(monotonic() - began, 1e-3)
-            bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
+            if events:
+                bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
             bar(ended - shown)
             shown = ended
 

@@ -63,11 +63,11 @@ class SimulationReport:
             for variant in self.variants
         )
 
-    def table(self, paint: Paint = unpainted) -> str:
+    def table(self, paint: Paint = unpainted, width: int = 80) -> str:
         """Return the comparison of the variants as text of at most 80 columns."""
         from ailb_gen.sim.comparison import comparison_table
 
-        return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint)
+        return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint, width)
 
     def tie(self) -> str:
         """Return why load balancers are equally fast; empty if they are not, or if more than they differs."""
@@ -159,7 +159,6 @@ def simulate_collective(
 def _need(path: Path) -> None:
     other = "name a scenario file, or a fabric file and then the directory"
     check_path(path, "file", other, "name a scenario, such as those in examples/simulate")
-    need_engine("simulate")
 
 
 def _simulate(
@@ -169,6 +168,7 @@ def _simulate(
     charts: bool,
     execution: Execution,
 ) -> SimulationReport:
+    need_engine("simulate")
     from ailb_gen.sim.comparison import compared
     from ailb_gen.sim.digest import digest
     from ailb_gen.sim.results import PointRow, finish, held_name

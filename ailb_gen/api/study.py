@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,11 @@ class StudyReport:
     command: str
     interrupted: bool
 
-    def table(self, paint: Paint = unpainted) -> str:
+    def table(self, paint: Paint = unpainted, width: int = 80) -> str:
         """Return published figures beside ours, and whether the claims hold, as text."""
         from ailb_gen.study.rows import study_table
 
-        return study_table(self.study, self.results, paint)
+        return study_table(self.study, self.results, paint, width)
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the study was asked for them."""
@@ -67,17 +67,22 @@ def run_study(
     entry = STUDIES[name]
     if file is not None and not entry.needs_file:
         raise UsageError(f"{name} reads no file; {file} is not needed")
-    need_engine("study")
+    from ailb_gen.study.model import StudyOptions
+
+    study = entry.make(StudyOptions(quick, seeds, file))
+    need_engine("study", "study")
     if out is not None:
         # Said before minutes of work: importing it fails without matplotlib.
         from ailb_gen.study import figures  # noqa: F401
     from ailb_gen.sim.sweep import Options
-    from ailb_gen.study.model import StudyOptions
     from ailb_gen.study.points import folder_of, study_points
+    from ailb_gen.study.rows import quick_scope
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
     words += [f"--seeds {seeds}"] if seeds is not None else []
     study = entry.make(StudyOptions(quick, seeds, file))
+    if quick:
+        study = replace(study, scope=quick_scope(study, entry.make(StudyOptions(False, seeds, file))))
     with folder_of(study) as folder:
         points, warnings = study_points(study, folder)
         for line in warnings:

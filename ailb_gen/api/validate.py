@@ -64,13 +64,14 @@ def validate(
     from ailb_gen.checks.model import RunOptions
     from ailb_gen.checks.waivers import read_waivers
 
-    service = open_service(batfish, batfish_timeout) if batfish is not None else None
-    most = most_failures(batfish_failures, service is not None)
+    most = most_failures(batfish_failures, batfish is not None)
     foreign, errors = foreign_checks()
-    chosen = _chosen(checks, foreign, errors, with_batfish=service is not None)
+    chosen = _chosen(checks, foreign, errors, with_batfish=batfish is not None)
     wanted = [row for row in foreign if row.check.id in chosen]
     accepted = read_waivers(waivers, WAIVABLE | {row.check.id for row in foreign}) if waivers else ()
     intent = intent_of(fabric)
+    # Last: without its package, everything else that is wrong has been said.
+    service = open_service(batfish, batfish_timeout) if batfish is not None else None
     options = RunOptions(chosen, yang, seed, executor, processes(jobs), html)
 
     # Imported when the input is known to be usable: it brings everything that computes.

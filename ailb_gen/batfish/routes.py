@@ -18,7 +18,7 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.routing.rib import Routing
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 SNAPSHOT = "shadow"
 ESTABLISHED, MATCHED = "ESTABLISHED", "UNIQUE_MATCH"
@@ -282,4 +282,4 @@ def _bgp_place(network: Network, name: str) -> Place | None:
 def first_of(messages: Sequence[str]) -> str:
     """Write the first of some messages, each about one prefix, and about how many more there are such."""
     more = len(messages) - 1
-    return f"{messages[0]} (and {more} more prefix{'es' if more > 1 else ''})" if more else messages[0]
+    return f"{messages[0]} (and {counted(more, 'more prefix')})" if more else messages[0]

@@ -1,6 +1,6 @@
 """The Batfish service through pybatfish: networks, snapshots, questions; its failures in words.
 
-Importing this module raises UsageError where pybatfish is not installed.
+Importing this module raises MissingExtraError where pybatfish is not installed.
 """
 
 from __future__ import annotations

@@ -52,7 +52,8 @@ def snapshot(
         place = f"{network.switches[name].file}:{gap.line or 1}"
         warn(f"{place}: not in the shadow: {gap.message}")
     write_snapshots(artifacts, network, translated, out)
-    typer.echo(f"{len(translated.switches)} switches: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
+    switches = counted(len(translated.switches), "switch")
+    typer.echo(f"{switches}: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
 
 
 @app.command("clean", cls=Verb)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ailb_gen.cli.project import completed
+from ailb_gen.shipped import shipped_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -112,6 +113,11 @@ def checks_and_families() -> list[str]:
 def check(incomplete: str) -> list[str]:
     """Complete a check or a family, the last of several."""
     return _last(checks_and_families(), incomplete)
+
+
+def example(incomplete: str) -> list[str]:
+    """Complete an example that is a fabric."""
+    return _starting(shipped_examples(), incomplete)
 
 
 def platform(incomplete: str) -> list[str]:

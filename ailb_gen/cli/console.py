@@ -10,6 +10,7 @@ from typing import TextIO
 from ailb_gen.cli.visible import output, painter, show, visible
 from ailb_gen.errors import AilbError, IntentError
 from ailb_gen.paint import Style, heading
+from ailb_gen.wording import counted
 
 # A command at the end of a line, which people copy as a whole.
 COMMAND = re.compile(r"(?<=: )(?:ailb-gen|docker|ssh-key\w+) .*$")
@@ -25,7 +26,7 @@ CHANGES = (
 # Stands for a space that no line ends at.
 BOUND = "\0"
 NARROWEST = 40
-# Of tables.
+# Of tables in a pipe.
 WIDTH = 80
 CellStyle = Callable[[int, int], Style | None]
 
@@ -34,7 +35,7 @@ def report(error: AilbError) -> None:
     """Print what went wrong to standard error: every problem on a line, and how many there are."""
     if isinstance(error, IntentError):
         errors = sum(problem.severity == "error" for problem in error.problems)
-        say(f"{error}\n{errors} error{'s' if errors != 1 else ''}")
+        say(f"{error}\n{counted(errors, 'error')}")
     else:
         say(f"ailb-gen: {error}")
 
@@ -113,20 +114,34 @@ def echo_changes(lines: Iterable[str]) -> None:
     )
 
 
+def room() -> int:
+    """Return how many columns standard output has: of its terminal, else of COLUMNS; 0 where neither says."""
+    told = os.environ.get("COLUMNS", "")
+    return _columns(sys.stdout) or (int(told) if told.isdecimal() and int(told) >= NARROWEST else 0)
+
+
 def echo_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], style: CellStyle = lambda row, column: None
 ) -> None:
-    """Print rows as an aligned table under a title, of at most 80 columns where its words let it.
+    """Print rows as an aligned table under a title, as wide as the terminal, in a pipe of 80 columns if words let it.
 
-    `style` gets the row, from 0 without the headings, and the column of a cell.
+    What does not fit on a terminal leaves out the columns that say the same in every row, which the title then says;
+    then long names are broken. Nothing is cut. `style` gets the row, from 0 without the headings, and the column.
     """
-    from ailb_gen.wording import aligned
+    from ailb_gen.wording import aligned, full_width
 
-    paint = painter()
+    wide, paint = room(), painter()
+    cells = [list(columns), *([visible(str(cell)) for cell in row] for row in rows)]
+    kept = list(range(len(columns)))
+    if wide and full_width([max(map(len, column)) for column in zip(*cells, strict=True)]) > wide:
+        kept = [at for at in kept if len(rows) < 2 or len({row[at] for row in cells[1:]}) > 1] or kept
+    shared = ", ".join(f"{columns[at]} {cells[1][at] or '-'}" for at in range(len(columns)) if at not in kept)
 
     def styled(row: int, column: int, text: str) -> str:
-        own = style(row - 1, column) if row > 0 else None
+        own = style(row - 1, kept[column]) if row > 0 else None
         return heading(row, text, paint) if own is None else paint(text, own)
 
-    cells = [columns, *([visible(str(cell)) for cell in row] for row in rows)]
-    show("\n".join([paint(visible(title), Style.HEAD), *aligned(cells, paint=styled, width=WIDTH)]) + "\n")
+    heads = wrapped(visible(f"{title}; in every row: {shared}" if shared else title), wide).split("\n")
+    shown = [[row[at] for at in kept] for row in cells]
+    lines = aligned(shown, paint=styled, width=wide or WIDTH, breaking=wide > 0)
+    show("\n".join([*(paint(head, Style.HEAD) for head in heads), *lines]) + "\n")

@@ -121,7 +121,7 @@ def _list_differences(made: Generation, output: Path) -> None:
     rows = list(_differences(made.changes))
     for row in rows:
         typer.echo(row)
-    count = "1 file differs" if len(rows) == 1 else f"{len(rows)} files differ"
+    count = "1 file differs" if len(rows) == 1 else f"{len(rows):,} files differ"
     state = f"{count}; run without --check to write" if rows else "up to date"
     typer.echo(f"{output}: {state}", err=True)
 
@@ -141,7 +141,7 @@ def _kind(path: str, roles: dict[str, str]) -> str:
 def _show_summary(made: Generation, output: Path) -> None:
     design, changes = made.design, made.changes
     gpus = sum(len(server.config.nics) for server in design.servers if server.config.environment)
-    facts = (
+    numbers = (
         ("leaves", len(design.leaves)),
         ("spines", len(design.spines)),
         ("servers", len(design.servers)),
@@ -149,8 +149,8 @@ def _show_summary(made: Generation, output: Path) -> None:
         ("leaf-spine links, BGP sessions", len(design.links)),
         ("colors, prefixes per leaf, QPs per connection", len(design.colors)),
         ("prefixes", len(design.leaves) * len(design.colors)),
-        *(("drained", line) for line in design.drained),
     )
+    facts = [*((name, f"{count:,}") for name, count in numbers), *(("drained", line) for line in design.drained)]
     roles = design.roles
     counts: dict[str, list[int]] = {}
     touched = ((0, changes.new), (1, changes.changed), (2, changes.deleted))
@@ -160,7 +160,8 @@ def _show_summary(made: Generation, output: Path) -> None:
         for path in paths:
             counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
     order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
-    rows = [(kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order]
+    files = ((kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order)
+    rows = [(kind, *(f"{count:,}" for count in numbers)) for kind, *numbers in files]
     echo_table(f"Fabric {design.name}", ("item", "number"), facts)
     typer.echo("")
     echo_table(f"Files in {output}", ("kind", "new", "changed", "deleted", "unchanged"), rows)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from ailb_gen.cli import complete
+from ailb_gen.cli.example import write_example
 from ailb_gen.cli.options import YES
 from ailb_gen.cli.project import FILE, find_file
 from ailb_gen.cli.reports import check_place
@@ -57,7 +58,12 @@ artifacts = "generated"
 
 
 def init(
-    path: Annotated[Path, typer.Argument(help="File to write.", metavar="FABRIC")] = Path("fabric.yaml"),
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            help="File to write, by default fabric.yaml; with --example, a new directory.", metavar="FABRIC"
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the fabric.")] = None,
     platform: Annotated[
         str | None, typer.Option(help="Platform of leaves and spines.", autocompletion=complete.platform)
@@ -69,6 +75,13 @@ def init(
     colors: Annotated[int | None, typer.Option(min=1, help="Colors; by default one per uplink.")] = None,
     servers: Annotated[int | None, typer.Option(help="Servers per stripe.")] = None,
     pool: Annotated[str | None, typer.Option(help="IPv6 pool of the prefixes.")] = None,
+    example: Annotated[
+        str | None,
+        typer.Option(
+            help="Copy an example, such as jvd, into a directory of its name, or into FABRIC.",
+            autocompletion=complete.example,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     yes: YES = False,
 ) -> None:
@@ -79,6 +92,13 @@ def init(
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import parse
 
+    if example is not None:
+        given = (name, platform, stripes, rails, spines, links, colors, servers, pool)
+        if force or any(one is not None for one in given):
+            raise UsageError("--example: an example is copied as it is; of the options it takes --yes only")
+        write_example(example, path or Path(example))
+        return
+    path = path or Path("fabric.yaml")
     if path.exists() and not force:
         raise UsageError(f"{path}: the file exists already; --force overwrites it")
     check_place("FABRIC", path)

@@ -87,7 +87,7 @@ def _text_report(outcomes: ByDevice) -> str:
     ]
     count = sum(BY_ID[one.check].severity is Severity.ERROR for one in found)
     totals = _totals(outcomes)
-    unmodeled = f", {totals['unmodeled']} statements without a model" if totals["unmodeled"] else ""
+    unmodeled = f", {counted(totals['unmodeled'], 'statement')} without a model" if totals["unmodeled"] else ""
     lines.append(
         f"{counted(len(outcomes), 'file')}, {totals['words']} words, {totals['evaluated']} constraints evaluated, "
         f"{totals['unevaluated']} not{unmodeled}: {counted(count, 'finding')}"

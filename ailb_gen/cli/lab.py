@@ -20,6 +20,7 @@ from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import UsageError
 from ailb_gen.paint import Style
 from ailb_gen.paths import real
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,7 +136,8 @@ def _json(found: Ready, network: Network, took_s: float) -> str:
 
 def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
     lab = found.lab
-    sizes = f"{len(network.switches)} switches, {len(network.hosts)} servers ({lab.hosts}), {len(network.links)} links"
+    switches, servers = counted(len(network.switches), "switch"), counted(len(network.hosts), "server")
+    sizes = f"{switches}, {servers} ({lab.hosts}), {counted(len(network.links), 'link')}"
     yield f"the lab {lab.name} is up after {took_s:.1f} s: {sizes}"
     yield f"{INVENTORY}{lab.inventory}"
     if found.note:

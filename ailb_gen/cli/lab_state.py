@@ -56,7 +56,10 @@ def status(name: LAB = None, as_json: JSON = False) -> None:
         typer.echo(json.dumps({**found, "switches": rows}, indent=1))
         return
     cells = [
-        (row["switch"], row["role"], f"{row['up']} of {row['sessions']}", row["routes"], row["hidden"], row["port"])
+        (
+            *(row["switch"], row["role"], f"{row['up']:,} of {row['sessions']:,}"),
+            *(f"{row['routes']:,}", f"{row['hidden']:,}", row["port"]),
+        )
         for row in rows
     ]
 
@@ -67,7 +70,8 @@ def status(name: LAB = None, as_json: JSON = False) -> None:
         wrong, found = worst.get(COLUMNS[column], (False, Style.FAIL))
         return found if wrong else None
 
-    echo_table(f"{lab.name}: {len(rows)} switches, {len(plan.servers)} servers", COLUMNS, cells, style)
+    sizes = f"{counted(len(rows), 'switch')}, {counted(len(plan.servers), 'server')}"
+    echo_table(f"{lab.name}: {sizes}", COLUMNS, cells, style)
     typer.echo(f"inventory: {lab.inventory}")
     echo_wrapped(*((f"failed: {line}", Style.FAIL) for line in failed))
     if ended:

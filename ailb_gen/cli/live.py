@@ -141,9 +141,12 @@ class ProgressBar:
     began: float = field(default_factory=monotonic)
     since: float = 0.0
     last: float = 0.0
+    # Seconds that steps took, by name; those of the last one when another begins.
+    spent_s: dict[str, float] = field(default_factory=dict)
+    stepped: float = 0.0
 
     def __post_init__(self) -> None:
-        self.since = self.last = self.began
+        self.since = self.last = self.stepped = self.began
 
     def __call__(self, count: int) -> None:
         """Note that so many more units are done."""
@@ -151,7 +154,9 @@ class ProgressBar:
 
     def step(self, name: str) -> None:
         """Name what is being done."""
-        self.doing = name
+        now = monotonic()
+        self.spent_s[self.doing] = self.spent_s.get(self.doing, 0.0) + now - self.stepped
+        self.doing, self.stepped = name, now
 
     def stage(self, name: str, total: int) -> None:
         """Count anew: what follows are so many units of another kind, which take another time each."""
@@ -166,8 +171,8 @@ class ProgressBar:
             as_before = (self.last - self.since) * rest / self.done - (now - self.last)
             # If the next unit is done now, or it takes longer than the others did.
             late = passed * (rest - 1) / (self.done + 1)
-            left = f", about {_minutes(max(as_before, late))} left"
-        return f"{_minutes(now - self.began)}{left}"
+            left = f", about {minutes(max(as_before, late))} left"
+        return f"{minutes(now - self.began)}{left}"
 
     def line(self, width: int) -> list[Piece]:
         """Return what the live line says."""
@@ -185,13 +190,14 @@ class ProgressBar:
 
 def clock(began: float) -> str:
     """Return how long something has taken."""
-    return _minutes(monotonic() - began)
+    return minutes(monotonic() - began)
 
 
-def _minutes(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def minutes(seconds: float) -> str:
+    """Return a time as minutes and seconds, from an hour on with the hours."""
+    whole, rest = divmod(int(seconds), 60)
+    hours, whole = divmod(whole, 60)
+    return f"{hours}:{whole:02}:{rest:02}" if hours else f"{whole}:{rest:02}"
 
 
 @contextmanager

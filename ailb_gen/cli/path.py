@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo
+from ailb_gen.cli.console import echo_wrapped, room, wrapped
 from ailb_gen.cli.options import FAILED, HERE, JSON, TREE
 from ailb_gen.cli.routes import routes_of, warn_unsettled
 from ailb_gen.errors import ExitCode
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # More ways than this beside the one that is taken are only counted.
 LISTED = 4
+# Columns that are left for the text of a line: where there are fewer, the line is wrapped as a whole.
+SHORTEST = 24
 FAILS = "    FAILS: "
 
 
@@ -53,7 +55,7 @@ def path(
     if as_json:
         typer.echo(json.dumps([trace_json(path_trace) for path_trace in traces], indent=1))
     else:
-        echo(*_report(traces))
+        echo_wrapped(*_report(traces))
     if any(path_trace.problem for path_trace in traces):
         raise typer.Exit(ExitCode.FINDINGS)
 
@@ -69,7 +71,11 @@ def _lines(path_trace: PathTrace) -> Iterator[str]:
     yield f"{'->':>{len(title)}} {_name(target)} {target.port} {target.text}"
     rows = list(_rows(path_trace))
     width = max(len(device) for _, device, _ in rows)
-    yield from (f"{number:>2}  {device:{width}}  {text}" for number, device, text in rows)
+    rest = room() - len(" 1    ") - width
+    for number, device, text in rows:
+        first, *more = wrapped(text, rest if rest >= SHORTEST else 0).split("\n")
+        yield f"{number:>2}  {device:{width}}  {first}"
+        yield from (f"    {'':{width}}  {line}" for line in more)
     if path_trace.problem:
         yield f"{FAILS}{path_trace.problem}"
     if not (source.certain and target.certain):

@@ -16,7 +16,7 @@ from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -136,13 +136,15 @@ def _plan(
 
 
 def _show_nothing_to_do(found: Plan) -> None:
-    counted = f"{len(found.devices)} devices match their files"
+    matching = (
+        "1 device matches its file" if len(found.devices) == 1 else f"{len(found.devices):,} devices match their files"
+    )
     if found.errors:
-        typer.echo(f"{counted}; {len(found.errors)} could not be read.")
+        typer.echo(f"{matching}; {len(found.errors)} could not be read.")
     elif found.affected:
-        typer.echo(f"Nothing to push: {counted}. Unmanaged statements of {some(found.affected)} affect the fabric:")
+        typer.echo(f"Nothing to push: {matching}. Unmanaged statements of {some(found.affected)} affect the fabric:")
     else:
-        typer.echo(f"Nothing to do: {counted}.")
+        typer.echo(f"Nothing to do: {matching}.")
     show_unmanaged(found)
 
 
@@ -160,8 +162,8 @@ def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     show_changes(found)
     show_waves(found, impact)
     traffic = impact.traffic
-    pairs = (f"{some} of {all_}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
-    figures = (("sessions up", *traffic.up), ("reachable leaf-prefix pairs", *pairs))
+    pairs = (f"{some:,} of {all_:,}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
+    figures = (("sessions up", *(f"{count:,}" for count in traffic.up)), ("reachable leaf-prefix pairs", *pairs))
     worse = (traffic.up[1] < traffic.up[0], traffic.arriving[1] < traffic.arriving[0])
     echo_table(
         "The fabric, computed from the configurations",
@@ -201,11 +203,11 @@ def show_changes(found: Plan) -> None:
     if counts:
         echo(("Changes: statements added and removed", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
-            typer.echo(f"  {name} +{added} -{removed}")
+            typer.echo(f"  {name} +{added:,} -{removed:,}")
         if len(counts) > LISTED:
-            typer.echo(f"  and {len(counts) - LISTED} more switches")
+            typer.echo(f"  and {counted(len(counts) - LISTED, 'more switch')}")
         added, removed = (sum(row[at] for row in counts.values()) for at in (0, 1))
-        typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
+        typer.echo(f"  {counted(len(counts), 'switch')} +{added:,} -{removed:,}\n")
     for name, look in found.changed_switches.items():
         if look.foreign:
             typer.echo(f"{name} has no commit by this program, and would lose statements that others configured:")
@@ -232,7 +234,7 @@ def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
     for number, wave in enumerate(found.waves, 1):
         commands = sum(len(changes[name].commands) for name in wave.devices)
         touched = _touched(impact, wave.devices) if impact is not None else ()
-        rows.append([number, wave.name, len(wave.devices), commands, *touched])
+        rows.append([number, wave.name, f"{len(wave.devices):,}", f"{commands:,}", *touched])
     more = ("sessions", "colors", "servers") if impact is not None else ()
     echo_table("Waves", ("wave", "name", "devices", "commands", *more), rows)
     if impact is not None:
@@ -247,7 +249,7 @@ def _touched(impact: PushImpact, names: Iterable[str]) -> tuple[object, ...]:
     colors = {color for one in touched for color in one.colors}
     words = f"all {len(every)}" if colors == every and len(every) > 1 else ", ".join(sorted(colors)) or "-"
     sessions = sum(len(one.sessions) for one in touched)
-    return sessions, words, len({server for one in touched for server in one.servers})
+    return f"{sessions:,}", words, f"{len({server for one in touched for server in one.servers}):,}"
 
 
 def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str, Style | None]]:
@@ -256,7 +258,7 @@ def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str,
     for number, wave in enumerate(waves, 1):
         if wave in impact.traffic.waves:
             lost, load = impact.traffic.waves[wave]
-            text = f"{lost} pairs lost, load of links up to {load:.2f} times as high"
+            text = f"{counted(lost, 'pair')} lost, load of links up to {load:.2f} times as high"
             seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
     for (text, style), numbers in seen.items():
         which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_table, warn
+from ailb_gen.cli.console import echo_table, echo_wrapped, warn
 from ailb_gen.cli.options import FAILED, HERE, JSON, TREE
 from ailb_gen.paint import Style
 
@@ -84,7 +84,7 @@ def rib(
     for row, paths in shown.items():
         typer.echo(f"\n{row} ({len(paths)} {'entry' if len(paths) == 1 else 'entries'})")
         for path in paths:
-            typer.echo("\n".join(_lines(path)))
+            echo_wrapped(*((line, None) for line in _lines(path)))
 
 
 def _lines(path: RibPath) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import WIDTH, room, say
 from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
@@ -68,7 +68,7 @@ def study(
 
                 typer.echo(json.dumps(record(report.study, report.results, report.interrupted), indent=1))
             else:
-                show(report.table(painter()))
+                show(report.table(painter(), room() or WIDTH))
             write_reports(where, {"html": report.html})
             if report.interrupted:
                 kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""

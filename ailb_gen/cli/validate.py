@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import options
-from ailb_gen.cli.console import warn
-from ailb_gen.cli.live import progress
+from ailb_gen.cli.console import say, warn
+from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
 from ailb_gen.cli.reports import formats, targets, with_json, write_reports
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ailb_gen.cli.reports import Target
     from ailb_gen.report.check_report import CheckReport
 
+# A run of so many seconds is long; the family that takes so large a share of it is named.
+LONG_S, SHARE = 10.0, 0.4
 BATFISH = Annotated[
     str | None,
     typer.Option("--batfish", help="Also use this Batfish service.", metavar="HOST[:PORT]", envvar="AILB_BATFISH"),
@@ -61,6 +64,15 @@ def validate(
 
     reports = with_json(reports, as_json)
     where = targets(reports, [fabric, artifacts, waivers], formats(reports))
+    bars: list[ProgressBar] = []
+
+    @contextmanager
+    def timed(what: str, total: int) -> Iterator[ProgressBar]:
+        with progress(what, total) as bar:
+            yield bar
+            bar.step("")
+            bars.append(bar)
+
     report = check(
         fabric,
         artifacts,
@@ -76,10 +88,23 @@ def validate(
         batfish_timeout=batfish_timeout,
         batfish_failures=batfish_failures,
         html=any(kind == "html" for kind, _ in where),
-        progress=progress,
+        progress=timed,
         warn=warn,
     )
+    if wanted() and (hint := slow_family(bars[0].spent_s)):
+        say(hint)
     conclude(report, where, everything)
+
+
+def slow_family(spent_s: Mapping[str, float]) -> str:
+    """Return which family of checks took the time of a long run, by the seconds of its steps; nothing if none did."""
+    from ailb_gen.checks.progress import NEEDED_BY
+
+    taken, (longest, name) = sum(spent_s.values()), max((spent_s.get(name, 0.0), name) for name in NEEDED_BY)
+    if taken < LONG_S or longest < taken * SHARE:
+        return ""
+    leave = f"--checks '!{NEEDED_BY[name]}' leaves that out"
+    return f"note: the checks took {minutes(taken)}, {minutes(longest)} of it for {name}; {leave}"
 
 
 def conclude(report: CheckReport, where: Sequence[Target], everything: bool = False) -> None:

@@ -27,6 +27,7 @@ from ailb_gen.deploy.unmanaged import warnings
 from ailb_gen.errors import UsageError
 from ailb_gen.network.model import SwitchManagement
 from ailb_gen.network.sessions import Session, sessions
+from ailb_gen.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +261,7 @@ def _kept(switch_diff: SwitchDiff, room: Kept, size: int) -> SwitchDiff:
             switch_diff.name,
             Phase.READ,
             f"its model and its change take too much memory, {error}, to be kept for a plan: "
-            f"{removed:,} statements are removed and {added:,} added",
+            f"{counted(removed, 'statement')} removed, {added:,} added",
             "delete unneeded statements on it by hand, or plan fewer devices at once (--limit)",
         ) from error
     return switch_diff

@@ -20,6 +20,7 @@ from ailb_gen.junos.tree import FLAT, Node
 from ailb_gen.junos.writer import MARK, statements, tags_of
 from ailb_gen.redact.files import redact_file
 from ailb_gen.redact.text import redact
+from ailb_gen.wording import counted
 
 # Kinds of rows: the same left and right, added, removed, replaced, moved away from and to a place, left out.
 SAME, ADDED, REMOVED, REPLACED, MOVED_AWAY, MOVED_HERE, HIDDEN = " ", "+", "-", "~", "<", ">", "…"
@@ -289,7 +290,7 @@ def _shown(path: str, lines: Sequence[str]) -> list[str]:
 def _lines_compared(path: str, before: Sequence[str], after: Sequence[str]) -> Iterator[SideBySideRow]:
     ours, theirs = _shown(path, before), _shown(path, after)
     if len(before) > MOST_LINES:
-        yield SideBySideRow(REPLACED, 1, f"{len(before):,} lines", f"{len(after):,} lines")
+        yield SideBySideRow(REPLACED, 1, counted(len(before), "line"), counted(len(after), "line"))
         return
     for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(AROUND):
         for verb, start, stop, begin, end in group:

@@ -14,7 +14,7 @@ from lxml.etree import _Element
 
 from ailb_gen.errors import DeployError
 from ailb_gen.redact.text import redact
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 # Letters of a reason or a statement: a device may send any number of them.
 LONGEST = 2000
@@ -24,7 +24,7 @@ NUMBER = re.compile(r"[0-9]{1,20}")
 
 def cut(text: str, mask: Callable[[str], str] = str) -> str:
     """Return the beginning of a text that a device chose, with `mask` applied, and how much is left out."""
-    more = f" … ({len(text) - LONGEST:,} more letters)" if len(text) > LONGEST else ""
+    more = f" … ({counted(len(text) - LONGEST, 'more letter')})" if len(text) > LONGEST else ""
     return f"{mask(text[:LONGEST])}{more}"
 
 

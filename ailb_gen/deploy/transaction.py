@@ -34,6 +34,7 @@ from ailb_gen.junos.reader import read_whole
 from ailb_gen.junos.tree import Node
 from ailb_gen.redact.known import Redactor
 from ailb_gen.redact.statements import secrets_of
+from ailb_gen.wording import counted
 
 # What the program's commits begin with in the history of a device.
 MARK = "ailb-gen "
@@ -138,7 +139,7 @@ class SwitchTransaction:
                 strange = commands(target(tree_of(self.name, active)), candidate).splitlines()
                 del candidate
             if strange:
-                reason = f"the candidate differs from what was loaded in {len(strange)} statements, such as"
+                reason = f"the candidate differs from what was loaded in {counted(len(strange), 'statement')}, such as"
                 raise RequestRefusedError(
                     self.name, Phase.LOAD, f"{reason} '{strange[0]}'", "this is a bug, or a mistyped file"
                 )

@@ -30,7 +30,7 @@ from ailb_gen.errors import Place
 from ailb_gen.network.model import Port, SwitchLoadBalancing
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.rib import Routing
-from ailb_gen.wording import plural, some
+from ailb_gen.wording import counted, plural, some
 
 # The Ethernet header, which counts in the MTU of a port and not in that of IPv6.
 HEADER = 14
@@ -240,7 +240,7 @@ def of_switch(look: SwitchDiff, file: str) -> Iterator[Finding]:
         yield Finding(DRIFT.id, look.name, message, place, expected, found, statement=cut(edit.statement))
     left = len(look.compact_edits) - MOST
     if left > 0:
-        yield Finding(DRIFT.id, look.name, f"{left:,} more statements differ; `plan` shows them", Place(file))
+        yield Finding(DRIFT.id, look.name, f"and {counted(left, 'more difference')}; `plan` shows all", Place(file))
     for text, statement in look.unmanaged.items():
         yield Finding(BESIDES.id, look.name, cut(text), Place(file), statement=cut(statement), instead=bool(statement))
     yield from (_finding(NEXT_PUSH, look.name, text, text, Place(file)) for text in map(cut, look.warnings))

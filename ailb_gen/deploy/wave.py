@@ -20,7 +20,7 @@ from ailb_gen.deploy.switch_driver import DeviceError, ForeignError, Phase, Requ
 from ailb_gen.deploy.switch_state import ExpectedState, FabricModel
 from ailb_gen.deploy.transaction import CommitState, Transaction
 from ailb_gen.redact.text import redact
-from ailb_gen.wording import some
+from ailb_gen.wording import counted, some
 
 T = TypeVar("T")
 
@@ -301,7 +301,8 @@ class Rollout:
             found = self.push.check(transactions, advance)
         report.refused.update({name: str(error) for name, error in found.bad.items()})
         self.push.failed += len(found.bad)
-        self.push.options.tell(f"checked on {len(names)} devices: {len(found.good)} accept the change")
+        accept = "accepts" if len(found.good) == 1 else "accept"
+        self.push.options.tell(f"checked on {counted(len(names), 'device')}: {len(found.good):,} {accept} the change")
         if self.push.stopped():
             report.stopped = INTERRUPTED
         return self.push.failed <= self.push.options.limits.failures and not report.stopped

@@ -5,7 +5,7 @@ from collections import Counter
 from ailb_gen.design.model import Color
 from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import DEFAULT_COLORS, Colors, Fabric
-from ailb_gen.wording import did_you_mean
+from ailb_gen.wording import counted, did_you_mean
 from ailb_gen.yamlio import Path
 
 ALL_COLORS = "all-colors"
@@ -95,7 +95,7 @@ def colors(fabric: Fabric, problems: Problems) -> tuple[Color, ...]:
     uplinks = len(fabric.spines) * fabric.links_per_spine
     names = _names(plan, uplinks, problems)
     if len(names) > uplinks or uplinks % len(names):
-        links = f"{len(fabric.spines)} spines x {fabric.links_per_spine} links"
+        links = f"{counted(len(fabric.spines), 'spine')} x {counted(fabric.links_per_spine, 'link')}"
         reason = f"{len(names)} colors do not divide the {uplinks} uplinks of a leaf ({links}) evenly"
         fits = [n for n in range(1, uplinks + 1) if uplinks % n == 0]
         problems.error("uneven-colors", ("colors",), reason, f"possible: {', '.join(map(str, fits[-8:]))}")

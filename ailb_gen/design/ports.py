@@ -10,6 +10,7 @@ from ailb_gen.design.problems import Problems
 from ailb_gen.intent.models import Downlinks
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.servers import Spread
+from ailb_gen.wording import counted
 from ailb_gen.yamlio import Path
 
 PORT = re.compile(r"^([a-z]{2})-(\d+)/(\d+)/(\d+)(?::(\d+))?$")
@@ -99,7 +100,7 @@ class Ports:
             have = max(0, len(self.names) - layout.first_port)
             packed = Layout(layout.speed_gbps, layout.sub_ports, layout.first_port, "packed", layout.links)
             reason = (
-                f"{what} need {layout.needed(neighbors)} physical ports from index {layout.first_port} on, "
+                f"{what} need {counted(layout.needed(neighbors), 'physical port')} from index {layout.first_port} on, "
                 f"{self.name} has {have} there ({len(self.names)} in all)"
             )
             fits = layout.packing == "spread" and packed.needed(neighbors) <= have

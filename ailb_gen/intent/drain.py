@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ailb_gen.validation import wrong
+from ailb_gen.wording import counted
 
 # A word is a name or a glob; `DEVICE PORT` and `DEVICE:PORT` are the same, because ports hold colons and devices none.
 WORD = r"[A-Za-z0-9_.\-*?\[\]!]+"
@@ -138,5 +139,5 @@ def capacity(what: str, links: Sequence[str], total: int, servers: int = 0) -> s
         percent = f"{share:.1f}".removesuffix(".0") if share >= LEAST else f"under {LEAST}"
         parts.append(f"{len(links)} of {total} uplinks of {some}, {percent} % of capacity")
     if servers:
-        parts.append(f"{servers} server port{'s' if servers > 1 else ''}")
+        parts.append(counted(servers, "server port"))
     return f"{what} ({'; '.join(parts)})"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.textio import text_problem
-from ailb_gen.wording import did_you_mean
+from ailb_gen.wording import counted, did_you_mean
 from ailb_gen.yamlio import Path, Source
 
 PLAIN_COLUMNS = ("name", "stripe", "kind", "management")
@@ -96,7 +96,7 @@ def read_servers(text: str, name: str, at: Path, source: Source) -> list[dict[st
             if not any(cell.strip(BLANKS) for cell in cells):
                 continue
             if len(cells) != len(header):
-                reason = f"the row has {len(cells)} cells, the header {len(header)}"
+                reason = f"the row has {counted(len(cells), 'cell')}, the header {len(header)}"
                 problems.append(Problem("csv-row", place, "", reason))
                 continue
             where = (*at, len(rows))

@@ -14,6 +14,7 @@ from ailb_gen.junos.statements import CONTAINER, LEAF, LIST, ONE_LINE, PLAIN, PR
 from ailb_gen.junos.tokens import LIKE_TAG, TAG_HINT
 from ailb_gen.junos.tree import ENDS, Node
 from ailb_gen.junos.values import Wrong, canonical, host_bits
+from ailb_gen.wording import counted
 
 # Statements that came with a feature: models without any of them are of an older release, which is reported once.
 FEATURE = "BGP-DPF"
@@ -171,7 +172,7 @@ class Walk:
             self._fault(kinds.DUPLICATE, instance, values[1], message, before=(definition.name,))
             return
         if definition.most and len(values) > definition.most:
-            message = f"{definition.name!r} has {len(values)} entries; at most {definition.most} are allowed"
+            message = f"{definition.name!r} has {counted(len(values), 'entry')}; at most {definition.most} are allowed"
             self._fault(kinds.TOO_MANY, instance, values[definition.most], message)
         first = definition.keys[0] if definition.kind == LIST and len(definition.keys) == 1 else definition
         if first.is_address:

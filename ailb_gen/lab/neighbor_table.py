@@ -55,7 +55,7 @@ def reserve(directory: Path, needed: int) -> str:
         return ""
     return (
         f"net.ipv6.neigh.default.gc_thresh3 of this machine is {raised} now, {limit} again when the lab is down: "
-        f"the links of all labs need up to {needed + others} neighbor entries"
+        f"the links of all labs need up to {needed + others:,} neighbor entries"
     )
 
 
@@ -75,8 +75,8 @@ def release(directory: Path | None = None) -> None:
 
 def _too_few(limit: int, needed: int) -> str:
     return (
-        f"the kernel's neighbor table is limited to {limit} entries (net.ipv6.neigh.default.gc_thresh3), enough for "
-        f"about {limit // ENTRIES_OF_A_LINK} links; this lab needs up to {needed}, and only root can change that: "
+        f"the kernel's neighbor table is limited to {limit:,} entries (net.ipv6.neigh.default.gc_thresh3), enough for "
+        f"about {limit // ENTRIES_OF_A_LINK:,} links; this lab needs up to {needed:,}, and only root can change that: "
         f"sudo sysctl -w net.ipv6.neigh.default.gc_thresh3={2 * needed + limit}"
     )
 

@@ -15,6 +15,7 @@ from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.network.fabric import Cable, Defect, End
 from ailb_gen.network.model import read_speed
 from ailb_gen.textio import parse_json
+from ailb_gen.wording import counted
 
 
 class Record(NamedTuple):
@@ -195,7 +196,7 @@ def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
             if len(row) == len(COLUMNS):
                 yield reader.line_num, row
             elif row:
-                message = f"{len(row)} cells instead of {len(COLUMNS)}"
+                message = f"{counted(len(row), 'cell')} instead of {len(COLUMNS)}"
                 defects.append(Defect("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
     except csv.Error as error:
         defects.append(Defect("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, last + 1)))

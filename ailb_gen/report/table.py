@@ -9,7 +9,7 @@ from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.report.text import detail, named, where, wrapped
-from ailb_gen.report.verdict import STATUSES, Headline, Verdict, similar
+from ailb_gen.report.verdict import HEADINGS, STATUSES, Headline, Verdict, similar
 from ailb_gen.wording import aligned, clean, counted
 
 SHOWN = 20
@@ -33,7 +33,7 @@ def families(verdict: Verdict) -> list[tuple[object, ...]]:
         total.update(row)
     columns = ("checks", *STATUSES, "findings", "waived")
     rows = [(name, *(row[column] for column in columns)) for name, row in (*counts.items(), ("total", total))]
-    return [("family", *columns), *rows]
+    return [("family", "checks", *HEADINGS.values(), "findings", "waived"), *rows]
 
 
 def table(verdict: Verdict, everything: bool = False, paint: Paint = unpainted) -> str:
@@ -51,7 +51,7 @@ class _Table:
     def lines(self) -> Iterator[str]:
         verdict, run = self.verdict, self.verdict.run
         roles = Counter(role for _, role in run.roles)
-        devices = ", ".join(f"{count} {role}" for role, count in sorted(roles.items())) or "no devices"
+        devices = ", ".join(counted(count, role) for role, count in sorted(roles.items())) or "no devices"
         yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
         yield ""
         yield from self._families()
@@ -61,7 +61,7 @@ class _Table:
         if self.hidden:
             yield from ("", HIDDEN)
         yield from self._section("Waived", _waived(verdict))
-        yield from self._section("Measured, for information", _figures(verdict))
+        yield from self._section("Metrics", _figures(verdict))
         yield from self._section("Skipped", _skipped(verdict))
         yield from self._section("Notes", run.notes)
         yield ""
@@ -80,7 +80,7 @@ class _Table:
             style = STYLES.get(str(head[column]))
             return text if style is None else self.paint(text, style)
 
-        yield from aligned([[str(cell).upper() for cell in head], *rows], numbers=True, paint=paint)
+        yield from aligned([[str(cell).upper() for cell in head], *map(_separated, rows)], numbers=True, paint=paint)
 
     def _group(self, result: Result, headlines: tuple[Headline, ...]) -> Iterator[str]:
         check = result.check
@@ -124,6 +124,10 @@ class _Table:
             yield from ("", self.paint(title, Style.HEAD))
             for line in lines:
                 yield from wrapped(line, "  ")
+
+
+def _separated(row: Sequence[object]) -> list[object]:
+    return [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
 
 
 def _others(first: Headline, headlines: Sequence[Headline]) -> Iterator[str]:

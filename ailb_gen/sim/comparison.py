@@ -107,10 +107,12 @@ class _Column:
         return max(len(text) for pair in (self.head, *self.cells) for text in pair)
 
 
-def comparison_table(records: Sequence[Mapping[str, Any]], first: str, paint: Paint = unpainted) -> str:
+def comparison_table(
+    records: Sequence[Mapping[str, Any]], first: str, paint: Paint = unpainted, width: int = WIDTH
+) -> str:
     """Return means over the seeds by variant, their range below where seeds differ; `first` is what variants are.
 
-    No line is longer than WIDTH.
+    No line is longer than `width`.
     """
     columns = [
         _Column((title, unit), tuple(_cell(record[figure]) for record in records), figure in DOUBTFUL)
@@ -122,7 +124,10 @@ def comparison_table(records: Sequence[Mapping[str, Any]], first: str, paint: Pa
     names = [clean(record["variant"]) + ("" if record["complete"] else PARTIAL) for record in records]
     own_lines = max(map(len, names)) > LONGEST_NAME
     label = len(first) if own_lines else max(map(len, [first, *names]))
-    blocks = (_lines(first, names, block, label, own_lines, paint) for block in _blocks(columns, WIDTH - label))
+    shown_names = [
+        "\n".join(textwrap.wrap(name, width, subsequent_indent=INDENT)) if own_lines else name for name in names
+    ]
+    blocks = (_lines(first, shown_names, block, label, own_lines, paint) for block in _blocks(columns, width - label))
     return "\n".join("".join(f"{line.rstrip()}\n" for line in lines) for lines in blocks)
 
 
@@ -161,8 +166,7 @@ def _lines(
     for number, name in enumerate(names):
         broken = Style.FAIL if name.endswith(PARTIAL) else None
         if own_lines:
-            wrapped = textwrap.wrap(name, WIDTH, subsequent_indent=INDENT)
-            yield from (paint(part, broken) if broken is not None else part for part in wrapped)
+            yield from (paint(part, broken) if broken is not None else part for part in name.split("\n"))
         means, ranges = zip(*(column.cells[number] for column in columns), strict=True)
         yield line("" if own_lines else name, means, broken)
         if any(ranges):

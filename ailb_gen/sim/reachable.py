@@ -26,7 +26,7 @@ def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
     lost = np.flatnonzero(ends != "")
     if len(lost):
         examples = [_text(fabric, known[row], str(ends[row])) for row in lost]
-        raise UsageError(f"{len(lost)} of {len(known)} connections have no path: {some(examples)}")
+        raise UsageError(f"{len(lost):,} of {len(known):,} connections have no path: {some(examples)}")
 
 
 def _text(fabric: FabricArrays, row: Int64, reason: str) -> str:

@@ -2,7 +2,8 @@
 
 `summary.json` says everything about every point; `flows.parquet` and `links.parquet` have a row per flow and link, and
 a row group per point. `points/` holds the same by point and digest: what is there is not simulated again; and, where a
-report needed them, profiles for its charts. Importing this module raises UsageError where pyarrow is not installed.
+report needed them, profiles for its charts. Importing this module raises MissingExtraError where pyarrow is not
+installed.
 """
 
 from __future__ import annotations

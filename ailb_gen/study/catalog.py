@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 from pydantic import Field, TypeAdapter
 
-from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.claims import ClaimOf, Prediction, Reproduction, claims_of
 from ailb_gen.study.extras import MEASUREMENTS
 from ailb_gen.study.model import Calibrated, Case, CaseResults, Claim, Published, Role, Study, StudyOptions
@@ -20,6 +19,9 @@ from ailb_gen.study.quantities import Quantity
 from ailb_gen.study.templates import Axes, Variables, combinations, filled, text
 from ailb_gen.study.what_if.study import what_if
 from ailb_gen.validation import Model
+
+if TYPE_CHECKING:
+    from ailb_gen.sim.point import ExtraMeasurement
 
 FOLDER = Path(__file__).parent / "data"
 

@@ -1,4 +1,4 @@
-"""Figures as SVG and PNG with matplotlib. Importing this module raises UsageError where matplotlib is missing."""
+"""Figures as SVG and PNG with matplotlib; without it, importing this module raises MissingExtraError."""
 
 from __future__ import annotations
 

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from ailb_gen.sim.point import ExtraMeasurement
 from ailb_gen.study.quantities import Quantity, Statistics
+
+if TYPE_CHECKING:
+    from ailb_gen.sim.point import ExtraMeasurement
 
 # Of a published number: only compared; used to set a parameter; or said in advance with parameters set on other rows.
 Role = Literal["compared", "calibrated", "predicted"]
@@ -154,7 +156,7 @@ class Study:
     `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
     NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: the experiment and the
     assumptions; the deviations and their causes. A scenario's other files are in `folder`. In a report, `chart_note` is
-    above the charts of the simulations.
+    above the charts of the simulations. `scope` says what a quick study tests and leaves out, empty for a full one.
     """
 
     name: str
@@ -172,6 +174,7 @@ class Study:
     summary: Callable[[CaseResults], Summary] | None = None
     folder: Path = Path()
     chart_note: str = ""
+    scope: str = ""
 
     def digest(self) -> str:
         """Return the SHA-256 of simulations, published numbers and prose: a page with another one is stale."""

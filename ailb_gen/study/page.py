@@ -21,7 +21,7 @@ RECORD = "study.json"
 def page(study: Study, results: CaseResults, figures: Sequence[Figure], command: str) -> str:
     """Return a study with its results as Markdown; figures are in the same directory, as NAME.svg."""
     lines = [f"# {study.title}", "", f"Source: {study.source}.", "", study.text.strip(), ""]
-    lines += [f"Repeat it with `{command}`.", ""]
+    lines += [f"Repeat it with `{command}`.", "", *([study.scope, ""] if study.scope else [])]
     lines += _claims(list(checked(study, results)))
     if study.summary is not None:
         lines += _summary(study.summary(results))

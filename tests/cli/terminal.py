@@ -28,8 +28,6 @@ VARYING: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # Names of runs, digests.
     (r"\b[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}\b", "20260101T000000.000Z-0000"),
     (r"\b[0-9a-f]{64}\b", "0" * 64),
-    # Whether the engine is compiled already depends on what ran before.
-    (r"^compiling the engine.*\n", ""),
     # Absolute paths.
     (r"{}/", "/tmp/"),
     # Ports: of the fake of Batfish, of emulated switches.

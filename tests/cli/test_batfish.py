@@ -49,7 +49,7 @@ def test_a_clean_fabric_passes(server: FakeBatfish, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     code, out, err = run("validate", *LAB, "--batfish", server.address, "--report", f"json={report}")
     assert (code, err) == (0, "")
-    assert out.endswith("PASS: no findings; 109 checks passed; 8 skipped; 6 with nothing to look at\n")
+    assert out.endswith("PASS: no findings; 109 checks passed; 8 skipped; 6 not applicable\n")
     assert statuses(report) == dict.fromkeys(ALL, "pass")
     assert server.networks == {}
     assert {name.split("/")[-1] for name in server.created if "/" in name} == {
@@ -163,7 +163,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
     code, out, err = run("validate", *LAB, "--batfish", f"127.0.0.1:{port}", "--report", f"json={report}")
     assert code == 3
     assert err == f"ailb-gen: Batfish at 127.0.0.1:{port}: connecting: connection refused; {START}\n"
-    assert out.endswith("INCOMPLETE: no findings; 89 checks passed; 28 skipped; 6 with nothing to look at\n")
+    assert out.endswith("INCOMPLETE: no findings; 89 checks passed; 28 skipped; 6 not applicable\n")
     assert json.loads(report.read_text())["passed"] is False
     assert statuses(report) == dict.fromkeys(ALL, "skip")
 
@@ -243,7 +243,7 @@ def test_without_pybatfish() -> None:
     """None among the modules is how Python says that there is none."""
     script = f"import sys; sys.modules['pybatfish'] = None\n{PROBE}"
     assert told(script, "validate", *LAB, "--batfish", "localhost").split("ailb-gen: ") == [
-        "code 2 ['pybatfish']",
+        "code 3 ['pybatfish']",
         f"--batfish: pybatfish is not installed; {how_to_install('batfish')}\n",
     ]
 

@@ -65,6 +65,7 @@ def asked(tmp_path: Path, fork_server: ForkServer) -> Asked:
         (f"ailb-gen plan {FABRIC} {LAB} --report ", ["html"]),
         ("ailb-gen checks AILBD0", [f"AILBD0{n}" for n in range(1, 7)]),
         ("ailb-gen init --platform qfx5240", ["qfx5240-64od", "qfx5240-64qd"]),
+        ("ailb-gen init --example jvd", ["jvd", "jvd-8-uplinks"]),
         (f"ailb-gen path -C {LAB} gpu-s2", ["gpu-s2-1", "gpu-s2-2"]),
         (f"ailb-gen path -C {LAB} gpu-s1-1 gpu-s2", ["gpu-s2-1", "gpu-s2-2"]),
         (f"ailb-gen rib -C {LAB} stripe1", ["stripe1-leaf1", "stripe1-leaf2"]),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.cli.console import wrapped
+from ailb_gen.cli.console import echo_table, wrapped
 from tests.cli.verbs import program
 
 LONG = "ailb-gen: 3 devices, a, b, c: connect: no answer in time; is the management network up, is the device busy?"
@@ -62,3 +62,34 @@ def test_on_a_terminal_alone(tmp_path: Path) -> None:
     with (tmp_path / "err").open("w") as file:
         said(file.fileno())
     assert (tmp_path / "err").read_text() == f"{line}\n"
+
+
+ROWS = [(f"et-0/0/{n}", f"spine-0{n}.pod7.example.net", "9216", "in service") for n in range(3)]
+
+
+def table(width: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    monkeypatch.setenv("COLUMNS", width)
+    echo_table("Uplinks", ("PORT", "PEER", "MTU", "STATE"), ROWS)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_table_is_as_wide_as_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert table("53", monkeypatch, capsys) == table("120", monkeypatch, capsys)
+    # Narrower: what is the same in every row is said once.
+    assert table("52", monkeypatch, capsys) == [
+        "Uplinks; in every row: MTU 9216, STATE in service",
+        "PORT      PEER",
+        "--------  -------------------------",
+        *(f"{port}  {peer}" for port, peer, *_ in ROWS),
+    ]
+
+
+@pytest.mark.parametrize("width", ["", "0", "12", "wide"])
+def test_without_a_width_names_stay_whole(
+    width: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = table(width, monkeypatch, capsys)
+    assert lines[0] == "Uplinks"
+    assert lines[3] == "et-0/0/0  spine-00.pod7.example.net  9216  in service"

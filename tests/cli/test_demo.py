@@ -57,13 +57,13 @@ def test_the_demo_of_a_lab(tmp_path: Path) -> None:
     parts = done.stdout.split("\n$ ")[1:]
     assert ["\nPASS: " in part for part in parts if part.startswith("ailb-gen lab check")] == [True, True]
     steady, failed = [part for part in parts if part.startswith("ailb-gen lab traffic")]
-    assert re.search(r"^pinned +32 +32000 +0 +0 +0 +1\.000$", steady, re.M)
-    ecmp = re.search(r"^ECMP +32 +32000 +0 +0 +0 +([0-9.]+)$", steady, re.M)
+    assert re.search(r"^pinned +32 +32,000 +0 +0 +0 +1\.000$", steady, re.M)
+    ecmp = re.search(r"^ECMP +32 +32,000 +0 +0 +0 +([0-9.]+)$", steady, re.M)
     # How uneven it is depends on the seed that a kernel draws for its hash once.
     assert ecmp is not None and float(ecmp[1]) > 1
     # The failed uplink of one leaf carries nothing, and nothing is lost.
     assert re.search(r"^  et-0/0/0 +spine1 +0\.000", failed, re.M)
-    assert re.search(r"^pinned +32 +32000 +0 +0 ", failed, re.M)
+    assert re.search(r"^pinned +32 +32,000 +0 +0 ", failed, re.M)
     assert not list((tmp_path / "state/ailb-gen/labs").glob("*"))
 
 

@@ -165,10 +165,11 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     assert verdict(page) == told
     assert sections(page) == ["fabric", "waves", "changes", "impact"]
     text = page.read_text()
-    assert "2 devices alike: stripe1-leaf1, stripe1-leaf2" in text
+    assert "2 devices: stripe1-leaf1, stripe1-leaf2" in text
     assert "minimum-interval <b>1000;</b></td>" in text
     assert "minimum-interval <b>300;</b></td>" in text
-    assert re.search(r"while its spines are down</dt><dd>0 pairs unreachable, peak link load 2.00 times", text)
+    assert re.search(r">Unreachable pairs</th><th scope=\"col\">Peak load</th>", text)
+    assert re.search(r"<td>0</td><td>2.00</td>", text)
 
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
@@ -188,7 +189,7 @@ def test_a_plan_without_changes_has_a_page_too(tiny: Site, tmp_path: Path) -> No
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
     assert push(*tiny.place("plan"), "--report", f"html={page}").code == 3
     assert verdict(page).startswith("1 device could not be read")
-    assert "These devices could not be read" in page.read_text()
+    assert "Devices that could not be read" in page.read_text()
     assert f"<dt>{CANARY}</dt>" in page.read_text(), "a button would open nothing"
 
 
@@ -202,7 +203,7 @@ def test_a_push_and_its_rollback(tiny: Site, tmp_path: Path) -> None:
     assert tiny.deploy().code == 0
     assert push(*tiny.words("rollback", "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
-    assert "Rolls back" in page.read_text()
+    assert "Reverts" in page.read_text()
     assert "minimum-interval <b>1000;</b></td></tr>" in page.read_text()
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from ailb_gen.optional import how_to_install
 from ailb_gen.sim import sweep
 from ailb_gen.sim.outcome import SimulationOutcome
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
@@ -105,7 +104,7 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
         name: data for name, data in before.items() if "points/" in name
     }, "and they are the same"
     first = page.read_text()
-    assert "ecmp" in first and "Queues and loads over time" in first
+    assert "ecmp" in first and "Queue depth and load over time" in first
     assert simulate(scenario, "-o", str(out), "--report", f"html={page}") == (0, text, "")
     assert page.read_text() == first
     for name, data in zip(profiles, ("", "{}", '{"end_us": "x"}'), strict=False):
@@ -326,12 +325,6 @@ def test_files_of_another_fabric_are_refused(tmp_path: Path) -> None:
 
 def test_a_directory_of_something_else_is_left_alone(scenario: str, tmp_path: Path) -> None:
     refused(simulate(scenario, "-o", str(tmp_path)), "files that are not results", code=3)
-
-
-@pytest.mark.parametrize("missing", ["numba", "pyarrow"])
-def test_without_the_extra(missing: str, scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else object())
-    refused(simulate(scenario), f"{missing} is not installed; {how_to_install('sim')}")
 
 
 def interpreted(scenario: str, out: Path, kind: str) -> None:

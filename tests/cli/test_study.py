@@ -133,7 +133,7 @@ def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_p
     assert (code, told) == (0, "")
     assert "balancer" in shown
     text = path.read_text()
-    assert "Conclusions" in text and "Queues and loads over time" in text
+    assert "Conclusions" in text and "Queue depth and load over time" in text
     assert text.count("failure: spine1") == 3
     refused(study("what-if", lab, "--report", f"html={lab}"), "is an input of this command; name another file")
 
@@ -173,7 +173,7 @@ def test_kept_points_have_what_a_later_report_charts(tmp_path: Path) -> None:
     code, _, told = study("made-up", "-o", str(out), "--report", f"html={page}")
     assert (code, told) == (0, "")
     text = page.read_text()
-    assert "Queues and loads over time" in text and "Longest queue, host to leaf" in text
+    assert "Queue depth and load over time" in text and "Peak queue depth, host to leaf" in text
     for path in sorted(out.glob("points/*.profile.json"))[:3]:
         path.unlink()
     assert study("made-up", "-o", str(out))[2] == "", "without a report nothing is missing"
@@ -209,6 +209,7 @@ def test_without_matplotlib_there_is_a_table_and_no_directory(
     refused(
         study("what-if", lab, *words, "-o", str(tmp_path / "out")),
         f"matplotlib is not installed; {how_to_install('study')}",
+        code=3,
     )
     assert not (tmp_path / "out").exists()
 
@@ -246,7 +247,9 @@ def test_the_quick_example_for_real() -> None:
     """RLB has no collisions; ECMP has them: the strided servers send twice the rate of a NIC over the spines."""
     code, shown, _ = study("what-if", JVD, "--quick")
     assert code == 0
-    rows = {tuple(line.split()[:2]): line.split()[2:] for line in shown.splitlines()[4:8]}
+    assert "Quick run: 4 cases (rlb, none; rlb, spine1; dlb, none; and 1 more), up to 1 seed" in " ".join(shown.split())
+    lines = shown.split("---\n")[-1].splitlines()[:4]
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines}
     assert set(rows) == {("rlb", "none"), ("rlb", "spine1"), ("dlb", "none"), ("dlb", "spine1")}
     assert rows["rlb", "none"][3:] == ["0", "0"], "in order, without pauses"
     assert float(rows["rlb", "none"][1]) == 0 < float(rows["dlb", "none"][1])

@@ -12,7 +12,10 @@ from xml.etree import ElementTree
 import pytest
 
 from ailb_gen.checks.catalogue import CATALOGUE, WITH_BATFISH, markdown
+from ailb_gen.checks.layers import FAMILIES
 from ailb_gen.checks.model import Result, RunOptions
+from ailb_gen.checks.progress import CALLED, NEEDED_BY, WEIGHTS
+from ailb_gen.cli.validate import slow_family
 from tests.checks.trees import GOLDEN
 from tests.cli.verbs import Told, at_terminal, refused, run
 from tests.conftest import EXAMPLES, SMALL, need_shared
@@ -52,7 +55,7 @@ def test_a_clean_tree_passes_with_a_table(validate: Validate) -> None:
     code, out, err = validate()
     assert (code, err) == (0, "")
     assert out.startswith("Fabric small in out: 1 leaf, 1 spine\n")
-    assert out.endswith("\nPASS: no findings; 1 check passed; 2 with nothing to look at\n")
+    assert out.endswith("\nPASS: no findings; 1 check passed; 2 not applicable\n")
 
 
 def test_findings_leave_with_1_when_they_are_bad_enough(validate: Validate, found: list[Result]) -> None:
@@ -236,3 +239,17 @@ def test_a_waiver_opens_the_gate_until_it_expires(damaged: Path, tmp_path: Path)
 
 def test_progress_is_for_terminals(tmp_path: Path) -> None:
     assert "checking" in at_terminal(tmp_path, "validate", REFERENCE, str(TREE), "--checks", "roce")
+
+
+def test_the_family_that_takes_the_time_of_a_long_run_is_named() -> None:
+    spent = {"": 1.0, "reading files": 9.0, "failing every link and spine": 65.0, "loading links with collectives": 5.0}
+    assert slow_family(spent) == (
+        "note: the checks took 1:20, 1:05 of it for failing every link and spine; --checks '!failures' leaves that out"
+    )
+    assert slow_family({"failing every link and spine": 9.9}) == ""
+    assert slow_family({"reading files": 50.0, "failing every link and spine": 20.0}) == ""
+
+
+def test_what_is_named_is_a_step_and_a_family() -> None:
+    assert set(NEEDED_BY) <= {CALLED.get(step, step) for step in WEIGHTS}
+    assert set(NEEDED_BY.values()) <= {name for name, _ in FAMILIES.values()}

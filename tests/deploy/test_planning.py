@@ -204,7 +204,7 @@ def test_what_is_kept_of_all_switches_is_limited(
     refused = "read: its model and its change take too much memory"
     assert all(f"{name}: {refused}" in str(error) for name, error in found.errors.items())
     assert all(
-        "500 statements are removed and 0 added; delete unneeded statements on it by hand" in str(error)
+        "500 statements removed, 0 added; delete unneeded statements on it by hand" in str(error)
         for error in found.errors.values()
     )
     assert planned(targets, frozenset({LEAF}), **hostile).errors.keys() <= {LEAF}

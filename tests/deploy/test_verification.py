@@ -67,7 +67,7 @@ def test_what_a_switch_has_in_any_number_and_length_is_counted() -> None:
     changes = ("set a b", *(f"set a {number} {'x' * 3000}" for number in range(MOST + 233)))
     look = replace(lab.look(LEAF), compact_edits=changes, unmanaged={"c " * 2000: ""})
     first, long, *_, left, beside = of_switch(look, FILE)
-    assert (first.message, left.message) == ("a b: is missing", "234 more statements differ; `plan` shows them")
+    assert (first.message, left.message) == ("a b: is missing", "and 234 more differences; `plan` shows all")
     assert long.expected == f"a 0 {'x' * 1996} … (1,004 more letters)"
     assert long.message == f"a 0 {'x' * 1996} … (1,016 more letters)"
     assert (beside.check, beside.message) == ("AILBD05", f"{'c ' * 1000} … (2,000 more letters)")

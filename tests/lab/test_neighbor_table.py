@@ -82,7 +82,7 @@ def test_two_labs_side_by_side(limits: Path, tmp_path: Path) -> None:
         release(one)
         assert now(limits) == (6512, 7024)
         # What another lab has raised does not count as there, and what two need counts together.
-        assert "need up to 3500 neighbor entries" in reserve(one, 500)
+        assert "need up to 3,500 neighbor entries" in reserve(one, 500)
         assert now(limits) == (7512, 8024)
         release(one)
     release(other)
@@ -117,7 +117,7 @@ def test_users_are_told_what_only_root_can_do(limits: Path, tmp_path: Path, monk
 
     assert reserve(tmp_path, 1024) == ""
     text = reserve(tmp_path, 1536)
-    assert "room for 1024 entries" in text
+    assert "room for 1,024 entries" in text
     assert "about 512 links" in text
     assert "sudo sysctl -w net.ipv6.neigh.default.gc_thresh3=4096" in text
     release(tmp_path)

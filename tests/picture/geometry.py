@@ -19,7 +19,7 @@ ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 @dataclass(frozen=True)
-class Place:
+class Extent:
     """A text or the box of a device: `size` is that of the letters, `around` the box that the text belongs to."""
 
     words: str
@@ -28,16 +28,16 @@ class Place:
     right: float
     bottom: float
     size: float = 0.0
-    around: Place | None = None
+    around: Extent | None = None
     classes: frozenset[str] = frozenset()
 
-    def meets(self, other: Place, slack: float = 2.0) -> bool:
+    def meets(self, other: Extent, slack: float = 2.0) -> bool:
         """Tell whether both cover the same place."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return across > slack and down > slack
 
-    def holds(self, other: Place, slack: float = 4.0) -> bool:
+    def holds(self, other: Extent, slack: float = 4.0) -> bool:
         """Tell whether another lies inside."""
         return (
             self.left - slack <= other.left
@@ -47,17 +47,17 @@ class Place:
         )
 
 
-def places(svg: str) -> tuple[list[Place], list[Place], Place]:
+def places(svg: str) -> tuple[list[Extent], list[Extent], Extent]:
     """Return the texts, the boxes and the whole of a picture."""
     root = ElementTree.fromstring(svg)
     found = list(_places(root, 0.0, 0.0, frozenset(), None))
     texts, boxes = [one for one in found if one.size], [one for one in found if not one.size]
-    return texts, boxes, Place("", 0, 0, float(root.attrib["width"]), float(root.attrib["height"]))
+    return texts, boxes, Extent("", 0, 0, float(root.attrib["width"]), float(root.attrib["height"]))
 
 
 def _places(
-    node: ElementTree.Element, x: float, y: float, classes: frozenset[str], box: Place | None
-) -> Iterator[Place]:
+    node: ElementTree.Element, x: float, y: float, classes: frozenset[str], box: Extent | None
+) -> Iterator[Extent]:
     for right, down in MOVE.findall(node.attrib.get("transform", "")):
         x, y = x + float(right), y + float(down)
     own = frozenset(node.attrib.get("class", "").split())
@@ -68,15 +68,15 @@ def _places(
     if boxes:
         left, top, width, height = (float(boxes[0].attrib[name]) for name in ("x", "y", "width", "height"))
         words = node.attrib.get("data-device", node.attrib.get("data-group", "legend"))
-        box = Place(words, x + left, y + top, x + left + width, y + top + height)
+        box = Extent(words, x + left, y + top, x + left + width, y + top + height)
         yield box
     for child in node:
         yield from _places(child, x, y, classes | own, None if own & {"badge", "legend"} else box)
 
 
 def _texts(
-    node: ElementTree.Element, x: float, y: float, classes: frozenset[str], box: Place | None
-) -> Iterator[Place]:
+    node: ElementTree.Element, x: float, y: float, classes: frozenset[str], box: Extent | None
+) -> Iterator[Extent]:
     left, base = x + float(node.attrib.get("x", 0)), y + float(node.attrib["y"])
     anchor = ANCHORS["middle" if "badge" in classes else node.attrib.get("text-anchor", "start")]
     for part in [node, *node] if node.text else node:
@@ -85,7 +85,7 @@ def _texts(
         wide = width_of(part.text or "", size) * (1.1 if every & BOLD else 1.0)
         left += float(part.attrib.get("dx", 0))
         start = left - anchor * wide
-        yield Place(part.text or "", start, base - 0.8 * size, start + wide, base + 0.2 * size, size, box, every)
+        yield Extent(part.text or "", start, base - 0.8 * size, start + wide, base + 0.2 * size, size, box, every)
         left += wide
 
 

@@ -13,6 +13,7 @@ from ailb_gen.checks.locate import ANY, OR, at_fault
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.intent.settings import Dlb
 from ailb_gen.network.model import Switch
+from ailb_gen.wording import counted
 
 GLB_ROLES = {LEAF: "load-balancer-only", SPINE: "helper-only"}
 POLICY = "policy-options policy-statement"
@@ -44,7 +45,7 @@ def _check_tables(context: Context, findings: Findings) -> None:
             balancing.maximum_ecmp,
         )
         if found < needed:
-            message = f"maximum-ecmp is {found}; routes can have {needed} next hops"
+            message = f"maximum-ecmp is {found}; routes can have {counted(needed, 'next hop')}"
             line = balancing.ecmp_line
             findings.at(TABLES, switch, message, line, needed, found, statement="chassis maximum-ecmp")
 

@@ -135,7 +135,7 @@ def _masked(rows: Sequence[SideBySideRow], mask: Callable[[str], str]) -> Iterat
 def drawn(row: SideBySideRow) -> DrawnRow:
     """Return a row as it is drawn."""
     if row.kind == HIDDEN:
-        more = f"{row.left} {plural('statement', int(row.left))} without a change"
+        more = f"{row.left} {plural('statement', int(row.left))} unchanged"
         return DrawnRow(CLASSES[HIDDEN], SIGNS[HIDDEN], ("", "", ""), ("", "", ""), more)
     indent = INDENT * row.depth
     left, right = (indent + text if text else "" for text in (row.left, row.right))
@@ -196,7 +196,7 @@ def plan_page(subject: PageSubject, plan: Plan, impact: PushImpact) -> str:
     sections = [notices_section(plan, subject.mask, bool(plan.changed))]
     if plan.changed:
         picture = picture_of(subject.intent, plan.fabric_model)
-        sections.append(touched_section(picture, plan, {}))
+        sections.append(touched_section(subject.intent, picture, plan, {}))
         sections.append(planned_section(plan, impact, touched_links(picture, impact)))
         sections += [changes_section(plan, subject.mask), impact_section(plan, impact)]
     return _html(subject, status, verdict, (), sections)
@@ -220,7 +220,7 @@ def run_page(
     picture = picture_of(subject.intent, plan.fabric_model) if plan is not None else None
     links = touched_links(picture, impact) if picture is not None and impact is not None else {}
     if plan is not None and picture is not None:
-        sections += [notices_section(plan, subject.mask, True), touched_section(picture, plan, ended)]
+        sections += [notices_section(plan, subject.mask, True), touched_section(subject.intent, picture, plan, ended)]
     if trace is not None:
         sections.append(run_section(trace, plan, impact, links))
     elif plan is not None and plan.changed:
@@ -260,15 +260,15 @@ def _plan_verdict(plan: Plan, impact: PushImpact) -> tuple[Status, str]:
     added, removed = (sum(row[at] for row in counts) for at in (0, 1))
     parts = [
         f"{counted(len(plan.changed), 'device')} of {len(plan.devices)} change in {counted(len(plan.waves), 'wave')}",
-        f"{added:,} statements added, {removed:,} removed" if counts else "",
+        f"{counted(added, 'statement')} added, {removed:,} removed" if counts else "",
         unread,
-        f"{counted(len(plan.foreign), 'device')} would lose statements that others configured" if plan.foreign else "",
+        f"{counted(len(plan.foreign), 'device')} would lose statements configured by others" if plan.foreign else "",
     ]
     traffic = impact.traffic
     less = traffic.arriving[0] - traffic.arriving[1]
     lost = max((lost for lost, _ in traffic.waves.values()), default=0)
-    worse = f"{less:,} fewer reachable pairs of leaf and prefix" if less > 0 else ""
-    worse = worse or (f"up to {lost:,} pairs unreachable while spines are out of service" if lost else "")
+    worse = f"{counted(less, 'reachable pair')} become unreachable" if less > 0 else ""
+    worse = worse or (f"up to {counted(lost, 'pair')} unreachable while spines are out of service" if lost else "")
     parts.append(worse or "no reachability lost")
     status: Status = "fail" if unread else "warn" if worse or plan.foreign else "info"
     return status, "; ".join(filter(None, parts))
@@ -310,7 +310,7 @@ def _why(trace: RunTrace | None, ending: Ending) -> str:
 def _one_line(error: str) -> str:
     """Return a message as one line, without what the verdict says itself."""
     lines = [line.strip() for line in error.removeprefix("nothing was changed:").splitlines() if line.strip()]
-    more = [f"and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+    more = [f"and {counted(len(lines) - LINES, 'more line')}"] if len(lines) > LINES else []
     return "; ".join([*lines[:LINES], *more])
 
 
@@ -330,7 +330,7 @@ def _run_facts(trace: RunTrace) -> tuple[tuple[str, str], ...]:
     names = ("min_paths", "max_failures", "confirm_minutes", "verify_timeout", "on_failure", "driver")
     return (
         ("Run", trace.past.run),
-        ("Rolls back", trace.past.undoes),
+        ("Reverts", trace.past.undoes),
         ("Started", str(begin.get("time", ""))),
         ("Duration", seconds(trace.total)),
         ("Approved", f"{approved.get('by', '')} ({approved.get('how', '')})" if approved else ""),

@@ -19,6 +19,7 @@ from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.deploy.switch_state import deviation
 from ailb_gen.hosts.model import ServerProfile
+from ailb_gen.wording import counted
 
 PROBE_S = 120.0
 MOST_FINDINGS = 1000
@@ -201,7 +202,7 @@ def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
     yield from islice(findings, MOST_FINDINGS)
     last = next(findings, None)
     if last is not None:
-        yield replace(last, message=f"{last.message}; {sum(1 for _ in findings)} more findings")
+        yield replace(last, message=f"{last.message}; {counted(sum(1 for _ in findings), 'more finding')}")
 
 
 def _files(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:

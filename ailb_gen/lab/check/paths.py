@@ -14,6 +14,7 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.lab.check.expected import host_place, leaf_ports
 from ailb_gen.lab.check.observed import Observed, ObservedTrace, Pair
 from ailb_gen.network.fabric import End
+from ailb_gen.wording import counted
 
 
 def pairs(context: Context, most: int, seed: int) -> tuple[list[Pair], int]:
@@ -104,7 +105,7 @@ def _add(
     context: Context, check: Check, message: str, sent: list[ObservedTrace], involves: Iterable[str], findings: Findings
 ) -> None:
     server, nic = sent[0].source.device, sent[0].source.port
-    message += f" (and {len(sent) - 1} more pairs)" if len(sent) > 1 else ""
+    message += f" (and {counted(len(sent) - 1, 'more pair')})" if len(sent) > 1 else ""
     place, subjects = host_place(context, server), [about.nic(server, nic)]
     findings.add(check, server, message, place, involves=dict.fromkeys(involves), part=nic, subjects=subjects)
 

@@ -70,7 +70,7 @@ def flows(
     if not found:
         raise UsageError("no flow is possible; the servers' files have no rules, so their NICs have no addresses")
     if len(found) > MOST_FLOWS:
-        raise UsageError(f"{len(found)} flows are more than {MOST_FLOWS}; choose fewer --qps")
+        raise UsageError(f"{len(found):,} flows are more than {MOST_FLOWS:,}; choose fewer --qps")
     return tuple(_distinct(found, chosen))
 
 

@@ -1,4 +1,4 @@
-"""The results of traffic as tables and bar charts, 80 columns wide."""
+"""The results of traffic as tables and bar charts, 80 columns wide unless names are long."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ailb_gen.addresses import address_text
 from ailb_gen.lab.traffic.model import FlowResult, TrafficResult, Uplink
 from ailb_gen.paint import Paint, Style, heading, unpainted
-from ailb_gen.wording import aligned, clean
+from ailb_gen.wording import aligned, clean, counted
 
-# Columns: of a line, of a bar, of an uplink's name, and of a number with the blanks around it.
-WIDTH, BAR, FIRST, NUMBER = 80, 24, 30, 12
+# Columns: of a line, of a bar at least and at most, of an uplink's name at least, of a number with blanks around it.
+WIDTH, LEAST_BAR, BAR, FIRST, NUMBER = 80, 4, 24, 30, 12
 MOST_LEAVES, MOST_FLOWS = 4, 12
 # Warn if the machine sends less than this share of the packets.
 SLOW = 0.9
@@ -34,11 +34,11 @@ def report(results: Mapping[str, TrafficResult], paint: Paint = unpainted) -> st
 def _table(rows: Sequence[Sequence[object]], paint: Paint) -> list[str]:
     def styled(row: int, column: int, text: str) -> str:
         style = STYLES.get(str(rows[0][column]))
-        if row < 1 or style is None or not float(text):
+        if row < 1 or style is None or not text.strip(" 0."):
             return heading(row, text, paint)
         return paint(text, style)
 
-    return aligned(rows, numbers=True, paint=styled)
+    return aligned(rows, numbers=True, paint=styled, width=WIDTH)
 
 
 def _packets(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str]:
@@ -48,12 +48,12 @@ def _packets(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str
         outage = max(flow.outage_ms for flow in result.flows)
         spread = max(result.spread().values(), default=0.0)
         numbers = (len(result.flows), result.sent, result.lost, result.late)
-        rows.append((name, *map(str, numbers), f"{outage:.0f}", f"{spread:.3f}"))
+        rows.append((name, *(f"{number:,}" for number in numbers), f"{outage:.0f}", f"{spread:.3f}"))
     yield from _table([head, *rows], paint)
     for name, result in results.items():
         if result.achieved < result.load.rate * SLOW:
-            sent = f"this machine sent {result.achieved:.0f} packets per second and flow"
-            yield paint(f"{name}: {sent}, not {result.load.rate:g}", Style.WARN)
+            sent = f"this machine sent {result.achieved:,.0f} packets per second and flow"
+            yield paint(f"{name}: {sent}, not {result.load.rate:,g}", Style.WARN)
 
 
 def _uplinks(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str]:
@@ -71,18 +71,19 @@ def _uplinks(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str
         yield from _leaf(leaf, uplinks, results, most)
     if len(shown) < len(spreads):
         rest = max(spreads[leaf] for leaf in spreads if leaf not in shown)
-        yield f"{len(spreads) - len(shown)} more leaves: max/mean {rest:.3f} or less"
+        yield f"{counted(len(spreads) - len(shown), 'more leaf')}: max/mean {rest:.3f} or less"
 
 
 def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, TrafficResult], most: int) -> Iterator[str]:
-    room = min(BAR, (WIDTH - FIRST) // len(results) - NUMBER)
+    names = [f"  {clean(uplink.port):<12} {clean(uplink.spine)}" for uplink in uplinks]
+    first = max(FIRST, 2 + max(map(len, names), default=0))
+    room = max(LEAST_BAR, min(BAR, (WIDTH - first) // len(results) - NUMBER))
     heads = (f"{f'{name}, MB':<{room + NUMBER - 2}}" for name in results)
-    yield f"{clean(leaf)[: FIRST - 2]:<{FIRST}}{'  '.join(heads)}".rstrip()
-    for uplink in uplinks:
+    yield f"{clean(leaf):<{first}}{'  '.join(heads)}".rstrip()
+    for name, uplink in zip(names, uplinks, strict=True):
         sizes = (result.uplinks.get(uplink, 0) for result in results.values())
         cells = (f"{size / 1e6:9.3f} {bar(size / most, room)}" for size in sizes)
-        port, spine = clean(uplink.port)[:12], clean(uplink.spine)[: FIRST - 16]
-        yield f"  {port:<13}{spine:<{FIRST - 15}}{'  '.join(cells)}".rstrip()
+        yield f"{name:<{first}}{'  '.join(cells)}".rstrip()
 
 
 def as_json(results: Mapping[str, TrafficResult]) -> str:
@@ -128,7 +129,9 @@ def bar(share: float, width: int) -> str:
 def _flows(flows: Sequence[FlowResult], paint: Paint) -> Iterator[str]:
     worst = sorted(flows, key=lambda flow: (-flow.lost, -flow.late, str(flow.flow)))
     head = ("flow", "lost", "reordered", "outage ms")
-    rows = [(clean(str(one.flow))[:46], one.lost, one.late, f"{one.outage_ms:.1f}") for one in worst[:MOST_FLOWS]]
+    rows = [
+        (clean(str(one.flow)), f"{one.lost:,}", f"{one.late:,}", f"{one.outage_ms:.1f}") for one in worst[:MOST_FLOWS]
+    ]
     yield from _table([head, *rows], paint)
     if len(worst) > MOST_FLOWS:
-        yield f"and {len(worst) - MOST_FLOWS} more"
+        yield f"and {len(worst) - MOST_FLOWS:,} more"

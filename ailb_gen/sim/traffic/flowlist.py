@@ -18,6 +18,7 @@ from ailb_gen.sim.fabric import PS_PER_S, Int64
 from ailb_gen.sim.traffic.arrivals import flows
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import MAX_BYTES, read_bytes, text_of, text_problem
+from ailb_gen.wording import counted
 
 # Of a cut or mistaken file every line may be wrong: this many problems are listed, the rest is counted.
 SHOWN = 20
@@ -52,7 +53,7 @@ def read_flow_list(path: Path, name: str, host_count: int, seed: int = 0) -> Wor
         start = seconds * PS_PER_S + int((found[6] or "").ljust(12, "0"))
         rows.append((number, source, target, priority, size, min(start, (MAX_SECONDS + 1) * PS_PER_S)))
     if len(lines) - 1 != count:
-        reason = f"the first line announces {count} flows, and {len(lines) - 1} follow"
+        reason = f"the first line announces {counted(count, 'flow')}, and {len(lines) - 1:,} follow"
         problems.append(Problem("wrong-count", Place(name), "", reason, "the file may be truncated"))
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
     places, sources, targets, priorities, sizes, starts = table.T
@@ -114,7 +115,7 @@ def refuse(problems: Iterable[Problem], name: str) -> None:
     ordered = sorted(problems, key=lambda one: (one.place, one.path, one.code))
     if len(ordered) > SHOWN:
         rest = ordered[SHOWN:]
-        more = f"and {len(rest)} more problems from here on"
+        more = f"and {counted(len(rest), 'more problem')} from here on"
         ordered = [*ordered[:SHOWN], Problem(rest[0].code, rest[0].place, "", more)]
     if ordered:
         raise IntentError(ordered)

@@ -11,6 +11,7 @@ from ailb_gen.sim.fabric import Int32, Int64
 from ailb_gen.sim.traffic.algorithms import CollectiveOptions, Ranks
 from ailb_gen.sim.traffic.builder import NO_TASK, Job, Numbers, QueuePairs, TaskBuilder, spread, stream
 from ailb_gen.sim.traffic.collectives import PLAIN, append
+from ailb_gen.wording import counted
 
 Schedule = Literal["1f1b", "gpipe"]
 Placement = Literal["packed", "strided", "random"]
@@ -79,7 +80,7 @@ class Training:
     def __post_init__(self) -> None:
         if 0 < self.gradient_bytes < self.gradient_buckets:
             raise UsageError(
-                f"{self.gradient_bytes} bytes of gradients are too few for {self.gradient_buckets} buckets"
+                f"{self.gradient_bytes:,} bytes of gradients are too few for {self.gradient_buckets} buckets"
             )
 
     @property
@@ -237,7 +238,7 @@ def place(
     hosts, or if they are not whole blocks.
     """
     if count > len(hosts):
-        raise UsageError(f"the job needs {count} hosts, and there are {len(hosts)}")
+        raise UsageError(f"the job needs {counted(count, 'host')}, and there are {len(hosts):,}")
     if len(hosts) % block:
         raise UsageError(f"{len(hosts)} hosts are not whole blocks of {block}")
     blocks = hosts.reshape(-1, block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ailb_gen.lab.traffic.model import Flow, FlowResult, TrafficLoad, TrafficResult, Uplink
 from ailb_gen.lab.traffic.text import bar, report
 from ailb_gen.paint import painted
@@ -74,3 +76,18 @@ def test_what_is_lost_or_late_has_a_color() -> None:
         == f"pinned       2      200  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}        5\x1b[0m     1.000"
     )
     assert lines[-1] == f"h1:gpu0 to h2:gpu0, QP 2  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}      5.0\x1b[0m"
+
+
+def test_names_are_whole() -> None:
+    """Names of one domain differ in front, those of a naming scheme behind: both must be told apart."""
+    links = {Uplink(f"leaf-1.pod7.row{n}.example.net", f"et-0/0/{n}", f"spine-{n}.pod7.example.net"): 5 for n in (1, 2)}
+    long = Flow("gpu-01.pod7.example.net", "gpu0_eth", 1, "gpu-03.pod7.example.net", "gpu0_eth", 2, 0, 49152)
+    flows = (FlowResult(long, 12_345, 12_000, 0, 0.0), FlowResult(replace(long, qp=1), 12_345, 11_000, 0, 0.0))
+
+    text = report({"pinned": TrafficResult(flows, links, TrafficLoad())})
+
+    for name in (*(str(uplink.leaf) for uplink in links), *(uplink.spine for uplink in links)):
+        assert name in text
+    assert "QP 1" in text and "QP 2" in text
+    assert " 24,690 " in text and " 1,345 " in text
+    assert max(map(len, text.splitlines())) <= 80

@@ -77,8 +77,8 @@ def test_picoseconds_are_exact(tmp_path_factory: pytest.TempPathFactory, times: 
         ("200 1 3 7 5", ["source: there is no host 200"]),
         ("4 4 3 7 5", ["host 4 sends to itself"]),
         ("1 2 3 4 5\n1 2 4 4 5", ["list:3:1", "priority 4, and flows before it have 3", "[wrong-count]"]),
-        ("1 2 3 4 5\n\n1 2 3 4 6", ["list:1:1: error[wrong-count]: the first line announces 1 flows, and 2 follow"]),
-        ("", ["the first line announces 1 flows, and 0 follow; the file may be truncated"]),
+        ("1 2 3 4 5\n\n1 2 3 4 6", ["list:1:1: error[wrong-count]: the first line announces 1 flow, and 2 follow"]),
+        ("", ["the first line announces 1 flow, and 0 follow; the file may be truncated"]),
         ("1 2 3 0 5\nx\n4 4 3 1 1", ["list:2:1", "list:3:1", "list:4:1", "list:1:1"]),
     ],
 )

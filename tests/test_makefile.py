@@ -1,0 +1,76 @@
+"""`make`: the demos install the program alone, and say beforehand how much that is."""
+
+import re
+import subprocess
+from importlib.metadata import distribution
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.conftest import ROOT, need_tool
+
+INSTALLS = "-m pip install --quiet --disable-pip-version-check -c constraints.txt -e "
+DEMOS = ("demo", "demo-deploy", "demo-lab")
+OTHERS = ("test", "lint", "types", "docs", "bench", "format")
+
+
+def recipe(*words: str) -> list[str]:
+    """Return the commands of make where nothing is installed; one that runs make again repeats the first ones."""
+    need_tool("make")
+    command = ["make", "--dry-run", "--no-print-directory", "VENV=no-such-folder", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return list(dict.fromkeys(done.stdout.splitlines()))
+
+
+def installed(*words: str) -> list[str]:
+    return [line.partition(INSTALLS)[2] for line in recipe(*words) if " -m pip " in line]
+
+
+@pytest.mark.parametrize("target", DEMOS)
+def test_demos_install_the_program_alone(target: str) -> None:
+    assert installed(target) == ["."]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_everything_else_installs_the_tools_over_it(target: str) -> None:
+    assert installed(target) == [".", "'.[dev]'"]
+
+
+def test_what_is_installed_is_said_first() -> None:
+    lines = recipe("test")
+    told = [number for number, line in enumerate(lines) if "Installing" in line]
+    pip = [number for number, line in enumerate(lines) if " -m pip " in line]
+    assert told[0] < pip[0] < told[1] < pip[1]
+
+
+def test_the_number_of_packages_is_right() -> None:
+    """Within a tenth: another Python or machine needs a few others."""
+    for number, line in enumerate(line for line in recipe("test") if "Installing" in line):
+        found = re.search(r"(\d+) packages", line)
+        assert found is not None
+        needed = len(closure("dev" if number else ""))
+        assert abs(int(found[1]) - needed) <= needed / 10, f"{needed} packages: {line}"
+
+
+def closure(extra: str) -> set[str]:
+    """Return the names of all that pip installs for the program with an extra; pip itself is there already."""
+    names, waiting = {"pip"}, [("ailb-gen", frozenset({extra}))]
+    seen = set(waiting)
+    while waiting:
+        name, extras = waiting.pop()
+        names.add(name)
+        for text in distribution(name).requires or ():
+            one = Requirement(text)
+            if one.marker is None or any(one.marker.evaluate({"extra": own}) for own in extras):
+                further = (canonicalize_name(one.name), frozenset({"", *one.extras}))
+                if further not in seen:
+                    seen.add(further)
+                    waiting.append(further)
+    return names
+
+
+def test_pip_decides_where_packages_come_from() -> None:
+    """A mirror in pip's own configuration is used."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert not re.search(r"--(extra-)?index-url|--no-index|--find-links|--isolated|pypi", text)
