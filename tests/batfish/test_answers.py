@@ -79,9 +79,7 @@ def test_whatever_an_interface_is_called(node: str, port: str, form: str) -> Non
     ["", "leaf1", "leaf1[]", "[et-0/0/0]", "leaf1[et-0/0/0", "leaf1[a][b]", 'le"af[a]', "leaf1[a] ", None, 7, ["a[b]"]],
 )
 def test_what_is_no_interface_is_refused(text: object) -> None:
-    with pytest.raises(
-        BatfishError, match=f"^{re.escape(f'Batfish answers {str(text)!r} instead of an interface; ')}"
-    ):
+    with pytest.raises(BatfishError, match=f"^{re.escape(f'Batfish answers {str(text)!r} instead of an interface; ')}"):
         parse_interface(text)
 
 

@@ -79,7 +79,11 @@ def test_another_one_may_be_better_with_a_failure() -> None:
 
 def test_a_job_that_does_not_end_is_told() -> None:
     found = summary(rlb=[point(100_000)], rlb_failed=[point(None)], ecmp=[point(110_000), point(None)])
-    assert [row[2] for row in found.table[1:]] == ["1.000", "does not complete", "1.100; does not complete with 1 of 2 seeds"]
+    assert [row[2] for row in found.table[1:]] == [
+        "1.000",
+        "does not complete",
+        "1.100; does not complete with 1 of 2 seeds",
+    ]
     assert found.table[2][3:5] == ["-", "-"]
     assert "With spine1 failed, the job does not complete under rlb." in found.conclusions
 
