@@ -124,7 +124,7 @@ def _verdict(
     if published is None:
         return verdict
     theirs, known = evaluated(published)
-    holds = "they do not cover it" if not known else "it holds" if theirs.holds else "it does not hold"
+    holds = "they do not say" if not known else "it holds" if theirs.holds else "it does not hold"
     return ClaimVerdict(verdict.holds, f"{verdict.shown}. With the published numbers {holds}.")
 
 

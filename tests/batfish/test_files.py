@@ -147,7 +147,7 @@ def test_an_unknown_line_of_an_unknown_file() -> None:
     row["Filename"] = "configs/leaf1.cfg"
     assert judged(check_recognized, network("a_v6"), [row]) == [f"AILB802 leaf1:3: {message}"]
     row["Line"] = None
-    with pytest.raises(BatfishError, match=r"^Batfish answers 'None' where a number belongs; "):
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'None' instead of a number; "):
         judged(check_recognized, network("a_v6"), [row])
 
 

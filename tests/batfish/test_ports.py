@@ -94,7 +94,7 @@ def test_readers_that_disagree_about_an_mtu() -> None:
 
 DOWN = (
     "AILB806 {0}: Batfish finds the port down",
-    "AILB808 {0}: to Batfish the port is down, to this program up",
+    "AILB808 {0}: in Batfish the port is down, in this program up",
 )
 
 
@@ -144,7 +144,7 @@ def test_a_port_that_is_disabled() -> None:
     found = disabled(network(CLEAN), "leaf2", "et-0/0/0")
     place = "leaf2:16 et-0/0/0"
     assert of_ports(CLEAN, ("leaf2[et-0/0/0]", "Active", False), found=found) == [DOWN[0].format(place)]
-    assert of_ports(CLEAN, found=found) == [f"AILB808 {place}: to Batfish the port is up, to this program down"]
+    assert of_ports(CLEAN, found=found) == [f"AILB808 {place}: in Batfish the port is up, in this program down"]
 
 
 def test_a_port_that_the_intent_disables_may_be_down() -> None:
@@ -186,7 +186,7 @@ def test_ports_are_found_by_host_name() -> None:
 
 
 def test_something_that_is_no_interface() -> None:
-    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' where an interface belongs; update both"):
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' instead of an interface; update both"):
         of_ports(CLEAN, ("leaf1[et-0/0/0]", "Interface", "leaf1"))
 
 

@@ -304,7 +304,7 @@ def test_packets_that_go_round() -> None:
 
 @pytest.mark.parametrize("address", ["fc00::1", "172.16.12.1/24", "none"])
 def test_addresses_that_are_none(address: str) -> None:
-    odd = f"^{re.escape(f'Batfish answers {address!r} where an IPv4 address belongs; ')}"
+    odd = f"^{re.escape(f'Batfish answers {address!r} instead of an IPv4 address; ')}"
     with pytest.raises(BatfishError, match=odd):
         judged(check_loops, shadow(GOOD), [flow("leaf1", address)], "loops")
     with pytest.raises(BatfishError, match=odd):
@@ -391,7 +391,7 @@ def test_leaks_show_among_the_backups() -> None:
     answer = answers.answer(snapshot, "bgpRib", nodes="spine1", status="BEST,BACKUP")
     # Of color 1 the leaf has the routes from this spine itself, to which it sends nothing back.
     assert of_transit(LEAK, answer) == [
-        f"AILB816 leaf{leaf}:42: in Batfish it passes on {prefix(owner, color)} of leaf{owner} to spine1"
+        f"AILB816 leaf{leaf}:42: in Batfish it readvertises {prefix(owner, color)} of leaf{owner} to spine1"
         for leaf, owner in ((1, 2), (2, 1))
         for color in (2, 3, 4)
     ]
@@ -406,7 +406,7 @@ def test_prefixes_that_a_spine_does_not_receive_from_their_leaf() -> None:
     assert answer[0]["Network"] == "172.16.11.0/24"
     answer[0]["Received_From_IP"] = "10.64.2.2"
     assert of_transit(GOOD, answer) == [
-        f"AILB816 {LEAF}: in Batfish it passes on fc00:1:1:1::/64 of leaf1 to spine1",
+        f"AILB816 {LEAF}: in Batfish it readvertises fc00:1:1:1::/64 of leaf1 to spine1",
         message.format("1:1", 1),
     ]
 

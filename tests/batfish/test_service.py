@@ -257,7 +257,7 @@ EARLY: dict[str, tuple[Act, str]] = {
     "half": (sends(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), f"the connection was lost; {READY}"),
     "redirects": (
         sends(b"HTTP/1.1 302 Found\r\nLocation: /v2/version\r\nContent-Length: 0\r\n\r\n"),
-        f"it leads elsewhere: Exceeded 30 redirects.; {OTHER}",
+        f"it redirects: Exceeded 30 redirects.; {OTHER}",
     ),
     "busy": (
         sends(b"HTTP/1.1 503 Busy\r\nRetry-After: 100\r\nContent-Length: 4\r\n\r\nbusy"),
@@ -308,7 +308,7 @@ OWNERS = "asking ipOwners of snapshot 'files'"
 LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "network refused": (
         {"POST /v2/networks[?]": says("disk full", 500)},
-        "making a network",
+        "creating a network",
         f"it answers HTTP 500: disk full; {LOGS}",
     ),
     "upload refused": (

@@ -77,7 +77,7 @@ def test_a_quick_study_says_what_it_tests_and_leaves_out_and_shows_tested_claims
 def test_an_interrupted_study_says_so() -> None:
     text = page(interrupted=True)
     assert verdict(text)[0] == "warn"
-    assert "only finished cases count" in text
+    assert "only finished cases are included" in text
 
 
 def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:

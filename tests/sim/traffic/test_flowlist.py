@@ -100,7 +100,7 @@ def test_wrong_rows_are_named(tmp_path: Path, rows: str, errors: list[str]) -> N
             gzip.compress(b"1\n1 2 3 4 5\n")[:-9],
             "list:1:1: error[unreadable]: the compressed file is truncated or damaged",
         ),
-        (b"\x1f\x8b nonsense", "cut or damaged"),
+        (b"\x1f\x8b nonsense", "truncated or damaged"),
         (gzip.compress(b"0" * (64 << 20) + b"1"), "larger than 64 MiB"),
     ],
     ids=["empty", "word", "negative", "no-count", "binary", "cut", "damaged", "bomb"],
