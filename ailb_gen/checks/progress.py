@@ -29,8 +29,8 @@ CALLED = {
 # The family of checks that alone needs a step, by what the reader sees.
 NEEDED_BY = {
     "YANG models": "junos",
-    "loading links with collectives": "paths",
-    "failing every link and spine": "failures",
+    "computing link loads": "paths",
+    "simulating failures": "failures",
 }
 STEPS = sum(WEIGHTS.values())
 _STARTS = dict(zip(WEIGHTS, accumulate(WEIGHTS.values(), initial=0), strict=False))

@@ -242,9 +242,9 @@ def test_progress_is_for_terminals(tmp_path: Path) -> None:
 
 
 def test_the_family_that_takes_the_time_of_a_long_run_is_named() -> None:
-    spent = {"": 1.0, "reading files": 9.0, "failing every link and spine": 65.0, "loading links with collectives": 5.0}
+    spent = {"": 1.0, "reading files": 9.0, "simulating failures": 65.0, "computing link loads": 5.0}
     assert slow_family(spent) == (
-        "note: the checks took 1:20, 1:05 of it for failing every link and spine; --checks '!failures' leaves that out"
+        "note: the checks took 1:20, 1:05 of it for simulating failures; --checks '!failures' leaves that out"
     )
     assert slow_family({"failing every link and spine": 9.9}) == ""
     assert slow_family({"reading files": 50.0, "failing every link and spine": 20.0}) == ""
