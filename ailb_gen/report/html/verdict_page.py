@@ -101,12 +101,13 @@ def _facts(verdict: Verdict, context: Context | None, command: str) -> tuple[tup
     roles = Counter(role for _, role in run.roles)
     devices = ", ".join(counted(count, role) for role, count in sorted(roles.items()))
     states = device_states(context) if context is not None else {}
+    absent = [name for name, state in states.items() if "file" in state]
     rows = (
         ("Command", f"ailb-gen {command}"),
         ("Fabric", clean(run.intent)),
         ("Files", clean(run.artifacts)),
         ("Devices", devices),
-        ("Without a file", some(name for name, state in states.items() if "file" in state)),
+        ("Without a file", some(absent) if absent else ""),
         ("Incomplete", clean(run.trouble)),
         *(("Note", clean(note)) for note in run.notes),
     )

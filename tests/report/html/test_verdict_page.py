@@ -89,6 +89,10 @@ def test_without_a_fabric_the_findings_are_shown() -> None:
 def test_a_switch_without_a_file_has_its_state_in_every_section(context: Context) -> None:
     page = page_on(context)
     assert ("Without a file", "spine2") in page.facts
+    whole = Context(
+        context.expected.fabric, read_network(GOLDEN / "lab", lambda *trees: None).network, "", GOLDEN / "lab"
+    )
+    assert "Without a file" not in dict(page_on(whole).facts)
     rows = data_of(page)["devices"]["devices"]
     assert {row[0]: row[-1] for row in rows if row[-1]} == {"spine2": "no file"}
     assert '<td><span class="out">no file</span></td>' in html(page)
