@@ -44,6 +44,7 @@ host_ports: {{speed: 400g, first_port: {first_port}}}
 addressing: {{pool: {pool}}}
 # asn: {{leaves: 4200100001-4200199999, spines: 4200000001-4200000999}}
 # management: {{gateway: 192.0.2.254, leaves: 192.0.2.11/24, spines: 192.0.2.1/24, servers: 192.0.2.101/24}}
+# server_kinds: {{b200: {{host_ports: {{speed: 800g, first_port: 48}}}}}}  # for servers with "kind: b200"
 # load_balancing: {{dlb: flowlet, glb: on}}
 """
 
