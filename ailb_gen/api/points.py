@@ -91,7 +91,7 @@ def simulated(
         again = ours - profiles.keys()
         if again:
             note(
-                f"{len(again)} of {len(ours)} finished points hold no usable data for charts; they are simulated again"
+                f"{len(again)} of {len(ours)} finished points have no usable data for charts; they are simulated again"
             )
             finished = {digest: found for digest, found in finished.items() if digest not in again}
     todo = pending(prepared, finished)
@@ -113,7 +113,7 @@ def simulated(
 
         compiling = "compiling the engine, once"
         if NOT_KEPT:
-            note(f"compiling the engine; it cannot be kept for the next time: {NOT_KEPT}")
+            note(f"compiling the engine; it cannot be cached: {NOT_KEPT}")
     board = Board(len(todo))
     with execution.stoppable(board.stop), _counted(progress, todo, compiling) as told:
         sweep(todo, options, kept, board, told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,9 +76,12 @@ def run_study(
         from ailb_gen.study import figures  # noqa: F401
     from ailb_gen.sim.sweep import Options
     from ailb_gen.study.points import folder_of, study_points
+    from ailb_gen.study.rows import quick_scope
 
     words = ["ailb-gen study", name, *([str(file)] if file else []), *(["--quick"] if quick else [])]
     words += [f"--seeds {seeds}"] if seeds is not None else []
+    if quick:
+        study = replace(study, scope=quick_scope(study, entry.make(StudyOptions(False, seeds, file))))
     with folder_of(study) as folder:
         points, warnings = study_points(study, folder)
         for line in warnings:

@@ -23,8 +23,8 @@ CALLED = {
     "sessions": "bringing up BGP sessions",
     "routes": "computing routes",
     "paths": "tracing paths",
-    "balance": "loading links with collectives",
-    "failures": "failing every link and spine",
+    "balance": "computing link loads",
+    "failures": "simulating failures",
 }
 # The family of checks that alone needs a step, by what the reader sees.
 NEEDED_BY = {

@@ -262,7 +262,7 @@ def _kept(switch_diff: SwitchDiff, room: Kept, size: int) -> SwitchDiff:
             Phase.READ,
             f"its model and its change take too much memory, {error}, to be kept for a plan: "
             f"{counted(removed, 'statement')} removed, {added:,} added",
-            "delete on it by hand what the fabric does not need, or plan fewer devices at once (--limit)",
+            "delete unneeded statements on it by hand, or plan fewer devices at once (--limit)",
         ) from error
     return switch_diff
 

@@ -291,7 +291,10 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A whole fabric; `drained` are lines that say what is out of service."""
+    """A whole fabric; `drained` are lines that say what is out of service.
+
+    `host_speed_gbps` is the speed of server ports in stripes and for servers without one of their own.
+    """
 
     name: str
     digest: str
@@ -303,6 +306,7 @@ class Design:
     spines: tuple[DesignSwitch, ...]
     servers: tuple[DesignServer, ...]
     links: tuple[Link, ...]
+    host_speed_gbps: int
     drained: tuple[str, ...]
     loopback_pools: tuple[str, ...]
 

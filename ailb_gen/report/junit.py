@@ -20,7 +20,7 @@ def junit(verdict: Verdict) -> str:
     """Return the report as XML: a suite for every family, a case for every check, whatever was found.
 
     So the same cases are there in every run, and a viewer can tell a repaired check from one that did not run. A case
-    fails when its check fails the gate; it is skipped when the check did not run or had nothing to look at, and when
+    fails when its check fails the gate; it is skipped when the check did not run or does not apply, and when
     all of its findings are waived.
     """
     suites = [(family, list(row)) for family, row in groupby(verdict.run.results, lambda result: result.check.family)]
@@ -75,7 +75,7 @@ def _body(verdict: Verdict, result: Result, open_: tuple[Finding, ...], waived: 
         output = [*(f"{result.check.severity}: {_line(verdict, f)}" for f in open_), *output]
     if kind == "skipped":
         reasons = "; ".join(dict.fromkeys(verdict.accepted[f].reason for f in waived))
-        reason = f"waived: {reasons}" if waived else result.skipped or "there was nothing to look at"
+        reason = f"waived: {reasons}" if waived else result.skipped or "not applicable: nothing to examine"
         yield f"      <skipped message={quoteattr(clean(reason))}/>"
     if output:
         yield f"      <system-out>{escape(chr(10).join(_capped(output)))}</system-out>"

@@ -88,7 +88,7 @@ def _notifications(verdict: Verdict, shown: int, total: int) -> Iterator[dict[st
         yield {"level": "note", "message": {"text": clean(text)}}
     for number_, result in enumerate(verdict.run.results):
         if verdict.status(result) in ("skip", "empty"):
-            reason = clean(result.skipped) or "there was nothing to look at"
+            reason = clean(result.skipped) or "not applicable: nothing to examine"
             rule = {"id": result.check.id, "index": number_}
             yield {"level": "note", "message": {"text": f"{result.check.id}: {reason}"}, "associatedRule": rule}
 

@@ -9,7 +9,7 @@ from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.report.text import detail, named, where, wrapped
-from ailb_gen.report.verdict import STATUSES, Headline, Verdict, similar
+from ailb_gen.report.verdict import HEADINGS, STATUSES, Headline, Verdict, similar
 from ailb_gen.wording import aligned, clean, counted
 
 SHOWN = 20
@@ -33,7 +33,7 @@ def families(verdict: Verdict) -> list[tuple[object, ...]]:
         total.update(row)
     columns = ("checks", *STATUSES, "findings", "waived")
     rows = [(name, *(row[column] for column in columns)) for name, row in (*counts.items(), ("total", total))]
-    return [("family", *columns), *rows]
+    return [("family", "checks", *HEADINGS.values(), "findings", "waived"), *rows]
 
 
 def table(verdict: Verdict, everything: bool = False, paint: Paint = unpainted) -> str:
@@ -61,7 +61,7 @@ class _Table:
         if self.hidden:
             yield from ("", HIDDEN)
         yield from self._section("Waived", _waived(verdict))
-        yield from self._section("Measured, for information", _figures(verdict))
+        yield from self._section("Metrics", _figures(verdict))
         yield from self._section("Skipped", _skipped(verdict))
         yield from self._section("Notes", run.notes)
         yield ""

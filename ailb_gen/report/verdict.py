@@ -27,6 +27,8 @@ PLACES = frozenset(
 # The words of a statement that stand before the name of a place.
 NAMING = frozenset({"address", "interface", "interfaces", "members", "prefix", "route", "unit", "vlans"})
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
+# The headings of their columns.
+HEADINGS: Mapping[Status, str] = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "empty": "n/a"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ class Verdict:
     def status(self, result: Result) -> Status:
         """Return how the check went.
 
-        `fail` and `warn` are open findings at or above `fail_on`, and below it; `skip` did not run; `empty` had
-        nothing to look at, which proves nothing; `pass` is all the rest, waived findings too.
+        `fail` and `warn` are open findings at or above `fail_on`, and below it; `skip` did not run; `empty`
+        does not apply, because nothing was there to examine; `pass` is all the rest, waived findings too.
         """
         if self.open(result):
             return "fail" if result.check.severity >= self.fail_on else "warn"
@@ -152,7 +154,7 @@ class Verdict:
             *([f"{counts['waived']} waived"] if counts["waived"] else []),
             f"{counted(counts['pass'], 'check')} passed",
             *([f"{counts['skip']} skipped"] if counts["skip"] else []),
-            *([f"{counts['empty']} with nothing to look at"] if counts["empty"] else []),
+            *([f"{counts['empty']} not applicable"] if counts["empty"] else []),
         ]
         word = "FAIL" if self.failed else "PASS" if self.passed else "INCOMPLETE"
         roots = (row.waived or row.finding for row in self.headlines())

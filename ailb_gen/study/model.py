@@ -156,7 +156,7 @@ class Study:
     `intents` are fabric files by name, as text or where they are; their trees are generated as NAME/files, texts are
     NAME/fabric.yaml. With `summary` nothing is compared. `text` and `notes` are Markdown: the experiment and the
     assumptions; the deviations and their causes. A scenario's other files are in `folder`. In a report, `chart_note` is
-    above the charts of the simulations.
+    above the charts of the simulations. `scope` says what a quick study tests and leaves out, empty for a full one.
     """
 
     name: str
@@ -174,6 +174,7 @@ class Study:
     summary: Callable[[CaseResults], Summary] | None = None
     folder: Path = Path()
     chart_note: str = ""
+    scope: str = ""
 
     def digest(self) -> str:
         """Return the SHA-256 of simulations, published numbers and prose: a page with another one is stale."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from markupsafe import Markup
-
-from ailb_gen.report.html.charts import chart
+from ailb_gen.report.html.charts import chart, charts_of
 from ailb_gen.report.html.markup import prose
 from ailb_gen.report.html.page import Page, Section, Status, html
 from ailb_gen.report.html.plots import Bar, Bars, Lines, Plot, PlotLine
@@ -14,15 +12,15 @@ from ailb_gen.report.html.scales import Axis
 from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile
 from ailb_gen.study.model import CaseResults, Figure, LineFigure, SeedSpread, Study
-from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, verdict_text
+from ailb_gen.study.rows import NOT_SIMULATED, Checked, ComparedRow, cells, checked, compared, verdict_text
 
 # Cases of a chart at most; the table has all.
 CASES = 40
-# Of a verdict: its class, and how several are called.
+# Of a verdict: its class, and its plural.
 VERDICTS = {
     "holds": ("pass", "hold"),
     "does not hold": ("fail", "do not hold"),
-    "not simulated": ("warn", "not simulated"),
+    NOT_SIMULATED: ("warn", "not simulated"),
 }
 
 
@@ -39,16 +37,18 @@ def study_page(
         _about(study, results),
     ]
     seeds = max(map(len, results.points.values()), default=0)
-    partial = "it was interrupted; only cases that are finished count" if interrupted else ""
+    partial = "interrupted; only finished cases are included" if interrupted else ""
     facts = (
         ("Command", command),
         ("Source", study.source.replace("*", "").replace("`", "")),
+        ("Scope", study.scope),
         ("Cases", f"{len(results.points)} of {len(study.cases)}"),
         ("Seeds", f"up to {seeds} per case"),
         ("Partial", partial),
         ("Digest", study.digest()),
     )
     status, verdict = _verdict(study, results, claims)
+    verdict = f"Quick run. {verdict}" if study.scope else verdict
     shown = tuple(fact for fact in facts if fact[1])
     return html(Page(study.title, "warn" if partial else status, verdict, shown, tuple(sections)))
 
@@ -84,8 +84,10 @@ def _claims(study: Study, results: CaseResults, claims: Sequence[Checked]) -> It
         )
         for one in claims
     ]
-    title = "Claims of the source" if claims else "What follows"
-    yield Section("claims", title, {"rows": rows, "conclusions": conclusions})
+    title = "Published claims" if claims else "Conclusions"
+    tested = [row for row in rows if row[1] != NOT_SIMULATED]
+    left = rows[len(tested) :]
+    yield Section("claims", title, {"rows": tested, "left": left, "conclusions": conclusions})
 
 
 def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) -> Iterator[Section]:
@@ -93,11 +95,15 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
         headings, *lines = study.summary(results).table
         table = {"headings": headings, "rows": lines}
     else:
+        roles = any(row.role for row in rows)
         table = {
-            "headings": ("case", "quantity", "published", "ours", "deviation", "role"),
-            "rows": [(row.published.case, row.published.quantity, *cells(row), row.role) for row in rows],
+            "headings": ("case", "quantity", "published", "ours", "deviation", *(("role",) if roles else ())),
+            "rows": [
+                (row.published.case, row.published.quantity, *cells(row), *((row.role,) if roles else ()))
+                for row in rows
+            ],
         }
-    yield charts_section("numbers", "Numbers", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
+    yield charts_section("numbers", "Results", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
 
 
 def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:
@@ -133,7 +139,7 @@ def plot_of(figure: Figure) -> Plot:
 
 def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
     if figures:
-        charts: list[Markup] = [chart(plot_of(figure)) for figure in figures]
+        charts = charts_of(map(plot_of, figures))
         yield charts_section("figures", "Figures", {"note": "", "groups": [("", charts)]})
 
 
@@ -155,4 +161,4 @@ def _about(study: Study, results: CaseResults) -> Section:
         "compares": study.summary is None,
         "cases": [(case.name, len(results.points.get(case.name, ()))) for case in study.cases],
     }
-    return Section("about", "What is repeated, and how", values)
+    return Section("about", "Method", values)

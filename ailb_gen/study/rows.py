@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from textwrap import wrap
+from typing import Any
 
 from ailb_gen.paint import Paint, Style, heading, unpainted
+from ailb_gen.sim.results import PROGRAM
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
-from ailb_gen.wording import aligned, clean
+from ailb_gen.wording import aligned, clean, counted
 
 PERCENT = 100
 # The width at which text is wrapped.
 COLUMNS = 80
-VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, "not simulated": Style.WARN}
+NOT_SIMULATED = "not simulated"
+VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, NOT_SIMULATED: Style.WARN}
+# Named cases of a quick run, and of those that it leaves out.
+NAMED = 3
 # The text of a job that is not done with its work.
-ENDLESS = "does not end"
+ENDLESS = "does not complete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,11 @@ def compared(study: Study, results: CaseResults) -> Iterator[ComparedRow]:
 
 
 def checked(study: Study, results: CaseResults) -> Iterator[Checked]:
-    """Yield the verdict on every claim of a study."""
+    """Yield the verdict on every claim of a study: first the claims that were tested."""
+    yield from sorted(_checked(study, results), key=lambda one: one.verdict is None)
+
+
+def _checked(study: Study, results: CaseResults) -> Iterator[Checked]:
     for claim in study.claims:
         try:
             verdict = claim.check(results)
@@ -61,6 +70,26 @@ def checked(study: Study, results: CaseResults) -> Iterator[Checked]:
             verdict = None
         held = verdict is None or verdict.holds
         yield Checked(claim.text, verdict, "" if held else claim.reason)
+
+
+def quick_scope(study: Study, full: Study) -> str:
+    """Return which cases and seeds a quick study tests, and which cases of the full one it leaves out."""
+    names, everything = ([case.name for case in one.cases] for one in (study, full))
+    left = [name for name in everything if name not in names]
+    seeds, most = (max((_seeds(case.scenario["seeds"]) for case in one.cases), default=0) for one in (study, full))
+    text = f"Quick run: {counted(len(names), 'case')} ({_named(names)}), up to {counted(seeds, 'seed')} per case."
+    text += f" Full study: {counted(len(everything), 'case')}, up to {counted(most, 'seed')}."
+    return f"{text} Left out: {_named(left)}." if left else text
+
+
+def _seeds(seeds: int | Sequence[int]) -> int:
+    return seeds if isinstance(seeds, int) else len(seeds)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return names, the first ones of many; they may hold commas."""
+    more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+    return "; ".join([*names[:NAMED], *more])
 
 
 def number(value: float) -> str:
@@ -94,13 +123,13 @@ def cells(row: ComparedRow) -> list[str]:
 def verdict_text(one: Checked) -> str:
     """Return `holds`, `does not hold` or `not simulated`."""
     if one.verdict is None:
-        return "not simulated"
+        return NOT_SIMULATED
     return "holds" if one.verdict.holds else "does not hold"
 
 
 def study_table(study: Study, results: CaseResults, paint: Paint = unpainted, width: int = COLUMNS) -> str:
     """Return the rows of a study as a table of `width` columns by case, and its claims; or its own summary."""
-    lines = [paint(clean(study.title), Style.HEAD), ""]
+    lines = [paint(clean(study.title), Style.HEAD), *_wrapped(study.scope, "", width), ""]
     if study.summary is not None:
         summary = study.summary(results)
         lines += _summary_lines(summary.table, paint, width)
@@ -157,3 +186,18 @@ def _row_lines(rows: Sequence[ComparedRow], paint: Paint, width: int) -> list[st
 
 def _wrapped(text: str, first: str, width: int) -> list[str]:
     return wrap(text, width, initial_indent=first, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
+    """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
+    return {
+        "program": PROGRAM,
+        "study": study.name,
+        "digest": study.digest(),
+        "interrupted": interrupted,
+        "rows": [asdict(row) for row in compared(study, results)],
+        "claims": [asdict(one) for one in checked(study, results)],
+        "calibrated": [asdict(one) for one in study.calibrated],
+        "summary": None if study.summary is None else asdict(study.summary(results)),
+        "points": {case: list(points) for case, points in results.points.items()},
+    }

@@ -35,7 +35,7 @@
   function row(kind, depth, left, right) {
     const sign = ailb.make("td", { class: "sign" }, SIGNS[kind]);
     if (kind === "…") {
-      const note = `${left} statement${left === "1" ? "" : "s"} without a change`;
+      const note = `${left} statement${left === "1" ? "" : "s"} unchanged`;
       return ailb.make("tr", { class: "hidden" }, sign, ailb.make("td", { colspan: 2 }, note));
     }
     const texts = [left, right].map((text) => (text ? INDENT.repeat(depth) + text : ""));
@@ -115,7 +115,7 @@
       }
     }
     const table = ailb.make("table", { class: "sides column" }, ailb.make("tbody", {}, ...rows));
-    const note = names.length > 1 && names[0] !== device ? ailb.make("p", { class: "note" }, `As on ${names[0]}, whose statements stand around the changes.`) : "";
+    const note = names.length > 1 && names[0] !== device ? ailb.make("p", { class: "note" }, `Same change as on ${names[0]}; the context is that of ${names[0]}.`) : "";
     return { title: device, about: "", blocks: [{ title: "Changes", element: ailb.make("div", {}, note, table) }] };
   });
 })();

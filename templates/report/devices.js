@@ -5,7 +5,7 @@
   const search = document.getElementById("devices-search");
   const bad = document.getElementById("devices-bad");
   const count = document.getElementById("devices-count");
-  const NAME = 0, ROLE = 1, STRIPE = 2, RAIL = 3, COLORS = 4, PART = 5, COUNTS = 6;
+  const NAME = 0, ROLE = 1, STRIPE = 2, RAIL = 3, COLORS = 4, PART = 5, COUNTS = 6, STATE = 7;
   const MORE = 200;
   const { make, deviceButton, linkButton } = ailb;
   let index = null;
@@ -83,7 +83,7 @@
       blocks.push({ title, count: rows.length, element: rowsTable(columns, rows.map((one) => cells(what.device, columns, one, links))) });
     }
     blocks.push(...own);
-    const about = [row[ROLE], row[STRIPE] ? `stripe ${row[STRIPE]}` : "", row[RAIL] >= 0 ? `rail ${row[RAIL]}` : "", row[COLORS]].filter(Boolean).join(", ");
+    const about = [row[ROLE], row[STRIPE] ? `stripe ${row[STRIPE]}` : "", row[RAIL] >= 0 ? `rail ${row[RAIL]}` : "", row[COLORS], row[STATE]].filter(Boolean).join(", ");
     if (!what.file && !found.length && blocks.length > 1) blocks[1].chosen = true;
     return { title: what.device, about, blocks };
   }
@@ -98,7 +98,7 @@
       one.file ? make("p", { class: "where" }, make("button", { type: "button", class: "place", onclick: () => ailb.select({ device: one.device, file: one.file, line: one.line }) }, `${one.file}:${one.line}`)) : null));
     found.forEach((one, n) => { if (one.cause) items[n].append(make("p", { class: "above" }, `follows from ${one.cause.id} `, deviceButton(one.cause.device), ` ${one.cause.message}`)); });
     const list = make("ol", { class: "plain" }, ...items.slice(0, MORE));
-    if (items.length > MORE) list.append(make("li", {}, `and ${(items.length - MORE).toLocaleString("en")} more; search for the device among the findings`));
+    if (items.length > MORE) list.append(make("li", {}, `and ${(items.length - MORE).toLocaleString("en")} more; search the findings for this device`));
     return { title: "Findings", count: found.length, element: items.length ? list : make("p", {}, "No open findings.") };
   }
 
@@ -145,10 +145,10 @@
   async function filter() {
     await load();
     const words = ailb.words(search.value);
-    const fits = (row) => (!bad.checked || sum(row) > 0) && words.every((word) => [row[NAME], row[ROLE], row[COLORS]].join(" ").toLowerCase().includes(word));
+    const fits = (row) => (!bad.checked || sum(row) > 0) && words.every((word) => [row[NAME], row[ROLE], row[COLORS], row[STATE]].join(" ").toLowerCase().includes(word));
     const any = words.length > 0 || bad.checked;
     const rows = index.rows.filter((row) => (any || row[ROLE] !== "server") && fits(row));
-    table.tBodies[0].replaceChildren(...rows.slice(0, 1000).map((row) => make("tr", {}, make("td", {}, deviceButton(row[NAME])), make("td", {}, row[ROLE]), make("td", {}, row[STRIPE] || ""), make("td", {}, row[RAIL] >= 0 ? row[RAIL] : ""), make("td", {}, row[COLORS]), make("td", { class: "number" }, sum(row) || ""))));
+    table.tBodies[0].replaceChildren(...rows.slice(0, 1000).map((row) => make("tr", {}, make("td", {}, deviceButton(row[NAME])), make("td", {}, row[ROLE]), make("td", {}, row[STRIPE] || ""), make("td", {}, row[RAIL] >= 0 ? row[RAIL] : ""), make("td", {}, row[COLORS]), make("td", {}, row[STATE] ? make("span", { class: "out" }, row[STATE]) : null), make("td", { class: "number" }, sum(row) || ""))));
     count.textContent = any ? `${rows.length.toLocaleString("en")} ${rows.length === 1 ? "device" : "devices"}` : "";
   }
   let waiting = 0;

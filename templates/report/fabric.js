@@ -8,8 +8,8 @@
   const marked = document.getElementById("fabric-marked");
   const drawn = new Map([["fabric", around.querySelector("svg")]]);
   const listeners = [];
-  // A fabric that is to fit is drawn as a whole, but neither larger nor smaller than so.
-  const LARGEST = 1.5, SMALLEST = 0.75;
+  // A picture is drawn as a whole where its text stays readable; else it scrolls.
+  const LARGEST = 1.5, SMALLEST = 1;
   let zoom = 0, path = null, selected = {};
 
   const svg = () => around.querySelector("svg");
@@ -35,6 +35,7 @@
     const { width, height } = own.viewBox.baseVal;
     const whole = Math.min(LARGEST, Math.max(SMALLEST, (0.8 * innerHeight - 4) / height));
     own.style.width = zoom ? `${Math.round(width * zoom)}px` : "100%";
+    own.style.minWidth = zoom ? "" : `${width * SMALLEST}px`;
     own.style.maxWidth = zoom ? "" : `${Math.floor(width * whole)}px`;
     own.style.height = "auto";
   }
@@ -83,7 +84,7 @@
   document.getElementById("fabric-tools").addEventListener("click", (event) => {
     const by = event.target.dataset?.zoom;
     if (by === undefined) return;
-    zoom = Number(by) ? Math.min(4, Math.max(0.1, (zoom || fitted()) * Number(by))) : 0;
+    zoom = Number(by) ? Math.min(4, Math.max(0.1, (zoom || fitted()) * Number(by))) : Math.min(LARGEST, around.clientWidth / svg().viewBox.baseVal.width);
     resize();
   });
   marked.querySelector("button").addEventListener("click", () => ailb.select({ path: null }));

@@ -9,7 +9,7 @@
   /* So many leaves are shown each; more are folded into their stripes. */
   const LEAVES = 32, COLUMNS = 12, LISTED = 16;
   const UNCOLORED = "uncolored";
-  const STEPS = [[0.001, "none"], [0.5, "to 0.50"], [0.995, "to 0.99"], [1.005, "1.00"], [1.5, "to 1.50"], [2, "to 2.00"], [Infinity, "more"]];
+  const STEPS = [[0.001, "0"], [0.5, "≤ 0.50"], [0.995, "< 1.00"], [1.005, "1.00"], [1.5, "≤ 1.50"], [2, "≤ 2.00"], [Infinity, "> 2.00"]];
   /* Where the hues of the picture begin. */
   const PICTURE = [0, 0.5, 1, 1.5, 2];
   const stepOf = (load) => STEPS.findIndex(([most]) => load <= most);
@@ -47,15 +47,18 @@
 
   async function draw(keep = null) {
     const page = await open();
-    const columns = [...new Set(shown(page.links).map((link) => link.b))].sort((one, other) => natural.compare(page.devices[one], page.devices[other]));
+    const out = (role) => (color.value ? [] : page.loads.out.filter((one) => one.role === role));
+    const spines = [...new Set(shown(page.links).map((link) => link.b))].map((spine) => ({ spine, name: page.devices[spine] }));
+    const columns = [...spines, ...out("spine")].sort((one, other) => natural.compare(one.name, other.name));
     const folded = page.loads.groups.reduce((count, [, leaves]) => count + leaves.length, 0) > LEAVES;
     const rows = page.loads.groups.flatMap(([name, leaves]) => {
-      const single = (leaf) => ({ name: page.devices[leaf], leaves: [leaf], member: folded });
-      if (!folded) return leaves.map(single);
-      return [{ name, leaves, fold: true }, ...(opened.has(name) ? leaves.map(single) : [])];
+      const single = leaves.map((leaf) => ({ name: page.devices[leaf], leaves: [leaf], member: folded }));
+      const every = [...single, ...out("leaf").filter((one) => one.group === name)].sort((one, other) => natural.compare(one.name, other.name));
+      if (!folded) return every;
+      return [{ name, leaves, fold: true }, ...(opened.has(name) ? every : [])];
     });
     const table = make("table", { class: `loads-map${columns.length > COLUMNS ? " many" : ""}`, role: "grid", "aria-label": "Loads, leaves by spines" },
-      make("thead", {}, make("tr", {}, make("td"), ...columns.map((spine) => make("th", { scope: "col" }, page.devices[spine])))),
+      make("thead", {}, make("tr", {}, make("td"), ...columns.map((one) => make("th", { scope: "col" }, titled(one))))),
       make("tbody", {}, ...rows.map((row) => line(page, row, columns))));
     map.replaceChildren(table);
     const first = (keep && table.querySelector(`[data-at="${CSS.escape(keep)}"]`)) || table.querySelector("tbody td, tbody button");
@@ -65,18 +68,21 @@
     document.getElementById("loads-legend").replaceChildren(...legend);
   }
 
+  /* A device without sessions has its state behind its name. */
+  const titled = ({ name, state }) => (state ? `${name} (${state})` : name);
+
   function line(page, row, columns) {
     const header = row.fold
       ? make("button", { type: "button", class: "fold", "aria-expanded": String(opened.has(row.name)), "data-at": row.name, onclick: () => fold(row.name) },
         `${opened.has(row.name) ? "▾" : "▸"} ${row.name}`)
-      : row.name;
+      : titled(row);
     return make("tr", { class: row.member ? "member" : null }, make("th", { scope: "row" }, header),
-      ...columns.map((spine) => cell(page, row, spine)));
+      ...columns.map((column) => cell(page, row, column)));
   }
 
-  function cell(page, row, spine) {
-    const links = shown(row.leaves.flatMap((leaf) => page.cells.get(`${leaf} ${spine}`) ?? []));
-    const at = `${row.name}|${spine}`;
+  function cell(page, row, { spine, name }) {
+    const links = shown((row.leaves ?? []).flatMap((leaf) => page.cells.get(`${leaf} ${spine}`) ?? []));
+    const at = `${row.name}|${name}`;
     if (!links.length) return make("td", { class: "none", "data-at": at }, "–");
     const most = Math.max(...links.map((link) => loadOf(page, link, kind()).most));
     const found = make("td", { class: `l${stepOf(most)}`, "data-at": at }, most.toFixed(2));
@@ -95,7 +101,7 @@
     found.tabIndex = 0;
     const rows = links.map((link) => [link, loadOf(page, link, kind())]).sort((one, other) => other[1].most - one[1].most);
     const lines = rows.slice(0, LISTED).map(([link, load]) => make("p", {}, ailb.linkButton(link.name), ` ${link.color}: ${load.most.toFixed(2)}`,
-      load.cause ? ` when ${load.cause} fails` : ""));
+      load.cause ? ` (failure: ${load.cause})` : ""));
     if (rows.length > LISTED) lines.push(make("p", {}, `and ${rows.length - LISTED} more`));
     detail.replaceChildren(make("p", {}, make("strong", {}, `${row.name} to ${page.devices[spine]}`)), ...lines);
     if (links.length === 1) ailb.select({ link: links[0].name });
@@ -152,14 +158,14 @@
     if (!found) return null;
     const rows = ["steady", ...(page.loads.worst.length ? ["worst"] : [])].map((each) => {
       const load = loadOf(page, found, each);
-      return make("tr", {}, make("th", { scope: "row" }, each === "steady" ? "without failures" : `worst${load.cause ? `, when ${load.cause} fails` : ""}`),
+      return make("tr", {}, make("th", { scope: "row" }, each === "steady" ? "without failures" : `worst case${load.cause ? ` (failure: ${load.cause})` : ""}`),
         ...load.both.map((one) => make("td", {}, one.toFixed(2))));
     });
     const element = make("div", {}, make("table", {},
       make("thead", {}, make("tr", {}, make("td"), make("th", { scope: "col" }, `from ${page.devices[found.a]}`), make("th", { scope: "col" }, `from ${page.devices[found.b]}`))),
       make("tbody", {}, ...rows)),
-    ailb.paths ? make("p", {}, make("button", { type: "button", onclick: () => trace(link) }, "Trace paths without this link")) : null);
-    return { title: link, about: found.color, blocks: [{ title: "Load, as a multiple of the highest without failures", element }] };
+    ailb.paths ? make("p", {}, make("button", { type: "button", onclick: () => trace(link) }, "Trace paths with this link failed")) : null);
+    return { title: link, about: found.color, blocks: [{ title: "Load relative to the peak without failures", element }] };
   });
 
   function trace(link) {

@@ -41,7 +41,7 @@
     const [server, nic] = word.split(" - ").at(-1).split(":");
     const host = hosts.get(server), number = host === undefined ? -1 : tracer.nicsOf(host).indexOf(nic);
     if (number >= 0 && tracer.cableOf(host, number)) return { ...none, nics: new Set([`${host} ${number}`]) };
-    throw new Error(`${word}: this page has no such failure; 'ailb-gen path --fail' takes any, and several`);
+    throw new Error(`${word}: not among the failures of this page; 'ailb-gen path --fail' accepts any, also several`);
   }
 
   /* Trace the queue pairs from NIC to NIC, as SERVER:NIC; all of them, or one. */
@@ -63,20 +63,27 @@
     return [host, number];
   }
 
-  /* What is seen of a queue pair. */
-  function card({ path, links, gateway, doubtful }) {
+  /* All queue pairs as one table: a group of rows for each. */
+  function table(found) {
+    const head = ["Hop", "Device", "Forwarding", ""].map((name) => make(name ? "th" : "td", name ? { scope: "col" } : {}, name));
+    return make("div", { class: "sideways", tabindex: 0, role: "group", "aria-label": "Traced hops" },
+      make("table", { class: "paths-hops" }, make("thead", {}, make("tr", {}, ...head)), ...found.map(group)));
+  }
+
+  function group({ path, links, gateway, doubtful }) {
     const title = `Queue pair ${path.queue_pair}`;
     const texts = [path.source, path.destination].map((end) => end.address ?? end.prefix);
     const show = links.length
-      ? make("button", { type: "button", onclick: () => ailb.select({ path: links, label: title.toLowerCase() }) }, "Show in the picture")
-      : null;
-    return make("li", { class: `paths-pair${path.problem ? " fails" : ""}`, "data-pair": path.queue_pair },
-      make("h3", {}, title, make("small", {}, `${texts[0]} → ${texts[1]}`), show),
-      path.problem ? make("p", { class: "paths-problem" }, `FAILS: ${path.problem}`) : null,
-      ...doubtful.map((prefix) => make("p", { class: "paths-note" }, `The routes of ${prefix} do not converge; this is one state of many.`)),
-      make("table", { class: "paths-hops" },
-        make("thead", {}, make("tr", {}, ...["", "Device", "Way", ""].map((name) => make(name ? "th" : "td", name ? { scope: "col" } : {}, name)))),
-        make("tbody", {}, ...hops(path, links, gateway))));
+      ? make("button", { type: "button", onclick: () => ailb.select({ path: links, label: title.toLowerCase() }) }, "Highlight")
+      : "";
+    const notes = [
+      ...(path.problem ? [["paths-problem", `FAILS: ${path.problem}`]] : []),
+      ...doubtful.map((prefix) => ["paths-note", `The routes of ${prefix} do not converge; this is one of several states.`]),
+    ];
+    return make("tbody", { class: `paths-pair${path.problem ? " fails" : ""}`, "data-pair": path.queue_pair },
+      make("tr", { class: "paths-title" }, make("th", { colspan: 3, scope: "rowgroup" }, title, make("small", {}, `${texts[0]} → ${texts[1]}`)), make("td", {}, show)),
+      ...notes.map(([name, text]) => make("tr", {}, make("td", { colspan: 4, class: name }, text))),
+      ...hops(path, links, gateway));
   }
 
   function hops(path, links, gateway) {
@@ -99,16 +106,16 @@
     return rows;
   }
 
-  /* One line of a way; `link` is what can fail there. */
+  /* A hop of a path; `link` can be made to fail there. */
   function hop(number, device, text, others = [], link = "") {
     const rest = others.slice(0, LISTED).map((way) => `or out ${way.interface} to ${way.peer}`);
     if (others.length > LISTED) rest.push(`or one of ${others.length - LISTED} more`);
-    const fail = link ? make("button", { type: "button", "aria-label": `Fail ${link}`, onclick: () => choose(link) }, "fail this link") : "";
+    const fail = link ? make("button", { type: "button", "aria-label": `Fail ${link}`, onclick: () => choose(link) }, "Fail") : "";
     return make("tr", {}, make("td", {}, String(number)), make("td", {}, device),
       make("td", {}, text, ...rest.map((line) => make("div", { class: "others" }, line))), make("td", {}, fail));
   }
 
-  /* How many arrive, and which share a link between switches: those share its bandwidth. */
+  /* How many are reachable, and which share a link between switches: those share its bandwidth. */
   function summary(found) {
     const arrived = found.filter(({ path }) => !path.problem), users = new Map();
     for (const { path } of arrived) {
@@ -119,7 +126,7 @@
     }
     const shared = [...users].filter(([, pairs]) => pairs.length > 1);
     return [
-      make("p", { class: arrived.length < found.length ? "paths-problem" : "paths-summary" }, `${arrived.length} of ${found.length} queue pairs arrive`),
+      make("p", { class: arrived.length < found.length ? "paths-problem" : "paths-summary" }, `${arrived.length} of ${found.length} queue pairs reachable`),
       ...shared.map(([place, pairs]) => make("p", { class: "paths-note" }, `${place} is shared by queue pairs ${pairs.join(", ")}`)),
     ];
   }
@@ -143,7 +150,7 @@
       if (!/^[0-9]+$/.test(hash)) throw new Error(`${hash}: the hash is a number`);
       const found = await traced(source, target, word, hash, pair);
       if (command !== answered) return;
-      result.replaceChildren(...summary(found), make("ol", { class: "paths-list" }, ...found.map(card)));
+      result.replaceChildren(...summary(found), table(found));
     } catch (error) {
       result.replaceChildren(make("p", { class: "paths-problem" }, error.message));
     }

@@ -1,5 +1,5 @@
 "use strict";
-/* Waves: what a wave touches, marked on the picture, and in the panel what a device did in each wave. */
+/* Waves: the sessions that a wave affects, highlighted in the picture, and in the panel a device's steps by wave. */
 (() => {
   const section = document.getElementById("waves");
 
@@ -31,7 +31,7 @@
     for (const [device, rows] of Object.entries(data.devices)) {
       if (rows.some(([one]) => one === number)) for (const [link] of data.links[device] ?? []) links.add(link);
     }
-    ailb.select({ path: [...links], label: `Sessions that wave ${number} touches (${name}): ${links.size}` });
+    ailb.select({ path: [...links], label: `Sessions affected by wave ${number} (${name}): ${links.size}` });
     document.getElementById("fabric").scrollIntoView();
   });
 
@@ -43,17 +43,17 @@
     const data = await load();
     if (bundle) {
       const links = bundles.get(bundle) ?? [];
-      return { title: bundle, about: "", blocks: [{ title: `Sessions touched: ${links.length}`, element: listed(links) }] };
+      return { title: bundle, about: "", blocks: [{ title: `Affected sessions: ${links.length}`, element: listed(links) }] };
     }
     if (link) {
       const touching = Object.keys(data.links).filter((name) => data.links[name].some(([one]) => one === link));
-      const about = touching.length ? `Its session is touched by the change of ${touching.join(" and ")}.` : "No change touches its session.";
+      const about = touching.length ? `Session affected by the change of ${touching.join(" and ")}.` : "Session not affected.";
       return { title: link, about, blocks: [{ title: "Ends", element: ends(link) }] };
     }
     const rows = device && data.devices[device];
     if (!device) return null;
     const element = ailb.make("div");
-    if (!rows) element.append(ailb.make("p", {}, "Nothing changes on this device."));
+    if (!rows) element.append(ailb.make("p", {}, "No change on this device."));
     for (const [number, outcome, reason, times] of rows ?? []) {
       const name = data.waves.find(([one]) => one === number)[1];
       const list = ailb.make("dl", { class: "facts" });
@@ -62,7 +62,7 @@
       element.append(ailb.make("h3", {}, `Wave ${number}: ${name}`), list, reason ? ailb.make("p", {}, reason) : "");
     }
     const links = data.links[device];
-    if (links) element.append(ailb.make("h3", {}, `Sessions touched: ${links.length}`), listed(links.map(([name]) => name)));
+    if (links) element.append(ailb.make("h3", {}, `Affected sessions: ${links.length}`), listed(links.map(([name]) => name)));
     return { title: device, about: "", blocks: [{ title: "Push", element }] };
   });
 

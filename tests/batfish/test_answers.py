@@ -79,9 +79,7 @@ def test_whatever_an_interface_is_called(node: str, port: str, form: str) -> Non
     ["", "leaf1", "leaf1[]", "[et-0/0/0]", "leaf1[et-0/0/0", "leaf1[a][b]", 'le"af[a]', "leaf1[a] ", None, 7, ["a[b]"]],
 )
 def test_what_is_no_interface_is_refused(text: object) -> None:
-    with pytest.raises(
-        BatfishError, match=f"^{re.escape(f'Batfish answers {str(text)!r} where an interface belongs; ')}"
-    ):
+    with pytest.raises(BatfishError, match=f"^{re.escape(f'Batfish answers {str(text)!r} instead of an interface; ')}"):
         parse_interface(text)
 
 
@@ -144,10 +142,10 @@ def test_what_is_neither_number_nor_address_is_refused(
         with pytest.raises(BatfishError) as caught:
             read(value)
         assert str(caught.value) == (
-            f"Batfish answers {str(value)!r} where {what} belongs; "
+            f"Batfish answers {str(value)!r} instead of {what}; "
             "update both: docker pull batfish/batfish, pip install -U pybatfish"
         )
 
 
 def test_long_answers_are_cut() -> None:
-    assert str(unexpected("a number", "x" * 81)).startswith(f"Batfish answers '{'x' * 80}' where a number belongs; ")
+    assert str(unexpected("a number", "x" * 81)).startswith(f"Batfish answers '{'x' * 80}' instead of a number; ")

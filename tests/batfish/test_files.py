@@ -106,7 +106,7 @@ def test_recorded_answers(name: str) -> None:
             for status in ("FAILED", "EMPTY", "UNKNOWN", "ORPHANED", "IGNORED", None)
         ),
         *(({"File_Format": form}, "") for form in ("JUNIPER", "FLAT_JUNIPER", "JUNIPER_SWITCH")),
-        ({"File_Format": "CISCO_IOS"}, "Batfish takes it for CISCO_IOS, not for Junos"),
+        ({"File_Format": "CISCO_IOS"}, "Batfish reads it as CISCO_IOS, not as Junos"),
         ({"Nodes": ["leaf1"]}, ""),
         ({"Nodes": ["leaf2"]}, "Batfish makes of it leaf2, not leaf1"),
         ({"Nodes": ["leaf1", "leaf1-mgmt"]}, "Batfish makes of it leaf1, leaf1-mgmt, not leaf1"),
@@ -147,7 +147,7 @@ def test_an_unknown_line_of_an_unknown_file() -> None:
     row["Filename"] = "configs/leaf1.cfg"
     assert judged(check_recognized, network("a_v6"), [row]) == [f"AILB802 leaf1:3: {message}"]
     row["Line"] = None
-    with pytest.raises(BatfishError, match=r"^Batfish answers 'None' where a number belongs; "):
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'None' instead of a number; "):
         judged(check_recognized, network("a_v6"), [row])
 
 

@@ -94,7 +94,7 @@ def test_readers_that_disagree_about_an_mtu() -> None:
 
 DOWN = (
     "AILB806 {0}: Batfish finds the port down",
-    "AILB808 {0}: to Batfish the port is down, to this program up",
+    "AILB808 {0}: in Batfish the port is down, in this program up",
 )
 
 
@@ -144,7 +144,7 @@ def test_a_port_that_is_disabled() -> None:
     found = disabled(network(CLEAN), "leaf2", "et-0/0/0")
     place = "leaf2:16 et-0/0/0"
     assert of_ports(CLEAN, ("leaf2[et-0/0/0]", "Active", False), found=found) == [DOWN[0].format(place)]
-    assert of_ports(CLEAN, found=found) == [f"AILB808 {place}: to Batfish the port is up, to this program down"]
+    assert of_ports(CLEAN, found=found) == [f"AILB808 {place}: in Batfish the port is up, in this program down"]
 
 
 def test_a_port_that_the_intent_disables_may_be_down() -> None:
@@ -186,7 +186,7 @@ def test_ports_are_found_by_host_name() -> None:
 
 
 def test_something_that_is_no_interface() -> None:
-    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' where an interface belongs; update both"):
+    with pytest.raises(BatfishError, match=r"^Batfish answers 'leaf1' instead of an interface; update both"):
         of_ports(CLEAN, ("leaf1[et-0/0/0]", "Interface", "leaf1"))
 
 
@@ -208,22 +208,22 @@ def test_something_that_is_no_interface() -> None:
 def test_members_that_are_missing_and_that_do_not_belong(interfaces: object, difference: str) -> None:
     assert of_vlans(CLEAN, ("leaf2", 101, interfaces)) == [
         f"AILB807 leaf2:4: Batfish finds VLAN 101 {difference}",
-        f"AILB808 leaf2:4: against this program Batfish reads VLAN 101 {difference}",
+        f"AILB808 leaf2:4: unlike this program, Batfish reads VLAN 101 {difference}",
     ]
 
 
 def test_vlans_that_only_batfish_or_nobody_else_knows() -> None:
     assert of_vlans(CLEAN, ("spine1", 7, ["spine1[et-0/0/0.0]"])) == [
-        "AILB807 spine1:1: Batfish finds VLAN 7, which the intent does not know",
-        "AILB808 spine1:1: against this program Batfish reads VLAN 7 with et-0/0/0.0",
+        "AILB807 spine1:1: Batfish finds VLAN 7, which the intent does not have",
+        "AILB808 spine1:1: unlike this program, Batfish reads VLAN 7 with et-0/0/0.0",
     ]
     fewer = {key: names for key, names in ports(CLEAN).vlans.items() if key != ("leaf1", 102)}
     answer = rows(CLEAN, "switchedVlanProperties")
     assert judged(check_vlans, network(CLEAN), ExpectedPorts({}, fewer), answer) == [
-        "AILB807 leaf1:10: Batfish finds VLAN 102, which the intent does not know"
+        "AILB807 leaf1:10: Batfish finds VLAN 102, which the intent does not have"
     ]
     assert of_vlans(CLEAN, found=changed(network(CLEAN), "leaf1", vlans=())) == [
-        f"AILB808 leaf1:1: against this program Batfish reads VLAN {vlan} with et-0/1/{vlan - 100}.0, irb.{vlan}"
+        f"AILB808 leaf1:1: unlike this program, Batfish reads VLAN {vlan} with et-0/1/{vlan - 100}.0, irb.{vlan}"
         for vlan in (101, 102)
     ]
 
@@ -249,7 +249,7 @@ def test_members_by_number_and_vlans_without_anything() -> None:
     assert of_vlans(CLEAN, found=found) == []
     routed = replace(port, units=(replace(unit, switching=False),))
     found = changed(found, "leaf1", ports={**leaf.ports, "et-0/1/1": routed})
-    message = "AILB808 leaf1:4: against this program Batfish reads VLAN 101 with et-0/1/1.0"
+    message = "AILB808 leaf1:4: unlike this program, Batfish reads VLAN 101 with et-0/1/1.0"
     assert of_vlans(CLEAN, found=found) == [message]
 
 

@@ -99,9 +99,9 @@ def test_recorded_answers_about_clean_shadows(name: str) -> None:
     [
         ({"Status": "PARTIALLY_UNRECOGNIZED"}, "reads its shadow as PARTIALLY_UNRECOGNIZED"),
         ({"Status": "FAILED", "Nodes": []}, "reads its shadow as FAILED"),
-        ({"Nodes": ["leaf2"]}, "takes its shadow for leaf2"),
-        ({"Nodes": []}, "takes its shadow for no device"),
-        ({"Nodes": None}, "takes its shadow for no device"),
+        ({"Nodes": ["leaf2"]}, "reads its shadow as leaf2"),
+        ({"Nodes": []}, "reads its shadow as no device"),
+        ({"Nodes": None}, "reads its shadow as no device"),
         ({"File_Name": "configs/leaf1.conf"}, "does not mention its shadow"),
     ],
 )
@@ -210,7 +210,7 @@ def without(name: str, leaf: int, spine: int) -> ExpectedRoutes:
 
 
 def test_sessions_that_the_intent_does_not_know() -> None:
-    extra = "in Batfish there is a session to {}, which the intent does not know"
+    extra = "in Batfish there is a session to {}, which the intent does not have"
     fewer, answer = without(GOOD, 1, 2), rows(GOOD, "bgpSessionStatus")
     assert judged(check_sessions, network(GOOD), shadow(GOOD), fewer, answer) == [
         f"AILB813 leaf1:33 et-0/0/1: {extra.format('spine2:et-0/0/0')}",
@@ -304,7 +304,7 @@ def test_packets_that_go_round() -> None:
 
 @pytest.mark.parametrize("address", ["fc00::1", "172.16.12.1/24", "none"])
 def test_addresses_that_are_none(address: str) -> None:
-    odd = f"^{re.escape(f'Batfish answers {address!r} where an IPv4 address belongs; ')}"
+    odd = f"^{re.escape(f'Batfish answers {address!r} instead of an IPv4 address; ')}"
     with pytest.raises(BatfishError, match=odd):
         judged(check_loops, shadow(GOOD), [flow("leaf1", address)], "loops")
     with pytest.raises(BatfishError, match=odd):
@@ -352,7 +352,7 @@ def test_engines_that_agree_and_that_disagree() -> None:
         ("spine1", prefix(1, 2)): frozenset({"et-0/0/0"}),
         ("leaf9", prefix(1, 1)): frozenset({f"et-0/0/{number}" for number in range(9)}),
     }
-    differ = "spine1 fails: the engines disagree: {} goes over {} in Batfish, over {} in this program"
+    differ = "spine1 fails: the engines disagree: {} uses {} in Batfish, {} in this program"
     assert judged(add_disagreements, network(GOOD), hops(GOOD), own, AGREE_SPINE, "spine1 fails: ") == [
         f"AILB822 {LEAF}: {differ.format('fc00:1:1:2::/64', 'et-0/0/1', 'et-0/0/0, et-0/0/1')}",
         f"AILB822 leaf9: {differ.format('fc00:1:1:1::/64', 'none', 'et-0/0/0, et-0/0/1, et-0/0/2 and 6 more')}",
@@ -391,7 +391,7 @@ def test_leaks_show_among_the_backups() -> None:
     answer = answers.answer(snapshot, "bgpRib", nodes="spine1", status="BEST,BACKUP")
     # Of color 1 the leaf has the routes from this spine itself, to which it sends nothing back.
     assert of_transit(LEAK, answer) == [
-        f"AILB816 leaf{leaf}:42: in Batfish it passes on {prefix(owner, color)} of leaf{owner} to spine1"
+        f"AILB816 leaf{leaf}:42: in Batfish it readvertises {prefix(owner, color)} of leaf{owner} to spine1"
         for leaf, owner in ((1, 2), (2, 1))
         for color in (2, 3, 4)
     ]
@@ -406,7 +406,7 @@ def test_prefixes_that_a_spine_does_not_receive_from_their_leaf() -> None:
     assert answer[0]["Network"] == "172.16.11.0/24"
     answer[0]["Received_From_IP"] = "10.64.2.2"
     assert of_transit(GOOD, answer) == [
-        f"AILB816 {LEAF}: in Batfish it passes on fc00:1:1:1::/64 of leaf1 to spine1",
+        f"AILB816 {LEAF}: in Batfish it readvertises fc00:1:1:1::/64 of leaf1 to spine1",
         message.format("1:1", 1),
     ]
 

@@ -66,6 +66,39 @@ def violations(page: Page) -> list[str]:
     return found
 
 
+# Widths of a window, and the smallest text in pixels, also inside of drawings that are scaled.
+WIDTHS = (1400, 500)
+UNREADABLE = """(least) => {
+  const own = (one) => [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  // A drawing is scaled as a whole; inside of it text is only moved.
+  const size = (one) => {
+    const matrix = one.ownerSVGElement?.getScreenCTM();
+    return parseFloat(getComputedStyle(one).fontSize) * (matrix ? Math.hypot(matrix.a, matrix.b) : 1);
+  };
+  const visible = (one) => one.checkVisibility({ visibilityProperty: true });
+  const shown = [...document.querySelectorAll("body *")].filter(visible);
+  const small = shown.filter((one) => own(one) && !one.matches("title, desc, option") && size(one) < least - 0.05);
+  const cut = shown.filter((one) => one.localName === "input" && one.value && one.scrollWidth > one.clientWidth + 1);
+  const wide = document.documentElement.scrollWidth > innerWidth ? [document.documentElement] : [];
+  const words = (one) => (one.value ?? one.textContent).trim().slice(0, 40);
+  const told = (one) => `${one.localName}.${one.getAttribute("class")} ${words(one)}`;
+  return Object.entries({ small, cut, wide })
+    .flatMap(([what, all]) => all.slice(0, 5).map((one) => `${what}: ${told(one)}`));
+}"""
+LEAST_PX = 9
+
+
+def flaws(page: Page) -> list[str]:
+    """Return what not everybody can read at any of WIDTHS: violations, small text, cut fields, a page that is wide."""
+    before, found = page.viewport_size, []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        found += [f"{width}: {one}" for one in (*violations(page), *page.evaluate(UNREADABLE, LEAST_PX))]
+    if before is not None:
+        page.set_viewport_size(before)
+    return found
+
+
 def cut_on_paper(page: Page) -> list[str]:
     """Return what would be cut on A4: what is wider or higher than its box. The page stays as it is printed."""
     page.set_viewport_size(PAPER)

@@ -105,10 +105,35 @@ def hostile(root: Path, _: str) -> None:
     (root.parent.parent / WAIVERS).write_text(json.dumps([accepted]))
 
 
+def regenerated(lines: str) -> Callable[[Path, str], None]:
+    """Return what adds lines to the fabric file, and generates the tree from it."""
+
+    def change(root: Path, example: str) -> None:
+        folder = root.parent.parent
+        with (folder / example / "fabric.yaml").open("a") as fabric:
+            fabric.write(lines)
+        shutil.rmtree(root)
+        _run(folder, "generate", f"{example}/fabric.yaml", "-o", str(root))
+
+    return change
+
+
+def without_a_leaf(root: Path, _: str) -> None:
+    """Remove the file of a leaf."""
+    (root / "switches" / "stripe1-leaf2.conf").unlink()
+
+
+FQDN = """
+names: {leaf: "leaf-{s}-{l}.pod7.ams1.fabric.example.net", spine: "spine-{k:02}.pod7.ams1.fabric.example.net"}
+"""
+
 STATES: Mapping[str, Callable[[Path, str], None]] = {
     "clean": lambda root, example: None,
     "damaged": damage,
     "alike": same_everywhere,
+    "missing": without_a_leaf,
+    "drained": regenerated("\ndrain: [spine3]\n"),
+    "fqdn": regenerated(FQDN),
     "cabling": lambda root, example: edit(root / "cabling.csv", ",green,", ",blue,", 1),
     "hostile": hostile,
 }

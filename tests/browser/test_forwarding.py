@@ -53,32 +53,32 @@ def test_a_path_is_chosen_and_its_links_fail(damaged: BrowserPage) -> None:
     to.get_by_label("Server").fill("gpu-s1-1")
     to.get_by_label("NIC").select_option("gpu0_eth")
     result = damaged.locator("#paths-result")
-    expect(result).to_contain_text("4 of 4 queue pairs arrive")
+    expect(result).to_contain_text("4 of 4 queue pairs reachable")
     expect(damaged.locator("#paths-command")).to_have_text(
         "ailb-gen path gpu-s2-1:gpu0_eth gpu-s1-1:gpu0_eth -C build/lab"
     )
     damaged.get_by_role("button", name=f"Fail {LINK}").click()
-    expect(damaged.get_by_label("Down")).to_have_value(LINK)
-    expect(result).to_contain_text("3 of 4 queue pairs arrive")
+    expect(damaged.get_by_label("Failure", exact=True)).to_have_value(LINK)
+    expect(result).to_contain_text("3 of 4 queue pairs reachable")
     expect(result.locator(".fails")).to_contain_text("FAILS: no route at stripe2-leaf1")
     expect(damaged.locator("#paths-command")).to_contain_text(f"--fail '{LINK}'")
     damaged.get_by_label("Queue pair").select_option("2")
-    expect(result).to_contain_text("1 of 1 queue pairs arrive")
-    damaged.get_by_role("button", name="Nothing down").click()
+    expect(result).to_contain_text("1 of 1 queue pairs reachable")
+    damaged.get_by_role("button", name="Clear failure").click()
     damaged.get_by_label("Queue pair").select_option("0")
-    expect(result).to_contain_text("4 of 4 queue pairs arrive")
+    expect(result).to_contain_text("4 of 4 queue pairs reachable")
 
 
 def test_what_is_typed_wrong_is_said(damaged: BrowserPage) -> None:
-    result, down = damaged.locator("#paths-result"), damaged.get_by_label("Down")
+    result, down = damaged.locator("#paths-result"), damaged.get_by_label("Failure", exact=True)
     damaged.get_by_label("Hash").scroll_into_view_if_needed()
-    expect(result).to_contain_text("queue pairs arrive")
+    expect(result).to_contain_text("queue pairs reachable")
     down.fill("spine9")
     down.press("Enter")
-    expect(result).to_contain_text("spine9: this page has no such failure")
+    expect(result).to_contain_text("spine9: not among the failures of this page")
     down.fill("spine1:et-0/0/0.0")
     down.press("Enter")
-    expect(result).to_contain_text("queue pairs arrive")
+    expect(result).to_contain_text("queue pairs reachable")
     damaged.get_by_label("Hash").fill("x")
     damaged.get_by_label("Hash").press("Tab")
     expect(result).to_contain_text("the hash is a number")
@@ -93,9 +93,9 @@ def test_a_failure_leads_to_the_paths_that_it_cuts(damaged: BrowserPage) -> None
     expect(damaged.locator(".failures-matrix td.f3").first).to_be_visible()
     row.locator("summary").press("Enter")
     expect(row).to_contain_text("stripe1-leaf2 loses fc00:1:1:1::/64 of stripe1-leaf1: no route at stripe1-leaf2")
-    row.get_by_role("button", name="Trace paths with this down").press("Enter")
-    expect(damaged.get_by_label("Down")).to_have_value(LINK)
-    expect(damaged.get_by_label("Down")).to_be_in_viewport()
+    row.get_by_role("button", name="Trace paths with this failure").press("Enter")
+    expect(damaged.get_by_label("Failure", exact=True)).to_have_value(LINK)
+    expect(damaged.get_by_label("Failure", exact=True)).to_be_in_viewport()
     expect(damaged.locator("#paths-result .paths-pair.fails")).to_contain_text("no route at stripe1-leaf2")
 
 
@@ -113,7 +113,7 @@ def test_the_heat_map_by_keyboard(damaged: BrowserPage) -> None:
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowLeft", "Enter"):
         damaged.keyboard.press(key)
     expect(damaged.locator("#loads-detail")).to_contain_text("stripe1-leaf2 to spine1")
-    expect(damaged.locator("#loads-detail")).to_contain_text("green: 1.33 when")
+    expect(damaged.locator("#loads-detail")).to_contain_text("green: 1.33 (failure: ")
     assert grid.locator("[tabindex='0']").count() == 1
 
 
@@ -137,7 +137,7 @@ def test_many_leaves_are_folded_into_stripes(opened: Opener, tmp_path: Path) -> 
 def test_paths_and_loads_go_with_the_picture_and_the_panel(opened: Opener, reports: Reports) -> None:
     page = opened(reports("lab", "clean"))
     page.locator("#paths").scroll_into_view_if_needed()
-    page.get_by_role("button", name="Show in the picture").first.click()
+    page.get_by_role("button", name="Highlight").first.click()
     # Two links between switches and two to servers, if the view has these.
     expect(page.locator("#fabric-picture .link.on-path")).not_to_have_count(0)
     page.locator("#loads").scroll_into_view_if_needed()
@@ -146,9 +146,9 @@ def test_paths_and_loads_go_with_the_picture_and_the_panel(opened: Opener, repor
     expect(panel.get_by_role("heading", level=2)).to_have_text(LINK)
     expect(panel).to_contain_text("without failures")
     expect(panel.get_by_role("row").last).to_contain_text("1.33")
-    panel.get_by_role("button", name="Trace paths without this link").click()
-    expect(page.get_by_label("Down")).to_have_value(LINK)
-    expect(page.locator("#paths-result")).to_contain_text("queue pairs arrive")
+    panel.get_by_role("button", name="Trace paths with this link failed").click()
+    expect(page.get_by_label("Failure", exact=True)).to_have_value(LINK)
+    expect(page.locator("#paths-result")).to_contain_text("queue pairs reachable")
     assert violations(page) == []
 
 
@@ -156,7 +156,7 @@ def test_on_a_narrow_screen_the_panel_does_not_cover_the_paths_it_leads_to(opene
     page = opened(reports("lab", "clean"))
     page.set_viewport_size({"width": 400, "height": 800})
     page.locator("#fabric-picture [data-link]").first.press("Enter")
-    page.get_by_role("button", name="Trace paths without this link").click()
+    page.get_by_role("button", name="Trace paths with this link failed").click()
     expect(page.locator("#panel")).to_be_hidden()
     expect(page.locator(".paths-pair").first).to_be_visible()
 
@@ -164,7 +164,7 @@ def test_on_a_narrow_screen_the_panel_does_not_cover_the_paths_it_leads_to(opene
 def test_loads_are_marked_in_the_picture(opened: Opener, reports: Reports) -> None:
     page = opened(reports("lab", "clean"))
     page.locator("#loads").scroll_into_view_if_needed()
-    page.get_by_label("Mark them in the picture").check()
+    page.get_by_label("Show in the picture").check()
     links = page.locator("#fabric-picture .link.load3")
     expect(links).to_have_count(16)
     expect(links.first.locator("title")).to_contain_text("load 1.33")
@@ -172,7 +172,7 @@ def test_loads_are_marked_in_the_picture(opened: Opener, reports: Reports) -> No
     expect(links).not_to_have_count(0)
     page.get_by_role("combobox", name="Load").select_option("steady")
     expect(links).to_have_count(0)
-    page.get_by_label("Mark them in the picture").uncheck()
+    page.get_by_label("Show in the picture").uncheck()
     expect(page.locator("#fabric-picture [class*=load]")).to_have_count(0)
 
 
@@ -180,9 +180,9 @@ def test_loads_are_marked_in_the_picture(opened: Opener, reports: Reports) -> No
 def test_what_they_look_like(damaged: BrowserPage, scheme: str) -> None:
     damaged.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     damaged.set_viewport_size({"width": 1280, "height": 2600})
-    damaged.get_by_label("Down").fill(LINK)
+    damaged.get_by_label("Failure", exact=True).fill(LINK)
     damaged.get_by_label("Queue pair").select_option("1")
-    expect(damaged.locator("#paths-result")).to_contain_text("of 1 queue pairs arrive")
+    expect(damaged.locator("#paths-result")).to_contain_text("of 1 queue pairs reachable")
     expect(damaged.get_by_role("grid")).to_be_visible()
     for section in ("paths", "loads", "failures"):
         looks_like(damaged.locator(f"#{section}"), f"lab-{section}-{scheme}")
@@ -190,7 +190,7 @@ def test_what_they_look_like(damaged: BrowserPage, scheme: str) -> None:
 
 def test_on_paper_there_are_paths_and_links_but_no_tools(damaged: BrowserPage) -> None:
     damaged.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    expect(damaged.locator("#paths-result")).to_contain_text("4 of 4 queue pairs arrive")
+    expect(damaged.locator("#paths-result")).to_contain_text("4 of 4 queue pairs reachable")
     expect(damaged.get_by_role("grid")).to_be_visible()
     damaged.emulate_media(media="print")
     for hidden in ("#paths-form", "#paths-result button", ".failures-trace"):

@@ -13,7 +13,7 @@ from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report import pages
 from ailb_gen.deploy.switch_state import read_fabric_model
 from tests.browser.conftest import Opener
-from tests.browser.judging import looks_like, violations
+from tests.browser.judging import flaws, looks_like, violations
 from tests.browser.push_pages import LEAVES, SCRIPT, large_rows, write_large, write_plan, write_run
 from tests.browser.reports import Reports
 from tests.deploy import lab
@@ -49,9 +49,9 @@ def test_a_plan_is_read_from_the_top(plan: Page) -> None:
     assert verdict.startswith("8 devices of 8 change in 4 waves; ")
     titles = plan.locator("main h2").all_inner_texts()
     assert titles == ["Blast radius", "Waves", "Changes", "Impact"]
-    assert plan.locator("#waves > ol > li").count() == 4
+    assert plan.locator("table.waves tbody tr").count() == 4
     assert plan.locator("#fabric-picture [data-device].touched").count() == 8
-    assert violations(plan) == []
+    assert flaws(plan) == []
 
 
 def test_wide_tables_scroll_on_a_narrow_screen(pushed: Page) -> None:
@@ -61,7 +61,7 @@ def test_wide_tables_scroll_on_a_narrow_screen(pushed: Page) -> None:
 
 def test_changes_are_side_by_side_and_text_stays_text(plan: Page) -> None:
     groups = plan.locator("details.change")
-    alike = groups.filter(has_text="3 devices alike").first
+    alike = groups.filter(has_text="3 devices:").first
     assert alike.locator("tr.replaced td").all_inner_texts()[1:3] == [
         "                minimum-interval 300;",
         "                minimum-interval 400;",
@@ -96,17 +96,17 @@ def test_a_device_shows_what_changes_on_it(plan: Page) -> None:
     expect(panel).to_be_hidden()
 
 
-def test_what_a_wave_touches_is_marked_on_the_picture(plan: Page) -> None:
-    plan.get_by_role("button", name="Mark on the picture").nth(1).click()
+def test_sessions_that_a_wave_affects_are_highlighted(plan: Page) -> None:
+    plan.get_by_role("button", name="Highlight").nth(1).click()
     touched = plan.locator("#fabric-picture .link.on-path")
-    expect(plan.locator("#fabric-marked")).to_contain_text("Sessions that wave 2 touches (spines): 8")
+    expect(plan.locator("#fabric-marked")).to_contain_text("Sessions affected by wave 2 (spines): 8")
     expect(touched).to_have_count(8)
     assert all(
         "spine1" in name or "spine2" in name for name in touched.evaluate_all("all => all.map(e => e.dataset.link)")
     )
     touched.first.focus()
     plan.keyboard.press("Enter")
-    expect(plan.locator("#panel-about")).to_contain_text("Its session is touched by the change of")
+    expect(plan.locator("#panel-about")).to_contain_text("Session affected by the change of")
     plan.locator("#panel .device-name").first.click()
     expect(plan.locator("#panel h2")).to_have_text(LEAVES[0])
 
@@ -144,7 +144,7 @@ def test_a_run_says_what_failed_and_when(pushed: Page) -> None:
     first = pushed.locator("#outcomes-table tbody tr").first
     assert "rolled back" in first.inner_text()
     assert pushed.locator("#waves .chart-of-run .step-rollback").count() == 1
-    assert pushed.locator("#waves > ol > li.fail h3").inner_text().startswith("leaves 2 devices")
+    assert pushed.locator("table.waves tr.fail th").inner_text().endswith("leaves")
     pushed.get_by_label("Outcome").select_option("confirmed")
     expect(pushed.locator("#outcomes-table tbody tr:visible")).to_have_count(3)
     pushed.locator("#outcomes input").fill("spine2")
@@ -153,7 +153,7 @@ def test_a_run_says_what_failed_and_when(pushed: Page) -> None:
     panel = pushed.locator("#panel")
     expect(panel).to_contain_text("Wave 2: spines")
     expect(panel).to_contain_text("confirmed")
-    expect(pushed.locator("#record")).to_contain_text("not as expected: stripe2-leaf1")
+    expect(pushed.locator("#record")).to_contain_text("verification failed: stripe2-leaf1")
     assert pushed.evaluate("window.hacked") is None
     assert violations(pushed) == []
 
@@ -209,5 +209,5 @@ def test_a_plan_of_576_switches(opened: Opener, reports: Reports, tmp_path: Path
     expect(group.locator("tbody tr")).to_have_count(24 * 4 + 3)
     page.locator("#changes-filter input").fill("asn-of stripe9-leaf3;")
     expect(page.locator("#changes-filter output")).to_have_text("1 of 576 groups match")
-    page.get_by_role("button", name="Mark on the picture").nth(0).click()
-    expect(page.locator("#fabric-marked")).to_contain_text("wave 1 touches (canary leaf): 64")
+    page.get_by_role("button", name="Highlight").nth(0).click()
+    expect(page.locator("#fabric-marked")).to_contain_text("affected by wave 1 (canary leaf): 64")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opener
-from tests.browser.judging import cut_on_paper, looks_like, violations
+from tests.browser.judging import cut_on_paper, flaws, looks_like, violations
 from tests.browser.reports import SCRIPT, Reports
 
 pytestmark = pytest.mark.long
@@ -18,6 +18,7 @@ MEGABYTE = 1_000_000
 OPENING_S = 3.0
 PATIENCE_MS = 60_000
 ALL = [(name, state) for name in ("lab", "jvd", "brownfield") for state in ("clean", "damaged")]
+ALL += [("jvd", "missing"), ("lab", "drained"), ("lab", "fqdn")]
 
 
 def opening_s(page: Page) -> float:
@@ -29,6 +30,13 @@ def opening_s(page: Page) -> float:
     found = session.send("Performance.getMetrics")["metrics"]
     session.detach()
     return float(next(one["value"] for one in found if one["name"] == "TaskDuration"))
+
+
+def drawn(page: Page) -> None:
+    """Wait for the parts that a page draws when they are seen."""
+    page.locator("#loads").scroll_into_view_if_needed()
+    for part in ("#paths-result table", "#loads-map table"):
+        page.locator(part).first.wait_for()
 
 
 def device(page: Page, name: str) -> Locator:
@@ -43,8 +51,40 @@ def test_every_report_opens_and_can_be_read_by_everybody(
     path = reports(example, state)
     assert path.stat().st_size < 3 * MEGABYTE
     page = opened(path)
-    assert page.locator("#verdict").inner_text().startswith("FAIL" if state == "damaged" else "PASS")
-    assert violations(page) == []
+    assert page.locator("#verdict").inner_text().startswith("FAIL" if state in ("damaged", "missing") else "PASS")
+    drawn(page)
+    assert flaws(page) == []
+
+
+def test_a_leaf_without_a_file_looks_so_in_every_section(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "missing"))
+    drawn(page)
+    expect(page.locator("header")).to_contain_text("Without a filestripe1-leaf2")
+    row = page.locator("#devices-table tr").filter(has_text="stripe1-leaf2")
+    expect(row.locator(".out")).to_have_text("no file")
+    expect(page.locator("#loads-map tbody tr").nth(1)).to_contain_text("stripe1-leaf2 (no file)")
+    expect(page.locator("#failures .failures-gone")).to_contain_text("24 pairs are unreachable without any failure")
+    expect(page.locator("#failures .failures-none")).to_have_count(0)
+    device(page, "stripe1-leaf2").click()
+    expect(page.locator("#panel-about")).to_contain_text("no file")
+
+
+def test_a_drained_spine_looks_so_in_every_section(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "drained"))
+    drawn(page)
+    expect(page.locator("header")).to_contain_text("drained: spine3")
+    expect(page.locator("#devices-table tr").filter(has_text="spine3").locator(".out")).to_have_text("drained")
+    expect(page.locator("#loads-map thead th").nth(2)).to_have_text("spine3 (drained)")
+
+
+def test_long_names_show_whole_in_fields(opened: Opener, reports: Reports) -> None:
+    page = opened(reports("lab", "fqdn"))
+    drawn(page)
+    link = str(page.locator("#fabric-picture [data-link]").first.get_attribute("data-link"))
+    assert len(link) > 90
+    page.get_by_label("Failure", exact=True).fill(link)
+    field = page.locator("#paths-fail")
+    assert field.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_a_device_shows_its_ports_sessions_prefixes_and_file(opened: Opener, reports: Reports) -> None:
@@ -111,7 +151,7 @@ def test_views_of_a_stripe_and_a_rail_keep_what_is_selected(opened: Opener, repo
     expect(device(page, "stripe2-leaf1")).to_have_count(1)
     expect(device(page, "stripe1-leaf2")).to_have_count(0)
     before = page.locator("#fabric-picture .badge").count()
-    page.get_by_label("mark consequences, too").check()
+    page.get_by_label("include consequences").check()
     expect(page.locator("#fabric-picture .badge")).not_to_have_count(before)
 
 
@@ -121,11 +161,11 @@ def test_findings_are_searched_filtered_and_unfolded(opened: Opener, reports: Re
     everything = groups.count()
     page.get_by_label("Search findings").fill("no such text anywhere")
     expect(groups).to_have_count(0)
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Clear filters").click()
     expect(groups).to_have_count(everything)
     page.get_by_label("Family").select_option(index=1)
     expect(page.locator("#findings-count")).to_contain_text("match")
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="Clear filters").click()
     expect(groups).to_have_count(everything)
     follows = page.locator("#findings details.follows:visible").first
     follows.locator("summary").click()
@@ -204,9 +244,9 @@ def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, repor
     press("Enter")
     after = page.locator("#fabric-picture svg").bounding_box()
     assert before is not None and after is not None and after["width"] > before["width"]
-    tab_to(page, page.get_by_label("mark consequences, too"))
+    tab_to(page, page.get_by_label("include consequences"))
     press("Space")
-    expect(page.get_by_label("mark consequences, too")).to_be_checked()
+    expect(page.get_by_label("include consequences")).to_be_checked()
     first = device(page, "stripe1-leaf1")
     tab_to(page, first)
     press("Enter")
@@ -223,7 +263,7 @@ def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, repor
     tab_to(page, page.get_by_label("Search findings"))
     page.keyboard.type("AILB1")
     expect(page.locator("#findings-count")).to_contain_text("match")
-    tab_to(page, page.get_by_role("button", name="Show all"))
+    tab_to(page, page.get_by_role("button", name="Clear filters"))
     press("Enter")
     expect(page.locator("#findings-count")).to_be_empty()
     place = page.locator("#findings button.place:visible").first
@@ -239,11 +279,11 @@ def test_the_keyboard_alone_operates_every_kind_of_control(opened: Opener, repor
     tab_to(page, page.get_by_label("only with findings"))
     press("Space")
     expect(page.locator("#devices-count")).to_contain_text("devices")
-    tab_to(page, page.get_by_label("Down"))
+    tab_to(page, page.get_by_label("Failure", exact=True))
     page.keyboard.type("spine1")
     press("Enter")
     expect(page.locator("#paths-command")).to_contain_text("--fail spine1")
-    tab_to(page, page.get_by_role("button", name="Nothing down"))
+    tab_to(page, page.get_by_role("button", name="Clear failure"))
     press("Enter")
     expect(page.locator("#paths-command")).not_to_contain_text("--fail")
     # Its form is there as soon as the section is seen.

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from ailb_gen.report.html.simulated import simulated
 from ailb_gen.study.report import study_page
 from tests.browser.conftest import Opener
-from tests.browser.judging import looks_like, violations
-from tests.report.html.simulations import simulation
+from tests.browser.judging import flaws, looks_like
+from tests.report.html.simulations import loaded, simulation
 from tests.study.made import RESULTS, STUDY
 
 
@@ -19,7 +19,7 @@ from tests.study.made import RESULTS, STUDY
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("simulated") / "report.html"
     variants = {f"{name}, x={n}": (f"x={n}", name) for n in (1, 2) for name in ("rlb", "dlb", "ecmp")}
-    path.write_text(simulated(simulation(variants, slower={"ecmp, x=1": 30, "ecmp, x=2": 10})))
+    path.write_text(simulated(loaded(simulation(variants, slower={"ecmp, x=1": 30, "ecmp, x=2": 10}))))
     return path
 
 
@@ -55,10 +55,10 @@ def test_the_page_is_usable_by_keyboard_and_without_sight(page: Page) -> None:
     summary.focus()
     page.keyboard.press("Enter")
     expect(chart.get_by_role("table")).to_be_visible()
-    assert chart.get_by_role("columnheader").all_inner_texts() == ["share", "rlb", "dlb", "ecmp"]
+    assert chart.get_by_role("columnheader").all_inner_texts() == ["cumulative share", "rlb", "dlb", "ecmp"]
     assert page.locator("svg.plot[role=img][aria-label]").count() == page.locator("svg.plot").count()
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert violations(page) == []
+    assert flaws(page) == []
 
 
 @pytest.mark.long
@@ -67,10 +67,10 @@ def test_charts_look_as_before_in_light_and_dark(page: Page) -> None:
     looks_like(page.locator("#completion figure.chart").first, "simulated-distribution-light")
     page.emulate_media(color_scheme="dark")
     looks_like(
-        page.locator("#overtime figure.chart").filter(has_text="Longest queue, leaf to spine").first,
+        page.locator("#overtime figure.chart").filter(has_text="Peak queue depth, leaf to spine").first,
         "simulated-time-dark",
     )
-    looks_like(page.locator("#links details[open] figure.chart").last, "simulated-heat-dark")
+    looks_like(page.locator("#links details[open] figure.chart:not(.constants)").last, "simulated-heat-dark")
 
 
 @pytest.mark.long
@@ -80,4 +80,4 @@ def test_the_report_of_a_study_opens_and_has_no_violations(opened: Opener, tmp_p
     page = opened(path)
     assert page.locator("#claims li.pass").inner_text().startswith("holds Adaptive is faster")
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert violations(page) == []
+    assert flaws(page) == []

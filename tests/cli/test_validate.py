@@ -55,7 +55,7 @@ def test_a_clean_tree_passes_with_a_table(validate: Validate) -> None:
     code, out, err = validate()
     assert (code, err) == (0, "")
     assert out.startswith("Fabric small in out: 1 leaf, 1 spine\n")
-    assert out.endswith("\nPASS: no findings; 1 check passed; 2 with nothing to look at\n")
+    assert out.endswith("\nPASS: no findings; 1 check passed; 2 not applicable\n")
 
 
 def test_findings_leave_with_1_when_they_are_bad_enough(validate: Validate, found: list[Result]) -> None:
@@ -109,13 +109,13 @@ def test_an_unwritable_report_is_3_and_the_others_are_there(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--report", "jsn"), "there is no such format; did you mean 'json'?"),
+        (("--report", "jsn"), "unknown format; did you mean 'json'?"),
         (("--report", "yaml=x"), "formats: table, json, junit, sarif, md, html"),
         (("--report", "json="), "the name of the file is missing"),
         (("--report", "json", "--report", "md"), "standard output takes one report"),
         (("--report", "json=a", "--report", "md=./a"), "a is written to twice"),
-        (("--report", "json=fabric.yaml"), "fabric.yaml is used by this command already; name another file"),
-        (("--report", "json=out"), "out is used by this command already; name another file"),
+        (("--report", "json=fabric.yaml"), "fabric.yaml is an input of this command; name another file"),
+        (("--report", "json=out"), "out is an input of this command; name another file"),
         (("--executor", "threads"), "must be processes, serial, or dask:ADDRESS"),
         (("--executor", "dask:"), "must be processes, serial, or dask:ADDRESS"),
         (("--yang", "none"), "--yang none: there is no such directory; clone github.com/Juniper/yang"),

@@ -19,9 +19,9 @@ def test_the_whole_of_a_small_report() -> None:
 <!-- ailb-gen validate -->
 ### \u274c FAIL: `jvd`
 
-1 error; 0 checks passed; 2 with nothing to look at.
+1 error; 0 checks passed; 2 not applicable.
 
-| family | checks | pass | fail | warn | skip | empty | findings | waived |
+| family | checks | pass | fail | warn | skip | n/a | findings | waived |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
 | files | 2 |  |  |  |  | 2 |  |  |
 | sessions | 1 |  | 1 |  |  |  | 1 |  |

@@ -114,7 +114,7 @@ def test_checks_that_proved_nothing_are_told() -> None:
     run = parsed(sarif(verdict_of()))
     texts = [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
     assert "AILB901: no YANG models; name their folder with --yang" in texts
-    assert "AILB701: there was nothing to look at" in texts
+    assert "AILB701: not applicable: nothing to examine" in texts
     assert run["invocations"][0]["exitCode"] == 1
 
 

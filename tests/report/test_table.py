@@ -19,11 +19,11 @@ def test_the_whole_of_a_small_report() -> None:
         == """\
 Fabric jvd in build/jvd: 1 leaf, 1 server, 1 spine
 
-FAMILY    CHECKS  PASS  FAIL  WARN  SKIP  EMPTY  FINDINGS  WAIVED
---------  ------  ----  ----  ----  ----  -----  --------  ------
-files          2     2     0     0     0      0         0       0
-sessions       1     0     1     0     0      0         1       1
-total          3     2     1     0     0      0         1       1
+FAMILY    CHECKS  PASS  FAIL  WARN  SKIP  N/A  FINDINGS  WAIVED
+--------  ------  ----  ----  ----  ----  ---  --------  ------
+files          2     2     0     0     0    0         0       0
+sessions       1     0     1     0     0    0         1       1
+total          3     2     1     0     0    0         1       1
 
 AILB203 error: an end names another AS: 1 finding
   stripe1-leaf1 et-0/0/0  switches/stripe1-leaf1.conf:120
@@ -34,7 +34,7 @@ AILB203 error: an end names another AS: 1 finding
 Waived
   AILB203 spine1 *: 1 finding until 2026-06-01: a cable is on order
 
-Measured, for information
+Metrics
   AILB203 sessions: 64
 
 FAIL: 1 error; 1 waived; 2 checks passed

@@ -45,7 +45,7 @@ def test_every_status() -> None:
         "AILB901": "skip",
     }
     assert verdict.failed
-    assert verdict.sentence() == "FAIL: 2 errors, 2 warnings; 1 check passed; 1 skipped; 3 with nothing to look at"
+    assert verdict.sentence() == "FAIL: 2 errors, 2 warnings; 1 check passed; 1 skipped; 3 not applicable"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_run_that_something_cut_short_opens_no_gate() -> None:
     assert clean.passed
     cut = replace(clean, run=replace(clean.run, trouble="the service is gone"))
     assert not cut.passed and not cut.failed
-    assert cut.sentence() == "INCOMPLETE: no findings; 1 check passed; 1 skipped; 2 with nothing to look at"
+    assert cut.sentence() == "INCOMPLETE: no findings; 1 check passed; 1 skipped; 2 not applicable"
     assert table(cut).endswith(f"{cut.sentence()}\n")
     assert json.loads(as_json(cut))["passed"] is False
     assert "### \u274c INCOMPLETE: `jvd`" in markdown(cut)

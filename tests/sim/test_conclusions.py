@@ -25,13 +25,13 @@ def test_what_does_not_end_is_not_fast() -> None:
     assert found == [
         "c is fastest: the job takes 100 us.",
         "d takes 5.0 % more (seed by seed -10.0 to 20.0 %); not with every seed.",
-        "a does not end with 1 of 2 seeds.",
-        "b does not end.",
+        "a does not complete with 1 of 2 seeds.",
+        "b does not complete.",
     ]
     assert list(conclusions({"a": times(5), "b": times(5)})) == [
         "All take the same time, within 0.1 %: the job takes 5 us."
     ]
-    assert list(conclusions({"a": times(None)})) == ["No job and no flow ended."]
+    assert list(conclusions({"a": times(None)})) == ["No job and no flow completed."]
     assert list(conclusions({"a": times(5)})) == ["The job takes 5 us."]
     assert list(conclusions({"a": []})) == []
 
@@ -53,14 +53,14 @@ def loaded(between: float, host: float) -> list[dict[str, object]]:
         (
             0.052,
             0.1,
-            " at 5.2 % of its rate: too little for flows to collide. Larger messages or a permutation show more.",
+            " 5.2 % of its rate: too low for collisions. Larger messages or a permutation show more.",
         ),
-        (0.494, 0.987, " at 49.4 % of its rate, that of a host at 98.7 %: hosts are the limit."),
-        (0.95, 0.6, " at 95.0 % of its rate."),
+        (0.494, 0.987, " 49.4 % of its rate, that of a host at 98.7 %: hosts are the bottleneck."),
+        (0.95, 0.6, " 95.0 % of its rate."),
     ],
 )
 def test_why_variants_are_equal(between: float, host: float, why: str) -> None:
-    equal = "All take the same time, within 0.1 %: the job takes 5 us. The busiest link between switches is"
+    equal = "All take the same time, within 0.1 %: the job takes 5 us. The peak load of a link between switches is"
     assert tie({"rlb": loaded(0.01, 0.01), "ecmp": loaded(between, host)}) == equal + why
 
 

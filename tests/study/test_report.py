@@ -9,6 +9,7 @@ from dataclasses import replace
 from ailb_gen.sim.profile import Profile
 from ailb_gen.study.model import Case, CaseResults, Claim, ClaimVerdict, Study, Summary
 from ailb_gen.study.report import study_page
+from ailb_gen.study.rows import quick_scope, study_table
 from tests.report.html.simulations import simulation
 from tests.study.made import RESULTS, STUDY
 
@@ -43,7 +44,7 @@ def test_claims_that_do_not_hold_have_their_reason() -> None:
     wrong = Claim("It is free.", lambda results: ClaimVerdict(False, "7 us"), "It costs <i>something</i>.")
     text = page(replace(STUDY, claims=(*STUDY.claims[:1], wrong)))
     assert verdict(text) == ("warn", "Of 2 claims 1 holds, 1 does not hold.")
-    assert "Why: It costs &lt;i&gt;something&lt;/i&gt;." in text
+    assert "Reason: It costs &lt;i&gt;something&lt;/i&gt;." in text
     assert verdict(page(replace(STUDY, claims=STUDY.claims[:1]))) == ("pass", "All claims hold.")
     assert verdict(page(replace(STUDY, claims=()))) == ("info", "Published numbers next to ours.")
 
@@ -56,10 +57,27 @@ def test_published_numbers_are_next_to_ours_with_their_range() -> None:
     assert "ours: 21 (19 to 23)" in text, "the bar says it, too"
 
 
+def test_a_quick_study_says_what_it_tests_and_leaves_out_and_shows_tested_claims_first() -> None:
+    more = (Case("failed", STUDY.cases[0].scenario), *(Case(f"x{n}", {"seeds": [1, 2, 3]}) for n in range(4)))
+    full = replace(STUDY, cases=(*STUDY.cases, *more))
+    study = replace(STUDY, scope=quick_scope(STUDY, full), claims=STUDY.claims[::-1])
+    assert study.scope == (
+        "Quick run: 2 cases (ECMP; adaptive), up to 2 seeds per case. Full study: 7 cases, up to 3 seeds. "
+        "Left out: failed; x0; x1; and 2 more."
+    )
+    text = page(study)
+    assert verdict(text) == ("warn", "Quick run. Of 2 claims 1 holds, 1 not simulated.")
+    assert f"<dt>Scope</dt><dd>{study.scope}</dd>" in text
+    assert "<summary>1 claim not simulated</summary>" in text
+    table = study_table(study, RESULTS)
+    assert " ".join(study.scope.split()) in " ".join(table.split())
+    assert table.index("\nholds: ") < table.index("\nnot simulated: ")
+
+
 def test_an_interrupted_study_says_so() -> None:
     text = page(interrupted=True)
     assert verdict(text)[0] == "warn"
-    assert "only cases that are finished count" in text
+    assert "only finished cases are included" in text
 
 
 def test_a_summary_comes_in_place_of_claims_and_published_numbers() -> None:

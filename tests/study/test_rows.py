@@ -75,10 +75,10 @@ def test_verdicts_have_colors() -> None:
 
 
 def test_a_job_that_does_not_end_has_a_color() -> None:
-    table = [["balancer", "step s"], ["rlb", "1.5"], ["ecmp", "does not end"]]
+    table = [["balancer", "step s"], ["rlb", "1.5"], ["ecmp", "does not complete"]]
     made = replace(STUDY, summary=lambda results: Summary(table, ["\x1b[32mended\x1b[0m"]))
     lines = study_table(made, RESULTS, painted).splitlines()
-    assert [line for line in lines if "\x1b[1;31m" in line] == ["ecmp      \x1b[1;31mdoes not end\x1b[0m"]
+    assert [line for line in lines if "\x1b[1;31m" in line] == ["ecmp      \x1b[1;31mdoes not complete\x1b[0m"]
     assert lines[-1] == r"\x1b[32mended\x1b[0m"
 
 

@@ -15,11 +15,11 @@ from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.scales import Axis, Scale, scale_of
 from ailb_gen.wording import clean, counted
 
-WIDTH, LABELS, ROW, BAR, AXIS = 1000.0, 240.0, 26.0, 18.0, 34.0
+SPAN, ROW, BAR, AXIS = 760.0, 26.0, 18.0, 34.0
 # Pixels of a letter, to know what fits into a bar; the narrowest bar that can be seen.
 LETTER, NARROWEST = 6.6, 2.0
-# The most letters of a label that fit in front of the bars.
-LABEL = 36
+# The letters that a label before the bars has room for: of short names, and at most.
+LABELS, LONGEST = 36, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class Track:
 
 def timeline(title: str, tracks: Sequence[Track], start: float, end: float) -> Markup:
     """Return the rows as an SVG element between two moments, in seconds since the run began."""
-    scale = scale_of((start, max(end, start + 0.001)), Axis("seconds"), LABELS, WIDTH - 24, zero=start == 0)
+    left = LETTER * min(max(LABELS, *(len(clean(track.name)) for track in tracks)), LONGEST)
+    width = left + SPAN
+    scale = scale_of((start, max(end, start + 0.001)), Axis("seconds"), left, width - 24, zero=start == 0)
     bottom = ROW * len(tracks)
     parts = [*_axis(scale, bottom), *(part for at, track in enumerate(tracks) for part in _track(track, at, scale))]
     return tag(
@@ -43,8 +45,8 @@ def timeline(title: str, tracks: Sequence[Track], start: float, end: float) -> M
         class_="timeline",
         role="img",
         aria_label=clean(title),
-        viewBox=f"0 0 {WIDTH:.0f} {bottom + AXIS:.0f}",
-        width=WIDTH,
+        viewBox=f"0 0 {width:.0f} {bottom + AXIS:.0f}",
+        width=width,
         height=bottom + AXIS,
     )
 
@@ -59,10 +61,10 @@ def _axis(scale: Scale, bottom: float) -> Iterator[Markup]:
 def _track(track: Track, at: int, scale: Scale) -> Iterator[Markup]:
     y = at * ROW
     name = clean(track.name)
-    label = name if len(name) <= LABEL else f"{name[: LABEL - 1]}…"
+    label = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     yield tag("text", tag("title", name), label, x=0.0, y=y + ROW - 9)
     if not track.spans:
-        yield tag("text", track.note, x=LABELS + 4, y=y + ROW - 9, class_="note")
+        yield tag("text", track.note, x=scale.start + 4, y=y + ROW - 9, class_="note")
     for span in track.spans:
         x = scale.place(span.start)
         width = max(NARROWEST, scale.place(span.end) - x)
@@ -293,11 +295,11 @@ def _words(event: Event) -> tuple[str, bool]:
 
 def _begins(event: Event) -> str:
     approved = event.get("approved", {})
-    return f"run begins: approved by {approved.get('by', '?')} ({approved.get('how', '?')})"
+    return f"run started: approved by {approved.get('by', '?')} ({approved.get('how', '?')})"
 
 
 def _planned(event: Event) -> str:
-    return f"{counted(len(event['waves']), 'wave')} planned{', to go on with what was begun' if event['leg'] else ''}"
+    return f"{counted(len(event['waves']), 'wave')} planned{', resuming the run' if event['leg'] else ''}"
 
 
 def _ended(event: Event) -> str:
@@ -308,7 +310,7 @@ def _ended(event: Event) -> str:
 def _verified(event: Event) -> str:
     wrong = {"devices": [*event.get("differences", ())]}
     told = [_about("verified")(event)] if event["devices"] else []
-    return "; ".join([*told, *([_about("not as expected")(wrong)] if wrong["devices"] else [])]) or "verified: none"
+    return "; ".join([*told, *([_about("verification failed")(wrong)] if wrong["devices"] else [])]) or "verified: none"
 
 
 def _about(words: str) -> Callable[[Event], str]:
@@ -328,5 +330,5 @@ TEXTS: Mapping[str, Callable[[Event], str]] = {
     "results": _ended,
     "error": lambda event: str(event["error"]),
     "warning": lambda event: f"{event['device']}: warning: {event['text']}",
-    "done": lambda event: "the run is over",
+    "done": lambda event: "run finished",
 }

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from ailb_gen.checks.expected import expected_fabric
 from ailb_gen.checks.expected_switches import outline
 from ailb_gen.deploy.device_diff import ServerDiff, SwitchDiff
 from ailb_gen.deploy.impact import PushImpact
@@ -22,9 +23,10 @@ from ailb_gen.network.fabric import Cable, End
 from ailb_gen.network.topology import Topology
 from ailb_gen.picture.build import picture_from
 from ailb_gen.picture.model import Overlay, Picture
+from ailb_gen.picture.overlays import drained_in
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.page import Section
-from ailb_gen.wording import clean, counted, some
+from ailb_gen.wording import clean, some
 
 NO_CHART = Markup()
 # Devices of larger waves have a table of times, no chart of their own.
@@ -104,14 +106,14 @@ def _planned(
 
 
 def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the facts about what a wave affects."""
+    """Return what a wave affects; its pairs and its load are those while its spines are out of service."""
     changed = plan.changed
     names = [name for name in devices if name in changed]
     facts = [("commands", f"{sum(len(changed[name].commands) for name in names):,}")] if names else []
     if impact is None:
         return tuple(facts)
     touched = [impact.devices[name] for name in names if name in impact.devices]
-    facts.append(("sessions touched", f"{sum(len(one.sessions) for one in touched):,}"))
+    facts.append(("sessions", f"{sum(len(one.sessions) for one in touched):,}"))
     colors = sorted({color for one in touched for color in one.colors})
     if colors:
         facts.append(("colors", ", ".join(colors)))
@@ -120,9 +122,7 @@ def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable
         facts.append(("servers", f"{len(servers):,}"))
     if name in impact.traffic.waves:
         lost, load = impact.traffic.waves[name]
-        facts.append(
-            ("while its spines are away", f"{counted(lost, 'pair')} lost, links carry up to {load:.2f} times as much")
-        )
+        facts += [("unreachable pairs", f"{lost:,}"), ("peak load", f"{load:.2f}")]
     return tuple(facts)
 
 
@@ -133,13 +133,13 @@ def run_section(trace: RunTrace, plan: Plan | None, impact: PushImpact | None, l
     """
     rows: list[WaveRow] = []
     for wave in trace.waves:
-        facts = [("began after", seconds(wave.start)), ("took", seconds(wave.took) if wave.took is not None else "")]
+        facts = [("start", seconds(wave.start)), ("duration", seconds(wave.took) if wave.took is not None else "")]
         # The plan is that of the last part of the run.
         if plan is not None and wave.attempt == trace.attempt and not wave.settles:
             facts += facts_of(plan, impact, wave.name, wave.devices)
         state, style = _state(wave)
         rows.append(_wave_row(len(rows) + 1, wave, tuple(facts), state, style))
-    ahead = "checked only" if trace.past.dry else "not begun"
+    ahead = "checked only" if trace.past.dry else "not started"
     rows += _planned(trace.ahead, plan, impact, len(rows) + 1, (ahead, "soft"))
     return _section(rows, _chart(trace), links)
 
@@ -147,7 +147,9 @@ def run_section(trace: RunTrace, plan: Plan | None, impact: PushImpact | None, l
 def _section(rows: Sequence[WaveRow], chart: Markup, links: Links) -> Section:
     steps = [(str(step.phase), step.text) for step in STEPS]
     touching = {row.number for row in rows if any(device.name in links for device in row.devices)}
-    values = {"waves": rows, "chart": chart, "steps": steps, "touching": touching}
+    columns = dict.fromkeys(name for row in rows for name, value in row.facts if value)
+    ran = any(row.state for row in rows)
+    values = {"waves": rows, "chart": chart, "steps": steps, "touching": touching, "columns": columns, "ran": ran}
     return Section("waves", "Waves", values, _data(rows, links), uses=("push",))
 
 
@@ -167,7 +169,7 @@ def _data(rows: Sequence[WaveRow], links: Links) -> Mapping[str, object]:
 
 def _state(wave: WaveTrace) -> tuple[str, str]:
     if wave.end is None:
-        return "broken off", "fail"
+        return "interrupted", "fail"
     counts = Counter(outcome for outcome, _ in wave.results.values())
     worst = max(counts, key=lambda one: list(STYLES).index(one) if one in STYLES else 0, default="")
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()), STYLES.get(worst, "soft")
@@ -178,12 +180,12 @@ def _wave_row(number: int, wave: WaveTrace, facts: tuple[tuple[str, str], ...], 
     chart = NO_CHART
     if wave.end is not None and 1 < len(wave.steps) <= DRAWN:
         tracks = [Track(name, wave.steps.get(name, ()), "no step") for name in wave.devices]
-        chart = timeline(f"Steps of the devices of the wave {wave.name}", tracks, wave.start, wave.end)
+        chart = timeline(f"Steps by device, wave {wave.name}", tracks, wave.start, wave.end)
     return WaveRow(number, wave.title, devices, some(wave.devices), facts, state, style, chart)
 
 
 def _device(name: str, wave: WaveTrace) -> DeviceRow:
-    outcome, reason = wave.results.get(name, ("broken off", ""))
+    outcome, reason = wave.results.get(name, ("interrupted", ""))
     steps = wave.steps.get(name, ())
     times = tuple(_took(step, steps) for step in PHASES) if steps else ()
     return DeviceRow(name, outcome, STYLES.get(outcome, "fail"), clean(reason), times)
@@ -201,11 +203,11 @@ def seconds(value: float) -> str:
 
 
 def _chart(trace: RunTrace) -> Markup:
-    tracks = [Track("check everywhere", trace.checks)] if trace.checks else []
+    tracks = [Track("check all devices", trace.checks)] if trace.checks else []
     tracks += [Track(f"{number}. {wave.title}", wave.spans, "no step") for number, wave in enumerate(trace.waves, 1)]
-    note = "checked only" if trace.past.dry else "not begun"
+    note = "checked only" if trace.past.dry else "not started"
     tracks += [Track(f"{len(trace.waves) + at}. {name}", (), note) for at, (name, _) in enumerate(trace.ahead, 1)]
-    return timeline("The run in time: steps of every wave", tracks, 0.0, trace.total) if tracks else NO_CHART
+    return timeline("Timeline of the run: steps of every wave", tracks, 0.0, trace.total) if tracks else NO_CHART
 
 
 # The most lines of a record that are shown, the first and the last ones.
@@ -225,7 +227,7 @@ ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What needs a look before the rest: a title, and lines by device."""
+    """A warning: a title, and lines by device."""
 
     title: str
     rows: tuple[tuple[str, tuple[str, ...]], ...]
@@ -233,22 +235,20 @@ class Notice:
 
 
 def notices_section(plan: Plan, mask: Callable[[str], str], drawn: bool) -> Section | None:
-    """Return the section of what needs a look first; None if nothing does. `drawn` is whether the page has devices."""
+    """Return the section of warnings; None without any. `drawn` is whether the page has devices."""
     errors = {name: (str(error).removeprefix(f"{name}: "),) for name, error in plan.errors.items()}
     besides = {name: look.unmanaged for name, look in plan.switches.items() if look.unmanaged}
     warned = {name: look.warnings for name, look in plan.switches.items() if look.warnings}
     notices = [
-        Notice("These devices could not be read", _rows(errors, mask), "fail"),
-        Notice("These switches have no commit of this program, and would lose statements that others configured",
+        Notice("Devices that could not be read", _rows(errors, mask), "fail"),
+        Notice("Switches without a commit of ailb-gen: statements configured by others would be removed",
                _rows(plan.foreign, mask)),
-        Notice("These switches have unmanaged statements that affect the fabric; a push leaves them alone",
+        Notice("Switches with unmanaged statements that affect the fabric; a push does not change them",
                _rows(besides, mask)),
-        Notice("The next push may not reach these switches", _rows(warned, mask)),
+        Notice("Switches that may be unreachable after this push", _rows(warned, mask)),
     ]  # fmt: skip
     found = [notice for notice in notices if notice.rows]
-    return (
-        Section("notices", "Look at this first", {"notices": found, "drawn": drawn}, uses=("push",)) if found else None
-    )
+    return Section("notices", "Warnings", {"notices": found, "drawn": drawn}, uses=("push",)) if found else None
 
 
 def _rows(texts: Mapping[str, Iterable[str]], mask: Callable[[str], str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -256,12 +256,12 @@ def _rows(texts: Mapping[str, Iterable[str]], mask: Callable[[str], str]) -> tup
 
 
 def impact_section(plan: Plan, impact: PushImpact) -> Section:
-    """Return the section of figures: what is up and arrives, and the effect on each switch."""
+    """Return the section of metrics before and after, by wave and by switch."""
     traffic = impact.traffic
     pairs = (f"{some:,} of {every:,}" for some, every in zip(traffic.arriving, traffic.pairs, strict=True))
     figures = [
         ("BGP sessions up", *(f"{count:,}" for count in traffic.up)),
-        ("leaf-to-prefix pairs that arrive", *pairs),
+        ("reachable pairs (leaf, prefix)", *pairs),
     ]
     touched = [
         (name, len(one.sessions), ", ".join(one.colors), len(one.servers))
@@ -321,15 +321,16 @@ def picture_of(fabric: Fabric, model: FabricModel) -> Picture:
     return picture_from(outline(fabric), Topology(model.roles, model.links, attachments))
 
 
-def touched_section(picture: Picture, plan: Plan, ended: Mapping[str, DeviceRow]) -> Section:
-    """Return the section of the picture: devices that change, and of a run how they ended."""
+def touched_section(intent: Fabric, picture: Picture, plan: Plan, ended: Mapping[str, DeviceRow]) -> Section:
+    """Return the section of the picture: devices that change, of a run how they ended, and links that are drained."""
     touched = {name: _change(look) for name, look in plan.changed.items()} | {
         name: row.outcome for name, row in ended.items()
     }
     marks = {name: {"error": 1} for name, row in ended.items() if row.style == "fail"}
     marks |= {name: {"error": 1} for name in plan.errors}
     marks |= {name: {"warning": 1} for name, look in plan.switches.items() if look.foreign and name not in marks}
-    return fabric_section(picture, Overlay(findings=marks, touched=touched), title="Blast radius")
+    drained = drained_in(picture, expected_fabric(intent).drained)
+    return fabric_section(picture, Overlay(drained=drained, findings=marks, touched=touched), title="Blast radius")
 
 
 def _change(look: SwitchDiff | ServerDiff) -> str:

@@ -1,15 +1,17 @@
 """Charts of HTML reports: a figure with its legend, drawn as SVG here, and the same values as a table.
 
-What they show without any script is complete; `charts.js` adds values where the pointer is, and hides series. A
+They are complete without a script; `charts.js` adds values where the pointer is, and hides series. A
 section whose template has charts says `uses=(CHARTS,)` and `css=charts_css()`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from markupsafe import Markup
 
 from ailb_gen.picture.palette import HUES
-from ailb_gen.report.html.drawing import SERIES, hue, letter, plot_svg
+from ailb_gen.report.html.drawing import SERIES, WIDEST, hue, letter, plot_svg
 from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.plots import Lines, Plot, Table
 
@@ -30,11 +32,13 @@ def charts_css() -> str:
         f".hue-{number} .line {{ stroke-dasharray: {hue.dash.replace(' ', ', ') or 'none'}; }}\n"
         for number, hue in enumerate(chosen)
     )
-    return f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n{dashes}"
+    # Wide drawings scroll before their text gets too small.
+    widths = "".join(f".least-{number} {{ min-width: {100 * number}px; }}\n" for number in range(WIDEST + 1))
+    return f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n{dashes}{widths}"
 
 
 def chart(plot: Plot) -> Markup:
-    """Return a plot as a figure: title, what is to be seen, legend, drawing and table."""
+    """Return a plot as a figure: title, description, legend, drawing and table."""
     if _is_empty(plot):
         return tag("figure", tag("figcaption", plot.title), tag("p", "No values."), class_="chart")
     parts = [tag("figcaption", plot.title)]
@@ -44,6 +48,24 @@ def chart(plot: Plot) -> Markup:
     parts.append(tag("div", plot_svg(plot), class_="chart-plot", tabindex=0, role="group", aria_label=plot.title))
     parts.append(tag("details", tag("summary", "Values"), _table(plot.title, plot.table()), class_="chart-values"))
     return tag("figure", *parts, class_="chart")
+
+
+def charts_of(plots: Iterable[Plot]) -> list[Markup]:
+    """Return plots as figures; those that compare nothing, such as a flat line, are rows of one table below them."""
+    figures: list[Markup] = []
+    constants: dict[str, dict[str, str]] = {}
+    for plot in plots:
+        found = plot.constants()
+        if found is None:
+            figures.append(chart(plot))
+        elif found[1]:
+            unit, values = found
+            constants[f"{plot.title} ({unit})" if unit else plot.title] = values
+    if constants:
+        names = list(dict.fromkeys(name for values in constants.values() for name in values))
+        rows = [[title, *(values.get(name, "") for name in names)] for title, values in constants.items()]
+        figures.append(tag("figure", _table("Constant values", [["metric", *names], *rows]), class_="chart constants"))
+    return figures
 
 
 def _is_empty(plot: Plot) -> bool:

@@ -24,24 +24,24 @@ Profiles = Mapping[str, Sequence[Profile]]
 INTERVALS, POINTS = 100, 81
 # From this ratio of the largest to the smallest value on, an axis is logarithmic.
 WIDE = 20
-LOAD = "% of the rate"
+LOAD = "% of line rate"
 PERCENT = 100
-COUNTERS = (("marks", "ECN marks"), ("pauses", "Pause frames"), ("drops", "Dropped packets"))
+COUNTERS = (("marks", "ECN marks"), ("pauses", "PFC pause frames"), ("drops", "Dropped packets"))
 TITLES = {
     "bus_bandwidth": ("Bus bandwidth", "GB/s"),
-    "job_us": ("Time of the job", "us"),
-    "fct_p99_us": ("Flow time, 99th percentile", "us"),
-    "slowdown_p99": ("Slowdown, 99th percentile", "times"),
-    "peak_packets": ("Longest queue", "packets"),
+    "job_us": ("Job completion time", "us"),
+    "fct_p99_us": ("Flow completion time, p99", "us"),
+    "slowdown_p99": ("Slowdown, p99", "ratio to idle fabric"),
+    "peak_packets": ("Peak queue depth", "packets"),
     "marks": ("ECN marks", "packets"),
-    "pauses": ("Pause frames", "frames"),
+    "pauses": ("PFC pause frames", "frames"),
     "drops": ("Dropped packets", "packets"),
-    "out_of_order": ("Packets out of order", "packets"),
+    "out_of_order": ("Out-of-order packets", "packets"),
 }
 
 
-def figures(groups: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[Bars]:
-    """Give a chart per figure that any variant has and that is not 0 everywhere; records by group and name."""
+def metrics(groups: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[Bars]:
+    """Give a chart per metric that any variant has and that is not 0 everywhere; records by group and name."""
     for _, _, figure in COLUMNS:
         title, unit = TITLES[figure]
         bars = {
@@ -73,8 +73,10 @@ def distributions(profiles: Profiles, key: str, title: str, axis: str, share: st
         }
         values = [value for seeds in found.values() for one in seeds for value in one]
         lines = [_distribution(name, seeds) for name, seeds in found.items() if seeds]
-        text = f"{share}; shaded: the range over seeds." if any(line.band for line in lines) else f"{share}."
-        yield Lines(f"{title}: {label}", Axis(axis, log=_is_wide(values)), Axis("share", top=1.0), lines, text)
+        text = f"{share}; shaded: range over seeds." if any(line.band for line in lines) else f"{share}."
+        yield Lines(
+            f"{title}: {label}", Axis(axis, log=_is_wide(values)), Axis("cumulative share", top=1.0), lines, text
+        )
 
 
 def _keys(profiles: Profiles, key: str) -> list[str]:
@@ -103,11 +105,12 @@ def over_time(profiles: Profiles) -> Iterator[Lines]:
     tiers = list(dict.fromkeys(t for seeds in series.values() for one in seeds for t in one["series"]["tiers"]))
     for tier in (tier for tier in tiers if "host" not in tier):
         yield _chart(f"Mean load, {tier}", LOAD, series, end, partial(_mean, tier, end))
-        yield _chart(f"Busiest link, {tier}", LOAD, series, end, partial(_most, tier, "max_load", end, PERCENT))
+        yield _chart(f"Peak link load, {tier}", LOAD, series, end, partial(_most, tier, "max_load", end, PERCENT))
     queues = (
-        _chart(f"Longest queue, {t}", "packets", series, end, partial(_most, t, "peak_packets", end, 1)) for t in tiers
+        _chart(f"Peak queue depth, {t}", "packets", series, end, partial(_most, t, "peak_packets", end, 1))
+        for t in tiers
     )
-    counters = (_chart(title, "so far", series, end, partial(_so_far, name, end)) for name, title in COUNTERS)
+    counters = (_chart(title, "cumulative", series, end, partial(_so_far, name, end)) for name, title in COUNTERS)
     yield from (plot for plot in (*queues, *counters) if _has_values(plot))
 
 
@@ -168,7 +171,7 @@ def steps(profiles: Profiles) -> Iterator[Lines]:
         if max((len(one) for seeds in found.values() for one in seeds), default=0) < 3:
             continue
         lines = [_steps(name, seeds) for name, seeds in found.items() if seeds]
-        yield Lines(f"Time of every step: {job}", Axis("step"), Axis("us"), lines)
+        yield Lines(f"Step time: {job}", Axis("step"), Axis("us"), lines)
 
 
 def _steps(name: str, seeds: Sequence[Sequence[tuple[int, float]]]) -> PlotLine:
@@ -193,7 +196,7 @@ def heat_maps(profiles: Profiles) -> Iterator[HeatMap]:
     top = max((value for _, _, rows in fields for row in rows for value in row if value is not None), default=0.0)
     for title, pairs, rows in fields:
         yield HeatMap(
-            title, "mean load over the whole run, % of the rate", pairs["leaves"], pairs["spines"], rows, top=top or 1.0
+            title, "mean load over the run, % of line rate", pairs["leaves"], pairs["spines"], rows, top=top or 1.0
         )
 
 

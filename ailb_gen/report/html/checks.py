@@ -1,4 +1,4 @@
-"""Checks, what they measured, and waivers as sections."""
+"""Checks, their metrics, and waivers as sections."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ailb_gen.report.text import where
 from ailb_gen.report.verdict import STATUSES, Status, Verdict
 from ailb_gen.wording import clean
 
-# What a status means, in words that stand alone.
+# A status in words that stand alone.
 WORDS: dict[Status, str] = {
     "pass": "passed",
     "fail": "failed",
-    "warn": "warned",
-    "skip": "did not run",
-    "empty": "nothing to look at",
+    "warn": "with warnings",
+    "skip": "skipped",
+    "empty": "not applicable",
 }
-# So many waived findings are listed for a waiver.
+# Listed findings per waiver.
 SHOWN = 50
 
 
@@ -36,7 +36,7 @@ class WaivedRow:
 
 
 def checks_section(verdict: Verdict) -> Section:
-    """Return the section of all checks by family, with what they measured."""
+    """Return the section of all checks by family, with their metrics."""
     head, *rows = families(verdict)
     families_of = [(family, list(row)) for family, row in groupby(verdict.run.results, lambda row: row.check.family)]
     figures = [(result.check.id, name, value) for result in verdict.run.results for name, value in result.figures]

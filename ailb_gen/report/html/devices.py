@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
@@ -45,6 +45,7 @@ def devices_section(
     part_of = {name: numbers[folder.key] for folder in folders for name in folder.devices}
     tables = _tables(context, folders)
     parts: dict[str, object] = {str(numbers[folder.key]): tables[folder.key] for folder in folders}
+    states = device_states(context)
     order = sorted(folders, key=lambda folder: folder.key != OTHERS and findings.keys().isdisjoint(folder.devices))
     files, left_out = packed_files(context.root, order)
     parts |= {f"files-{numbers[key]}": packed for key, packed in files.items()}
@@ -57,6 +58,7 @@ def devices_section(
             ", ".join(device.colors),
             part_of[device.name],
             [findings.get(device.name, {}).get(severity, 0) for severity in ("error", "warning", "note")],
+            states.get(device.name, ""),
         )
         for device in picture.devices
     ]
@@ -73,6 +75,22 @@ def devices_section(
         "root": clean(str(context.root)),
     }
     return Section("devices", "Devices", values, data, uses=("files",), parts=parts)
+
+
+def device_states(context: Context) -> dict[str, str]:
+    """Return the state of every switch that is not in full service: its file is missing, or it is drained."""
+    root, off = context.root, context.expected.drained.ports | context.expected.drained.ends
+    ends = [(end, link.a in off or link.b in off) for link in context.network.links for end in (link.a, link.b)]
+    links = Counter(end.device for end, _ in ends)
+    drained = Counter(end.device for end, out in ends if out)
+    found = {
+        name: "drained" if count == links[name] else f"{count} of {links[name]} links drained"
+        for name, count in drained.items()
+    }
+    absent = [name for name in context.expected.switches if name not in context.network.switches]
+    return found | {
+        name: "unreadable file" if FileFolder.of_switch(name, None, root).files else "no file" for name in absent
+    }
 
 
 def _links(picture: Picture) -> Mapping[str, object]:

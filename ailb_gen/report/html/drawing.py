@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from string import ascii_uppercase
@@ -25,6 +26,8 @@ LEAST_PLOT = 240.0
 CELL, LEAST_CELL = 34.0, 4.0
 # Cells that are at least so wide and high show their value.
 READABLE = (30.0, 15.0)
+# The smallest share of its size at which the text of a drawing is readable, and the widest class of `charts_css`.
+SMALLEST, WIDEST = 0.75, 40
 # Steps of the scale of a heat map, as in `charts.css`.
 HEATS = 10
 # Hues of the palette for series, those that are told apart best first.
@@ -64,7 +67,7 @@ def _svg(plot: Plot, width: float, height: float, *inside: str, **attributes: ob
         height=height,
         role="img",
         aria_label=label,
-        class_="plot",
+        class_=f"plot least-{min(math.ceil(SMALLEST * width / 100), WIDEST)}",
         **attributes,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -71,10 +71,16 @@ def failures_section(context: Context) -> Section:
     if outcomes is None:
         return Section("failures", "Failures", {"kinds": [], "undelivered": context.failures_computed})
     columns = _columns(context, outcomes)
+    pairs = _pairs(map(len, context.destinations.values()))
+    asked = _pairs(len(leaf.prefixes) for leaf in context.expected.leaves)
     single = (("link", outcomes.links), ("spine", outcomes.spines))
     values = {
         "kinds": list(_kinds(outcomes)),
-        "pairs": sum(len(row) for row in context.destinations.values()) * max(0, len(context.destinations) - 1),
+        "pairs": pairs,
+        "gone": max(0, asked - pairs),
+        "absent": [
+            f"{leaf.name}: no file" for leaf in context.expected.leaves if leaf.name not in context.network.switches
+        ],
         "by_stripe": len(columns) > LEAVES,
         "matrices": [
             found
@@ -90,6 +96,12 @@ def failures_section(context: Context) -> Section:
         "link_name": partial(link_name, outcomes.baseline.graph),
     }
     return Section("failures", "Failures", values)
+
+
+def _pairs(prefixes: Iterable[int]) -> int:
+    """Return the pairs of a leaf and a prefix of another leaf; `prefixes` are those of every leaf, counted."""
+    counts = list(prefixes)
+    return sum(counts) * max(0, len(counts) - 1)
 
 
 def _matrix(name: str, kinds: Kinds, outcomes: FailureOutcomes, columns: Mapping[int, str]) -> Matrix:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from ailb_gen.checks.failure_outcomes import FailureOutcomes
 from ailb_gen.forwarding.link_loads import link_name
 from ailb_gen.forwarding.loads import Indices, Volumes
 from ailb_gen.forwarding.peaks import STEADY
+from ailb_gen.report.html.devices import device_states
 from ailb_gen.report.html.page import Section
 
 # Loads in the data are whole numbers: so many make the highest load without failures.
@@ -61,6 +62,7 @@ def loads_section(context: Context) -> Section:
         "cause": loads.cause.ravel().tolist() if examined else [],
         "spines": [graph.index[one.failure.name] for one in outcomes.spines] if outcomes is not None else [],
         "groups": list(_groups(context)),
+        "out": list(_out(context)),
     }
     return Section("loads", "Loads", values, data if len(graph.sessions.up) else None)
 
@@ -88,14 +90,14 @@ def _by_color(context: Context, loads: _Loads, outcomes: FailureOutcomes | None)
         links.setdefault(color, []).append(number)
     for color, numbers in links.items():
         if not numbers:
-            yield LoadRow(color, "0", "no session is up")
+            yield LoadRow(color, "0", "no session up")
         else:
             busiest = numbers[int(loads.worst[numbers].max(axis=1).argmax())]
             steady, worst = loads.steady[numbers].max(axis=1), loads.worst[busiest].max()
             yield LoadRow(
                 color or UNCOLORED,
                 f"{len(numbers):,}",
-                f"mean {steady.mean():.2f}, highest {steady.max():.2f}",
+                f"mean {steady.mean():.2f}, peak {steady.max():.2f}",
                 f"{worst:.2f}",
                 link_name(graph, busiest),
                 _cause(context, loads, busiest, outcomes),
@@ -125,4 +127,18 @@ def _groups(context: Context) -> Iterator[tuple[str, list[int]]]:
         expected = asked.get(graph.names[device])
         rows[expected.stripe if expected is not None else 0].append(device)
     for stripe, devices in sorted(rows.items()):
-        yield f"stripe {stripe}" if stripe else "other switches", devices
+        yield _group(stripe), devices
+
+
+def _group(stripe: int) -> str:
+    return f"stripe {stripe}" if stripe else "other switches"
+
+
+def _out(context: Context) -> Iterator[Mapping[str, str]]:
+    """Give the switches of the intent without a session, and why."""
+    up, states = context.routing.graph.sessions.up, device_states(context)
+    known = {side.device for session in up for side in (session.a, session.b)}
+    for name, switch in context.expected.switches.items():
+        if name not in known:
+            state = states.get(name, "no session")
+            yield {"name": name, "role": switch.role, "group": _group(switch.stripe), "state": state}

@@ -58,6 +58,11 @@ def inline(text: str) -> Markup:
     return together(*parts, text[last:])
 
 
+def ends(name: str) -> Markup:
+    """Return the name of a link, or of two, that breaks between ends only."""
+    return Markup(" - ").join(tag("span", end, class_="end") for end in name.split(" - "))
+
+
 def tag(name: str, *inside: str, **attributes: object) -> Markup:
     """Return an element: `_` in the name of an attribute is `-`, at its end nothing (`class_`); None leaves it out.
 

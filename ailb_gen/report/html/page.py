@@ -19,7 +19,7 @@ from typing import Generic, Literal, TypeVar
 import jinja2
 from markupsafe import Markup
 
-from ailb_gen.report.html.markup import inline
+from ailb_gen.report.html.markup import ends, inline
 from ailb_gen.report.text import where
 from ailb_gen.shipped import shipped_templates
 from ailb_gen.version import __version__
@@ -117,7 +117,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"inline": inline, "clean": clean, "where": where}
+    environment.filters |= {"inline": inline, "clean": clean, "ends": ends, "where": where}
     return environment
 
 

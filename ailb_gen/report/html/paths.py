@@ -17,6 +17,8 @@ from ailb_gen.wording import clean, counted
 # that many more; and leaves.
 LINKS = 256
 LEAVES = 64
+# The room for the arrow of a field's list, in characters.
+ARROW = 4
 
 
 def paths_section(context: Context, marked: Collection[str] = ()) -> Section:
@@ -27,7 +29,14 @@ def paths_section(context: Context, marked: Collection[str] = ()) -> Section:
     choices = list(_choices(context, marked))
     tables = path_tables(context.network, context.routing, context.fib_changes.numbers, choices)
     tables["artifacts"] = clean(str(context.root))
-    values = {"servers": len(context.network.hosts), "what": _what(context, choices)}
+    graph = context.routing.graph
+    values = {
+        "servers": len(context.network.hosts),
+        "what": _what(context, choices),
+        # The widths of the fields: names show whole.
+        "longest_server": max((20, *map(len, context.network.hosts))) + ARROW,
+        "longest_failure": max((44, *(len(link_name(graph, at)) for at in range(len(graph.sessions.up))))) + ARROW,
+    }
     return Section("paths", "Paths", values, tables, uses=("tracer",))
 
 
@@ -71,5 +80,5 @@ def _what(context: Context, choices: list[Choices]) -> str:
     """Return which failures can be chosen."""
     links, up = sum(len(one.links) for one in choices), len(context.routing.graph.sessions.up)
     switches = sum(len(one.switches) for one in choices)
-    some = f"any of the {up:,} links between switches" if links == up else f"{links:,} of the {up:,} links, a sample"
-    return f"{some}, {counted(switches, 'switch')}, or the cable of either NIC"
+    some = f"any of the {up:,} fabric links" if links == up else f"a sample of {links:,} of the {up:,} fabric links"
+    return f"{some}, {counted(switches, 'switch')}, or the cable of a NIC"

@@ -14,6 +14,8 @@ SHARED_ROWS = 26
 OWN_ROWS = 11
 
 Table = list[list[str]]
+# Of a chart that would compare nothing, such as flat lines: the unit, and the value by name.
+Constants = tuple[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,17 @@ class Lines:
     lines: Sequence[PlotLine]
     text: str = ""
     steps: bool = False
+
+    def constants(self) -> Constants | None:
+        """Return the value of every line where each has only one; None where a line shows more."""
+        found, unit = {}, ""
+        for line in self.lines:
+            xs, ys = {x for x, _ in line.points}, {y for _, y in line.points}
+            if len(ys) > 1 < len(xs) or any(least != most for _, least, most in line.band):
+                return None
+            values, unit = (xs, self.x.title) if len(xs) == 1 else (ys, self.y.title)
+            found[line.name] = ", ".join(map(shown, values)) or "-"
+        return unit, found
 
     def table(self) -> Table:
         """Return rows by x where the lines share them, rows by y where they share those, else rows of each line."""
@@ -78,6 +91,15 @@ class Bars:
     bars: Mapping[str, Mapping[str, Bar | None]]
     text: str = ""
 
+    def constants(self) -> Constants | None:
+        """Return the value of a single bar; None where there are more to compare."""
+        bars = [(name, bar) for group in self.bars.values() for name, bar in group.items()]
+        return (
+            (self.axis.title, {name: "-" if bar is None else bar.text() for name, bar in bars})
+            if len(bars) < 2
+            else None
+        )
+
     @property
     def names(self) -> list[str]:
         """The names of all groups, in their order."""
@@ -107,6 +129,10 @@ class HeatMap:
     text: str = ""
     top: float | None = None
 
+    def constants(self) -> Constants | None:
+        """Return nothing to list where all cells have the same value, which the chart of their distribution shows."""
+        return None if len({value for row in self.values for value in row}) > 1 else ("", {})
+
     def table(self) -> Table:
         """Return the field with its names."""
         rows = zip(self.rows, self.values, strict=True)
@@ -120,7 +146,7 @@ Plot = Lines | Bars | HeatMap
 
 
 def cdf(values: Sequence[float], points: int = 101) -> list[Point]:
-    """Return the distribution of some values: the share of them that is no larger, at so many even ranks."""
+    """Return the cumulative distribution of some values at a number of even ranks."""
     ordered = sorted(values)
     last = len(ordered) - 1
     if last < 1:

@@ -1,4 +1,4 @@
-"""The report of `simulate`: load balancers side by side, distributions, what happened over time, links, provenance."""
+"""The report of `simulate`: load balancers side by side, distributions, the run over time, links, provenance."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from ailb_gen.report.html import charts_over_seeds as plots
-from ailb_gen.report.html.charts import CHARTS, chart, charts_css
+from ailb_gen.report.html.charts import CHARTS, chart, charts_css, charts_of
 from ailb_gen.report.html.page import Page, Section, Status, html
 from ailb_gen.report.html.plots import Plot
 from ailb_gen.sim.comparison import COLUMNS
@@ -21,7 +19,7 @@ from ailb_gen.wording import shown
 
 # Combinations of swept values with charts of their own, and rows of points; the page says what is left out.
 GROUPS, POINTS = 12, 500
-INCOMPARABLE = "Nothing can be compared: no seed was simulated with all variants."
+INCOMPARABLE = "No comparison: no seed was simulated with every variant."
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +99,12 @@ def _comparison(simulation: Simulation, found: Mapping[str, Sequence[str]]) -> S
         "columns": [title for title, _ in columns],
         "rows": rows,
         "grouped": len(groups) > 1,
-        "charts": [chart(plot) for plot in plots.figures(dict(list(groups.items())[:GROUPS]))],
+        # All metrics are in the table.
+        "charts": [
+            chart(plot) for plot in plots.metrics(dict(list(groups.items())[:GROUPS])) if plot.constants() is None
+        ],
     }
-    return charts_section("comparison", "Side by side", values)
+    return charts_section("comparison", "Comparison", values)
 
 
 def _cell(spread: Mapping[str, float] | None) -> tuple[str, str]:
@@ -120,32 +121,28 @@ def charts_section(name: str, title: str, values: Mapping[str, object]) -> Secti
 
 def chart_sections(profiles: Mapping[str, plots.Profiles], note: str = "") -> Iterator[Section]:
     """Give the sections with the charts of profiles, by group, such as swept values, and name; none without any."""
-    left_out = f"Charts of the first {GROUPS} of {len(profiles)} combinations; the tables have all."
+    left_out = f"Charts of the first {GROUPS} of {len(profiles)} combinations; the tables list all."
     notes = [note, left_out if len(profiles) > GROUPS else ""]
     parts: Sequence[tuple[str, str, Callable[[plots.Profiles], Iterable[Plot]]]] = (
         ("completion", "Completion times", lambda one: (*_times(one), *plots.steps(one))),
-        ("overtime", "Queues and loads over time", plots.over_time),
-        ("links", "Loads of links", lambda one: (*_spread_of_loads(one), *plots.heat_maps(one))),
+        ("overtime", "Queue depth and load over time", plots.over_time),
+        ("links", "Link loads", lambda one: (*_spread_of_loads(one), *plots.heat_maps(one))),
     )
     for name, title, of in parts:
-        groups = [(group, _drawn(of(found))) for group, found in list(profiles.items())[:GROUPS]]
+        groups = [(group, charts_of(of(found))) for group, found in list(profiles.items())[:GROUPS]]
         if any(charts for _, charts in groups):
             yield charts_section(name, title, {"note": " ".join(filter(None, notes)), "groups": groups})
 
 
-def _drawn(found: Iterable[Plot]) -> list[Markup]:
-    return [chart(plot) for plot in found]
-
-
 def _times(profiles: plots.Profiles) -> Iterable[Plot]:
-    share = "The share of flows that took no longer"
-    yield from plots.distributions(profiles, "fct_us", "Flow times", "us", share)
-    yield from plots.distributions(profiles, "slowdown", "Slowdowns", "times the empty fabric", share)
+    share = "Cumulative share of flows (CDF)"
+    yield from plots.distributions(profiles, "fct_us", "Flow completion time", "us", share)
+    yield from plots.distributions(profiles, "slowdown", "Slowdown", "ratio to idle fabric", share)
 
 
 def _spread_of_loads(profiles: plots.Profiles) -> Iterable[Plot]:
-    share = "The share of links with no more load over the whole run; the steeper, the more even"
-    found = plots.distributions(profiles, "loads", "Loads", plots.LOAD, share, plots.PERCENT)
+    share = "Cumulative share of links (CDF) by their mean load over the run; steeper is more even"
+    found = plots.distributions(profiles, "loads", "Link load", plots.LOAD, share, plots.PERCENT)
     return (plot for plot in found if "host" not in plot.title)
 
 
@@ -166,4 +163,4 @@ def _state(row: PointRow) -> str:
         return "not simulated"
     if row.statistics["interrupted"]:
         return "interrupted"
-    return "ended" if row.statistics["complete"] else "did not end"
+    return "complete" if row.statistics["complete"] else "incomplete"

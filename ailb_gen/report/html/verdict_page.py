@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Result
-from ailb_gen.picture.build import picture_of
+from ailb_gen.picture.build import picture_of, unread
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.overlays import drained_in, findings_on
 from ailb_gen.report.html.checks import checks_section, waivers_section
-from ailb_gen.report.html.devices import devices_section
+from ailb_gen.report.html.devices import device_states, devices_section
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.failures import failures_section
 from ailb_gen.report.html.findings import findings_section
@@ -20,7 +20,7 @@ from ailb_gen.report.html.loads import loads_section
 from ailb_gen.report.html.page import Page, Section, Status, html
 from ailb_gen.report.html.paths import paths_section
 from ailb_gen.report.verdict import Verdict
-from ailb_gen.wording import clean, counted
+from ailb_gen.wording import clean, counted, some
 
 # The verbs that compute what follows from the files; the others look at devices.
 OF_FILES = ("validate", "lab check")
@@ -41,7 +41,7 @@ def page_of(verdict: Verdict, context: Context | None, command: str) -> Page:
         f"{clean(run.fabric)}: {command}",
         _status(verdict),
         verdict.sentence(),
-        _facts(verdict, command),
+        _facts(verdict, context, command),
         tuple(_sections(verdict, context, command)),
     )
 
@@ -51,9 +51,13 @@ def _sections(verdict: Verdict, context: Context | None, command: str) -> Iterat
     marks = findings_on(picture, _open(verdict), verdict.run.folders) if picture is not None else {}
     if context is not None and picture is not None:
         causes = findings_on(picture, _causes(verdict), verdict.run.folders)
-        drained = drained_in(picture, context.expected.drained)
-        more = Overlay(drained=drained, findings=marks) if marks != causes else None
-        yield fabric_section(picture, Overlay(drained=drained, findings=causes), more)
+        overlay = Overlay(
+            drained=drained_in(picture, context.expected.drained),
+            missing=unread(picture, context.network),
+            findings=causes,
+        )
+        more = replace(overlay, findings=marks) if marks != causes else None
+        yield fabric_section(picture, overlay, more)
     yield findings_section(verdict)
     waivers = waivers_section(verdict)
     if waivers is not None:
@@ -92,15 +96,17 @@ def _status(verdict: Verdict) -> Status:
     return "warn" if any(verdict.status(result) == "warn" for result in verdict.run.results) else "pass"
 
 
-def _facts(verdict: Verdict, command: str) -> tuple[tuple[str, str], ...]:
+def _facts(verdict: Verdict, context: Context | None, command: str) -> tuple[tuple[str, str], ...]:
     run = verdict.run
     roles = Counter(role for _, role in run.roles)
     devices = ", ".join(counted(count, role) for role, count in sorted(roles.items()))
+    states = device_states(context) if context is not None else {}
     rows = (
         ("Command", f"ailb-gen {command}"),
         ("Fabric", clean(run.intent)),
         ("Files", clean(run.artifacts)),
         ("Devices", devices),
+        ("Without a file", some(name for name, state in states.items() if "file" in state)),
         ("Incomplete", clean(run.trouble)),
         *(("Note", clean(note)) for note in run.notes),
     )

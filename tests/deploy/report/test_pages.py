@@ -85,5 +85,5 @@ def test_what_differs_is_marked(left: str, right: str, expected: object) -> None
 
 
 def test_what_is_left_out_is_counted() -> None:
-    assert drawn(SideBySideRow("…", 1, "1", "")).note == "1 statement without a change"
-    assert drawn(SideBySideRow("…", 1, "12", "")).note == "12 statements without a change"
+    assert drawn(SideBySideRow("…", 1, "1", "")).note == "1 statement unchanged"
+    assert drawn(SideBySideRow("…", 1, "12", "")).note == "12 statements unchanged"

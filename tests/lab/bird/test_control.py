@@ -97,10 +97,10 @@ def test_a_refused_configuration(tmp_path: Path) -> None:
         (b"SSH-2.0-OpenSSH\r\n", (), "is not BIRD"),
         (WELCOME, (b"HTTP/1.1 200 OK\n",), "is not BIRD"),
         (b"\xff\xfe\x00\x00\x00", (), "is not BIRD"),
-        (b"", (), "ends the connection"),
-        (b"0001", (), "ends the connection"),
-        (WELCOME, (b"1007-Table\n",), "ends the connection"),
-        (WELCOME, (b"",), "ends the connection"),
+        (b"", (), "closed the connection"),
+        (b"0001", (), "closed the connection"),
+        (WELCOME, (b"1007-Table\n",), "closed the connection"),
+        (WELCOME, (b"",), "closed the connection"),
     ],
 )
 def test_what_is_no_answer(tmp_path: Path, welcome: bytes, chunks: tuple[bytes, ...], message: str) -> None:

@@ -72,7 +72,7 @@ def test_no_routes(text: str) -> None:
     ],
 )
 def test_answers_that_are_not_understood(text: str) -> None:
-    with pytest.raises(LabError, match="not understood"):
+    with pytest.raises(LabError, match="cannot be parsed"):
         parse.read_routes(text)
 
 

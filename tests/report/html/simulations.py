@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -43,6 +44,18 @@ def simulation(
             rows.append(PointRow(name, seed, digest, found | {"interrupted": False, "stuck": False}))
     records = list(compared(rows))
     return Simulation("Made", (("Command", "ailb-gen simulate"),), variants, rows, records, profiles, {"name": EVIL})
+
+
+def loaded(made: Simulation) -> Simulation:
+    """A simulation in which links carry loads that differ, as those of the real engine do."""
+    profiles = copy.deepcopy(made.profiles)
+    for one in profiles.values():
+        for way in ("up", "down"):
+            rows = one["pairs"][way]
+            one["pairs"][way] = [[(at + to + 1) / 10 for to in range(len(row))] for at, row in enumerate(rows)]
+        for row in one["series"]["tiers"].values():
+            row["mean_load"] = [0.5 / (1 + at) for at in range(len(row["mean_load"]))]
+    return replace(made, profiles=profiles)
 
 
 def without(made: Simulation, variant: str) -> Simulation:

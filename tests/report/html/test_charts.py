@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ailb_gen.report.html.charts import chart
+from ailb_gen.report.html.charts import chart, charts_css, charts_of
 from ailb_gen.report.html.drawing import heat, letter, plot_svg
 from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Lines, Plot, PlotLine, cdf
 from ailb_gen.report.html.scales import Axis, scale_of, thinned
@@ -176,6 +176,41 @@ def test_text_stays_text() -> None:
         assert "<script" not in text
         assert "&lt;script&gt;" in text
         ElementTree.fromstring(re.sub(r"<input([^>]*)>", "", text).replace("checked", ""))
+
+
+SINGLE = Bars("p99", Axis("us"), {"": {"ecmp": Bar(3, 3, 3)}})
+SAME = HeatMap("up", "load", ("leaf1",), ("spine1", "spine2"), ((0.5, 0.5),))
+
+
+def test_what_would_be_flat_is_a_row_of_one_table() -> None:
+    at_once = Lines("FCT", X, Axis("cumulative share"), (PlotLine("ecmp", cdf([7, 7])), PlotLine("rlb", cdf([9]))))
+    level = Lines("Load", X, Axis("%"), (PlotLine("ecmp", [(0, 2), (5, 2)]),))
+    chart_of_rising, table = charts_of([at_once, RISING, level, SINGLE, SAME])
+    assert str(chart_of_rising) == str(chart(RISING))
+    assert [[cell.text for cell in row] for row in ElementTree.fromstring(str(table)).iter("tr")] == [
+        ["metric", "ecmp", "rlb"], ["FCT (time, us)", "7", "9"], ["Load (%)", "2", None], ["p99 (us)", "3", None]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        RISING,
+        Lines("Load", X, Y, (PlotLine("ecmp", [(0, 2), (5, 2)], [(0, 1, 3), (5, 2, 2)]),)),
+        Bars("p99", Axis("us"), {"": {"ecmp": Bar(3, 3, 3), "rlb": Bar(3, 3, 3)}}),
+        HeatMap("up", "load", ("leaf1",), ("spine1", "spine2"), ((0.5, None),)),
+    ],
+)
+def test_what_differs_over_x_seeds_variants_or_cells_is_a_chart(plot: Plot) -> None:
+    assert charts_of([plot]) == [chart(plot)]
+
+
+def test_a_wide_drawing_scrolls_before_its_text_gets_too_small() -> None:
+    wide = HeatMap("up", "load", ("leaf1",), tuple(f"spine{n}" for n in range(300)), (tuple(range(300)),))
+    width = float(drawn(wide).attrib["width"])
+    (least,) = re.findall(r"least-(\d+)", drawn(wide).attrib["class"])
+    assert 0.75 * width <= 100 * int(least) < 0.75 * width + 100
+    assert f".least-{least} {{ min-width: {least}00px; }}" in charts_css()
 
 
 def test_a_chart_of_nothing_says_so() -> None:

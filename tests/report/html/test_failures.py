@@ -8,7 +8,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.report.html import failures
 from ailb_gen.report.html.failures import Matrix, failures_section
 from ailb_gen.report.html.page import Page, html
-from tests.checks.edited import LEAF, edited, intended, network, unchanged
+from tests.checks.edited import LEAF, edited, intended, network, unchanged, without
 
 BACKUP = "                backup-color all-colors;\n"
 
@@ -39,7 +39,7 @@ def test_nothing_is_lost_in_a_whole_fabric() -> None:
         ("one spine", 4, 0, "1.33"),
         ("two links, a sample", 64, 0, "2.00"),
     ]
-    assert "None of them loses a pair" in text(examined())
+    assert "No reachability lost" in text(examined())
 
 
 def test_a_prefix_without_backup_is_lost_by_all_other_leaves() -> None:
@@ -69,8 +69,19 @@ def test_a_large_fabric_is_counted_by_stripe_and_cut_short(monkeypatch: pytest.M
     assert "stripe of the leaf" in page and "more failures lose pairs" in page and "and 2 more" in page
 
 
+def test_pairs_that_are_unreachable_without_failures_are_counted_first() -> None:
+    context = Context(intended().fabric, without("stripe2-leaf1"))
+    assert context.failure_outcomes is not None
+    values = failures_section(context).values
+    assert (values["pairs"], values["gone"]) == (4 * 3 * 2, 4 * 4 * 3 - 4 * 3 * 2)
+    page = text(context)
+    assert "24 of 48 are reachable without failures" in page
+    assert '<p class="failures-gone">24 pairs are unreachable without any failure (stripe2-leaf1: no file).</p>' in page
+    assert "<p>No further reachability lost.</p>" in page and 'class="failures-none"' not in page
+
+
 def test_it_says_why_there_is_nothing() -> None:
-    assert "were not among those that ran" in text(Context(intended().fabric, unchanged()))
+    assert "were not selected" in text(Context(intended().fabric, unchanged()))
     lost = Context(
         intended().fabric,
         network(edited((LEAF, BACKUP, ""), (LEAF, "                    interface et-0/0/0.0;\n", ""))),

@@ -44,18 +44,18 @@ def test_tables_name_the_link_and_the_failure() -> None:
     rows = values["colors"]
     assert isinstance(rows, list)
     assert [(row.name, row.links, row.steady, row.worst) for row in rows] == [
-        (color, "4", "mean 1.00, highest 1.00", "1.33") for color in ("green", "blue", "red", "orange")
+        (color, "4", "mean 1.00, peak 1.00", "1.33") for color in ("green", "blue", "red", "orange")
     ]
     assert all(" - " in row.link and row.cause and row.cause != row.link for row in rows)
     text = html(Page("x", "info", "x", sections=(paths_section(context), loads_section(context))))
-    assert rows[0].link in text and "after the worst failure" in text
+    assert rows[0].link in text and "worst single failure" in text
 
 
 def test_without_failures_there_is_no_worst_load() -> None:
     section = loads_section(Context(intended().fabric, unchanged()))
     assert section.values["examined"] == 0 and section.values["top"] == []
     assert isinstance(section.data, dict) and section.data["worst"] == []
-    assert "Failures were not examined" in html(Page("x", "info", "x", sections=(section,)))
+    assert "Failures were not tested" in html(Page("x", "info", "x", sections=(section,)))
 
 
 def test_an_uneven_fabric_shows_where() -> None:
@@ -76,13 +76,19 @@ def test_a_color_without_sessions_is_a_row() -> None:
     assert [(row.name, row.links, row.link != "") for row in rows] == [
         ("green", "4", True), ("blue", "0", False), ("red", "4", True), ("orange", "4", True)
     ]  # fmt: skip
-    assert rows[1].steady == "no session is up"
+    assert rows[1].steady == "no session up"
+
+
+def test_switches_without_a_session_have_their_state() -> None:
+    out = data(Context(intended().fabric, without("stripe2-leaf1")))["out"]
+    assert out == [{"name": "stripe2-leaf1", "role": "leaf", "group": "stripe 2", "state": "no file"}]
+    assert data(Context(intended().fabric, unchanged()))["out"] == []
 
 
 def test_no_session_at_all() -> None:
     section = loads_section(Context(intended().fabric, without(*unchanged().switches)))
     assert section.data is None
-    assert "nothing carries traffic" in html(Page("x", "info", "x", sections=(section,)))
+    assert "no traffic is forwarded" in html(Page("x", "info", "x", sections=(section,)))
 
 
 def test_switches_that_nobody_asked_for_and_sessions_without_color(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def test_a_large_fabric_has_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     section = paths_section(lab())
     (only,) = json.loads(json.dumps(section.data))["failures"]
     assert only["links"] == [0, 4, 8, 12] and len(only["switches"]) == 4
-    assert section.values["what"] == "4 of the 16 links, a sample, 4 switches, or the cable of either NIC"
+    assert section.values["what"] == "a sample of 4 of the 16 fabric links, 4 switches, or the cable of a NIC"
     marked = ("spine2", "stripe1-leaf1:et-0/0/0 - spine1:et-0/0/0", "nobody")
     (more,) = json.loads(json.dumps(paths_section(lab(), marked).data))["failures"]
     assert more["links"] == [0, 1, 4, 5, 8, 9, 12]
@@ -89,7 +89,7 @@ def test_broken_trees_have_tables_too() -> None:
     assert nothing["switches"] == 0 and nothing["sessions"] == [] and nothing["fib"] == []
     empty = replace(lab(), network=replace(unchanged(), hosts={}))
     assert tables(empty)["routed"] == 0
-    assert "nothing to trace" in html(Page("a", "info", "a", sections=(paths_section(empty),)))
+    assert "no paths to trace" in html(Page("a", "info", "a", sections=(paths_section(empty),)))
 
 
 def test_prefixes_inside_and_around_a_queue_pairs_are_routed() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ailb_gen.report.html.charts_over_seeds import INTERVALS, distributions, heat_maps, over_time, steps
 from ailb_gen.report.html.simulated import GROUPS, INCOMPARABLE, simulated
 from ailb_gen.sim.profile import Profile
-from tests.report.html.simulations import EVIL, simulation, without
+from tests.report.html.simulations import EVIL, loaded, simulation, without
 
 PLAIN = {"rlb": ("", "rlb"), "ecmp": ("", "ecmp")}
 
@@ -21,16 +21,16 @@ def shown(text: str) -> list[str]:
 
 
 def test_the_page_says_what_is_fastest_and_shows_what_was_recorded() -> None:
-    text = simulated(simulation(PLAIN, slower={"ecmp": 10}))
+    text = simulated(loaded(simulation(PLAIN, slower={"ecmp": 10})))
     assert re.search(
         r'id="verdict">rlb is fastest: a flow takes, on average, [\d.]+ us\. ecmp takes [\d.]+ % more', text
     )
     titles = shown(text)
-    assert "Flow time, 99th percentile" in titles
+    assert "Flow completion time, p99" in titles
     assert "Mean load, leaf to spine" in titles
-    assert "Longest queue, host to leaf" in titles
+    assert "Peak queue depth, host to leaf" in titles
     assert "rlb: leaf to spine" in titles
-    assert not [title for title in titles if title.startswith(("Dropped", "ECN", "Pause"))], "nothing was counted"
+    assert not [title for title in titles if title.startswith(("Dropped", "ECN", "PFC"))], "nothing was counted"
     assert EVIL not in text
     assert "&lt;script&gt;" in text, "the scenario is text"
 
@@ -45,7 +45,7 @@ def test_swept_values_have_charts_of_their_own_and_the_page_says_what_is_left_ou
 
 
 def test_points_that_are_missing_are_said_and_the_rest_is_shown() -> None:
-    made = without(simulation(PLAIN), "ecmp")
+    made = without(loaded(simulation(PLAIN)), "ecmp")
     text = simulated(replace(made, warnings=["traffic could not end"]))
     assert 'class="verdict warn"' in text
     assert text.count("not simulated") == 2
@@ -54,6 +54,15 @@ def test_points_that_are_missing_are_said_and_the_rest_is_shown() -> None:
     assert "Mean load, leaf to spine" in shown(text)
     nothing = without(without(simulation(PLAIN), "ecmp"), "rlb")
     assert INCOMPARABLE in simulated(nothing)
+
+
+def test_charts_that_would_be_flat_are_rows_of_a_table() -> None:
+    text = simulated(simulation({"ecmp": ("", "ecmp")}, seeds=(1,)))
+    titles = shown(text)
+    assert titles == ["Flow completion time: flows"], "one variant, idle links, and no flow waits"
+    assert '<th scope="row">Slowdown: flows (ratio to idle fabric)</th><td>1</td>' in text
+    assert '<th scope="row">Mean load, leaf to spine (% of line rate)</th><td>0</td>' in text
+    assert '<th scope="row">Peak queue depth, leaf to spine (packets)</th><td>1</td>' in text
 
 
 def test_only_seeds_that_all_variants_have_are_compared() -> None:
@@ -73,7 +82,7 @@ def test_seeds_are_one_line_with_their_range_on_common_intervals() -> None:
     made = simulation(PLAIN, seeds=(1, 30))
     profiles = {name: [made.profiles[f"{name}-{seed}"] for seed in (1, 30)] for name in PLAIN}
     found = {plot.title: plot for plot in over_time(profiles)}
-    line = found["Longest queue, leaf to spine"].lines[0]
+    line = found["Peak queue depth, leaf to spine"].lines[0]
     assert len(line.points) == INTERVALS + 1
     # The shorter run is over in the end: its queue is empty.
     assert line.points[0][1] == 1
@@ -94,7 +103,7 @@ def test_the_mean_load_over_time_adds_up_to_what_was_sent() -> None:
     }
     found = {plot.title: [y for _, y in plot.lines[0].points][:-1] for plot in over_time({"a": [profile]})}
     assert sum(found["Mean load, leaf to spine"]) / INTERVALS == pytest.approx(0.5 * 30 + 0.1 * 70)
-    assert found["Longest queue, leaf to spine"][29:31] == [4, 2]
+    assert found["Peak queue depth, leaf to spine"][29:31] == [4, 2]
     assert found["ECN marks"][-1] == pytest.approx(6)
     assert found["ECN marks"] == sorted(found["ECN marks"])
 
@@ -105,12 +114,12 @@ def test_distributions_of_seeds_are_together_and_shaded_between_them() -> None:
         {"fct_us": {"ring": [2.0, 3.0, 90.0]}},
         {"fct_us": {}},
     ]
-    (plot,) = distributions({"rlb": seeds}, "fct_us", "Flow times", "us", "The share")
-    assert plot.title == "Flow times: ring"
+    (plot,) = distributions({"rlb": seeds}, "fct_us", "Flow completion time", "us", "The share")
+    assert plot.title == "Flow completion time: ring"
     assert plot.x.log, "from 1 to 90"
     band = {x: (least, most) for x, least, most in plot.lines[0].band}
     assert list(band[2.0]) == pytest.approx([1 / 3, 2 / 3])
-    assert plot.text.endswith("shaded: the range over seeds.")
+    assert plot.text.endswith("shaded: range over seeds.")
 
 
 def test_steps_of_a_job_are_a_line_where_there_are_several() -> None:

@@ -16,9 +16,11 @@ import pytest
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Finding, Result, Run
 from ailb_gen.errors import Place
+from ailb_gen.intent.drain import parse_drain
 from ailb_gen.intent.load import load
 from ailb_gen.network.read import read_network
 from ailb_gen.report.html import files, findings
+from ailb_gen.report.html.devices import device_states
 from ailb_gen.report.html.files import FileFolder, packed_files, visible
 from ailb_gen.report.html.page import Page, Section, html
 from ailb_gen.report.html.verdict_page import page_of, verdict_html
@@ -84,6 +86,23 @@ def test_without_a_fabric_the_findings_are_shown() -> None:
     assert names == ["findings", "checks"]
 
 
+def test_a_switch_without_a_file_has_its_state_in_every_section(context: Context) -> None:
+    page = page_on(context)
+    assert ("Without a file", "spine2") in page.facts
+    rows = data_of(page)["devices"]["devices"]
+    assert {row[0]: row[-1] for row in rows if row[-1]} == {"spine2": "no file"}
+    assert '<td><span class="out">no file</span></td>' in html(page)
+
+
+def test_drained_switches_and_links_are_states(context: Context) -> None:
+    fabric = context.expected.fabric.model_copy(update={"drain": (parse_drain("spine3"),)})
+    assert device_states(Context(fabric, context.network, "", context.root)) == {
+        "spine2": "no file",
+        "spine3": "drained",
+        **{leaf.name: "1 of 4 links drained" for leaf in context.expected.leaves},
+    }
+
+
 @pytest.mark.parametrize(("rows", "status"), [((), "pass"), ((results()[1],), "warn"), ((results()[0],), "fail")])
 def test_the_status_is_that_of_the_worst(rows: tuple[Result, ...], status: str) -> None:
     verdict = judge(run_of(*rows), (), (), (), "error", DAY)
@@ -141,7 +160,7 @@ def test_files_are_left_out_when_there_is_no_room(context: Context, monkeypatch:
     kept = [row[0] for row in data["devices"]["devices"] if f"devices-files-{row[5]}" in data]
     assert "stripe2-leaf2" in kept
     assert LEAF not in kept
-    (note,) = re.findall(r"The files of (\d+) devices are not on this page", html(page))
+    (note,) = re.findall(r"The files of (\d+) devices are left out of this page", html(page))
     # One switch has no file at all.
     assert (int(note), len(kept), len(data["devices"]["devices"])) == (10, 1, 12)
 
@@ -176,7 +195,7 @@ def test_findings_that_are_alike_stand_behind_the_first() -> None:
 def test_of_very_many_findings_the_first_are_in_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "MOST", 100)
     page = page_of(verdict_of(many(250)), None, "validate")
-    assert "The first 100 of 250 findings" in html(page)
+    assert "First 100 of 250 findings" in html(page)
     assert len(section(page, "findings").data["rows"]) == 100  # type: ignore[index]
 
 

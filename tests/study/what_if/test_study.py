@@ -61,7 +61,7 @@ def test_a_case_for_every_balancer_and_failure() -> None:
         "rlb, none",
         "rlb, spine1 at 5 ms",
         "rlb, 5 % of cables",
-        "rlb, stripe1-leaf1 at 1 ms to 2 ms, seen after 1 us",
+        "rlb, stripe1-leaf1 at 1 ms to 2 ms, detected after 1 us",
     ]
     assert [case.name for case in study(LAB).cases] == ["rlb, none", "letflow gap_us=5, none", "letflow, none"]
 
@@ -143,7 +143,7 @@ def test_without_results_there_is_no_table() -> None:
 
 
 def test_a_file_is_needed() -> None:
-    with pytest.raises(UsageError, match=r"which file\? .* examples/study/jvd\.yaml"):
+    with pytest.raises(UsageError, match=r"what-if needs a file .* examples/study/jvd\.yaml"):
         what_if(StudyOptions())
 
 

@@ -40,8 +40,8 @@ def test_cost_and_waiting() -> None:
         ["ecmp", "none", "1.300 (1.20-1.40)", "30.0", "38.5", "4", "7"],
     ]
     assert found.conclusions == [
-        "Without failures a step takes 1.000 s under rlb. 20.0 % of it is waiting for the fabric: no fabric, however "
-        "fast, saves more.",
+        "Without failures a step takes 1.000 s under rlb. 20.0 % of it is waiting for the fabric: the most that a "
+        "faster fabric can save.",
         "ecmp costs 30.0 (20.0 to 40.0) % more time.",
         "spine1 failed costs 10.0 % under rlb.",
     ]
@@ -79,9 +79,13 @@ def test_another_one_may_be_better_with_a_failure() -> None:
 
 def test_a_job_that_does_not_end_is_told() -> None:
     found = summary(rlb=[point(100_000)], rlb_failed=[point(None)], ecmp=[point(110_000), point(None)])
-    assert [row[2] for row in found.table[1:]] == ["1.000", "does not end", "1.100; does not end with 1 of 2 seeds"]
+    assert [row[2] for row in found.table[1:]] == [
+        "1.000",
+        "does not complete",
+        "1.100; does not complete with 1 of 2 seeds",
+    ]
     assert found.table[2][3:5] == ["-", "-"]
-    assert "With spine1 failed, the job does not end under rlb." in found.conclusions
+    assert "With spine1 failed, the job does not complete under rlb." in found.conclusions
 
 
 def test_nothing_known_is_no_result() -> None:
