@@ -159,7 +159,7 @@ def _environment(fabric: Fabric, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[s
 
 
 def _rdma(fabric: Fabric, kind: ServerKind, number: int) -> str:
-    names = kind.rdma or fabric.hosts.rdma
+    names = kind.rdma if kind.rdma is not None else fabric.hosts.rdma
     if isinstance(names, str):
         return names.format(i=number)
     return names[number] if number < len(names) else ""

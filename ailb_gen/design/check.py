@@ -341,7 +341,12 @@ def _gpu_nics(fabric: Fabric, seats: Iterable[Seat]) -> set[tuple[str | tuple[st
     kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.kind.gpus}.values()
     plain = {(fabric.hosts.rdma, fabric.names.nic, fabric.rails)} if not kinds else set()
     return plain | {
-        (kind.kind.rdma or fabric.hosts.rdma, kind.kind.nic or fabric.names.nic, len(kind.rails)) for kind in kinds
+        (
+            kind.kind.rdma if kind.kind.rdma is not None else fabric.hosts.rdma,
+            kind.kind.nic or fabric.names.nic,
+            len(kind.rails),
+        )
+        for kind in kinds
     }
 
 
