@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .PHONY: help demo demo-deploy demo-lab test test-long test-all lint prose types compiled unit bench studies schema checks-doc
-.PHONY: reference docs golden pictures format clean
+.PHONY: reference docs man golden pictures format clean
 
 help:
 	@echo "make demo    generate the reference fabric into build/jvd, show a summary, prove it"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-long   the long tests, and every property once more: 20 minutes"
 	@echo "make test-all    both, the former with coverage"
 	@echo "make docs    build the documentation site into build/site, strictly: open build/site/index.html"
+	@echo "make man     write man pages into build/man: man -M build/man ailb-gen"
 	@echo "make studies   repeat the published experiments into docs/studies: an hour"
 	@echo "make bench   measure against floors and peers"
 	@echo "make format  format the code"
@@ -90,6 +91,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.generate
 	$(BIN)/python -m benchmarks.parse
 	$(BIN)/python -m benchmarks.validate
+	$(BIN)/python -m benchmarks.sizes
 	$(BIN)/python -m benchmarks.batfish
 	$(BIN)/python -m benchmarks.draw
 	$(BIN)/python -m benchmarks.report
@@ -118,6 +120,9 @@ checks-doc: $(STAMP)
 
 reference: $(STAMP)
 	$(BIN)/python docs/site/reference.py docs/reference
+
+man: $(STAMP)
+	$(BIN)/python docs/site/man.py build/man/man1
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

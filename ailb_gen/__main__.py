@@ -11,6 +11,9 @@ def _terminate(number: int, _: object) -> None:
 
 def main() -> None:
     """Run the command line; Ctrl-C, SIGTERM, SIGQUIT and SIGHUP end it in order from the first moment on."""
+    if os.name != "posix":
+        sys.stderr.write("ailb-gen: it needs Linux; on Windows, run it in WSL 2 (docs/requirements.md)\n")
+        raise SystemExit(3)
     # In this order, so that each gets its own descriptor, and no record or connection becomes standard output. What is
     # written to a closed standard output fails: it is opened for reading.
     for stream, mode, flags in (

@@ -62,7 +62,7 @@ def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[s
         if not _lock(file):
             raise UsageError(
                 f"{directory}: {service.noun} runs there, process {_process(file) or 'unknown'}; "
-                f"end it with: {service.stop.format(directory=directory)}"
+                f"stop it with: {service.stop.format(directory=directory)}"
             )
         # Another number later, should this process have entered a namespace of its own.
         process = os.getpid()
@@ -122,7 +122,7 @@ def stop(directory: Path, service: Service = EMULATOR) -> bool:
         # Another process may take the lock first.
         while not _lock(file) and _process(file) in (number, None):
             if time.monotonic() > deadline:
-                raise OutputError(f"{directory}: process {number} does not end; look at {directory / service.log}")
+                raise OutputError(f"{directory}: process {number} does not end; check {directory / service.log}")
             time.sleep(0.02)
     return True
 

@@ -33,7 +33,7 @@ EXIT_CODES = {
     "devices or validate, a closed pipe too); Batfish cannot be reached or fails (the other reports are written); a "
     "device cannot be reached or refuses, and nothing in the wave was changed",
     ExitCode.ROLLED_BACK: "a push failed after a commit, and the named devices were rolled back",
-    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: a person has to look at it",
+    ExitCode.ATTENTION: "a device could not be brought to its old or its new configuration: manual action is needed",
     ExitCode.BUG: "an internal error; the traceback says where",
     ExitCode.INTERRUPTED: "stopped with Ctrl-C; the old tree is unchanged. SIGTERM, SIGHUP and SIGQUIT stop the "
     "program the same way, with 143, 129 and 131. An interrupted push ends in order, with 3, 4 or 5",
@@ -61,13 +61,13 @@ CODES = {
     "duplicate-color": "a color named twice",
     "duplicate-key": "a key or column written twice",
     "duplicate-mac": "a MAC address twice",
-    "duplicate-name": "two devices with one name (upper and lower case count as equal)",
+    "duplicate-name": "two devices with one name (case is ignored)",
     "duplicate-port": "a port used twice",
     "duplicate-router-id": "a router-id twice",
     "duplicate-vlan": "a VLAN id twice",
     "links-recolored": "warning: existing links that get another color than in the tree that is replaced",
     "missing-key": "a required key or column is missing",
-    "mtu-mismatch": "an MTU that does not fit into the next one",
+    "mtu-mismatch": "an MTU that is larger than the next one allows",
     "no-such-breakout": "the platform does not split a port this way",
     "no-such-port": "the platform has no such port",
     "no-such-speed": "the platform's ports do not have this speed",
@@ -75,18 +75,19 @@ CODES = {
     "out-of-range": "a number, text or list beyond its bounds",
     "overlapping-pools": "two pools share addresses",
     "oversubscribed": "warning: more bandwidth to the servers than up to the spines",
-    "plan-edited": "a plan that is not what it was when it was written: a part differs from its digest",
-    "plan-outdated": "a plan that does not hold any more: files, devices or waves are not as it shows them",
+    "plan-edited": "a plan that was edited: a part differs from its digest",
+    "plan-outdated": "a plan that is out of date: files, devices or waves are not those of the plan",
     "plan-unreadable": "not a plan, or one of another version of this program",
-    "plan-unsigned": "a plan without the signature of somebody who may sign it",
+    "plan-unsigned": "a plan without the signature of an allowed signer",
     "pool-exhausted": "a pool or range has fewer numbers than are needed",
     "ports-exhausted": "a switch has fewer ports than are needed",
-    "qps-not-colors": "warning: NCCL gets another number of queue pairs than there are colors",
+    "qps-not-colors": "warning: NCCL has another number of queue pairs than there are colors",
     "release-dependent": "warning: a statement that not every Junos release has",
     "reserved-asn": "a reserved AS number",
-    "reserved-name": "a name with a meaning of its own",
+    "reserved-name": "a name with a special meaning",
     "reserved-vlan": "a reserved VLAN id",
-    "too-large": "a document that is, or expands to, more than the program reads",
+    "toml-syntax": "not TOML",
+    "too-large": "a document that is, or expands to, more than the limit",
     "uneven-colors": "colors that do not divide the uplinks of a leaf evenly",
     "unknown-color": "a color that is not among the fabric's",
     "unknown-device": "an override, or a drain, for a device that is not in the fabric",
@@ -100,7 +101,7 @@ CODES = {
     "wrong-count": "a list with the wrong number of entries",
     "wrong-type": "text where a number belongs, and so on",
     "wrong-value": "not one of the possible values",
-    "yaml-syntax": "not YAML, or YAML that this program does not take",
+    "yaml-syntax": "not YAML, or YAML that this program does not support",
 }
 
 
@@ -144,11 +145,15 @@ class AilbError(Exception):
 
 
 class IntentError(AilbError):
-    """The intent cannot be used; `problems` holds every reason found, in document order."""
+    """The intent cannot be used; `problems` holds every reason found, in document order.
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    `later` says which checks need input without these problems, as the beginning of a sentence; empty if none do.
+    """
+
+    def __init__(self, problems: Iterable[Problem], later: str = "") -> None:
         self.problems = tuple(sorted(problems, key=lambda p: (p.place, p.path, p.code, p.reason)))
-        super().__init__("\n".join(map(str, self.problems)))
+        note = [f"note: {later} checked once these errors are fixed"] if later else []
+        super().__init__("\n".join([*map(str, self.problems), *note]))
 
 
 class UsageError(AilbError):

@@ -123,6 +123,6 @@ def read_generated(out: Path) -> Manifest | None:
     """Read the manifest of a generated tree. Raises OutputError as `read_any`, and for a tree that was collected."""
     found = read_any(out)
     if found is not None and found.collected:
-        reason = "this is what 'ailb-gen collect' has read of devices, not what 'ailb-gen generate' wrote"
+        reason = "this directory was written by 'ailb-gen collect', not by 'ailb-gen generate'"
         raise OutputError(f"{out}: {reason}; name another directory")
     return found

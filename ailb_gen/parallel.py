@@ -66,7 +66,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         client = Client(address, timeout=PATIENCE_S)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        raise WorkerError(f"--executor dask:{address}: no scheduler answers there: {error}") from error
+        raise WorkerError(f"--executor dask:{address}: no scheduler answers: {error}") from error
     with client, client.get_executor(pure=False) as executor:  # type: ignore[no-untyped-call]
         try:
             yield executor

@@ -18,4 +18,4 @@ def absent(path: Path, kind: str) -> str:
         target = path.readlink()
     except OSError:
         return f"there is no such {kind}"
-    return f"this symbolic link to {target} leads to no {kind}"
+    return f"this symbolic link to {target} does not point to a {kind}"

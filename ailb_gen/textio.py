@@ -20,7 +20,7 @@ UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 JSON_KEY = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*")\s*+:|"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}]', re.DOTALL)
 # What git and others write around the two sides of a conflict.
 MARKER = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
-UNRESOLVED = "a conflict of a merge is not resolved; keep one side, and delete the lines with its markers"
+UNRESOLVED = "an unresolved merge conflict; keep one side, and delete the lines with its markers"
 
 
 def line_field() -> int:

@@ -71,7 +71,7 @@ def _close(path: Path) -> None:
     """Close a directory of the program to others. Raises PermissionError when they may have put something there."""
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        raise PermissionError(f"{path} is no directory")
+        raise PermissionError(f"{path} is not a directory")
     _check(path, found)
     if stat.S_IMODE(found.st_mode) != 0o700:
         # Others could get to what is in it.

@@ -17,6 +17,7 @@ PICTURES = {
     "rail": ("--view", "rail 0"),
     "path": ("--view", ENDS),
     "path-failed": ("--view", ENDS, "--fail", LINK),
+    "spine-failed": ("--view", "path gpu-s1-1 gpu-s2-1", "--fail", "spine2"),
     "load-failed": ("--load", "all-to-all", "--fail", LINK),
     "device": ("--view", "device", "stripe1-leaf1"),
     "jvd": (),

@@ -25,6 +25,17 @@ BANNED = {
     r"\bgone? on with\b": "resumed, continued",
     r"\bin the place of\b": "instead of",
     r"\bfor good\b": "permanently",
+    r"\bone too many\b": "unexpected",
+    r"\bas it was generated\b": "unchanged, edited after it was generated",
+    r"\bby the clock\b": "on a schedule",
+    r"\bsaid hello\b": "sent its hello",
+    r"\bIPv6 alone\b": "IPv6-only",
+    r"\bfailures tried\b|\btried one by one\b": "tested",
+    r"\bcannot stand (?:here|together)\b": "is not allowed, cannot be combined",
+    r"\bwhat is repeated\b": "method",
+    r"\blook at this first\b": "needs attention",
+    r"\blead(?:s|ing)? nowhere\b": "is broken",
+    r"\b(?:came|come) from \{": "received from",
 }
 
 

@@ -77,7 +77,7 @@ def check_lab(
     results: list[Result] = []
     on_purpose: tuple[str, ...] = ()
     trouble: AilbError | None = None
-    with alone(plan), progress("looking", steps(context, options)) as advance:
+    with alone(plan), progress("checking", steps(context, options)) as advance:
 
         def step(name: str) -> None:
             advance.step(name)
@@ -85,7 +85,7 @@ def check_lab(
 
         try:
             running = RunningLab(plan, context)
-            on_purpose = tuple(f"failed on purpose: {fault}" for fault in running.faults)
+            on_purpose = tuple(f"injected failures: {fault}" for fault in running.faults)
             results += compared(running, context, options, step)
         except AilbError as error:
             trouble = error

@@ -1,4 +1,4 @@
-"""The devices of a fabric, connected: plan, deploy, verify, find drift, take back."""
+"""The devices of a fabric, connected: plan, deploy, verify, find drift, roll back."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Connection:
         from ailb_gen.deploy.planning import plan_of
 
         on = self.context
-        with progress("looking", len(on.roles)) as advance:
+        with progress("reading devices", len(on.roles)) as advance:
             return plan_of(on, on.file_source, min_paths, advance, compare=side_by_side)
 
     def impact(self, plan: Plan) -> PushImpact:
@@ -112,7 +112,7 @@ class Connection:
         from ailb_gen.report.verdict import judge
 
         on = self.context
-        with progress("looking", len(on.roles)) as advance:
+        with progress("reading devices", len(on.roles)) as advance:
             results = observe(on, advance)
         names = (on.intent.fabric.name, on.intent.source.file, str(on.inputs.artifacts))
         run = Run(*names, tuple(sorted(on.roles.items())), tuple(results), notes=notes)

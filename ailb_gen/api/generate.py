@@ -56,7 +56,7 @@ class Generation:
         from ailb_gen.render.compare import diff
 
         if self.written:
-            raise UsageError("the files were written, so that no difference is left; call generate with write=False")
+            raise UsageError("the files were written, so no difference is left; call generate with write=False")
         return "".join(diff(self.rendering.target, self.rendering.tree, self.changes))
 
 

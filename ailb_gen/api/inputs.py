@@ -59,4 +59,6 @@ def check_executor(executor: str) -> None:
 
 def processes(jobs: int | None) -> int:
     """Return how many processes work: as many as asked for, by default one per core."""
-    return jobs or len(os.sched_getaffinity(0))
+    # Linux alone knows the cores of this process; elsewhere, those of the machine count.
+    cores = getattr(os, "sched_getaffinity", None)
+    return jobs or (len(cores(0)) if cores else os.cpu_count() or 1)

@@ -88,7 +88,7 @@ def simulated(
         again = ours - profiles.keys()
         if again:
             note(
-                f"{len(again)} of {len(ours)} finished points hold no usable data for charts; they are simulated again"
+                f"{len(again)} of {len(ours)} finished points have no usable data for charts; they are simulated again"
             )
             finished = {digest: found for digest, found in finished.items() if digest not in again}
     todo = pending(prepared, finished)
@@ -107,7 +107,7 @@ def simulated(
     if must_compile(todo):
         from ailb_gen.sim.engine.jit import NOT_KEPT
 
-        kept_or_not = f"it cannot be kept for the next time: {NOT_KEPT}" if NOT_KEPT else "it is kept for the next time"
+        kept_or_not = f"it cannot be cached: {NOT_KEPT}" if NOT_KEPT else "it is cached"
         note(f"compiling the engine; {kept_or_not}")
     board = Board(len(todo))
     with execution.stoppable(board.stop), _counted(progress, todo) as told:

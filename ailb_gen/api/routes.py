@@ -117,7 +117,7 @@ def doubts(network: Network) -> Iterator[str]:
     faulty = {defect.scope for defect in network.defects}
     for name in _without_file(network):
         if name not in faulty:
-            yield f"{name}: cables lead there, but it has no usable file: it is as if it were down"
+            yield f"{name}: it has cables but no usable file: it is treated as down"
 
 
 def _without_file(network: Network) -> list[str]:

@@ -192,7 +192,7 @@ def _simulate(
     if out is not None:
         former = held_name(out)
         if former not in (None, about["scenario"]):
-            stays = "the files of its points stay in points/, and its own file makes them again without simulating"
+            stays = "the files of its points stay in points/, and its scenario restores its results without simulating"
             execution.warn(f"{out} held the results of {former!r}: {stays}")
         finish(out, rows, about, records)
     return SimulationReport(variants, points, rows, records, run.profiles, about, warnings)
@@ -206,4 +206,4 @@ def _unfinished(rows: Sequence[PointRow]) -> Iterator[str]:
     names = [f"{row.variant} (seed {row.seed})" for row in open_ends]
     if names:
         least = min(row.statistics["ended"] / row.statistics["tasks"] for row in open_ends if row.statistics)
-        yield f"traffic could not end in {some(names)}; at worst {least:.1%} of its tasks did: look at drops and losses"
+        yield f"traffic did not complete in {some(names)}; at worst {least:.1%} of its tasks did: check drops"

@@ -54,7 +54,7 @@ def validate(
     check_executor(executor)
     for argument, folder, hint in (
         ("ARTIFACTS", artifacts, "'ailb-gen generate' writes one"),
-        ("--yang", yang, "clone github.com/Juniper/yang and name the folder of a release"),
+        ("--yang", yang, "clone github.com/Juniper/yang and name the directory of a release"),
     ):
         if folder:
             check_path(folder, "directory", f"name a directory; {hint}", hint, argument)

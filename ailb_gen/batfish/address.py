@@ -31,10 +31,10 @@ def _parsed(text: str) -> tuple[str, int]:
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise ValueError("an IPv6 address stands in brackets, only a port follows: [::1]:9996")
+            raise ValueError("write an IPv6 address in brackets, followed only by a port: [::1]:9996")
         return _ipv6(host), _port(rest)
     if text.count(":") > 1:
-        raise ValueError("an IPv6 address stands in brackets: [::1]:9996")
+        raise ValueError("write an IPv6 address in brackets: [::1]:9996")
     host, colon, rest = text.partition(":")
     if not host:
         raise ValueError("the host is missing")

@@ -118,7 +118,7 @@ def _parsed(parse: Callable[[str], T], kind: str, value: object) -> T:
 
 def unexpected(kind: str, value: object) -> BatfishError:
     """Return the error for a value that is not of the kind that this program expects."""
-    return BatfishError(f"Batfish answers {str(value)[:80]!r} where {kind} belongs; {UPDATE}")
+    return BatfishError(f"Batfish answers {str(value)[:80]!r} instead of {kind}; {UPDATE}")
 
 
 def parse_lines(value: object) -> Iterator[tuple[str, list[int]]]:

@@ -16,9 +16,9 @@ CUT = 200
 START = "start one with: docker run -d --name batfish -p 9996:9996 batfish/batfish"
 OTHER = "is this Batfish? it listens on port 9996"
 READY = f"{OTHER}, and needs some seconds after its start"
-MEMORY = "give the server more memory: its Java takes 80 % of what its container may use (docker run --memory)"
+MEMORY = "give the server more memory: its Java uses 80 % of the container's limit (docker run --memory)"
 SLOW = f"raise --batfish-timeout, or {MEMORY}"
-DIED = "the server died in the middle: 'docker logs batfish' may say why, often a lack of memory (docker run --memory)"
+DIED = "the server died during the request: check 'docker logs batfish'; often it lacks memory (docker run --memory)"
 LOGS = "'docker logs batfish' may say more"
 VERSIONS = (
     "the server is Batfish {server}, the client pybatfish {client}; "
@@ -59,14 +59,14 @@ CAUSES = (
         READY,
         DIED,
     ),
-    Cause((requests.TooManyRedirects, requests.exceptions.InvalidSchema), "it leads elsewhere: {detail}", OTHER, LOGS),
+    Cause((requests.TooManyRedirects, requests.exceptions.InvalidSchema), "it redirects: {detail}", OTHER, LOGS),
     Cause((OSError, urllib3_errors.HTTPError), "{detail}", START, DIED),
-    Cause((QuestionValidationException,), "it does not take the question: {detail}", VERSIONS, VERSIONS),
+    Cause((QuestionValidationException,), "it rejects the question: {detail}", VERSIONS, VERSIONS),
     Cause((BatfishException,), "{detail}", OTHER, LOGS),
     Cause(
         # What pybatfish raises over JSON of another shape than it knows.
         (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError),
-        "the answer is not what pybatfish knows ({kind}: {detail})",
+        "pybatfish cannot parse the answer ({kind}: {detail})",
         OTHER,
         VERSIONS,
     ),
@@ -122,7 +122,7 @@ def _log_line(text: str) -> str:
     """Return the failed work and the root cause: the last cause in the log of the work, or the log's last line."""
     given_up = GIVEN_UP.match(text)
     if given_up is not None:
-        return f"the server gave the work up ({given_up[1]})"
+        return f"the server gave up the work ({given_up[1]})"
     head, *log = [line.strip() for line in text.splitlines() if line.strip()] or ["Batfish does not say why"]
     words = [line for line in log if not line.startswith(("at ", "... "))]
     causes = [line for line in words if line.startswith("Caused by: ") or "exception:" in line]

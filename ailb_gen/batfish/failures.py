@@ -126,7 +126,7 @@ def _check_down(batfish: Batfish, failure: ShadowFailure, routes: Sequence[Row],
 
 
 def _ignored(batfish: Batfish, part: str, instead: str) -> BatfishError:
-    return BatfishError(f"Batfish {batfish.version} was asked to take {part} down, and {instead}; {UPDATE}")
+    return BatfishError(f"Batfish {batfish.version} was asked to deactivate {part}, and {instead}; {UPDATE}")
 
 
 def _without_route(intent: ExpectedRoutes, hops: Hops, names: Collection[str]) -> list[tuple[str, Prefix]]:

@@ -67,7 +67,7 @@ def check_parsed(network: Network, rows: Sequence[Row], findings: Findings) -> N
         elif row["Status"] not in READ:
             message = f"Batfish could not read it: {row['Status']}"
         elif row["File_Format"] not in FORMATS:
-            message = f"Batfish takes it for {row['File_Format']}, not for Junos"
+            message = f"Batfish reads it as {row['File_Format']}, not as Junos"
         elif expected in shared and expected != switch.named.lower():
             others = ", ".join(other.file for other in shared[expected] if other is not switch)
             message = f"the host name {switch.host_name} is that of {others}, too: Batfish renames such devices"

@@ -84,7 +84,7 @@ def addresses_of(switch: Switch) -> Iterator[Address]:
 def _subnets(pool: IPv4Network, length: int, count: int, kind: str) -> list[IPv4Network]:
     room = 2 ** (length - pool.prefixlen)
     if count > room:
-        raise UsageError(f"the IPv4 shadow has room for {room:,} {kind}, the files have {count:,}")
+        raise UsageError(f"the IPv4 shadow has addresses for {room:,} {kind}, the files have {count:,}")
     step = 2 ** (32 - length)
     first = int(pool.network_address)
     return [IPv4Network((first + index * step, length)) for index in range(count)]
@@ -95,7 +95,7 @@ def _places(values: Mapping[Prefix, set[int]]) -> Iterator[tuple[tuple[int, Pref
     for prefix, found in values.items():
         if len(found) > MOST_ADDRESSES:
             raise UsageError(
-                f"the IPv4 shadow has room for {MOST_ADDRESSES} addresses in {prefix}, the files have {len(found):,}"
+                f"the IPv4 shadow has {MOST_ADDRESSES} addresses in {prefix}, the files have {len(found):,}"
             )
         first = 0 if prefix.length == BITS else 1
         for place, value in enumerate(sorted(found), first):

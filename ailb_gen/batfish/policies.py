@@ -182,7 +182,7 @@ class Translator:
         for how, name in term.changes:
             yield from self._change(how, name, head, (term, policy))
         if term.local_preference is not None:
-            self.gaps.append(Gap(policy.name, "AIGP beside a local preference of its own", term.line))
+            self.gaps.append(Gap(policy.name, "AIGP together with a local preference", term.line))
             yield f"{head} then local-preference {SCALE * term.local_preference}"
         if term.metric is not None:
             reason = "Batfish compares the MED of all paths, Junos within one neighboring AS"
@@ -199,7 +199,7 @@ class Translator:
             self.gaps.append(Gap(policy.name, "it changes the colors of routes", term.line))
         for known in SENT_ON if how != "delete" else ():
             if WELL_KNOWN[known] in values:
-                self.gaps.append(Gap(policy.name, f"Batfish sends on routes with {known}", term.line))
+                self.gaps.append(Gap(policy.name, f"Batfish readvertises routes with {known}", term.line))
         for number, value in enumerate(values):
             word = "add" if how == "set" and number else how
             yield f"{head} then community {word} {self._one(self.communities.values[value])}"

@@ -75,7 +75,7 @@ def _differences(port: Port, row: Row) -> Iterator[str]:
         yield f"Batfish reads an MTU of {row['MTU']}, this program {mtu}"
     if row["Active"] is not (not port.disabled) and not MANAGEMENT.match(port.name):
         state = {True: "up", False: "down"}
-        yield f"to Batfish the port is {state[row['Active'] is True]}, to this program {state[not port.disabled]}"
+        yield f"in Batfish the port is {state[row['Active'] is True]}, in this program {state[not port.disabled]}"
 
 
 def _check_port(switch: Switch, name: str, mtu: int, row: Row | None, findings: Findings) -> None:
@@ -101,13 +101,13 @@ def check_vlans(network: Network, expected: ExpectedPorts, rows: Sequence[Row], 
     findings.look(READERS, len(read.keys() | observed.keys()))
     wrong = [(VLANS, "Batfish finds VLAN", deviation) for deviation in deviations(intended, observed)]
     wrong += [
-        (READERS, "against this program Batfish reads VLAN", deviation) for deviation in deviations(read, observed)
+        (READERS, "unlike this program, Batfish reads VLAN", deviation) for deviation in deviations(read, observed)
     ]
     for check, head, deviation in wrong:
         name, vlan = deviation.subject
         message = f"{head} {vlan} {_difference(deviation.expected or frozenset(), deviation.observed or frozenset())}"
         if check is VLANS and deviation.expected is None:
-            message = f"{head} {vlan}, which the intent does not know"
+            message = f"{head} {vlan}, which the intent does not have"
         subjects = [about.vlan(name, vlan)]
         findings.at(check, known[name], message, _vlan_line(known[name], vlan), subjects=subjects)
 

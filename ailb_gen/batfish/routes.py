@@ -66,7 +66,7 @@ def check_shadow(
     add_disagreements(network, hops, own_hops(routing.graph, routing.states), AGREE, "", findings, shadow.narrowed)
     check_transit(network, shadow, intent, rows("bgpRib"), findings)
     check_loops(shadow, rows("detectLoops"), "loops", findings)
-    check_loops(shadow, rows("multipathConsistency"), "arrives on some of its paths only", findings)
+    check_loops(shadow, rows("multipathConsistency"), "arrives on only some of its paths", findings)
 
 
 def _nodes(network: Network, intent: ExpectedRoutes) -> str:
@@ -97,7 +97,7 @@ def check_understood(shadow: Shadow, status: Sequence[Row], issues: Sequence[Row
         elif row["Status"] != "PASSED":
             state = f"reads its shadow as {row['Status']}"
         elif listed(row["Nodes"]) != [switch.name.lower()]:
-            state = f"takes its shadow for {', '.join(listed(row['Nodes'])) or 'no device'}"
+            state = f"reads its shadow as {', '.join(listed(row['Nodes'])) or 'no device'}"
         if state:
             findings.add(UNDERSTOOD, switch.name, f"Batfish {state}")
     names = shadow_nodes(switch.name for switch in shadow.switches)
@@ -124,7 +124,7 @@ def check_sessions(
         if deviation.expected:
             message = f"in Batfish the session to {peer} is not established: {state or 'no such session'}"
         elif state == ESTABLISHED:
-            message = f"in Batfish there is a session to {peer}, which the intent does not know"
+            message = f"in Batfish there is a session to {peer}, which the intent does not have"
         else:
             continue
         findings.add(SESSIONS, own.device, message, _port_place(network, own), part=own.port)
@@ -230,7 +230,7 @@ def add_disagreements(
         (name, prefix), ours, theirs = deviation.subject, deviation.expected, deviation.observed
         if not (name in narrowed and ours and theirs and theirs < ours):
             there, here = some(sorted(theirs or ())), some(sorted(ours or ()))
-            message = f"{prefix} goes over {there} in Batfish, over {here} in this program"
+            message = f"{prefix} uses {there} in Batfish, {here} in this program"
             wrong.setdefault(name, []).append(message)
     for name, messages in wrong.items():
         findings.add(check, name, f"{failure}the engines disagree: {first_of(messages)}", _bgp_place(network, name))
@@ -259,7 +259,7 @@ def check_transit(
     for (spine, prefix), senders in sorted(received.items()):
         owner = intent.owners.get(prefix, ("", ""))[0]
         for sender in sorted(senders - {owner}) if owner else ():
-            message = f"in Batfish it passes on {prefix} of {owner} to {spine}"
+            message = f"in Batfish it readvertises {prefix} of {owner} to {spine}"
             findings.add(TRANSIT, sender, message, _bgp_place(network, sender))
 
 

@@ -117,5 +117,5 @@ def second_opinion(batfish: Batfish, second: SecondOpinion, progress: StageProgr
     progress.stage("failures", sum(len(failures) for _, _, _, failures in chosen))
     for entries, word, sample, failures in chosen:
         check_failures(*stage, failures, findings, advance)
-        findings.figure(entries[0], f"{word} taken down in Batfish", sample)
+        findings.figure(entries[0], f"{word} deactivated in Batfish", sample)
         yield from second.results(findings, entries)

@@ -71,7 +71,7 @@ def connect(host: str, port: int, timeout_s: float) -> Iterator[Batfish]:
     with visit(host, port, timeout_s) as service:
         service.network = network_name()
         try:
-            service.within("making a network", lambda: service.session.set_network(service.network))
+            service.within("creating a network", lambda: service.session.set_network(service.network))
             yield service
             service.settle()
         except BaseException as error:
@@ -116,7 +116,7 @@ class BatfishService:
         """Learn the version and the questions. Raises BatfishError."""
         self.version = self.within("connecting", partial(_greet, self.session))
         if not self.session.q.list():
-            raise self.error("connecting", "it has no questions that pybatfish knows", VERSIONS)
+            raise self.error("connecting", "it has no questions known to pybatfish", VERSIONS)
 
     def upload(self, snapshot: str, folder: Path) -> None:
         """Upload a snapshot; see Batfish."""
@@ -234,9 +234,7 @@ class BatfishService:
         """Return the networks of runs, also of other programs of this kind, by name. Raises BatfishError."""
         names = self.within("listing networks", self.session.list_networks)
         ours = [name for name in sorted(names) if OURS.fullmatch(name)]
-        networks = (
-            self.within(f"looking at network {name}", partial(_run_network, self.session, name)) for name in ours
-        )
+        networks = (self.within(f"reading network {name}", partial(_run_network, self.session, name)) for name in ours)
         return [network for network in networks if network is not None]
 
     def delete_network(self, name: str) -> str:
@@ -256,7 +254,7 @@ class BatfishService:
             within(limit, partial(_delete, [*gone, partial(self.session.delete_network, self.network)]))
         except FORESEEN as error:
             why, _ = explain(error, limit, connecting=False)
-            return f"the network {self.network} is left on Batfish at {self.address} and takes space: {why}"
+            return f"the network {self.network} remains on Batfish at {self.address}, not deleted: {why}"
         return ""
 
 
@@ -293,7 +291,7 @@ def _proxies(host: str) -> dict[str, str] | None:
 def _greet(session: Session) -> str:
     version = session.get_component_versions().get("Batfish")
     if not version:
-        raise BatfishException("it names no version of Batfish")
+        raise BatfishException("it reports no version of Batfish")
     session.q.load()
     return str(version)
 

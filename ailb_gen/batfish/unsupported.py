@@ -46,12 +46,12 @@ UNRECOGNIZED = (
     _line(BGP + rf"fabric-advertise route {WORD}(?: color |$)", MEASURED, "the shadow has an export policy for it"),
     _line(BGP + rf"fabric-advertise route {WORD} backup-color ", MEASURED, "the shadow has an export policy for it"),
     _line(BGP + r"family inet6 unicast aigp$", MEASURED, "the shadow has a community for AIGP"),
-    _line(BGP + r"global-load-balancing(?: |$)", MEASURED, "AILB408 judges it; it changes no route"),
+    _line(BGP + r"global-load-balancing(?: |$)", MEASURED, "covered by AILB408; it changes no route"),
     _line(
-        r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "AILB406 judges it; it changes no route"
+        r"set routing-options forwarding-table ecmp-fast-reroute$", MEASURED, "covered by AILB406; it changes no route"
     ),
-    _line(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "AILB1xx judges how ports are split"),
-    _line(r"set class-of-service ", MEASURED, "AILB7xx judges it; Batfish models no queues"),
+    _line(r"set interfaces \S+ number-of-sub-ports ", MEASURED, "covered by AILB1xx: ports and breakout"),
+    _line(r"set class-of-service ", MEASURED, "covered by AILB7xx; Batfish models no queues"),
     _line(r"set system management-instance$", MEASURED, "management only"),
     _line(r"set interfaces re\d:mgmt-\d ", MEASURED, "management only"),
     _line(r"(?:annotate|edit) |top$", MEASURED, "comments of the set form"),
@@ -79,9 +79,9 @@ def doubt(version: str) -> str:
     """
     numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
     if numbers is None or not any(map(int, numbers.groups())):
-        return f"cannot be compared with {MEASURED_ON}, for which docs/batfish.md holds: it may know more or less"
+        return f"cannot be compared with {MEASURED_ON}, the version of docs/batfish.md: it may support more or less"
     if tuple(map(int, numbers.groups())) < tuple(map(int, MEASURED_ON.split("."))):
-        return f"is older than {MEASURED_ON}, for which docs/batfish.md holds: it may know less"
+        return f"is older than {MEASURED_ON}, the version of docs/batfish.md: it may support less"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""The catalogue of checks: what the files do against what the intent asks."""
+"""The catalogue of checks: what the files do against what the intent specifies."""

@@ -70,7 +70,7 @@ def markdown() -> str:
             for check in checks_of(family)
         )
         option = f"`--checks {name}`\n\n" if family not in (OF_DEVICES, OF_LAB) else ""
-        parts.append(f"## {title}\n\n{option}| id | severity | holds when it passes |\n|---|---|---|\n{rows}")
+        parts.append(f"## {title}\n\n{option}| id | severity | passes when |\n|---|---|---|\n{rows}")
         parts += [
             f"### {check.id}\n\n"
             f"**{check.meaning[:1].upper()}{check.meaning[1:]}.** Severity: {check.severity}.\n\n"
@@ -97,15 +97,15 @@ def _harmless() -> str:
         )
     )
     return (
-        "## Statements that are known to be harmless\n\n"
-        "AILB209 is about every statement that this program does not read, except these and what stands below them.\n"
-        "`a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or prefix, `<show>` a command that shows,\n"
-        "`<bogon>` an IPv4 prefix that no host uses, `<short>` less than ten seconds in milliseconds.\n\n"
+        "## Harmless statements\n\n"
+        "AILB209 reports every statement that this program does not read, except these and those below them.\n"
+        "`a|b` is either word, `*` any word, `<ipv4>` an IPv4 address or prefix, `<show>` a show command,\n"
+        "`<bogon>` a reserved IPv4 prefix, `<short>` less than ten seconds in milliseconds.\n\n"
         + "\n".join(blocks)
-        + "\n## Settings and files of servers that are known to be harmless\n\n"
-        "AILB610, AILB612 and AILB617 report everything else that stands beside the fabric's own. Names, values and\n"
-        "paths are regular expressions for the whole. Limits, services, udev rules, netplan files and the like are\n"
-        "judged by their contents: `ailb_gen/checks/families/host_extras.py`.\n\n" + "\n".join(servers)
+        + "\n## Harmless settings and files of servers\n\n"
+        "AILB610, AILB612 and AILB617 report all others that are not the fabric's. Names, values and\n"
+        "paths are regular expressions that match the whole text. Limits, services, udev rules, netplan files and the\n"
+        "like are checked by their contents: `ailb_gen/checks/families/host_extras.py`.\n\n" + "\n".join(servers)
     )
 
 
@@ -116,7 +116,7 @@ def _settings(table: Settings) -> dict[str, str]:
 
 def _files() -> dict[str, str]:
     """Return the patterns of paths by reason."""
-    found: dict[str, list[str]] = {"nobody reads them": [f"(?:.*/)?(?:{LEFT_OVER.pattern})"]}
+    found: dict[str, list[str]] = {"backups, not read by any program": [f"(?:.*/)?(?:{LEFT_OVER.pattern})"]}
     for pattern, reason in FILES.items():
         found.setdefault(reason, []).append(pattern)
     return {reason: "\n".join(patterns) for reason, patterns in found.items()}

@@ -128,7 +128,7 @@ RULES: tuple[tuple[Layers, Layers, Relation], ...] = (
         (Layer.LAB_DEVICES, Layer.LAB_GAPS, Layer.LAB_SESSION_DIFFERENCES, Layer.LAB_DIFFERENCES),
         Relation.ANYWHERE,
     ),
-    # What only repeats that something is amiss: a file that is not as it was generated.
+    # What only repeats that something is amiss: a file that was edited.
     ((Layer.COMMIT,), (*ON_PORTS, *ROUTING, Layer.SESSIONS), Relation.SUBJECT),
     ((Layer.REPETITIONS,), (*_from(Layer.FILES, Layer.QOS), *ON_SERVERS), Relation.DEVICE),
 )

@@ -61,12 +61,12 @@ class Context:
 
     @cached_property
     def expected(self) -> ExpectedFabric:
-        """The fabric that the intent asks for."""
+        """The fabric that the intent specifies."""
         return expected_fabric(self.fabric)
 
     @cached_property
     def cabling(self) -> ExpectedCabling:
-        """The cables that the intent asks for."""
+        """The cables that the intent specifies."""
         return expected_cabling(self.expected)
 
     def expected_routes(self, down: Iterable[End] = ()) -> ExpectedRoutes:
@@ -81,7 +81,7 @@ class Context:
 
     @cached_property
     def hosts(self) -> Mapping[str, ExpectedHost]:
-        """The servers that the intent asks for, by name."""
+        """The servers that the intent specifies, by name."""
         return expected_hosts(self.fabric)
 
     @cached_property
@@ -102,13 +102,13 @@ class Context:
 
     @cached_property
     def switches(self) -> tuple[tuple[Switch, ExpectedSwitch], ...]:
-        """Every switch that the files have and the intent asks for, with what it asks."""
+        """Every switch that the files have and the intent specifies, with what it asks."""
         asked = self.expected.switches
         return tuple((switch, asked[name]) for name, switch in self.network.switches.items() if name in asked)
 
     @cached_property
     def leaves(self) -> tuple[tuple[Switch, ExpectedSwitch], ...]:
-        """Every leaf that the files have and the intent asks for, with what it asks, in the order of the intent."""
+        """Every leaf that the files have and the intent specifies, with what it asks, in the order of the intent."""
         switches = self.network.switches
         return tuple((switches[leaf.name], leaf) for leaf in self.expected.leaves if leaf.name in switches)
 

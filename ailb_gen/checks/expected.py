@@ -1,4 +1,4 @@
-"""Compute the fabric that the intent asks for, with what it takes out of service, from the intent alone.
+"""Compute the fabric that the intent specifies, with what it takes out of service, from the intent alone.
 
 Independently of this, `ailb_gen.deploy.switch_state` expects of devices what their files bring about.
 """
@@ -43,7 +43,7 @@ NO_DRAIN = ExpectedDrain(frozenset(), frozenset(), {}, ())
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFabric(Outline):
-    """The fabric that the intent asks for; `drained` is what it takes out of service."""
+    """The fabric that the intent specifies; `drained` is what it takes out of service."""
 
     drained: ExpectedDrain = NO_DRAIN
 

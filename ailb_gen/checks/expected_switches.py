@@ -71,7 +71,7 @@ class ExpectedSwitch:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The fabric that the intent asks for, before anything is cabled or drained."""
+    """The fabric that the intent specifies, before anything is cabled or drained."""
 
     fabric: Fabric
     colors: tuple[ExpectedColor, ...]

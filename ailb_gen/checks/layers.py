@@ -19,8 +19,8 @@ FAMILIES = {
     "AILB7": ("roce", "RoCE"),
     "AILB8": ("batfish", "Batfish, with `--batfish`"),
     "AILB9": ("junos", "Junos commit check"),
-    "AILBD": ("devices", "Devices: what `ailb-gen drift` and `ailb-gen verify` look at"),
-    "AILBL": ("lab", "Lab: what `ailb-gen lab check` looks at"),
+    "AILBD": ("devices", "Devices, checked by `ailb-gen drift` and `ailb-gen verify`"),
+    "AILBL": ("lab", "Lab, checked by `ailb-gen lab check`"),
 }
 
 

@@ -23,8 +23,8 @@ CALLED = {
     "sessions": "bringing up BGP sessions",
     "routes": "computing routes",
     "paths": "tracing paths",
-    "balance": "loading links with collectives",
-    "failures": "failing every link and spine",
+    "balance": "computing link loads",
+    "failures": "simulating failures",
 }
 STEPS = sum(WEIGHTS.values())
 _STARTS = dict(zip(WEIGHTS, accumulate(WEIGHTS.values(), initial=0), strict=False))

@@ -43,7 +43,7 @@ def pick_checks(
             raise UsageError(f"no check is called {word!r}; {hint}")
         chosen = chosen - found if pattern.startswith("!") else chosen | found
     if not chosen:
-        raise UsageError(f"{','.join(patterns)!r} leaves no check to run")
+        raise UsageError(f"{','.join(patterns)!r} selects no check")
     return tuple(check for check in catalogue if check.id in chosen)
 
 

@@ -76,7 +76,7 @@ class Waiver:
 def _unusable(check: str, known: Collection[str]) -> tuple[str, str]:
     """Return why a check cannot be waived and what to do, or nothing."""
     if any(check == own.id for own in CHECKS):
-        return f"{check} watches the waivers and cannot be waived itself", "delete the entry it complains about"
+        return f"{check} checks waivers and cannot be waived itself", "delete the entry that it reports"
     # A blank id is reported already.
     if check in known or not check.strip():
         return "", ""

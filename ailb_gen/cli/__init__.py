@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, NoReturn
 
@@ -13,6 +14,7 @@ import typer
 from ailb_gen.cli import (
     batfish,
     checks,
+    config,
     deploy,
     draw,
     emulate,
@@ -31,11 +33,14 @@ from ailb_gen.cli import (
     validate,
 )
 from ailb_gen.cli.console import report, say, silence
+from ailb_gen.cli.verb import COLOR, QUIET, VERBOSE, Verb, Verbs
 from ailb_gen.cli.visible import plain_streams
 from ailb_gen.errors import AilbError, ExitCode
 
 app = typer.Typer(
     name="ailb-gen",
+    cls=Verbs,
+    epilog="A project file (ailb.toml) gives arguments that are omitted: ailb-gen config",
     help="Intent in, a working RDMA-load-balanced GPU fabric out.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -66,34 +71,51 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    quiet: QUIET = False,
+    verbose: VERBOSE = False,
+    color: COLOR = "auto",
 ) -> None:
     """Intent in, a working RDMA-load-balanced GPU fabric out."""
 
 
-app.command("init")(init.init)
-app.command("generate")(generate.generate)
-app.command("validate")(validate.validate)
-app.command("checks")(checks.checks)
-app.command("plan", cls=plan.Detailed)(plan.plan)
-app.command("deploy")(deploy.deploy)
-app.command("confirm")(deploy.confirm)
-app.command("rollback")(deploy.rollback)
-app.command("drift")(observe.drift)
-app.command("verify")(observe.verify)
-app.command("collect")(observe.collect)
-app.command("emulate")(emulate.emulate)
-app.command("rib")(routes.rib)
-app.command("fib")(routes.fib)
-app.command("path")(path.path)
-app.command("explain")(explain.explain)
-app.command("export")(export.export)
-app.command("draw", cls=draw.Views)(draw.draw)
-app.command("simulate")(simulate.simulate)
-app.command("study")(study.study)
-app.command("schema")(init.schema)
-app.add_typer(junos.app)
-app.add_typer(batfish.app)
-app.add_typer(lab.app)
+# The sections of `--help`, with their commands and how these are parsed.
+DESCRIBE, VERIFY, PUSH, TEST, PREDICT = "Describe", "Verify files", "Push", "Test without devices", "Predict"
+SECTIONS: dict[str, dict[str, Callable[..., None]]] = {
+    DESCRIBE: {
+        "init": init.init,
+        "generate": generate.generate,
+        "explain": explain.explain,
+        "draw": draw.draw,
+        "export": export.export,
+        "schema": init.schema,
+        "config": config.config,
+    },
+    VERIFY: {
+        "validate": validate.validate,
+        "checks": checks.checks,
+        "rib": routes.rib,
+        "fib": routes.fib,
+        "path": path.path,
+    },
+    PUSH: {
+        "plan": plan.plan,
+        "deploy": deploy.deploy,
+        "confirm": deploy.confirm,
+        "rollback": deploy.rollback,
+        "drift": observe.drift,
+        "verify": observe.verify,
+        "collect": observe.collect,
+    },
+    TEST: {"emulate": emulate.emulate},
+    PREDICT: {"simulate": simulate.simulate, "study": study.study},
+}
+PARSED: dict[str, type[Verb]] = {"plan": plan.Detailed, "draw": draw.Views}
+for section, commands in SECTIONS.items():
+    for name, command in commands.items():
+        app.command(name, cls=PARSED.get(name, Verb), rich_help_panel=section)(command)
+app.add_typer(junos.app, rich_help_panel=VERIFY)
+app.add_typer(batfish.app, rich_help_panel=VERIFY)
+app.add_typer(lab.app, rich_help_panel=TEST)
 
 
 # Exit codes above this name the signal that ended a run.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from pathlib import Path
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from ailb_gen.cli.console import echo_table, say
-from ailb_gen.cli.options import ARTIFACTS, BATFISH_S
+from ailb_gen.cli.console import echo_table, warn
+from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, JSON, OUTPUT_DIR, YES
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.steady import ask as asked
+from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import BatfishError, ExitCode, UsageError
 from ailb_gen.wording import counted
 
 app = typer.Typer(
-    name="batfish", help="Write snapshots for Batfish; delete those of killed runs.", no_args_is_help=True
+    cls=Verbs, name="batfish", help="Write snapshots for Batfish; delete those of killed runs.", no_args_is_help=True
 )
 
 
@@ -25,14 +27,14 @@ def _batfish() -> None:
     """Write the snapshots that `ailb-gen validate --batfish HOST` sends; delete what killed runs have left there."""
 
 
-@app.command("snapshot")
+@app.command("snapshot", cls=Verb)
 def snapshot(
     artifacts: ARTIFACTS,
-    out: Annotated[
-        Path, typer.Option("-o", "--output", help="Directory to write to: new, empty, or written by this command.")
-    ],
+    out: OUTPUT_DIR,
 ) -> None:
     """Write the files, and their IPv4 shadow, as snapshots.
+
+    The directory must be new, empty, or written by this command.
 
     Exit codes: 0 written, 2 bad input, 3 the environment failed.
     """
@@ -43,26 +45,27 @@ def snapshot(
     check_place("-o", out, [artifacts])
     network = network_of(artifacts)
     for defect in network.defects:
-        say(f"warning: {defect.place or defect.scope}: {defect.message}")
+        warn(f"{defect.place or defect.scope}: {defect.message}")
     translated = shadow(network)
     gaps = [(switch.name, gap) for switch in translated.switches for gap in switch.gaps]
     for name, gap in gaps:
         place = f"{network.switches[name].file}:{gap.line or 1}"
-        say(f"warning: {place}: not in the shadow: {gap.message}")
+        warn(f"{place}: not in the shadow: {gap.message}")
     write_snapshots(artifacts, network, translated, out)
     typer.echo(f"{len(translated.switches)} switches: {out / FILES}, {out / SHADOW}; numbers in {out / NUMBERS}")
 
 
-@app.command("clean")
+@app.command("clean", cls=Verb)
 def clean(
     address: Annotated[str, typer.Argument(help="The Batfish service.", metavar="HOST[:PORT]")],
     older_than: Annotated[
         int,
         typer.Option("--older-than", min=0, max=10**7, help="Minutes without a sign of the run.", metavar="N"),
     ] = 120,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    dry_run: DRY_RUN = False,
+    yes: YES = False,
     timeout: BATFISH_S = 60,
+    as_json: JSON = False,
 ) -> None:
     """Delete the networks that killed runs left on a service.
 
@@ -80,20 +83,24 @@ def clean(
     with visit(host, port, timeout) as service:
         found, now = service.run_networks(), time.time()
         gone = left_over(found, now, older_than)
-        if found:
-            states = [why_kept(one, now, older_than) or "left over" for one in found]
-            ages = [age_text(one, now) for one in found]
-            rows = [[one.name, age, one.snapshots, state] for one, age, state in zip(found, ages, states, strict=True)]
-            title = f"Networks of runs on Batfish at {service.address}"
-            echo_table(title, ("network", "age", "snapshots", "state"), rows)
+        columns = ("network", "age", "snapshots", "state")
+        rows = [
+            (one.name, age_text(one, now), one.snapshots, why_kept(one, now, older_than) or "left over")
+            for one in found
+        ]
+        tell = partial(typer.echo, err=as_json)
+        if as_json:
+            typer.echo(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1))
+        elif found:
+            echo_table(f"Networks of runs on Batfish at {service.address}", columns, rows)
         if not gone or dry_run:
-            typer.echo(f"{counted(len(gone), 'network')} left over{'; nothing was deleted' if gone else ''}")
+            tell(f"{counted(len(gone), 'network')} left over{'; nothing was deleted' if gone else ''}")
             return
         if not yes and not _agreed(f"Delete {counted(len(gone), 'network')}?"):
-            typer.echo("Nothing was deleted.")
+            tell("Nothing was deleted.")
             raise typer.Exit(ExitCode.ENVIRONMENT)
         left = {one.name: why for one in gone if (why := service.delete_network(one.name))}
-        typer.echo(f"{counted(len(gone) - len(left), 'network')} deleted")
+        tell(f"{counted(len(gone) - len(left), 'network')} deleted")
         if left:
             reasons = "\n".join(f"  {name}: {why}" for name, why in left.items())
             raise BatfishError(
@@ -103,5 +110,5 @@ def clean(
 
 def _agreed(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask on; review it with --dry-run, then use --yes")
+        raise UsageError("cannot ask for confirmation without a terminal; review it with --dry-run, then use --yes")
     return asked(question)

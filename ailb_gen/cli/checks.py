@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,11 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import warn
+from ailb_gen.cli.options import JSON
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ailb_gen.checks.model import Check
 
 
@@ -21,6 +25,7 @@ def checks(
             help="Explain these checks: IDs, globs or families.", metavar="ID", autocompletion=complete.check
         ),
     ] = None,
+    as_json: JSON = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/checks.md.")] = False,
 ) -> None:
     """List or explain the checks of validate, drift and verify."""
@@ -38,8 +43,10 @@ def checks(
     origins = {row.check.id: row.extension.origin for row in foreign}
     every = [*EVERYTHING, *(row.check for row in foreign)]
     names = dict(NAMES) | {check.family: NAMES[check.family] for check in every}
-    if patterns:
-        picked = pick_checks(every, names, patterns)
+    picked = pick_checks(every, names, patterns) if patterns else every
+    if as_json:
+        typer.echo(json.dumps([_row(check, names, origins.get(check.id, "ailb-gen")) for check in picked], indent=1))
+    elif patterns:
         typer.echo("\n\n".join(_explained(check, origins.get(check.id, "")) for check in picked))
     else:
         for family, name in names.items():
@@ -49,6 +56,18 @@ def checks(
                 typer.echo("\n".join([f"{family} {name}{origin}", *map(_listed, rows), ""]))
     for error in errors:
         warn(str(error))
+
+
+def _row(check: Check, names: Mapping[str, str], origin: str) -> dict[str, str]:
+    return {
+        "id": check.id,
+        "family": names[check.family],
+        "severity": str(check.severity),
+        "meaning": check.meaning,
+        "why": check.why,
+        "repair": check.repair,
+        "from": origin,
+    }
 
 
 def _listed(check: Check) -> str:

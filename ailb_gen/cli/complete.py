@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ailb_gen.cli.project import completed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -59,13 +61,15 @@ def _trees(fabric: Path) -> Iterator[Path]:
 
 
 def _given(ctx: typer.Context, name: str) -> str | None:
-    """Return the value of a parameter as far as it has been typed."""
+    """Return the value of a parameter as far as it has been typed, or else as the project file has it."""
     value = ctx.params.get(name)
+    if str(getattr(ctx.get_parameter_source(name), "name", "")) == "DEFAULT":
+        value = None
     if value is None and ctx.args:
         # Before an option whose value is being typed, arguments are not assigned yet.
         names = [one.name for one in ctx.command.params if one.param_type_name == "argument"]
         value = dict(zip(names, ctx.args, strict=False)).get(name)
-    return str(value) if value is not None else None
+    return str(value) if value is not None else completed(ctx, name)
 
 
 def _places(ctx: typer.Context) -> Iterator[Path]:

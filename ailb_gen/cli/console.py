@@ -5,11 +5,9 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
-from typer.core import TyperCommand
-
-from ailb_gen.cli.visible import painter, show, visible
+from ailb_gen.cli.visible import output, painter, show, visible
 from ailb_gen.errors import AilbError, IntentError
 from ailb_gen.paint import Style, heading
 
@@ -30,26 +28,6 @@ NARROWEST = 40
 # Of tables.
 WIDTH = 80
 CellStyle = Callable[[int, int], Style | None]
-
-
-class Parsed(TyperCommand):
-    """A command with a word in how its arguments are parsed."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
-        """Parse the arguments after `words`; an error is seen by `refused` first."""
-        try:
-            # A copy: what is parsed is taken out of the list.
-            return super().parse_args(ctx, self.words(list(args)))
-        except Exception as error:
-            self.refused(args, error)
-            raise
-
-    def words(self, args: list[str]) -> list[str]:
-        """Return what is parsed in place of the arguments."""
-        return args
-
-    def refused(self, args: list[str], error: Exception) -> None:
-        """Change the error that parsing raised."""
 
 
 def report(error: AilbError) -> None:
@@ -100,8 +78,20 @@ def silence(descriptor: int) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a warning to standard error."""
-    say(f"warning: {text}")
+    """Print a warning to standard error, unless `--quiet` is given."""
+    notify(f"warning: {text}")
+
+
+def notify(text: str) -> None:
+    """Print a warning or a note to standard error, unless `--quiet` is given."""
+    if not output.quiet:
+        say(text)
+
+
+def say_verbose(text: str) -> None:
+    """Print a line to standard error if `--verbose` is given."""
+    if output.verbose:
+        say(text)
 
 
 def echo(*lines: tuple[str, Style | None]) -> None:

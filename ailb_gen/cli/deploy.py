@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,7 @@ from ailb_gen.cli.steady import ask, steady
 from ailb_gen.errors import AttentionError, DeployError, RolledBackError, UsageError
 from ailb_gen.paint import Style
 from ailb_gen.signals import Signals
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,12 +35,10 @@ if TYPE_CHECKING:
 
 # What is done with the waves before the one that failed.
 OnFailure = Literal["stop", "rollback-all"]
-YES = Annotated[bool, typer.Option("--yes", help="Push without asking.")]
 MINUTES = Annotated[
     int, typer.Option("--confirm-minutes", min=1, max=65535, help="Minutes until a device rolls back by itself.")
 ]
 VERIFY = Annotated[int, typer.Option("--verify-timeout", min=0, max=86400, help="Seconds to wait for sessions.")]
-MINUTE = Annotated[float, typer.Option("--minute", min=0.1, help="Seconds of a minute; emulated devices.", hidden=True)]
 RUN = Annotated[
     str,
     typer.Argument(
@@ -74,7 +75,6 @@ SIGNERS = Annotated[
         "--allowed-signers", help="Require a plan signed by one of these (ssh-keygen's format).", metavar="FILE"
     ),
 ]
-DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Load and check on every device, commit nothing.")]
 RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]
 FOREIGN = Annotated[
@@ -90,9 +90,9 @@ def deploy(
     plan: PLAN = None,
     plan_signature: SIGNATURE = None,
     allowed_signers: SIGNERS = None,
-    dry_run: DRY_RUN = False,
+    dry_run: options.DRY_RUN = False,
     resume: RESUME = False,
-    yes: YES = False,
+    yes: options.YES = False,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,
     max_failures: FAILURES = 0,
@@ -107,7 +107,8 @@ def deploy(
     allow_foreign_deletes: FOREIGN = False,
     as_is: AS_IS = None,
     reports: options.PAGES = None,
-    minute: MINUTE = 60.0,
+    as_json: options.JSON = False,
+    minute: options.HIDDEN_MINUTE = 60.0,
 ) -> None:
     """Push the files in waves; each is verified, then confirmed.
 
@@ -151,7 +152,7 @@ def deploy(
     limited_by = f"'limit' of the plan {plan}:" if approved is not None else "--limit"
     pages = _pages(reports, "deploy", place, plan, plan_signature, allowed_signers)
     files = "any" if resume else fleet.trust(allow_unverified)
-    _run(place, push, options, pages, yes, limited, files, limited_by=limited_by)
+    _run(place, push, options, pages, yes, limited, files, limited_by=limited_by, as_json=as_json)
 
 
 def confirm(
@@ -165,6 +166,7 @@ def confirm(
     accept_new_hostkeys: options.ACCEPT = False,
     as_is: AS_IS = None,
     reports: options.PAGES = None,
+    as_json: options.JSON = False,
 ) -> None:
     """Confirm the changes that an interrupted run left pending.
 
@@ -173,7 +175,7 @@ def confirm(
     from ailb_gen.deploy.push import Limits, PushOptions
 
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
-    effect = "devices that do not answer soon are not waited for"
+    effect = "devices that do not answer soon are skipped"
     options = PushOptions(Limits(), as_is=tuple(as_is or ()))
     _run(
         place,
@@ -181,6 +183,7 @@ def confirm(
         options,
         _pages(reports, "confirm", place),
         effect=effect,
+        as_json=as_json,
     )
 
 
@@ -189,7 +192,7 @@ def rollback(
     artifacts: options.ARTIFACTS,
     run: RUN = "",
     inventory: options.INVENTORY = None,
-    yes: YES = False,
+    yes: options.YES = False,
     min_paths: options.MIN_PATHS = 1,
     max_failures: FAILURES = 0,
     confirm_minutes: MINUTES = 5,
@@ -200,7 +203,8 @@ def rollback(
     accept_new_hostkeys: options.ACCEPT = False,
     as_is: AS_IS = None,
     reports: options.PAGES = None,
-    minute: MINUTE = 60.0,
+    as_json: options.JSON = False,
+    minute: options.HIDDEN_MINUTE = 60.0,
 ) -> None:
     """Restore the configurations from before a run.
 
@@ -214,7 +218,15 @@ def rollback(
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys, state)
     options = PushOptions(limits, min_paths=min_paths, as_is=tuple(as_is or ()))
     pages = _pages(reports, "rollback", place)
-    _run(place, lambda connection, options: connection.rollback(run, options), options, pages, yes, rolls_back=True)
+    _run(
+        place,
+        lambda connection, options: connection.rollback(run, options),
+        options,
+        pages,
+        yes,
+        rolls_back=True,
+        as_json=as_json,
+    )
 
 
 def _pages(words: list[str] | None, verb: str, place: fleet.FabricArguments, *read: Path | None) -> Pages:
@@ -230,13 +242,14 @@ def _run(
     limit: Sequence[str] = (),
     files: Trust = "any",
     rolls_back: bool = False,
-    effect: str = "what is pending is rolled back",
+    effect: str = "pending changes are rolled back",
     limited_by: str = "--limit",
+    as_json: bool = False,
 ) -> None:
     """Do the work of a verb alone in its state directory, and print how it ended.
 
     `files` says what the files must be like; `rolls_back`: rolling back is what was asked for. A signal ends the run in
-    order, with that effect, and printing neither fails nor waits.
+    order, with that effect, and printing neither fails nor waits. With `as_json`, standard output has nothing else.
     """
     # The pages are written when nothing is locked any more, and signals end the program again.
     with steady(), pages.written(), fleet.stop_signals(effect).handled() as signals:
@@ -250,10 +263,23 @@ def _run(
             begun=pages.note_run,
             watch=watching,
         )
-        with place.connect(limit, files, signals, limited_by) as connection:
+        text = redirect_stdout(sys.stderr) if as_json else nullcontext()
+        with text, place.connect(limit, files, signals, limited_by) as connection:
             pages.on = connection.context
             pages.report = ended = verb(connection, watched)
-        _conclude(ended, place, signals, options.dry_run, rolls_back)
+        if as_json:
+            typer.echo(_json(ended, place))
+        with text:
+            _conclude(ended, place, signals, options.dry_run, rolls_back)
+
+
+def _json(report: RunReport, place: fleet.FabricArguments) -> str:
+    devices = {
+        name: {"outcome": str(result.outcome), "phase": result.phase, "reason": result.reason}
+        for name, result in report.results.items()
+    }
+    body = {"run": report.run, "record": str(place.records.log(report.run)), "devices": devices}
+    return json.dumps({**body, "refused": report.refused, "stopped": report.stopped}, indent=1)
 
 
 def _check_together(
@@ -267,12 +293,12 @@ def _check_together(
 ) -> None:
     """Refuse options of a push that contradict each other. Raises UsageError."""
     contradictions = (
-        (planned and (limit or resume), "--plan already says what is pushed: omit --limit and --resume"),
+        (planned and (limit or resume), "--plan already selects the changes: omit --limit and --resume"),
         (
             resume and signed,
             "--resume finds the signed plan in the record: omit --plan-signature and --allowed-signers",
         ),
-        (resume and (limit or dry_run), "--resume continues what was begun: omit --limit and --dry-run"),
+        (resume and (limit or dry_run), "--resume continues an earlier run: omit --limit and --dry-run"),
         (not resume and (run or as_is), f"{'--as-is' if as_is else run}: only with --resume"),
     )
     for holds, message in contradictions:
@@ -298,7 +324,7 @@ def _approve(signals: Signals, yes: bool, dry_run: bool, question: str) -> str:
     if yes or dry_run:
         return "--yes" if yes else "--dry-run"
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask on; review 'ailb-gen plan', then use --yes")
+        raise UsageError("cannot ask for confirmation without a terminal; review 'ailb-gen plan', then use --yes")
     return "asked" if signals.ask(partial(ask, question)) else ""
 
 
@@ -306,7 +332,7 @@ def _conclude(
     report: RunReport, place: fleet.FabricArguments, signals: Signals, dry_run: bool, rolls_back: bool
 ) -> None:
     """Print how every device ended and what can be done next; leave with the exit code of the worst of it."""
-    from ailb_gen.deploy.deployment import counted
+    from ailb_gen.deploy.deployment import counted as outcomes
     from ailb_gen.deploy.run_history import DeviceOutcome
 
     if not report.results and not report.refused and not report.stopped:
@@ -316,7 +342,7 @@ def _conclude(
     if report.results:
         fine = set(report.names(DeviceOutcome.CONFIRMED)) == set(report.results)
         echo(
-            (f"{counted(report.results)}; record: {place.records.log(report.run)}", Style.PASS if fine else Style.WARN)
+            (f"{outcomes(report.results)}; record: {place.records.log(report.run)}", Style.PASS if fine else Style.WARN)
         )
     reasons = [*failures.values()]
     if report.stopped and (not reasons or signals() or report.names(DeviceOutcome.ATTENTION)):
@@ -331,10 +357,10 @@ def _conclude(
             f"{where}: {names} could not be brought to its old or new configuration:\n{why}{following}"
         )
     if report.names(DeviceOutcome.ROLLED_BACK) and (failures or not rolls_back):
-        raise RolledBackError(f"{where}: {counted(report.results)}:\n{why or 'as asked'}{following}")
+        raise RolledBackError(f"{where}: {outcomes(report.results)}:\n{why or 'as asked'}{following}")
     if reasons:
         kept = report.names(DeviceOutcome.CONFIRMED)
-        what = f"what was changed before stays, on {len(kept)}" if kept else "nothing was changed"
+        what = f"earlier changes stay, on {counted(len(kept), 'device')}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
 
@@ -363,8 +389,8 @@ def _following(report: RunReport, place: fleet.FabricArguments, rolls_back: bool
         # A rollback of its own: that of the other run would be another one, and leave this record without an end.
         ways.append(("to go on", place.command("deploy", "--resume", report.run)))
     elif changed or (rolls_back and report.unrecorded):
-        ways.append(("to take it back", place.command("rollback", about)))
+        ways.append(("to undo it", place.command("rollback", about)))
     if stuck:
         ways.append(("to keep it", place.command("confirm", report.run)))
-        ways.append(("if it was settled by hand", place.command("rollback", report.run, "--as-is", stuck[0])))
+        ways.append(("if you settled it by hand", place.command("rollback", report.run, "--as-is", stuck[0])))
     return "".join(f"\n{what}: {command}" for what, command in ways)

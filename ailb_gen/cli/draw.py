@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import Parsed
 from ailb_gen.cli.live import working
-from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED
+from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED, OUTPUT_FILE
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.routes import warn_of
+from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 VIEW = "--view"
 
 
-class Views(Parsed):
+class Views(Verb):
     """A command whose option `--view` takes as many words as the view has."""
 
     def words(self, args: list[str]) -> list[str]:
@@ -69,7 +69,7 @@ def joined(args: list[str]) -> list[str]:
 def draw(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The picture: .svg, .dot or .mmd.", metavar="FILE")],
+    out: OUTPUT_FILE,
     view: Annotated[
         str,
         typer.Option(
@@ -92,7 +92,7 @@ def draw(
 ) -> None:
     """Draw a fabric: devices, links, colors, loads, paths, failures.
 
-    Loads are in percent of the highest without failures.
+    The file ends in .svg, .dot or .mmd. Loads are in percent of the highest without failures.
 
     Exit codes: 0 drawn, 2 bad input and nothing is written, 3 the file cannot be written.
     """
@@ -110,10 +110,10 @@ def draw(
     with working("reading") as doing, no_garbage_collection():
         expected = expected_fabric(load_intent(fabric).fabric)
         if load is None and words[:1] != ["path"]:
-            picture = _listed(expected, artifacts)
+            picture, missing = _listed(expected, artifacts)
             down, dead = failed(picture, fail or ())
             seen = view_of(picture, words)
-            overlay = Overlay(down, dead, drained_in(picture, expected.drained))
+            overlay = Overlay(down, dead, drained_in(picture, expected.drained), missing)
         else:
             picture, overlay, seen = _computed(expected, artifacts, words, load, fail, doing)
         doing("drawing")
@@ -127,8 +127,8 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
     from ailb_gen.wording import did_you_mean
 
     if out.suffix not in FORMATS:
-        hint = did_you_mean(out.suffix, FORMATS) or f"names of files end in {', '.join(FORMATS)}"
-        raise UsageError(f"-o {out}: there is no such format of pictures; {hint}")
+        hint = did_you_mean(out.suffix, FORMATS) or f"file names end in {', '.join(FORMATS)}"
+        raise UsageError(f"-o {out}: unknown picture format; {hint}")
     check_place("-o", out, inputs)
     if load is None:
         return
@@ -136,19 +136,18 @@ def _check(out: Path, load: str | None, inputs: Iterable[Path]) -> None:
 
     if load not in PATTERNS:
         hint = did_you_mean(load, PATTERNS) or f"patterns: {', '.join(PATTERNS)}"
-        raise UsageError(f"--load {load!r}: there is no such pattern; {hint}")
+        raise UsageError(f"--load {load!r}: unknown pattern; {hint}")
 
 
-def _listed(expected: ExpectedFabric, artifacts: Path) -> Picture:
-    """Return the picture of what the lists of cables have."""
+def _listed(expected: ExpectedFabric, artifacts: Path) -> tuple[Picture, frozenset[str]]:
+    """Return the picture of the listed cables, and the switches that have no file."""
     from ailb_gen.picture.build import picture_in, without_file
 
     picture, defects = picture_in(expected, artifacts)
-    lost = (
-        f"{name}: this switch has no file; it is drawn as it is cabled" for name in without_file(picture, artifacts)
-    )
+    missing = without_file(picture, artifacts)
+    lost = (f"{name}: this switch has no file; it is drawn as it is cabled" for name in missing)
     warn_of([*(f"{defect.place or defect.scope}: {defect.message}" for defect in defects), *lost])
-    return picture
+    return picture, frozenset(missing)
 
 
 def _computed(
@@ -164,7 +163,7 @@ def _computed(
     from ailb_gen.forwarding.link_loads import loads_of
     from ailb_gen.forwarding.trace import View as Outage
     from ailb_gen.network.routed import read_routed
-    from ailb_gen.picture.build import picture_of
+    from ailb_gen.picture.build import picture_of, unread
     from ailb_gen.picture.model import Overlay
     from ailb_gen.picture.overlays import drained_in, failed, path_marks
     from ailb_gen.picture.view import view_of
@@ -181,13 +180,16 @@ def _computed(
     sessions, switches, nics = outage(graph, fail)
     paths: tuple[PathMark, ...] = ()
     if seen.kind == "path":
+        whole = Outage(network, Routing(network, graph=graph), frozenset(), frozenset())
         outages = Outage(network, Routing(network, graph=graph.without(sessions)), switches, nics)
-        paths = path_marks(picture, _traces(outages, words[1], words[2]))
+        traces = [_traces(one, words[1], words[2]) for one in ((outages, whole) if fail else (whole,))]
+        paths = path_marks(picture, *traces)
     loads: LinkLoads = {}
     if load is not None:
         off = frozenset(graph.index[name] for name in switches)
         loads = loads_of(Routing(network, graph=graph), load, sessions, off)
-    return picture, Overlay(down, dead, drained_in(picture, expected.drained), loads, paths=paths), seen
+    drained = drained_in(picture, expected.drained)
+    return picture, Overlay(down, dead, drained, unread(picture, network), loads, paths=paths), seen
 
 
 def _traces(outage: Outage, source: str, target: str) -> list[PathTrace]:

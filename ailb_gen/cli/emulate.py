@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ailb_gen.cli.console import echo_table, say
-from ailb_gen.cli.options import MINUTE
+from ailb_gen.cli import options
+from ailb_gen.cli.console import echo_table, notify
 from ailb_gen.errors import UsageError
 from ailb_gen.paths import real
 from ailb_gen.signals import Signals
@@ -36,30 +36,25 @@ LISTED = 40
 
 
 SOURCE = Annotated[
-    Path | None, typer.Argument(help="A directory that 'generate' wrote, or a fabric file.", metavar="SOURCE")
-]
-BASE_PORT = Annotated[
-    int, typer.Option("--base-port", min=1, max=65535, help="Port of the first device; the others follow.")
+    Path | None,
+    typer.Argument(
+        help="The directory of generated files, or a fabric file.", metavar="SOURCE", envvar="AILB_ARTIFACTS"
+    ),
 ]
 ADDRESS = Annotated[str, typer.Option("--host", help="Address to listen on.")]
-STATE = Annotated[
-    Path | None, typer.Option("--state", help="Keep configurations and host keys in this directory.", metavar="DIR")
-]
+STATE = Annotated[Path | None, typer.Option("--state", help=options.STATE_HELP, metavar="DIR", show_default="none")]
 INVENTORY = Annotated[
     Path | None,
-    typer.Option("--inventory", help="Write the inventory of the devices to this directory.", metavar="DIR"),
+    typer.Option("--write-inventory", "-i", "--inventory", help=options.WRITE_INVENTORY_HELP, metavar="DIR"),
 ]
 LOADED = Annotated[
     bool, typer.Option("--loaded/--empty", help="Start with the generated files, or with management access only.")
 ]
-YANG = Annotated[
-    Path | None, typer.Option("--yang", help="Check loads and commits against these YANG models.", metavar="DIR")
-]
+YANG = Annotated[Path | None, typer.Option("--yang", help=options.YANG_HELP, metavar="DIR")]
 FAULT = Annotated[
     list[str] | None,
     typer.Option("--fault", help="Inject a fault: DEVICE=KIND@PHASE[*COUNT][=SECONDS].", metavar="FAULT"),
 ]
-USER = Annotated[str, typer.Option("--user", help=f"Login name; the password is in {PASSWORD}.")]
 KEYS = Annotated[
     Path | None,
     typer.Option("--authorized-keys", help="Public keys of the user, one per line.", metavar="FILE"),
@@ -72,18 +67,19 @@ STOP = Annotated[
 
 def emulate(
     source: SOURCE = None,
-    base_port: BASE_PORT = 20830,
+    base_port: options.BASE_PORT = 20830,
     host: ADDRESS = "127.0.0.1",
     state: STATE = None,
     inventory: INVENTORY = None,
     loaded: LOADED = False,
     yang: YANG = None,
     fault: FAULT = None,
-    minute: MINUTE = 60.0,
-    user: USER = "admin",
+    minute: options.MINUTE = 60.0,
+    user: options.USER = "admin",
     authorized_keys: KEYS = None,
     daemon: DAEMON = False,
     stop: STOP = None,
+    as_json: options.JSON = False,
 ) -> None:
     """Emulate the switches of a fabric, on a local port each.
 
@@ -95,11 +91,12 @@ def emulate(
 
     if stop is not None:
         ended = background.stop(stop)
-        typer.echo(f"{stop}: the emulator has ended" if ended else f"{stop}: no emulator runs there")
+        typer.echo(f"{stop}: the emulator has stopped" if ended else f"{stop}: no emulator runs there")
         return
     folders = list(dict.fromkeys(folder for folder in (inventory, state) if folder is not None))
     root_or_file = _checked(source, daemon, folders)
-    announce = background.to_background(real(folders[0]), tell=partial(_tell, stop=folders[0])) if daemon else _tell
+    tell = partial(_tell, stop=folders[0] if daemon else None, as_json=as_json)
+    announce = background.to_background(real(folders[0]), tell=tell) if daemon else tell
     from ailb_gen.emulator.fabric import EmulatedFabric
     from ailb_gen.emulator.fleet import Fleet
     from ailb_gen.emulator.source import entries, ready_line, servers, specs, unmanaged, write_inventory
@@ -121,14 +118,15 @@ def emulate(
             hosts = entries(fleet) | unmanaged(others)
             write_inventory(inventory, hosts, fleet.known_hosts(), user, PASSWORD, kept)
         line = ready_line(fleet, inventory)
-        for note in (*notes, announce):
+        for note in notes:
             note(line)
+        announce(line)
         stopping.wait()
 
 
-def _tell(line: str, stop: Path | None = None) -> None:
+def _tell(line: str, stop: Path | None = None, as_json: bool = False) -> None:
     """Print that the devices are ready: a line of JSON, or a table on a terminal; `stop` ends what is in background."""
-    if not sys.stdout.isatty():
+    if as_json or not sys.stdout.isatty():
         typer.echo(line)
         return
     ready = json.loads(line)
@@ -138,7 +136,7 @@ def _tell(line: str, stop: Path | None = None) -> None:
         typer.echo(f"and {len(ports) - LISTED} more, up to port {ports[-1][1]}")
     if ready["inventory"]:
         typer.echo(f"inventory: {ready['inventory']}")
-    typer.echo(f"end it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C ends it")
+    typer.echo(f"stop it with: ailb-gen emulate --stop {shlex.quote(str(stop))}" if stop else "Ctrl-C stops it")
 
 
 def _checked(source: Path | None, daemon: bool, folders: Sequence[Path]) -> Path:
@@ -184,7 +182,7 @@ def _artifacts(source: Path) -> Iterator[Path]:
 
     with TemporaryDirectory(prefix="ailb-gen-") as name:
         root = Path(name) / "artifacts"
-        generate(source, root, warn=say)
+        generate(source, root, warn=notify)
         yield root
 
 

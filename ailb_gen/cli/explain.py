@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_table, say
+from ailb_gen.cli.console import echo_table, notify
 from ailb_gen.cli.options import FABRIC, JSON
 from ailb_gen.errors import UsageError
 
@@ -33,7 +33,7 @@ def explain(
     """
     from ailb_gen.api.generate import compute_design
 
-    design = compute_design(fabric, say)
+    design = compute_design(fabric, notify)
     tables = _tables(design, device)
     if as_json:
         body = {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import notify
+from ailb_gen.cli.options import JSON, LIST, SOME_FILE
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
@@ -17,11 +19,12 @@ def export(
     name: Annotated[
         str | None, typer.Argument(help="Name of the export; --list shows all.", autocompletion=complete.export)
     ] = None,
-    fabric: Annotated[Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC")] = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write to; default: print it.", metavar="FILE")
+    fabric: Annotated[
+        Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="List the exports, and where they come from.")] = False,
+    out: SOME_FILE = None,
+    list_all: LIST = False,
+    as_json: JSON = False,
 ) -> None:
     """Print the design in the form that another program reads.
 
@@ -34,14 +37,16 @@ def export(
     from ailb_gen.wording import aligned
 
     if list_all:
-        rows = [(key, origin or "ailb-gen") for key, origin in exports().items()]
-        typer.echo("\n".join(aligned([("export", "from"), *rows])))
+        rows = {key: origin or "ailb-gen" for key, origin in exports().items()}
+        typer.echo(json.dumps(rows, indent=1) if as_json else "\n".join(aligned([("export", "from"), *rows.items()])))
         return
+    if as_json:
+        raise UsageError("--json goes with --list; an export has its own format")
     if name is None or fabric is None:
         raise UsageError(f"name an export and a fabric file; there are {', '.join(exports())}")
     if out is not None:
         check_place("-o", out, [fabric])
-    text = exported(compute_design(fabric, say), name)
+    text = exported(compute_design(fabric, notify), name)
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from ailb_gen.api.connect import Driver, connect, records_of
-from ailb_gen.cli.console import say
+from ailb_gen.cli.console import notify, say
 from ailb_gen.cli.steady import write_now
 from ailb_gen.signals import Signals
 
@@ -61,7 +59,7 @@ class FabricArguments:
             state=self.state,
             signals=signals,
             limited_by=limited_by,
-            warn=lambda text: typer.echo(text, err=True),
+            warn=notify,
         )
 
     @property
@@ -99,8 +97,8 @@ def stop_signals(effect: str) -> Signals:
 
     def on_signal(count: int) -> None:
         if count == 1:
-            write_now(f"ailb-gen: stopping; {effect}; a second signal ends the run at once")
+            write_now(f"ailb-gen: stopping; {effect}; a second signal stops at once")
         elif count == 2:
-            write_now("ailb-gen: ending at once; devices take back what is pending when their timers run out")
+            write_now("ailb-gen: stopping at once; devices roll back pending changes when their timers run out")
 
     return Signals(on_signal)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.api.generate import Format
-from ailb_gen.cli.console import echo_changes, echo_table, say
+from ailb_gen.cli.console import echo_changes, echo_table, notify
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import FABRIC, JSON, LIMIT
+from ailb_gen.cli.options import FABRIC, JOBS, JSON, LIMIT, OUTPUT_HELP
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
@@ -22,23 +22,26 @@ if TYPE_CHECKING:
     from ailb_gen.api.generate import Generation
     from ailb_gen.render.compare import Changes
 
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help="Directory to write to.", metavar="DIR")]
+OUTPUT = Annotated[Path, typer.Option("-o", "--output", help=OUTPUT_HELP, metavar="DIR", envvar="AILB_ARTIFACTS")]
 TEMPLATES = Annotated[
-    Path | None, typer.Option("--templates", help="Templates that replace the shipped ones.", metavar="DIR")
+    Path | None,
+    typer.Option(
+        "--templates", help="Templates that replace the shipped ones.", metavar="DIR", envvar="AILB_TEMPLATES"
+    ),
 ]
-FORMAT = Annotated[Format, typer.Option("--format", help="Format of the switch files.")]
+FORMAT = Annotated[Format, typer.Option("--format", help="Format of the switch files.", envvar="AILB_FORMAT")]
 CHECK = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 and list what differs.")]
 DIFF = Annotated[bool, typer.Option("--diff", help="Write nothing; print unified diffs of what would change.")]
 REPLACE = Annotated[bool, typer.Option("--replace-fabric", help="Overwrite the files of a fabric with another name.")]
 LINKS = Annotated[
     bool | None,
     typer.Option(
+        "--server-links/--no-server-links",
         "--links/--no-links",
         help="Servers of one profile: links to it, or folders; default: as in DIR, links where new.",
         show_default=False,
     ),
 ]
-JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=256, help="Processes.")]
 
 
 def generate(
@@ -72,7 +75,7 @@ def generate(
         links=links,
         jobs=jobs,
         progress=progress,
-        warn=say,
+        warn=notify,
     )
     shown = made.diff() if diff else ""
     if as_json:
@@ -158,6 +161,6 @@ def _show_summary(made: Generation, output: Path) -> None:
             counts.setdefault(_kind(path, roles), [0, 0, 0, 0])[column] += 1
     order = [kind for kind in ("leaf", "spine", "server", "fabric", "removed") if kind in counts]
     rows = [(kind, *counts[kind][:3], counts[kind][3] - counts[kind][0] - counts[kind][1]) for kind in order]
-    echo_table(f"Fabric {design.name}", ("what", "number"), facts)
+    echo_table(f"Fabric {design.name}", ("item", "number"), facts)
     typer.echo("")
     echo_table(f"Files in {output}", ("kind", "new", "changed", "deleted", "unchanged"), rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -11,18 +12,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from ailb_gen.cli import complete
+from ailb_gen.cli.options import YES
+from ailb_gen.cli.project import FILE, find_file
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import ExitCode, OutputError, UsageError
+from ailb_gen.paths import real
 
 if TYPE_CHECKING:
     from ailb_gen.design.ports import Ports
 
 T = TypeVar("T", int, str)
+SCHEMA_FILE = "fabric.schema.json"
 SPEED_GBPS, FIRST_HOST_PORT = 400, 16
 
 TEXT = """\
 # yaml-language-server: $schema=fabric.schema.json
-# A GPU backend fabric. 'ailb-gen schema > fabric.schema.json' gives your editor every key there is.
+# A GPU backend fabric. With the line above, an editor completes every key.
 name: {name}
 platform: {platform}  # or {{leaf: ..., spine: ...}}
 stripes: {stripes}
@@ -42,6 +47,15 @@ addressing: {{pool: {pool}}}
 """
 
 
+PROJECT_TEXT = """\
+# Values of arguments that a command omits: 'ailb-gen config' shows all. Paths are relative to this file.
+fabric = {fabric}
+artifacts = "generated"
+# inventory = "inventory"
+# reports = ["html=reports/{{verb}}.html"]
+"""
+
+
 def init(
     path: Annotated[Path, typer.Argument(help="File to write.", metavar="FABRIC")] = Path("fabric.yaml"),
     name: Annotated[str | None, typer.Option(help="Name of the fabric.")] = None,
@@ -56,17 +70,17 @@ def init(
     servers: Annotated[int | None, typer.Option(help="Servers per stripe.")] = None,
     pool: Annotated[str | None, typer.Option(help="IPv6 pool of the prefixes.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Use the defaults without asking.")] = False,
+    yes: YES = False,
 ) -> None:
     """Write a commented fabric.yaml to start from.
 
-    On a terminal it asks for what no option gives.
+    On a terminal it prompts for missing options, unless --yes is given.
     """
     from ailb_gen.design.build import build
     from ailb_gen.intent.load import parse
 
     if path.exists() and not force:
-        raise UsageError(f"{path}: the file is there already; --force overwrites it")
+        raise UsageError(f"{path}: the file exists already; --force overwrites it")
     check_place("FABRIC", path)
     ask = sys.stdin.isatty() and not yes
     answers: dict[str, Any] = {
@@ -81,12 +95,30 @@ def init(
     }
     text = fabric_text(answers, colors)
     build(parse(text, str(path), path.parent))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{path}: cannot write the file: {error.strerror}") from error
-    typer.echo(f"{path}: written; next: ailb-gen generate {path} -o build/{answers['name']}")
+    typer.echo(_written(path, text, force))
+
+
+def _written(path: Path, text: str, force: bool) -> str:
+    """Write a fabric file, and beside it its schema and a project file where there is none; return what to tell."""
+    from ailb_gen.intent.schema import json_schema
+
+    folder = path.parent
+    projects = find_file(real(folder))
+    first = projects is None or projects.parent != real(folder)
+    texts = {path: text}
+    if force or not (folder / SCHEMA_FILE).exists():
+        texts[folder / SCHEMA_FILE] = json_schema()
+    if first:
+        texts[folder / FILE] = PROJECT_TEXT.format(fabric=json.dumps(path.name))
+    for file, content in texts.items():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{file}: cannot write the file: {error.strerror}") from error
+    command = "ailb-gen generate" if first else f"ailb-gen generate {path} -o {folder / 'generated'}"
+    change = f"cd {shlex.quote(str(folder))} && " if first and real(folder) != Path.cwd() else ""
+    return f"{', '.join(map(str, texts))}: written; next: {change}{command}"
 
 
 def _answer(ask: bool, key: str, question: str, given: T | None, default: T) -> T:
@@ -169,7 +201,7 @@ def schema(
         Literal["fabric", "scenario", "what-if"], typer.Argument(help="fabric, scenario or what-if.")
     ] = "fabric",
 ) -> None:
-    """Print the JSON Schema of a file that people write.
+    """Print the JSON Schema of an input file.
 
     That is fabric.yaml, a scenario for simulate, or a file for study what-if.
     For editors and other programs.

@@ -10,8 +10,9 @@ import typer
 
 from ailb_gen.cli.console import echo_changes, echo_wrapped
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import JSON
+from ailb_gen.cli.options import JSON, YANG
 from ailb_gen.cli.steady import steady
+from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.cli.visible import echo_data
 from ailb_gen.errors import ExitCode, UsageError
 from ailb_gen.paint import Style
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ailb_gen.junos.tree import Node
 
 app = typer.Typer(
+    cls=Verbs,
     name="junos",
     help="Read, convert and compare Junos configurations.",
     no_args_is_help=True,
@@ -40,14 +42,12 @@ STYLES = {"error": Style.FAIL, "warning": Style.WARN, "note": Style.HEAD}
 ByDevice = dict[str, "CheckResult"]
 
 
-@app.command("check")
+@app.command("check", cls=Verb)
 def check(
     files: Annotated[
         list[Path], typer.Argument(help="Configurations, curly or set; - is standard input.", metavar="FILE")
     ],
-    yang: Annotated[
-        Path | None, typer.Option(help="Directory of Juniper's YANG models; default: AILB_YANG.", metavar="DIR")
-    ] = None,
+    yang: YANG = None,
     as_json: JSON = False,
 ) -> None:
     """Find statements that a device would refuse to commit.
@@ -127,7 +127,7 @@ def _json(outcomes: ByDevice) -> str:
     return json.dumps({"files": files, "totals": _totals(outcomes)}, indent=2)
 
 
-@app.command("convert")
+@app.command("convert", cls=Verb)
 def convert(
     file: Annotated[Path, typer.Argument(help="A configuration, curly or set; - is standard input.", metavar="FILE")],
     to: Annotated[Form, typer.Option("--to", help="Output format.")],
@@ -140,7 +140,7 @@ def convert(
     echo_data(write(_read(file, expand)))
 
 
-@app.command("diff")
+@app.command("diff", cls=Verb)
 def diff(
     first: Annotated[Path, typer.Argument(help="A configuration; - is standard input.", metavar="A")],
     second: Annotated[Path, typer.Argument(help="Another one; - is standard input.", metavar="B")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import ExitStack, contextmanager
@@ -13,8 +14,9 @@ import typer
 from ailb_gen.cli import complete, lab_state, options
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import Live, Piece, progress, wanted
-from ailb_gen.cli.reports import formats, targets
+from ailb_gen.cli.reports import formats, targets, with_json
 from ailb_gen.cli.validate import conclude
+from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import UsageError
 from ailb_gen.paint import Style
 from ailb_gen.paths import real
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ailb_gen.network.fabric import Network
 
 app = typer.Typer(
+    cls=Verbs,
     name="lab",
     help="Run a fabric in network namespaces: real kernels, real BGP.",
     no_args_is_help=True,
@@ -68,20 +71,23 @@ FAULTS = Annotated[
 ]
 
 
-@app.command("up")
+@app.command("up", cls=Verb)
 def up(
     fabric: options.FABRIC,
     artifacts: options.ARTIFACTS,
-    name: Annotated[str | None, typer.Option("--lab", help="Name of the lab; default: the fabric's.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--lab", help=options.LAB_HELP, metavar="NAME", show_default="the fabric's")
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
     inventory: Annotated[
         Path | None,
-        typer.Option("-i", "--inventory", help="Write the inventory of the devices to this directory.", metavar="DIR"),
+        typer.Option("--write-inventory", "-i", "--inventory", help=options.WRITE_INVENTORY_HELP, metavar="DIR"),
     ] = None,
-    base_port: Annotated[int, typer.Option(min=0, max=65535, help="First port on 127.0.0.1; 0: any free ports.")] = 0,
+    base_port: options.BASE_PORT = 0,
     hosts: HOSTS = "auto",
-    user: Annotated[str, typer.Option(help="Login name on the switches.")] = "admin",
+    user: options.USER = "admin",
     minute: options.MINUTE = 60.0,
+    as_json: options.JSON = False,
 ) -> None:
     """Bring up a fabric on this machine.
 
@@ -107,16 +113,24 @@ def up(
         fresh=fresh,
     )
     network = network_of(artifacts)
-    ready = to_background(folder, LAB, _tell)
+    ready = to_background(folder, LAB, typer.echo if as_json else _tell)
     with locked(folder, LAB) as note:
         from ailb_gen.lab.daemon import Start, run
 
         def announce(found: Ready) -> None:
             note(found.lab.line())
-            ready("\n".join(_announced(found, network, time.monotonic() - began)))
+            took_s = time.monotonic() - began
+            ready(_json(found, network, took_s) if as_json else "\n".join(_announced(found, network, took_s)))
 
         with _steps() as step:
             run(Start(lab, base_port, user, minute), network, announce, step)
+
+
+def _json(found: Ready, network: Network, took_s: float) -> str:
+    lab = found.lab
+    body = {"lab": lab.name, "inventory": lab.inventory, "hosts": lab.hosts, "took_s": round(took_s, 1)}
+    sizes = {"switches": len(network.switches), "servers": len(network.hosts), "links": len(network.links)}
+    return json.dumps({**body, **sizes, "note": found.note, "missing": [*found.missing]})
 
 
 def _announced(found: Ready, network: Network, took_s: float) -> Iterator[str]:
@@ -162,7 +176,7 @@ def _steps() -> Iterator[Callable[[str], None]]:
         yield tell
 
 
-@app.command("down")
+@app.command("down", cls=Verb)
 def down(
     name: Annotated[
         str | None,
@@ -193,13 +207,13 @@ def down(
     typer.echo(f"the lab {name} has ended" if ended else f"no lab {name} runs")
 
 
-@app.command("shell")
+@app.command("shell", cls=Verb)
 def shell(device: options.LAB_DEVICE, name: options.LAB = None) -> None:
     """Open a shell in a device."""
     _execute(device, name, [os.environ.get("SHELL", "/bin/sh")])
 
 
-@app.command("exec", context_settings={"ignore_unknown_options": True})
+@app.command("exec", cls=Verb, context_settings={"ignore_unknown_options": True})
 def execute(
     device: options.LAB_DEVICE,
     command: Annotated[list[str], typer.Argument(help="The command, after --.", metavar="COMMAND")],
@@ -217,19 +231,20 @@ def _execute(device: str, name: str | None, words: list[str]) -> None:
     raise typer.Exit(execute_in(lab, made, device, words))
 
 
-app.command("status")(lab_state.status)
+app.command("status", cls=Verb)(lab_state.status)
 
 
-@app.command("check")
+@app.command("check", cls=Verb)
 def check(
     fabric: CHECKED_FABRIC = None,
     artifacts: CHECKED_ARTIFACTS = None,
     name: options.LAB = None,
     checks: options.CHECKS = None,
-    limit: options.ABOUT = None,
+    limit: options.LIMIT = None,
     fail_on: options.FAIL_ON = "error",
     waivers: options.WAIVERS = None,
     reports: options.REPORTS = None,
+    as_json: options.JSON = False,
     everything: options.ALL = False,
     seed: options.SEED = 1,
     rounds: ROUNDS = None,
@@ -250,7 +265,8 @@ def check(
         raise UsageError("ARTIFACTS is missing: name both, FABRIC and ARTIFACTS, or none of them")
     lab = find(name)
     inputs = [fabric or Path(lab.fabric), artifacts or Path(lab.artifacts), waivers]
-    where = targets(reports or [], inputs, formats(reports))
+    reports = with_json(reports, as_json)
+    where = targets(reports, inputs, formats(reports))
     report = check_lab(
         lab.name,
         fabric,
@@ -269,7 +285,7 @@ def check(
     conclude(report, where, everything)
 
 
-app.command("fail")(lab_state.fail)
-app.command("repair")(lab_state.repair)
-app.command("traffic")(lab_state.traffic)
-app.command("capture")(lab_state.capture)
+app.command("fail", cls=Verb)(lab_state.fail)
+app.command("repair", cls=Verb)(lab_state.repair)
+app.command("traffic", cls=Verb)(lab_state.traffic)
+app.command("capture", cls=Verb)(lab_state.capture)

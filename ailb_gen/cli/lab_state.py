@@ -12,7 +12,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_table, echo_wrapped
-from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE
+from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE, OUTPUT_FILE, SEED
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import OutputError, UsageError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ailb_gen.lab.traffic.model import TrafficLoad, TrafficResult
     from ailb_gen.network.fabric import Network
 
+COUNT_HELP = "Packets to send per queue pair, or to capture."
 WAIT = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until sessions and routes have settled.")]
 # How long sessions and routes may take to settle. Seconds.
 PATIENCE_S = 60.0
@@ -111,6 +112,7 @@ def fail(
         typer.Option("--one-way", help="Drop only what the device sends that LINK begins with; keep the carrier."),
     ] = False,
     wait: WAIT = True,
+    as_json: JSON = False,
     name: LAB = None,
 ) -> None:
     """Let a link fail, or all links of a device."""
@@ -125,9 +127,7 @@ def fail(
         found = faults.fail_one_way(plan, what)
     else:
         found = faults.fail(plan, what, faults.FaultKind.SILENT if silent else faults.FaultKind.CARRIER)
-    _tell("failed", found)
-    if wait:
-        _settle(plan)
+    _tell("failed", found, plan if wait else None, as_json)
 
 
 def repair(
@@ -136,6 +136,7 @@ def repair(
         typer.Argument(help="As for fail; default: everything.", metavar="LINK", autocompletion=complete.lab_device),
     ] = None,
     wait: WAIT = True,
+    as_json: JSON = False,
     name: LAB = None,
 ) -> None:
     """Repair what has failed."""
@@ -144,25 +145,27 @@ def repair(
 
     _, plan = enter(name)
     repaired = faults.repair(plan, what)
-    _tell("repaired", repaired)
-    if not repaired:
+    if repaired or as_json:
+        _tell("repaired", repaired, plan if wait and repaired else None, as_json)
+    else:
         typer.echo("nothing has failed")
-    elif wait:
-        _settle(plan)
 
 
-def _tell(verb: str, found: Sequence[CableFault]) -> None:
-    for fault in found:
-        typer.echo(f"{verb}: {fault}")
-
-
-def _settle(plan: LabPlan) -> None:
+def _tell(verb: str, found: Sequence[CableFault], plan: LabPlan | None, as_json: bool) -> None:
+    """Print the faults that were injected or repaired; of a plan, also when its sessions and routes have settled."""
     from ailb_gen.lab.convergence import wait
 
+    for fault in () if as_json else found:
+        typer.echo(f"{verb}: {fault}")
     began = time.monotonic()
-    missing = wait(plan, PATIENCE_S)
-    typer.echo(f"settled after {time.monotonic() - began:.1f} s")
-    echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))
+    missing = [] if plan is None else list(wait(plan, PATIENCE_S))
+    settled_s = None if plan is None else round(time.monotonic() - began, 1)
+    if as_json:
+        body = {verb: [str(fault) for fault in found], "settled_s": settled_s, "down": missing}
+        typer.echo(json.dumps(body, indent=1))
+    elif settled_s is not None:
+        typer.echo(f"settled after {settled_s:.1f} s")
+        echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))
 
 
 def traffic(
@@ -173,10 +176,11 @@ def traffic(
         float | None, typer.Option(help="Packets per second and queue pair; default: 1000, at most 40000 in all.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, help="Packets per queue pair; default: those of one second.")
+        int | None,
+        typer.Option("--count", min=1, help=COUNT_HELP, show_default="those of one second"),
     ] = None,
     size: Annotated[int, typer.Option(help="Payload per packet in bytes.")] = 1024,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the source ports of --ecmp.")] = 1,
+    seed: SEED = 1,
     as_json: JSON = False,
     name: LAB = None,
 ) -> None:
@@ -216,8 +220,8 @@ def _measured(plan: LabPlan, network: Network, load: TrafficLoad, qps: int, seed
 def capture(
     device: LAB_DEVICE,
     port: Annotated[str, typer.Argument(help="A port, an IRB or a NIC.", metavar="PORT")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The pcap file.", metavar="FILE")],
-    count: Annotated[int, typer.Option(min=0, help="Stop after this many packets; 0: no limit.")] = 0,
+    output: OUTPUT_FILE,
+    count: Annotated[int, typer.Option("--count", min=0, help=COUNT_HELP, show_default="no limit")] = 0,
     seconds: Annotated[float, typer.Option(min=0, help="Stop after this many seconds; 0: no limit.")] = 0.0,
     name: LAB = None,
 ) -> None:
@@ -234,12 +238,12 @@ def capture(
     link = link_of(plan, device, port)
 
     def started() -> None:
-        typer.echo(f"capturing {device} {port} ({link}); Ctrl-C ends", err=True)
+        typer.echo(f"capturing {device} {port} ({link}); Ctrl-C stops it", err=True)
 
     try:
         with output.open("wb") as file:
             found = packets.capture(device, link, file, count, seconds, started)
     except OSError as error:
         raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
-    lost = f", {found.dropped} were too fast" if found.dropped else ""
+    lost = f", {found.dropped:,} dropped" if found.dropped else ""
     typer.echo(f"{output}: {counted(found.packets, 'packet')}{lost}")

@@ -14,7 +14,8 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from ailb_gen.cli.visible import CLEAR, PRINTING, colored, exact, overlays, visible
+from ailb_gen.cli.console import say_verbose
+from ailb_gen.cli.visible import CLEAR, PRINTING, colored, exact, output, overlays, visible
 from ailb_gen.paint import Style, painted
 from ailb_gen.wording import some
 
@@ -119,8 +120,10 @@ def fitted(pieces: Sequence[Piece], width: int, color: bool) -> str:
 
 
 def wanted() -> bool:
-    """Return whether there is a terminal that can show a live line."""
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    """Return whether there is a terminal that can show a live line, and nothing against it."""
+    return (
+        not output.quiet and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    )
 
 
 @dataclass(slots=True)
@@ -199,10 +202,11 @@ def _shown(line: Callable[[int], Sequence[Piece]]) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[ProgressBar]:
-    """Show progress on a terminal; in a pipe say nothing."""
+    """Show progress on a terminal; in a pipe print nothing but what `--verbose` asks for."""
     bar = ProgressBar(what, total)
     with _shown(bar.line):
         yield bar
+    say_verbose(f"{what}: {total:,} in {clock(bar.began)}")
 
 
 @contextmanager
@@ -211,6 +215,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     bar = ProgressBar(what)
     with _shown(lambda width: [(f"{bar.doing or what}  ", None), (clock(bar.began), Style.DIM)]):
         yield bar.step
+    say_verbose(f"{bar.doing or what}: {clock(bar.began)}")
 
 
 # What is being done with devices, by step.

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+import json
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from ailb_gen.api.connect import Connection
 from ailb_gen.cli import fleet, options
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.reports import check_place, formats, targets
+from ailb_gen.cli.reports import check_place, formats, targets, with_json
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.validate import conclude
 from ailb_gen.errors import ExitCode
+from ailb_gen.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ def drift(
     inventory: options.INVENTORY = None,
     limit: options.LIMIT = None,
     reports: options.REPORTS = None,
+    as_json: options.JSON = False,
     driver: options.DRIVER = "napalm",
     jobs: options.JOBS = 32,
     accept_new_hostkeys: options.ACCEPT = False,
@@ -38,7 +40,7 @@ def drift(
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
-    _observe(place, limit, reports, Connection.drift)
+    _observe(place, limit, with_json(reports, as_json), Connection.drift)
 
 
 @steady()
@@ -48,6 +50,7 @@ def verify(
     inventory: options.INVENTORY = None,
     limit: options.LIMIT = None,
     reports: options.REPORTS = None,
+    as_json: options.JSON = False,
     driver: options.DRIVER = "napalm",
     jobs: options.JOBS = 32,
     accept_new_hostkeys: options.ACCEPT = False,
@@ -60,7 +63,7 @@ def verify(
     Exit codes: 0 as designed, 1 a deviation or a device that cannot be read, 2 bad input.
     """
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
-    _observe(place, limit, reports, Connection.verify)
+    _observe(place, limit, with_json(reports, as_json), Connection.verify)
 
 
 class Observe(Protocol):
@@ -72,11 +75,9 @@ class Observe(Protocol):
         """Return the report."""
 
 
-def _observe(
-    place: fleet.FabricArguments, limit: list[str] | None, reports: list[str] | None, observe: Observe
-) -> None:
+def _observe(place: fleet.FabricArguments, limit: list[str] | None, reports: list[str], observe: Observe) -> None:
     """Observe the devices, report, and leave with 1 if anything deviates."""
-    where = targets(reports or [], place.inputs, formats(reports))
+    where = targets(reports, place.inputs, formats(reports))
     with place.connect(limit) as connection:
         html = any(kind == "html" for kind, _ in where)
         report = observe(connection, limit=limit or (), html=html, progress=progress)
@@ -86,7 +87,8 @@ def _observe(
 @steady()
 def collect(
     fabric: options.FABRIC,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The directory to write to.", metavar="DIR")],
+    out: options.OUTPUT_DIR,
+    as_json: options.JSON = False,
     inventory: options.INVENTORY = None,
     limit: options.LIMIT = None,
     driver: options.DRIVER = "napalm",
@@ -103,9 +105,14 @@ def collect(
     check_place("-o", out, place.inputs)
     with place.connect(limit) as connection:
         written, errors = connection.collect(out, progress=progress)
-        typer.echo(f"{written.files} files of {len(connection.devices) - len(errors)} devices in {out}")
-        for line in written.notes:
-            typer.echo(line)
+        devices = [name for name in connection.devices if name not in errors]
+        if as_json:
+            body = {"directory": str(out), "files": written.files, "devices": devices, "notes": [*written.notes]}
+            typer.echo(json.dumps({**body, "errors": {name: str(one) for name, one in errors.items()}}, indent=1))
+        else:
+            typer.echo(f"{counted(written.files, 'file')} of {counted(len(devices), 'device')} in {out}")
+            for line in written.notes:
+                typer.echo(line)
         fleet.say_errors(errors)
         if errors:
             raise typer.Exit(ExitCode.ENVIRONMENT)

@@ -1,4 +1,7 @@
-"""Arguments and options that several verbs share."""
+"""Arguments and options that several verbs share: each means the same wherever it stands.
+
+Those with an environment variable `AILB_KEY` are also keys of the project file.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ import typer
 from ailb_gen.api.connect import Driver
 from ailb_gen.api.validate import FailOn
 from ailb_gen.cli import complete
+from ailb_gen.cli.project import PAGE
 
-FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC")]
-ARTIFACTS = Annotated[Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
+FABRIC = Annotated[Path, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")]
+ARTIFACTS = Annotated[
+    Path, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS", envvar="AILB_ARTIFACTS")
+]
 LIMIT = Annotated[
     list[str] | None,
     typer.Option(
@@ -20,20 +26,41 @@ LIMIT = Annotated[
     ),
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+YES = Annotated[bool, typer.Option("-y", "--yes", help="Go ahead without asking.")]
+DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Check and show everything, but change nothing.")]
+LIST = Annotated[bool, typer.Option("--list", help="List the names.")]
+OUTPUT_HELP = "Where to write the result."
+# Of verbs that write nothing else, or print otherwise.
+OUTPUT_DIR = Annotated[Path, typer.Option("-o", "--output", "--out", help=OUTPUT_HELP, metavar="DIR")]
+OUTPUT_FILE = Annotated[Path, typer.Option("-o", "--output", "--out", help=OUTPUT_HELP, metavar="FILE")]
+SOME_DIR = Annotated[Path | None, typer.Option("-o", "--output", help=OUTPUT_HELP, metavar="DIR")]
+SOME_FILE = Annotated[Path | None, typer.Option("-o", "--output", "--out", help=OUTPUT_HELP, metavar="FILE")]
 
 # Of verbs that connect to devices.
 INVENTORY = Annotated[
     Path | None,
     typer.Option(
-        "-i", "--inventory", help="Directory of the inventory files; default: beside the fabric file.", metavar="DIR"
+        "-i",
+        "--inventory",
+        help="Directory of the inventory files.",
+        metavar="DIR",
+        envvar="AILB_INVENTORY",
+        show_default="beside the fabric file",
     ),
 ]
-JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help="Devices in parallel.")]
-DRIVER = Annotated[Driver, typer.Option("--driver", help="NETCONF driver for the switches.")]
+WRITE_INVENTORY_HELP = "Write the inventory of the emulated devices to this directory."
+JOBS_HELP = "Devices, or processes, at once."
+JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help=JOBS_HELP)]
+DRIVER = Annotated[Driver, typer.Option("--driver", help="NETCONF driver for the switches.", envvar="AILB_DRIVER")]
+STATE_HELP = "Directory that keeps state between runs."
 STATE = Annotated[
     Path | None,
     typer.Option(
-        "--state", help="Directory of run records; default: .ailb/runs beside the fabric file.", metavar="DIR"
+        "--state",
+        help=STATE_HELP,
+        metavar="DIR",
+        envvar="AILB_STATE",
+        show_default=".ailb/runs beside the fabric file",
     ),
 ]
 ACCEPT = Annotated[bool, typer.Option("--accept-new-hostkeys", help="Trust and save the host keys of new devices.")]
@@ -45,13 +72,15 @@ MIN_PATHS = Annotated[
 ]
 
 # Of verbs that check.
+REPORT_HELP = "Write a report in this format; repeatable."
 REPORTS = Annotated[
     list[str] | None,
     typer.Option(
         "--report",
-        help="table, json, junit, sarif, md or html; repeatable.",
-        metavar="FORMAT[=FILE]",
+        help=REPORT_HELP,
+        metavar="table|json|junit|sarif|md|html[=FILE]",
         autocompletion=complete.report_format,
+        envvar="AILB_REPORTS",
     ),
 ]
 CHECKS = Annotated[
@@ -63,19 +92,15 @@ CHECKS = Annotated[
         autocompletion=complete.check,
     ),
 ]
-ABOUT = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        help="Only findings about these devices: names, globs or roles.",
-        metavar="PATTERN",
-        autocompletion=complete.limit,
-    ),
+FAIL_ON = Annotated[FailOn, typer.Option("--fail-on", help="Lowest severity that exits with 1.", envvar="AILB_FAIL_ON")]
+WAIVERS = Annotated[
+    Path | None,
+    typer.Option("--waivers", help="File of accepted findings.", metavar="FILE", envvar="AILB_WAIVERS"),
 ]
-FAIL_ON = Annotated[FailOn, typer.Option("--fail-on", help="Lowest severity that exits with 1.")]
-WAIVERS = Annotated[Path | None, typer.Option("--waivers", help="File of accepted findings.", metavar="FILE")]
 ALL = Annotated[bool, typer.Option("--all", help="Show all findings in the table, with their consequences.")]
 SEED = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is sampled.")]
+YANG_HELP = "Directory of Juniper's YANG models."
+YANG = Annotated[Path | None, typer.Option("--yang", help=YANG_HELP, metavar="DIR", envvar="AILB_YANG")]
 BATFISH_S = Annotated[
     int, typer.Option("--batfish-timeout", min=1, max=86400, help="Seconds for each request to Batfish.")
 ]
@@ -84,16 +109,21 @@ BATFISH_S = Annotated[
 PAGES = Annotated[
     list[str] | None,
     typer.Option(
-        "--report",
-        help="Write an HTML report: html=FILE.",
-        metavar="FORMAT=FILE",
-        autocompletion=complete.page_format,
+        "--report", help=REPORT_HELP, metavar=PAGE, autocompletion=complete.page_format, envvar="AILB_REPORTS"
     ),
 ]
 
 # Of verbs that compute in processes.
-EXECUTOR = Annotated[str, typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW")]
-PROCESSES = Annotated[int | None, typer.Option("-j", "--jobs", min=1, max=256, help="Processes; default: all cores.")]
+EXECUTOR = Annotated[
+    str,
+    typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW", envvar="AILB_EXECUTOR"),
+]
+PROCESSES = Annotated[
+    int | None,
+    typer.Option(
+        "-j", "--jobs", min=1, max=512, help=JOBS_HELP, envvar="AILB_WORKERS", show_default="one process per core"
+    ),
+]
 SEEDS = Annotated[int | None, typer.Option("--seeds", min=1, max=10_000, help="Simulate seeds 1 to this number.")]
 
 # Of verbs that follow routes.
@@ -102,24 +132,24 @@ TREE = Annotated[
     typer.Option("-C", "--artifacts", help="The directory of generated files.", metavar="DIR", envvar="AILB_ARTIFACTS"),
 ]
 HERE = Path()
+FAIL_HELP = "Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable."
 FAILED = Annotated[
     list[str] | None,
-    typer.Option(
-        "--fail",
-        help="Assume this failure: DEVICE:PORT, DEVICE:DEVICE or a switch; repeatable.",
-        metavar="LINK",
-        autocompletion=complete.device,
-    ),
+    typer.Option("--fail", help=FAIL_HELP, metavar="LINK", autocompletion=complete.device),
 ]
 
 # Of emulated devices and labs.
+LAB_HELP = "Name of the lab."
 LAB = Annotated[
     str | None,
-    typer.Option("--lab", help="Name of the lab; default: the only one.", metavar="NAME", autocompletion=complete.lab),
+    typer.Option("--lab", help=LAB_HELP, metavar="NAME", autocompletion=complete.lab, show_default="the only one"),
 ]
 LAB_DEVICE = Annotated[
     str, typer.Argument(help="A switch or a server.", metavar="DEVICE", autocompletion=complete.lab_device)
 ]
-MINUTE = Annotated[
-    float, typer.Option("--minute", min=0.01, max=3600, help="Length of a minute of commit confirmed, in seconds.")
-]
+MINUTE_HELP = "Seconds of a minute of commit confirmed, for emulated devices."
+MINUTE = Annotated[float, typer.Option("--minute", min=0.01, max=3600, help=MINUTE_HELP)]
+HIDDEN_MINUTE = Annotated[float, typer.Option("--minute", min=0.01, max=3600, help=MINUTE_HELP, hidden=True)]
+USER = Annotated[str, typer.Option("--user", help="Login name on the switches.")]
+PORT_HELP = "Port of the first switch; the others follow. 0: free ports."
+BASE_PORT = Annotated[int, typer.Option("--base-port", min=0, max=65535, help=PORT_HELP)]

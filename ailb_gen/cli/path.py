@@ -133,7 +133,7 @@ def _summary(traces: Sequence[PathTrace]) -> Iterator[str]:
                 users[hop.device, hop.ways[hop.taken].interface].append(path_trace.source.pair)
     for (device, interface), pairs in users.items():
         if len(pairs) > 1:
-            yield f"{device} {interface} is shared by queue pairs {', '.join(map(str, pairs))}"
+            yield f"{device} {interface} carries queue pairs {', '.join(map(str, pairs))}"
 
 
 def trace_json(path_trace: PathTrace) -> dict[str, object]:

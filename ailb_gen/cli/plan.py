@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import fleet, options
-from ailb_gen.cli.console import WIDTH, Parsed, echo, echo_changes, echo_table, report
+from ailb_gen.cli.console import WIDTH, echo, echo_changes, echo_table, report
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import check_place, page_files, subject_of, write_page
 from ailb_gen.cli.steady import steady
+from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
 from ailb_gen.wording import some
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 CHANGES = 2
 
 
-class Detailed(Parsed):
+class Detailed(Verb):
     """A command whose exit code shows findings with `--exit-code`: a wrong option must not look like one."""
 
     def refused(self, args: list[str], error: Exception) -> None:
@@ -44,9 +45,7 @@ def plan(
     fabric: options.FABRIC,
     artifacts: options.ARTIFACTS,
     inventory: options.INVENTORY = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write the plan to a file for 'deploy --plan'.", metavar="FILE")
-    ] = None,
+    out: options.SOME_FILE = None,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,
     driver: options.DRIVER = "napalm",
@@ -62,7 +61,7 @@ def plan(
 ) -> None:
     """Show what a push would change; change nothing.
 
-    Lists every statement, the order of the waves, and what they touch.
+    Lists every statement, the order of the waves, and what they touch. A plan in a file is for 'deploy --plan'.
 
     Exit codes: 0 done, 2 bad input, 3 a device that would change cannot be read. With --exit-code: 0 nothing to do, 2
     changes or unmanaged statements that affect the fabric, 1 bad input, 3 as without --exit-code.
@@ -162,11 +161,11 @@ def show(found: Plan, impact: PushImpact, brief: bool) -> None:
     show_waves(found, impact)
     traffic = impact.traffic
     pairs = (f"{some} of {all_}" for some, all_ in zip(traffic.arriving, traffic.pairs, strict=True))
-    figures = (("sessions up", *traffic.up), ("leaf to prefix pairs that arrive", *pairs))
+    figures = (("sessions up", *traffic.up), ("reachable leaf-prefix pairs", *pairs))
     worse = (traffic.up[1] < traffic.up[0], traffic.arriving[1] < traffic.arriving[0])
     echo_table(
-        "The fabric by its configurations",
-        ("what", "now", "after"),
+        "The fabric, computed from the configurations",
+        ("item", "now", "after"),
         figures,
         lambda row, column: Style.FAIL if column == AFTER and worse[row] else None,
     )
@@ -200,7 +199,7 @@ def show_changes(found: Plan) -> None:
     """Print how many statements come and go on each switch, and apart what goes that was never this program's."""
     counts = {name: look.counts for name, look in found.changed_switches.items()}
     if counts:
-        echo(("Changes: statements that come and go", Style.HEAD))
+        echo(("Changes: statements added and removed", Style.HEAD))
         for name, (added, removed) in list(counts.items())[:LISTED]:
             typer.echo(f"  {name} +{added} -{removed}")
         if len(counts) > LISTED:
@@ -209,7 +208,7 @@ def show_changes(found: Plan) -> None:
         typer.echo(f"  {len(counts)} switches +{added} -{removed}\n")
     for name, look in found.changed_switches.items():
         if look.foreign:
-            typer.echo(f"{name} has no commit of this program, and would lose statements that others configured:")
+            typer.echo(f"{name} has no commit by this program, and would lose statements that others configured:")
             for edit in look.foreign:
                 typer.echo(f"  - {edit.statement}{_holding(edit)}")
             typer.echo("")
@@ -235,7 +234,7 @@ def show_waves(found: Plan, impact: PushImpact | None = None) -> None:
         touched = _touched(impact, wave.devices) if impact is not None else ()
         rows.append([number, wave.name, len(wave.devices), commands, *touched])
     more = ("sessions", "colors", "servers") if impact is not None else ()
-    echo_table("Waves", ("wave", "what", "devices", "commands", *more), rows)
+    echo_table("Waves", ("wave", "name", "devices", "commands", *more), rows)
     if impact is not None:
         echo(*_while_away(impact, [wave.name for wave in found.waves]))
     typer.echo("")
@@ -257,7 +256,7 @@ def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str,
     for number, wave in enumerate(waves, 1):
         if wave in impact.traffic.waves:
             lost, load = impact.traffic.waves[wave]
-            text = f"{lost} pairs lost, links carry up to {load:.2f} times as much"
+            text = f"{lost} pairs lost, load of links up to {load:.2f} times as high"
             seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
     for (text, style), numbers in seen.items():
         which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"

@@ -47,6 +47,11 @@ def formats(words: Sequence[str] | None = None) -> list[str]:
     return [*FORMATS, *(extension.name for extension in installed("reports"))]
 
 
+def with_json(words: Sequence[str] | None, as_json: bool) -> list[str]:
+    """Return what `--report` and `--json` ask for: the latter is short for `--report json`."""
+    return [*(words or ()), *(["json"] if as_json else [])]
+
+
 def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequence[str]) -> list[Target]:
     """Return where which report goes.
 
@@ -60,7 +65,7 @@ def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequen
         kind, equals, name = word.partition("=")
         if kind not in formats:
             hint = did_you_mean(kind, formats) or f"formats: {', '.join(formats)}"
-            raise UsageError(f"--report {word!r}: there is no such format; {hint}")
+            raise UsageError(f"--report {word!r}: unknown format; {hint}")
         if equals and not name:
             raise UsageError(f"--report {word!r}: the name of the file is missing")
         targets.append((kind, Path(name) if equals and name != "-" else None))
@@ -87,7 +92,7 @@ def check_place(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> 
     """
     place, read = real(path), {real(one) for one in inputs if one is not None}
     if place in read:
-        raise UsageError(f"{option}: {path} is used by this command already; name another file")
+        raise UsageError(f"{option}: {path} is an input of this command; name another file")
     if any(_is_artifact(place, folder, read) for folder in place.parents):
         raise UsageError(f"{option}: {path} belongs to the generated files; name another file")
 

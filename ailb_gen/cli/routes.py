@@ -43,7 +43,8 @@ def routes_of(artifacts: Path, failed: list[str] | None) -> Routes:
 def warn_unsettled(routes: Routes, prefixes: Iterable[Prefix]) -> None:
     """Warn of prefixes whose routes do not converge."""
     warn_of(
-        f"the routes of {prefix} do not converge; this is one state of many" for prefix in routes.unsettled(prefixes)
+        f"the routes of {prefix} do not converge; this is one of several states"
+        for prefix in routes.unsettled(prefixes)
     )
 
 

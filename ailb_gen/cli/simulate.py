@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
+from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
 from ailb_gen.cli.visible import painter, show
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     from ailb_gen.cli.reports import Target
 
 SCENARIO = Annotated[
-    Path, typer.Argument(help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC")
+    Path,
+    typer.Argument(
+        help="A scenario file; with ARTIFACTS, the fabric file.", metavar="SCENARIO|FABRIC", envvar="AILB_FABRIC"
+    ),
 ]
-ARTIFACTS = Annotated[Path | None, typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS")]
-OUT = Annotated[
+ARTIFACTS = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="Directory for results; default: print a table only.", metavar="DIR"),
+    typer.Argument(help="The directory of generated files.", metavar="ARTIFACTS", envvar="AILB_ARTIFACTS"),
 ]
 SET = Annotated[
     list[str] | None, typer.Option("--set", help="Replace a value of the scenario; repeatable.", metavar="PATH=VALUE")
@@ -61,7 +64,7 @@ FAIL = Annotated[
     list[str] | None,
     typer.Option(
         "--fail",
-        help="What fails, and when: DEVICE:PORT, DEVICE:DEVICE or a switch.",
+        help=FAIL_HELP,
         metavar="LINK[@TIME]",
         autocompletion=complete.device,
     ),
@@ -75,9 +78,10 @@ PAIRS = Annotated[
 
 
 def simulate(
+    ctx: typer.Context,
     scenario: SCENARIO,
     artifacts: ARTIFACTS = None,
-    out: OUT = None,
+    out: SOME_DIR = None,
     settings: SET = None,
     seeds: SEEDS = None,
     level: LEVEL = None,
@@ -87,6 +91,7 @@ def simulate(
     fail: FAIL = None,
     queue_pairs: PAIRS = None,
     reports: PAGES = None,
+    as_json: JSON = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
@@ -99,6 +104,8 @@ def simulate(
     from ailb_gen.api.simulate import COMPARED, simulate_collective
     from ailb_gen.api.simulate import simulate as run
 
+    if given_alone(ctx, "scenario", "artifacts"):
+        artifacts = None
     if out is not None:
         check_place("-o", out, [scenario, artifacts])
     where = targets(reports or [], [scenario, artifacts, out], PAGE_FORMATS)
@@ -116,7 +123,7 @@ def simulate(
         if artifacts is None:
             for name, value in given.items():
                 if value is not None:
-                    raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file says it itself")
+                    raise UsageError(f"{name} goes with FABRIC and ARTIFACTS; a scenario file has a key for it")
             report = run(scenario, words, out=out, charts=bool(where), execution=execution)
         elif size is None:
             raise UsageError("--bytes is missing: the size of the collective, such as 1G")
@@ -135,13 +142,23 @@ def simulate(
                 execution=execution,
             )
         with steady():
-            _show(report, where, out)
+            _show(report, where, out, as_json)
 
 
-def _show(report: SimulationReport, where: Sequence[Target], out: Path | None) -> None:
-    show(report.table(painter()))
-    if equal := report.tie():
-        show(textwrap.fill(equal, WIDTH) + "\n")
+def given_alone(ctx: typer.Context, first: str, second: str) -> bool:
+    """Return whether the command line gives the first of two arguments, and not the second."""
+    one, other = (getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE" for name in (first, second))
+    return one and not other
+
+
+def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, as_json: bool) -> None:
+    if as_json:
+        body = {"interrupted": report.interrupted, "variants": [dict(one) for one in report.records]}
+        typer.echo(json.dumps(body, indent=1))
+    else:
+        show(report.table(painter()))
+        if equal := report.tie():
+            show(textwrap.fill(equal, WIDTH) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})
@@ -165,7 +182,7 @@ def stoppable(executor: str, jobs: int | None) -> Iterator[Execution]:
             if count > 1:
                 raise KeyboardInterrupt
             stop()
-            write_now("stopping: what is known so far is kept; once more to end at once")
+            write_now("stopping: results so far are kept; a second signal stops at once")
 
         signals.on_signal = on_signal
         return signals.handled()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Seconds that a question waits until what was printed before is shown.
 SEEN_S = 1.0
-LOST = "not everything could be printed, though everything was done"
+LOST = "the work is done, but part of the output is lost"
 
 
 class Writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import say
-from ailb_gen.cli.options import EXECUTOR, PAGES, PROCESSES, SEEDS
+from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -21,23 +22,20 @@ NAME = Annotated[
     typer.Argument(help="Name of the study; --list shows all.", metavar="NAME", autocompletion=complete.study),
 ]
 FILE = Annotated[Path | None, typer.Argument(help="The what-if file.", metavar="FILE")]
-OUT = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Directory for page, figures and finished points.", metavar="DIR")
-]
 QUICK = Annotated[
     bool, typer.Option("--quick", help="Run for seconds instead of minutes: fewer cases, seeds and flows.")
 ]
-LIST = Annotated[bool, typer.Option("--list", help="List the studies.")]
 
 
 def study(
     name: NAME = None,
     file: FILE = None,
-    out: OUT = None,
+    out: SOME_DIR = None,
     quick: QUICK = False,
     seeds: SEEDS = None,
     list_all: LIST = False,
     reports: PAGES = None,
+    as_json: JSON = False,
     executor: EXECUTOR = "processes",
     jobs: PROCESSES = None,
 ) -> None:
@@ -53,17 +51,24 @@ def study(
     from ailb_gen.wording import aligned
 
     if list_all:
-        typer.echo("\n".join(aligned([("study", "what"), *((key, entry.text) for key, entry in STUDIES.items())])))
+        texts = {key: entry.text for key, entry in STUDIES.items()}
+        listed = json.dumps(texts, indent=1) if as_json else "\n".join(aligned([("study", "about"), *texts.items()]))
+        typer.echo(listed)
         return
     if name is None:
-        raise UsageError(f"which study? there are {', '.join(STUDIES)}")
+        raise UsageError(f"name a study: there are {', '.join(STUDIES)}")
     if out is not None:
         check_place("-o", out, [file])
     where = targets(reports or [], [file, out], PAGE_FORMATS)
     with stoppable(executor, jobs) as execution:
         report = run_study(name, file, quick=quick, seeds=seeds, out=out, charts=bool(where), execution=execution)
         with steady():
-            show(report.table(painter()))
+            if as_json:
+                from ailb_gen.study.rows import record
+
+                typer.echo(json.dumps(record(report.study, report.results, report.interrupted), indent=1))
+            else:
+                show(report.table(painter()))
             write_reports(where, {"html": report.html})
             if report.interrupted:
                 kept = f"; {out} holds the finished points, and the same command continues from there" if out else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from ailb_gen.cli import options
 from ailb_gen.cli.console import warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.reports import formats, targets, write_reports
+from ailb_gen.cli.reports import formats, targets, with_json, write_reports
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 
@@ -21,14 +20,17 @@ if TYPE_CHECKING:
     from ailb_gen.cli.reports import Target
     from ailb_gen.report.check_report import CheckReport
 
-YANG = Annotated[Path | None, typer.Option("--yang", help="Juniper's YANG models.", metavar="DIR", envvar="AILB_YANG")]
-BATFISH = Annotated[str | None, typer.Option("--batfish", help="Also use this Batfish service.", metavar="HOST[:PORT]")]
+BATFISH = Annotated[
+    str | None,
+    typer.Option("--batfish", help="Also use this Batfish service.", metavar="HOST[:PORT]", envvar="AILB_BATFISH"),
+]
 FAILURES = Annotated[
     str | None,
     typer.Option(
         "--batfish-failures",
-        help="Failures that Batfish computes: all, or a number; default: as many as take a few minutes.",
+        help="Failures that Batfish computes.",
         metavar="all|N",
+        show_default="as many as take a few minutes",
     ),
 ]
 
@@ -37,12 +39,13 @@ def validate(
     fabric: options.FABRIC,
     artifacts: options.ARTIFACTS,
     checks: options.CHECKS = None,
-    limit: options.ABOUT = None,
+    limit: options.LIMIT = None,
     fail_on: options.FAIL_ON = "error",
     waivers: options.WAIVERS = None,
     reports: options.REPORTS = None,
+    as_json: options.JSON = False,
     everything: options.ALL = False,
-    yang: YANG = None,
+    yang: options.YANG = None,
     seed: options.SEED = 1,
     executor: options.EXECUTOR = "processes",
     jobs: options.PROCESSES = None,
@@ -56,7 +59,8 @@ def validate(
     """
     from ailb_gen.api.validate import validate as check
 
-    where = targets(reports or [], [fabric, artifacts, waivers], formats(reports))
+    reports = with_json(reports, as_json)
+    where = targets(reports, [fabric, artifacts, waivers], formats(reports))
     report = check(
         fabric,
         artifacts,

@@ -9,8 +9,9 @@ import os
 import re
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Literal, TextIO, cast
 
 import typer
 
@@ -19,6 +20,20 @@ from ailb_gen.paint import Paint, Style, painted, unpainted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+Color = Literal["auto", "always", "never"]
+
+
+@dataclass(slots=True)
+class Output:
+    """The options of the output that all commands have; `color_given`: by an option or its variable."""
+
+    quiet: bool = False
+    verbose: bool = False
+    color: Color = "auto"
+    color_given: bool = False
+
+
+output = Output()
 # ASCII characters that move a cursor, ring or begin an escape sequence.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # Erase in Display, from the cursor to the end (ECMA-48, 8.3.39).
@@ -118,9 +133,12 @@ def echo_data(text: str) -> None:
 
 
 def colored(stream: TextIO) -> bool:
-    """Return whether styles are shown on a stream: on a terminal that can, unless the environment says no."""
-    # https://no-color.org: any value but an empty one.
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    """Return whether styles are shown on a stream: as an option or the environment says, or else on a terminal."""
+    choice = output.color
+    if not output.color_given or choice == "auto":
+        # https://no-color.org and https://force-color.org: any value but an empty one.
+        choice = "never" if os.environ.get("NO_COLOR") else "always" if os.environ.get("FORCE_COLOR") else choice
+    return choice == "always" or (choice == "auto" and stream.isatty() and os.environ.get("TERM", "dumb") != "dumb")
 
 
 def painter(stream: TextIO | None = None) -> Paint:

@@ -67,7 +67,7 @@ def verified(plan: Path, content: bytes, signature: bytes, signers: Path) -> Sig
             good, said, why = _keygen(words, content)
             if good:
                 return Signature(name, said.strip().rpartition(" with ")[2], signature)
-    reason = f"its signature does not hold: {why}; it was edited since, or signed for something else"
+    reason = f"its signature is not valid: {why}; it was edited since, or signed for another purpose"
     raise PlanError("plan-unsigned", plan, reason)
 
 
@@ -75,7 +75,7 @@ def _keygen(words: Sequence[str], content: bytes = b"") -> tuple[bool, str, str]
     """Run `ssh-keygen -Y`; return whether it agrees, what it says, and why not. Raises DeployError."""
     program = shutil.which("ssh-keygen")
     if program is None:
-        raise DeployError("ssh-keygen is not installed; it verifies signatures: install OpenSSH 8.2 or later")
+        raise DeployError("ssh-keygen is not installed; signatures need it: install OpenSSH 8.2 or later")
     try:
         done = subprocess.run(
             [program, "-Y", *words], input=content, capture_output=True, timeout=TIMEOUT_S, check=False
@@ -111,7 +111,7 @@ class Approval:
         signers = required or self.signers
         if self.plan is None or self.file is None:
             if self.signature is not None or self.signers is not None:
-                raise UsageError("--plan-signature and --allowed-signers are about a plan: add --plan")
+                raise UsageError("--plan-signature and --allowed-signers need --plan")
             if required is not None and not dry_run:
                 raise UsageError(f"a push to this fabric needs a signed plan, because its inventory says so: {WAY}")
             return None
@@ -144,8 +144,8 @@ def check_resumed(past: RecordedRun, state: StateDirectory, required: Path | Non
         return
     file = state.log(past.run).with_name(KEPT)
     if not file.is_file():
-        raise UsageError(f"{past} has no signed plan, which the inventory requires; take it back, or push again: {WAY}")
+        raise UsageError(f"{past} has no signed plan, which the inventory requires; roll it back, or push again: {WAY}")
     plan = read_plan(file)
     verified(file, plan.content, read_signature(beside(file)), required)
     if dict(plan.changes) != past.devices or plan.inputs != past.digest:
-        raise UsageError(f"{past}: its record is about another plan than the signed one; was it edited?")
+        raise UsageError(f"{past}: its record has another plan than the signed one; was it edited?")

@@ -104,7 +104,7 @@ def read_inputs(
 
     def seen(file: str, entry: str) -> None:
         if manifest is not None and not manifest.lists(file, entry):
-            doubts.append(f"{artifacts}/{file}: it is not as it was generated; {AGAIN}")
+            doubts.append(f"{artifacts}/{file}: it was edited after it was generated; {AGAIN}")
         digests.append(f"{file} {entry}")
 
     for name in switches:
@@ -127,7 +127,7 @@ def read_inputs(
         # Servers that share a profile are links to it.
         link = known.get(server_folder(name), "")
         if link and link != f"{LINK}../{host.profile.folder}":
-            doubts.append(f"{artifacts}/{server_folder(name)}: it does not lead to where it was generated to; {AGAIN}")
+            doubts.append(f"{artifacts}/{server_folder(name)}: it points to another profile; {AGAIN}")
         digests.append(f"{name} {host.profile.folder}")
     if doubts and trust != "any":
         more = [f"and {len(doubts) - SHOWN} more"] if len(doubts) > SHOWN else []
@@ -139,7 +139,7 @@ def _doubts_of_manifest(intent: Intent, artifacts: Path, manifest: Manifest | No
     if manifest is not None and manifest.input_sha256 != intent.digest:
         return [f"{artifacts}: it was generated from another version of the fabric file; {AGAIN}"]
     if manifest is None and trust == "manifest":
-        reason = f"there is no {MANIFEST} in it: whether its files were edited is unknown"
+        reason = f"there is no {MANIFEST} in it: edits of its files cannot be detected"
         return [f"{artifacts}: {reason}; {AGAIN}, or give --allow-unverified"]
     return []
 
@@ -297,7 +297,7 @@ def write(out: Path, design: Design, found: Mapping[str, Collected], unmanaged: 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         blocked = getattr(error, "errno", None) in IN_THE_WAY
-        hint = "; a link or a file stands where a folder is to be" if blocked else ""
+        hint = "; there is a link or a file instead of a directory" if blocked else ""
         raise OutputError(f"{out / path}: cannot be written: {reason}{hint}") from error
     return Written(len(files), tuple(_notes(sources, unmanaged)))
 
@@ -306,9 +306,9 @@ def _notes(sources: Mapping[str, str], unmanaged: Sequence[str]) -> Iterator[str
     """Yield the parts of the tree that were not read."""
     heard = sum(source == LLDP for source in sources.values())
     if heard < len(sources):
-        yield f"cables: {heard} of {len(sources)} between switches by LLDP, all others as the intent has them"
+        yield f"cables: {heard} of {len(sources)} between switches by LLDP, all others from the intent"
     else:
-        yield "cables: between switches by LLDP, to servers as the intent has them"
+        yield "cables: between switches by LLDP, to servers from the intent"
     if unmanaged:
         verb, whose = ("is", "its") if len(unmanaged) == 1 else ("are", "their")
         yield f"{counted(len(unmanaged), 'server')} {verb} not managed: {whose} files are those of the intent"
@@ -336,7 +336,7 @@ def check_target(out: Path, fabric: str) -> Mapping[str, str]:
 
 
 def _intended(design: Design, servers: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that the intent asks for on servers, each in the folder of its server."""
+    """Yield the files that the intent specifies on servers, each in the folder of its server."""
     if not servers:
         return
     tree = render(design, RenderOptions(), set(servers))

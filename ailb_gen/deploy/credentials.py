@@ -215,7 +215,7 @@ def _keyring(reference: KeyringReference) -> str:
         raise CredentialError(f"{reference}: this system has no keyring; {hint}") from error
     except (KeyringError, OSError) as error:
         # Its text comes from a backend and may hold anything.
-        raise CredentialError(f"{reference}: the keyring refuses ({type(error).__name__}); unlock it") from None
+        raise CredentialError(f"{reference}: the keyring denies access ({type(error).__name__}); unlock it") from None
     if not value:
         raise CredentialError(f"{reference}: there is no such entry; add it with 'keyring set SERVICE USER'")
     return value

@@ -73,10 +73,10 @@ class Deployment:
         past = recorded_run(self.state, given, lambda past: not past.dry and not (past.over and past.idle))
         none_unsettled(self.state, but=past.run)
         if not past.resumable:
-            why = "came to its end" if past.over else "was a dry run" if past.dry else "was cut off before it began"
+            why = "is complete" if past.over else "was a dry run" if past.dry else "was interrupted before it began"
             raise UsageError(f"{past} {why}; there is nothing to resume")
         check(past)
-        doing = f"taking back the run {past.undoes}" if past.is_rollback else "pushing files"
+        doing = f"rolling back the run {past.undoes}" if past.is_rollback else "pushing files"
         self.options.tell(f"resuming {past} ({doing})")
         report = self._settle(past, past.left.to_new)
         stuck = report.names(DeviceOutcome.ATTENTION)
@@ -84,7 +84,7 @@ class Deployment:
             return replace(report, stopped=f"{some(stuck)} cannot be settled: the rest of the run was not resumed")
         if report.unrecorded:
             return report
-        ended = f"{past} is settled: {counted(report.results)}. It cannot go on, because"
+        ended = f"{past} is settled: {counted(report.results)}. It cannot continue, because"
         if not past.is_rollback and past.digest != self.session.inputs.digest:
             reason = "the fabric file or the generated files have changed since; start another one"
             raise UsageError(f"{ended} {reason}")
@@ -129,14 +129,14 @@ class Deployment:
         report.about = past.run
         gone = [name for name in confirmed if name not in self.session.switches and name not in self.session.servers]
         if gone:
-            left = "what it changed there stays"
+            left = "its changes there stay"
             self.options.tell(f"{some(gone)} took part in {past} and is not managed any more: {left}")
         changed = frozenset(confirmed) - set(servers) - set(gone)
         stuck = report.names(DeviceOutcome.ATTENTION)
         if len(stuck) > self.options.limits.failures:
             report.results.update({name: DeviceResult(DeviceOutcome.CONFIRMED) for name in sorted(changed)})
             stays = f"what {past} confirmed on {', '.join(sorted(changed))} stays until then"
-            now = f"{stays}: --max-failures {len(stuck)} takes it back now"
+            now = f"{stays}: --max-failures {len(stuck)} rolls it back now"
             return replace(report, stopped=now) if changed else report
         if report.unrecorded:
             report.results.update({name: DeviceResult(DeviceOutcome.CONFIRMED) for name in sorted(changed)})
@@ -169,12 +169,12 @@ class Deployment:
     def _way_back(self, past: RecordedRun) -> Callable[[str], ConfigurationSource]:
         """Return the configurations of a rollback. Raises UsageError when an older version did not record its run."""
         if past.undoes not in self.state.runs():
-            raise UsageError(f"{past} took back a run that is not recorded here; name the one to roll back")
+            raise UsageError(f"{past} rolled back a run that is not recorded here; name the one to roll back")
         return _way_back_of(RecordedRun(past.undoes, self.state.events(past.undoes)), past.devices)
 
     def _plan(self, source: Callable[[str], ConfigurationSource]) -> Plan:
         """Compare the devices; print their unmanaged statements, and which other devices are unknown."""
-        with self.options.progress("looking", len(self.session.roles)) as advance:
+        with self.options.progress("reading devices", len(self.session.roles)) as advance:
             found = plan_of(self.session, source, self.options.min_paths, advance, True, self.options.compare)
         # After a signal nothing is pushed; thousands of lines would hold up the end.
         for look in () if self.session.pool.signals() else found.switches.values():
@@ -259,13 +259,13 @@ class Deployment:
         if missing:
             raise UsageError(
                 f"{some(missing)} took part in {past} and is not managed any more; manage it again, or give "
-                f"--as-is {missing[0]} when a person has looked at it"
+                f"--as-is {missing[0]} when a person has checked it"
             )
         with closing(self._log(past.run)) as log:
             try:
                 log.reserve(len(wave.devices))
                 if as_is:
-                    rows = {name: [str(DeviceOutcome.AS_IS), f"{self.session.user} has looked at it"] for name in as_is}
+                    rows = {name: [str(DeviceOutcome.AS_IS), f"{self.session.user} has checked it"] for name in as_is}
                     log.write("results", devices=rows)
             except OutputError as error:
                 raise OutputError(f"{error}; {NOTHING_MORE}") from error
@@ -296,7 +296,7 @@ def _write_done(log: RunLog, report: RunReport) -> None:
 def _ambiguous(state: StateDirectory, past: RecordedRun) -> str:
     """Return which runs may be meant when the last one was a rollback."""
     reason = f"{past} was itself a rollback"
-    ways = [f"'rollback … {past.run}' restores what it took back"]
+    ways = [f"'rollback … {past.run}' restores what it rolled back"]
     if past.undoes in state.runs():
         reason += f", of the run {past.undoes}"
         left = remaining_changes(state, RecordedRun(past.undoes, state.events(past.undoes)))
@@ -307,8 +307,8 @@ def _ambiguous(state: StateDirectory, past: RecordedRun) -> str:
     )
     earlier = next((one for one in others if not one.is_rollback and one.changed), None)
     if earlier is not None:
-        ways.append(f"'rollback … {earlier.run}' takes back the run before")
-    return "; ".join([f"{reason}; say which run is to be rolled back", *ways])
+        ways.append(f"'rollback … {earlier.run}' rolls back the run before")
+    return "; ".join([f"{reason}; name the run to roll back", *ways])
 
 
 def _way_back_of(past: RecordedRun, names: Collection[str]) -> Callable[[str], ConfigurationSource]:

@@ -165,7 +165,7 @@ class SwitchDiff:
     def notices(self) -> Iterator[str]:
         """Unmanaged statements that affect the fabric, and threats to the next push, as lines."""
         if self.unmanaged:
-            yield f"{self.name} also has unmanaged statements that affect the fabric; a push leaves them alone:"
+            yield f"{self.name} also has unmanaged statements that affect the fabric; a push does not change them:"
             yield from (f"  ! {text}" for text in self.unmanaged)
         if self.warnings:
             yield f"The next push may not reach {self.name}:"

@@ -51,7 +51,7 @@ ALWAYS = {
 NOT_RUNNING = re.compile(r"not running", re.IGNORECASE)
 # Where it matters what a device did before it fell silent.
 STATE_READ = dict.fromkeys(COMMITTING, "its state is read again")
-BUSY = "another session changes this device, or one hangs; look at 'show system users' and 'configure exclusive'"
+BUSY = "another session is changing this device, or hangs; check 'show system users' and 'configure exclusive'"
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def translated(device: str, phase: Phase, rpc: str) -> Iterator[None]:
 def _why(error: Exception) -> str:
     """Return why an answer cannot be read; of other errors of a library only the type is useful."""
     known = isinstance(error, AnswerError | OperationError | etree.LxmlError)
-    return str(error)[:200] if known else f"something is missing or too much ({type(error).__name__})"
+    return str(error)[:200] if known else f"an element is missing or unexpected ({type(error).__name__})"
 
 
 def messages_of(error: RpcError) -> str:
@@ -111,7 +111,7 @@ def ask(device: Any, name: str, phase: Phase, rpc: str, **arguments: str | bool)
     found = reply if isinstance(reply, etree._Element) else etree.Element("nothing")
     required = ALWAYS.get(rpc)
     if required is not None and next(found.iter(required), None) is None:
-        raise unreadable(name, phase, rpc, f"there is no {required} in it")
+        raise unreadable(name, phase, rpc, f"it has no {required}")
     return found
 
 
@@ -147,7 +147,7 @@ TOKEN = re.compile(r'[^\s;{}\[\]"]+|[;{}\[\]"]')
 MAX_TOKENS = 150_000
 # What PyEZ is given as host: it does not connect by itself.
 PLACEHOLDER = "device"
-NO_SESSION, NO_HELLO = "no NETCONF session", "the device closed the connection before it said hello"
+NO_SESSION, NO_HELLO = "no NETCONF session", "the device closed the connection before its hello"
 
 
 class _PyezDriver:

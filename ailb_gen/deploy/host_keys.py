@@ -372,7 +372,7 @@ def _unusable(endpoint: SshEndpoint) -> str:
     known = endpoint.known
     if known.keys:
         kinds = ", ".join(f"{key.kind}{f' ({key.where})' if key.line else ''}" for key in known.keys)
-        reason = f"of {known.name} only host keys are known that cannot be checked here: {kinds}"
+        reason = f"the known host keys of {known.name} are of types that cannot be checked here: {kinds}"
     else:
         reason = f"for {known.name} only a @cert-authority is known ({known.authorities[0].where})"
     return f"{endpoint.name}: {reason}; add the key of one of the types {', '.join(USABLE)}"
@@ -388,7 +388,8 @@ def _revoked(endpoint: SshEndpoint, key: HostKey) -> str:
 
 def _changed(endpoint: SshEndpoint, key: HostKey | None) -> str:
     known = endpoint.known
-    shown = f": it shows {key.kind} {key.fingerprint}" if key else ""
+    # No colon after the word: what follows "key:" is taken for a secret, and replaced.
+    shown = f"; it shows {key.kind} {key.fingerprint}" if key else ""
     kept = ", ".join(f"{one.kind} {one.fingerprint} ({one.where})" for one in endpoint.keys)
     files = dict.fromkeys(one.file for one in endpoint.keys)
     remove = " and ".join(shlex.join(["ssh-keygen", "-f", file, "-R", known.name]) for file in files)

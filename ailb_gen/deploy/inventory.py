@@ -111,7 +111,7 @@ def need_inventory(inventory: Inventory, fabric: Path, directory: Path | None) -
     unknown = "" if addressed else f", and {fabric.name} gives no management addresses"
     first = inventory.managed[0].name
     raise UsageError(
-        f"{folder}: there is no inventory here: no {FILES[2]}, {FILES[1]} or {FILES[0]}{unknown}; name the folder that "
+        f"{folder}: no inventory here: no {FILES[2]}, {FILES[1]} or {FILES[0]}{unknown}; name the directory that "
         f"has one with -i, or write a minimal one:\n"
         f"  {folder / FILES[0]}: 'username: NAME'\n"
         f"  {folder / FILES[2]}: a line such as '{first}: {{hostname: ADDRESS}}' for every device, or 'management:' in "

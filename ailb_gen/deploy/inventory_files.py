@@ -105,7 +105,7 @@ def _path(value: object) -> str:
     if "PRIVATE KEY" in value:
         raise wrong("wrong-value", "must be the path of a file, not the key itself")
     if value[0] == "~" and value[1:2] not in ("", "/"):
-        raise wrong("wrong-value", "'~' means only your own home folder; write the full path")
+        raise wrong("wrong-value", "'~' means only your own home directory; write the full path")
     return value
 
 
@@ -276,7 +276,7 @@ class InventoryFiles:
             )
             place = self.sources["hosts"].locate((strange[0],))
             self.problems.append(
-                Problem("unknown-device", place, "", reason, "name the right folder with -i, or omit them")
+                Problem("unknown-device", place, "", reason, "name the right directory with -i, or omit them")
             )
             self.stop_on_problems()
 
@@ -303,7 +303,7 @@ class InventoryFiles:
     def check_group(self, group: str, file: str, path: YamlPath, automatic: set[str]) -> None:
         """Note a group that does not exist, or whose devices follow from the fabric."""
         if group in automatic:
-            reason = f"who is in {group!r} follows from the fabric file"
+            reason = f"the fabric file determines the members of {group!r}"
             self.note("conflict", file, path, reason, "leave it out; every device is in the groups of its role")
         elif group not in self.groups:
             hint = self.near(group, self.groups)

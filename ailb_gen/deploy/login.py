@@ -110,7 +110,7 @@ def route(path: Path | None, hostname: str, port: int) -> SshRoute:
             reason = f"cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
         else:
             reason = f"cannot be used for {hostname}: {error}"
-        hint = "mend it, or name another file under data.ssh_config; 'none' goes without"
+        hint = "correct it, or name another file under data.ssh_config; 'none' uses no file"
         raise SshConfigError(f"{path}: {reason}; {hint}") from error
 
 
@@ -239,7 +239,7 @@ def _failed(reach: SshReach, error: Exception, ended: str = "", stage: str = "")
 def _diagnosis(reach: SshReach, error: Exception, ended: str, stage: str) -> tuple[str, str]:
     """Return why there is no login, and what to do about it; `ended` is why the connection was ended from here."""
     if ended == TOO_MUCH:
-        return ended, "something else than SSH answers there: is the port right?"
+        return ended, "another service than SSH answers: is the port right?"
     if reach.stop.is_set():
         return STOPPED, ""
     if ended or isinstance(error, TimeoutError):
@@ -269,12 +269,12 @@ LATE_HINTS: dict[Kind, str] = {
     "server": "is it up, and is the address right?",
 }
 HUNG: dict[Kind, tuple[str, str]] = {
-    "switch": ("no NETCONF session", "the device closed the connection before it said hello"),
-    "server": ("the connection was closed before the login was over", "is sshd running there, is it full?"),
+    "switch": ("no NETCONF session", "the device closed the connection before its hello"),
+    "server": ("the connection was closed during the login", "is sshd running, does it have free sessions?"),
 }
 # In this order: the first that fits; hints for switches and for servers.
 _REFUSALS: tuple[tuple[type[Exception], str, dict[Kind, str]], ...] = (
-    (BadHostKeyException, "its host key is not the known one", {"switch": COMPARE, "server": COMPARE}),
+    (BadHostKeyException, "its host key has changed", {"switch": COMPARE, "server": COMPARE}),
     (
         _UnknownKeyError,
         "its host key is not known",

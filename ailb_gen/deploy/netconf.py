@@ -149,7 +149,7 @@ class _NetconfSession(SSHSession):  # type: ignore[misc]
         root = message.root()
         self.share.whole()
         if root.tag not in ("hello", "rpc-reply"):
-            raise AnswerError(f"a message that is no answer: <{root.tag[:40]}>")
+            raise AnswerError(f"an unexpected message: <{root.tag[:40]}>")
         with self._lock:
             listeners = list(self._listeners)
         for listener in listeners:

@@ -169,7 +169,7 @@ class _TreeBuilder:
         if self.elements > self.limit.elements:
             raise AnswerError(f"it has more than {self.limit.elements} elements")
         if self.depth > MAX_DEPTH or len(attributes) + len(nsmap) > MAX_ATTRIBUTES:
-            raise AnswerError(f"<{name[:40]}> in it lies too deep, or has too many attributes")
+            raise AnswerError(f"<{name[:40]}> in it is nested too deeply, or has too many attributes")
         if name == ERROR:
             self._begin_error()
         if self.hidden or not (self.error or not self.limit.only or name in self.limit.only):
@@ -188,7 +188,7 @@ class _TreeBuilder:
     def _begin_error(self) -> None:
         # Libraries copy an error several times, and the whole answer with it.
         if self.error:
-            raise AnswerError("an error lies in an error")
+            raise AnswerError("an error is nested in an error")
         self.error = True
         if self.limit.size > SHORT.size:
             self.limit = replace(self.limit, elements=self.elements + SHORT.elements, kept=SHORT.kept)

@@ -53,7 +53,7 @@ def ownership(own: Iterable[str] = (), keep: Iterable[str] = ()) -> Ownership:
 def _pattern(text: str) -> Pattern:
     odd = odd_characters(text)
     if odd:
-        raise UsageError(f"{text!a}: {character_name(min(odd))} belongs to no path; write a space")
+        raise UsageError(f"{text!a}: {character_name(min(odd))} is not valid in a path; write a space")
     words = tuple(text.split())
     if not words or words[0] == "*":
         raise UsageError(f"{text!r} does not name a part of the configuration; write a path, 'interfaces et-0/0/63'")

@@ -255,22 +255,22 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
         elif name not in plan.changed and approved.inputs == inputs.digest:
             wrong.append(f"{name} would not be changed: 'limit' of the plan leaves it out")
     wrong += [
-        f"{name} is to be changed now, and was not when it was planned"
+        f"{name} is to be changed now, and was not in the plan"
         for name in plan.changed
         if name not in approved.fingerprints
     ]
     if not wrong and approved.waves != plan.waves:
-        wrong.append("waves: devices would be pushed in another order, because other sessions are up, or it was edited")
+        wrong.append("waves: another order than planned: other sessions are up, or the plan was edited")
     if not wrong:
         now = _parts(_body(inputs, plan, approved.limit, approved.min_paths, impact()))
         differing = [part for part in {**now, **approved.parts} if now.get(part) != approved.parts.get(part)]
         wrong += [_unlike(part) for part in differing if part != FREE]
     if wrong:
-        reason = "\n".join(["the plan does not hold any more, plan again:", *(f"  {text}" for text in wrong)])
+        reason = "\n".join(["the plan is out of date, plan again:", *(f"  {text}" for text in wrong)])
         raise PlanError("plan-outdated", approved.file, reason)
 
 
 def _unlike(part: str) -> str:
     if part == "traffic":
-        return "traffic: the push would affect it in another way than the plan shows, because other switches changed"
-    return f"{part}: the plan shows something else than would be pushed"
+        return "traffic: the impact of the push is not that of the plan, because other switches changed"
+    return f"{part}: the plan differs from the push"

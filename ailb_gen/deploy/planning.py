@@ -260,8 +260,8 @@ def _kept(switch_diff: SwitchDiff, room: Kept, size: int) -> SwitchDiff:
             switch_diff.name,
             Phase.READ,
             f"its model and its change take too much memory, {error}, to be kept for a plan: "
-            f"{removed:,} statements go and {added:,} come",
-            "delete on it by hand what the fabric does not need, or plan fewer devices at once (--limit)",
+            f"{removed:,} statements are removed and {added:,} added",
+            "delete unneeded statements on it by hand, or plan fewer devices at once (--limit)",
         ) from error
     return switch_diff
 

@@ -74,7 +74,7 @@ class Limits:
         """Raise UsageError where a device would take the change back before it is verified."""
         if self.verify_s >= self.minutes * self.minute_s:
             raise UsageError(
-                f"--verify-timeout {self.verify_s:g} is no less than --confirm-minutes {self.minutes}: devices would "
+                f"--verify-timeout {self.verify_s:g} is not less than --confirm-minutes {self.minutes}: devices would "
                 f"roll the change back before it is verified; allow more minutes or less time to verify"
             )
 

@@ -30,7 +30,7 @@ SLICE_S = 0.2
 # The longest packet: OpenSSH's are 256 KiB, those of RFC 4253 a seventh of that.
 PACKET_BYTES = 512 << 10
 TOO_LARGE = "it sends packets that are too large for SSH"
-TOO_MUCH = "it sends too much before the login is over"
+TOO_MUCH = "it sends too much before the login is complete"
 LATE, STOPPED, OUSTED = "no answer in time", "stopped", "too slow for a long answer"
 # A host that dies sends nothing: it is gone when nothing is acknowledged any more (tcp(7)).
 DEAD_MS = 45_000

@@ -66,7 +66,7 @@ class StateDirectory:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise UsageError(
-                    f"{self.path}: another run uses it; wait for its end, or name another --state"
+                    f"{self.path}: another run uses it; wait until it has ended, or name another --state"
                 ) from error
             except OSError as error:
                 raise OutputError(
@@ -257,7 +257,7 @@ class RecordedRun:
 
     @property
     def undoes(self) -> str:
-        """The run that it took back; empty for none, and where an older version did not record it."""
+        """The run that it rolled back; empty for none, and where an older version did not record it."""
         return str(self._begin.get("undoes", ""))
 
     @property
@@ -355,7 +355,7 @@ def recorded_run(state: StateDirectory, given: str, fits: Callable[[RecordedRun]
         return RecordedRun(run, state.events(run))
     runs = list(_newest_first(state))
     if not runs:
-        raise UsageError(f"{state.path}: no run is recorded here; is it the right --state?")
+        raise UsageError(f"{state.path}: no run is recorded here; check --state")
     left = [past for past in runs if past.left.devices]
     if len(left) > 1:
         names = ", ".join(past.run for past in left)

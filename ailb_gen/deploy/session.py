@@ -229,7 +229,7 @@ def open_session(
     need_inventory(found, fabric, inventory)
     switches = {target.name: target for target in found.managed if target.kind == "switch"}
     if not switches:
-        raise UsageError(f"{fabric}: the inventory has no managed switch; look at 'managed: false' in hosts.yaml")
+        raise UsageError(f"{fabric}: the inventory has no managed switch; check 'managed: false' in hosts.yaml")
     picked = pick_devices({target.name: target.role for target in found.managed}, limit, limited_by)
     servers = {target.name: target for target in found.managed if target.kind == "server"}
     inputs = read_inputs(intent, artifacts, switches, servers, trust) if artifacts is not None else NO_FILES

@@ -69,7 +69,7 @@ STEPS = (
         "sessions, colors, AIGP, alarms",
     ),
     Step(Phase.CONFIRM, "confirming", "confirm", "keep it", ends_new=True),
-    Step(Phase.ROLLBACK, "reverting", "roll back", "bring the old configuration back", ends_new=False),
+    Step(Phase.ROLLBACK, "reverting", "roll back", "restore the old configuration", ends_new=False),
 )
 # By event, those that change a device; and their phases.
 CHANGING = {step.event: step for step in STEPS if step.ends_new is not None}
@@ -125,7 +125,7 @@ def unreadable(device: str, phase: Phase, rpc: str, reason: str) -> DeviceError:
     Where something was to be done, it may have been done all the same.
     """
     text = f"its answer to {rpc} cannot be read: {reason}"
-    hint = "its NETCONF is not that of Junos, or another machine answers at its address"
+    hint = "its NETCONF is not that of Junos, or another host has its address"
     kind = RequestRefusedError if phase in (Phase.READ, Phase.VERIFY) else UnknownOutcomeError
     return kind(device, phase, text, hint)
 

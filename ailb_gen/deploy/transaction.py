@@ -150,7 +150,7 @@ class SwitchTransaction:
         newest = next(iter(connection.commits()), None)
         if newest is not None and newest.pending_minutes is not None:
             reason = f"a commit of {newest.user} waits for its confirmation"
-            raise RequestRefusedError(self.name, Phase.LOCK, reason, "confirm it, or let its time pass, and try again")
+            raise RequestRefusedError(self.name, Phase.LOCK, reason, "confirm it, or wait for its timer, and try again")
 
     def apply(self, connection: SwitchDriver, minutes: int) -> tuple[str, ...]:
         """Commit confirmed."""
@@ -178,7 +178,7 @@ class SwitchTransaction:
             connection.commit(f"{self.mark}confirm")
         # Nothing else may have become active since the question: then the commit above confirmed nothing.
         if all(commit.log != f"{self.mark}push" for commit in self._own(connection)):
-            reason = "there is nothing to confirm: its timer took the change back, or another session committed"
+            reason = "there is nothing to confirm: its timer rolled the change back, or another session committed"
             raise ForeignError(self.name, Phase.CONFIRM, reason)
 
     def revert(self, connection: SwitchDriver) -> None:
@@ -195,7 +195,7 @@ class SwitchTransaction:
                 self.release(connection)
                 return
             reason = "what was there before this run is not in its history any more, or another session committed since"
-            raise ForeignError(self.name, Phase.ROLLBACK, reason, "look at 'show system commit' and roll back by hand")
+            raise ForeignError(self.name, Phase.ROLLBACK, reason, "check 'show system commit' and roll back by hand")
         with _as(Phase.ROLLBACK):
             connection.commit(f"{self.mark}roll back")
 
@@ -263,13 +263,13 @@ def history_source(name: str, run: str, old: str) -> ConfigurationSource:
         history = connection.commits()
         own = [commit.number for commit in history if commit.log.startswith(f"{MARK}{run} ")]
         if not own:
-            raise ForeignError(name, Phase.ROLLBACK, f"its history does not know the run {run}")
+            raise ForeignError(name, Phase.ROLLBACK, f"its history does not have the run {run}")
         # Commits that were taken back since, such as by the timer of another run, do not matter.
         if own[0] and identified(name, connection.before(own[0])) != now:
             since = history[own[0] - 1]
             by = f"{since.user}{f', {since.log}' if since.log else ''}"
             reason = f"it has changed since the run {run} ({by})"
-            raise ForeignError(name, Phase.ROLLBACK, reason, "that would be lost: take it back first, or by hand")
+            raise ForeignError(name, Phase.ROLLBACK, reason, "that would be lost: roll it back first, or by hand")
         before = connection.before(own[-1] + 1)
         connection.hold(running, before)
         return lambda tree: tree_of(name, before)
@@ -310,7 +310,7 @@ def tree_of(name: str, text: str) -> Node:
         raise DeviceError(name, Phase.READ, f"its configuration cannot be read: {error}") from error
     if _commands_exceed(root, MOST_LETTERS):
         reason = f"its configuration cannot be compared: as set commands it has more than {MOST_LETTERS >> 20} million"
-        raise DeviceError(name, Phase.READ, f"{reason} letters", "look for long names around many statements")
+        raise DeviceError(name, Phase.READ, f"{reason} letters", "check for long names around many statements")
     return root
 
 
@@ -348,7 +348,7 @@ class ServerTransaction:
         now = script.status(connection, self.run)
         if now.pending and now.pending != self.run:
             reason = f"the run {now.pending} waits for its confirmation"
-            raise RequestRefusedError(self.name, Phase.LOCK, reason, "confirm or restore it, or let its time pass")
+            raise RequestRefusedError(self.name, Phase.LOCK, reason, "confirm or restore it, or wait for its timer")
         if script.observe(connection, self.files).fingerprint != self.old:
             reason = "its files are not the planned ones"
             raise RequestRefusedError(self.name, Phase.LOAD, reason, "they were changed since; plan again")
@@ -380,7 +380,7 @@ class ServerTransaction:
         """Ask the host for the state of the run."""
         now = script.status(connection, self.run)
         if now.busy:
-            raise RequestRefusedError(self.name, Phase.LOCK, "a call is still under way on the host", "ask again")
+            raise RequestRefusedError(self.name, Phase.LOCK, "a call is still running on the host", "try again")
         return _state(now, self.run) or self._by_files(connection)
 
     def _by_files(self, connection: ServerConnection) -> CommitState:

@@ -93,7 +93,7 @@ def _statements(both: Acting, acting: Node, file: Node, rights: Ownership) -> It
         elif not _below(words, meant):
             others += [path] if verb == "set" else []
         elif verb == "set":
-            yield path, "takes effect on the switch and is not in the file; look for groups and interface ranges"
+            yield path, "takes effect on the switch and is not in the file; check groups and interface ranges"
         elif verb == "insert":
             yield path, "takes effect in another order than in the file"
     yield from _judged(others, both)
@@ -136,7 +136,7 @@ def _address(words: Sequence[str], both: Acting) -> str:
     found = interface_value(words[ADDRESS]) if len(words) > ADDRESS else None
     if found is None or not (both.pool.contains(found[1]) or found[1].contains(both.pool)):
         return ""
-    return f"{found[1]} is among the fabric's addresses: the switch keeps the traffic to it"
+    return f"{found[1]} overlaps the fabric's addresses: the switch attracts the traffic to it"
 
 
 def _member(words: Sequence[str], both: Acting) -> str:

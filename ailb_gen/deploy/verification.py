@@ -204,7 +204,7 @@ def verify(session: DeploySession, advance: Callable[[int], None] = lambda numbe
 
 
 def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
-    """Report the devices that could not be looked at; `count` is how many there are."""
+    """Report the unreachable devices; `count` is how many there are."""
     findings = [
         _finding(REACHED, name, str(error).removeprefix(f"{name}: "), f"{error.phase}: {error.shared or error.reason}")
         for name, error in sorted(errors.items())
@@ -265,7 +265,7 @@ def _drift(edit: Edit) -> tuple[str, str, str, str]:
 
 
 def edited(hosts: Mapping[str, ServerDiff]) -> Result:
-    """Report every file of a server that is not as it was generated."""
+    """Report every file of a server that was edited after it was generated."""
     findings = [
         Finding(FILES.id, name, f"{path} would be {change}", subjects=(about.device(name), about.file(path)))
         for name, look in sorted(hosts.items())

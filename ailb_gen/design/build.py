@@ -27,7 +27,7 @@ from ailb_gen.design.spare import spare_ports
 from ailb_gen.design.switches import SwitchParts, build_switch, ranges
 from ailb_gen.design.wiring import Wire, wires
 from ailb_gen.errors import Problem
-from ailb_gen.intent.load import Intent
+from ailb_gen.intent.load import AFTER_VALUES, Intent
 from ailb_gen.intent.plans import Addressing
 
 # A route that carries it has passed a spine; a spine takes it from no leaf. Value after Juniper's published designs.
@@ -53,7 +53,7 @@ class DesignBuilder:
         self.fabric = intent.fabric
         self.problems = Problems(intent)
         check.check_size(self.fabric, self.problems)
-        self.problems.stop_on_errors()
+        self.problems.stop_on_errors(AFTER_VALUES)
         platforms = PlatformProfiles(self.fabric, self.problems)
         self.stripes = stripes(self.fabric, platforms, self.problems)
         self.leaves = tuple(leaf for stripe in self.stripes for leaf in stripe.leaves)
@@ -71,7 +71,7 @@ class DesignBuilder:
         check.check_names(self.slots, self.seated, problems)
         if any(problem.code == "duplicate-name" for problem in problems.found):
             # Everything below goes by name; with two of a name it would find faults that are none.
-            problems.stop_on_errors()
+            problems.stop_on_errors("numbers, links and ports are")
         check.check_plan(self.fabric.addressing, self.stripes, len(self.colors), problems)
         check.check_overlaps(fabric, problems)
         check.check_loopbacks(self.slots, fabric, problems)
@@ -211,7 +211,7 @@ class DesignBuilder:
         spare = self.spare(rows, uses)
         check.check_ports(by_name, rows, uses, spare, self.problems)
         check.check_links(by_name, rows, self.problems)
-        self.problems.stop_on_errors()
+        self.problems.stop_on_errors("drains are" if self.fabric.drain else "")
         out = drained(by_name, rows, uses, self.colors, self.problems)
         self.problems.stop_on_errors()
         built = self._switches({row.slot.name: row for row in handed}, prefixes, vlans, rows, uses, out, spare)

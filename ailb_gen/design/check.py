@@ -90,7 +90,7 @@ def check_plan(plan: Addressing, stripes: tuple[StripeSlot, ...], colors: int, p
     for number, (name, (first, last), needed) in enumerate(fields):
         path: Path = ("addressing", name)
         if first < pool:
-            reason = f"bits {first}-{last} lie inside the pool's own /{pool}"
+            reason = f"bits {first}-{last} are inside the pool's /{pool}"
             problems.error("bad-plan", path, reason, f"use bits {pool} to 63")
         if needed > capacity((first, last)):
             reason = f"{needed} numbers are needed, bits {first}-{last} hold {capacity((first, last))}"
@@ -166,7 +166,7 @@ def _free(path: Path, uses: list[_Claimed], slot: Slot) -> str:
     """Return which first port is behind all other ports, as a hint for a row of ports that meets them."""
     names = slot.ports.names
     last = max((names.index(use.physical) for use, _, _, where in uses if where != path and use.physical), default=-1)
-    return f"first_port: {last + 1} is the first behind the other ports" if last + 1 < len(names) else ""
+    return f"first_port: {last + 1} is the first free port after the others" if last + 1 < len(names) else ""
 
 
 def _check_device_ports(slot: Slot, uses: list[_Claimed], problems: Problems) -> None:
@@ -179,7 +179,7 @@ def _check_device_ports(slot: Slot, uses: list[_Claimed], problems: Problems) ->
         hint: Callable[[], str] = partial(_free, path, uses, slot) if path[-1:] == ("host_ports",) else str
         if use.interface in taken:
             owner = _owner(*taken[use.interface])
-            reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already that of {owner}"
+            reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already used for {owner}"
             problems.error("duplicate-port", path, reason, hint())
             continue
         taken[use.interface] = (peer, nic)
@@ -364,12 +364,12 @@ def check_environment(fabric: Fabric, seats: Iterable[Seat], colors: int, proble
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
         problems.error(
-            "wrong-value", ("nccl", "environment", name), f"{shown!r} does not work: {why}", f"write {remedy}"
+            "wrong-value", ("nccl", "environment", name), f"{shown!r} is not possible: {why}", f"write {remedy}"
         )
     given = own.get("NCCL_IB_QPS_PER_CONNECTION", str(colors))
     if given != str(colors) and "NCCL_IB_QPS_PER_CONNECTION" not in wrong:
         path: Path = ("nccl", "environment", "NCCL_IB_QPS_PER_CONNECTION")
-        reason = f"{given} queue pairs per connection over {colors} colors do not load every uplink alike"
+        reason = f"{given} queue pairs per connection over {colors} colors do not load the uplinks evenly"
         problems.warning("qps-not-colors", path, reason)
 
 

@@ -20,7 +20,7 @@ def _names(plan: Colors, uplinks: int, problems: Problems) -> tuple[str, ...]:
     if plan.names:
         names = plan.names
         if plan.count not in (None, len(names)):
-            reason = f"{plan.count} colors are asked for, {len(names)} names are given"
+            reason = f"{plan.count} colors are required, {len(names)} names are given"
             problems.error("conflict", ("colors", "count"), reason)
         lower = [name.lower() for name in names]
         for name in sorted({name for name in lower if lower.count(name) > 1}):
@@ -62,7 +62,7 @@ def _check_step(names: tuple[str, ...], fabric: Fabric, problems: Problems) -> b
     if fewest == most:
         return True
     reason = f"with a step of {step} the {len(names)} colors get from {fewest} to {most} of a leaf's uplinks each"
-    problems.error("uneven-colors", ("colors", "step"), reason, "leave it out, or use the spines that there were first")
+    problems.error("uneven-colors", ("colors", "step"), reason, "leave it out, or use the original number of spines")
     return False
 
 
@@ -101,7 +101,7 @@ def colors(fabric: Fabric, problems: Problems) -> tuple[Color, ...]:
         problems.error("uneven-colors", ("colors",), reason, f"possible: {', '.join(map(str, fits[-8:]))}")
     backups = _backups(names, plan, problems)
     if not fabric.aigp and any(backups.values()):
-        reason = "without AIGP a prefix's own color is not preferred over its backups: nothing is pinned"
+        reason = "without AIGP a prefix's own color is not preferred over its backups: no pinning"
         problems.error("aigp-off", ("aigp",), reason, "leave aigp on, or set colors.backup: none")
     if names and uplinks % len(names) == 0 and _check_step(names, fabric, problems):
         _check_places(names, backups, fabric, problems)

@@ -48,10 +48,10 @@ class Problems:
         """Warnings for the user."""
         return [problem for problem in self.found if problem.severity != "error"]
 
-    def stop_on_errors(self) -> None:
-        """Raise IntentError with all problems if there is an error among them."""
+    def stop_on_errors(self, later: str = "") -> None:
+        """Raise IntentError with all problems if there is an error among them; `later` as in IntentError."""
         if self.errors:
-            raise IntentError(collapsed(self.found))
+            raise IntentError(collapsed(self.found), later)
 
 
 def collapsed(problems: Iterable[Problem]) -> list[Problem]:
@@ -81,7 +81,7 @@ def duplicates(
     for value, rows in owners.items():
         first = rows[0][0]
         for owner, path in rows[1:]:
-            problems.error(code, path, f"{what} {text(value)} of {owner} is already that of {first}")
+            problems.error(code, path, f"{what} {text(value)} of {owner} is already used by {first}")
 
 
 @cache

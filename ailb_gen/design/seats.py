@@ -155,7 +155,7 @@ class _Kinds:
                 reason = f"stripe {stripe.number} has no rail {rail}: its rails are 0 to {last}"
                 self.problems.error("out-of-range", path, reason, "give servers of this kind a 'stripe:' that has it")
             elif rail in rails[:number]:
-                self.problems.error("conflict", path, f"rail {rail} is there twice; a server has one NIC on a rail")
+                self.problems.error("conflict", path, f"rail {rail} is listed twice; a server has one NIC on a rail")
         return StripeKind(name or "", kind, tuple(dict.fromkeys(rail for rail in rails if rail <= last)), row, levels)
 
 

@@ -118,7 +118,7 @@ class ServerBuilder:
                 if value in values[:number]:
                     path = self.problems.where(seat.levels, "nics", number, key)
                     first = values.index(value)
-                    reason = f"the {what} {value} of NIC {number} of {seat.name} is already that of NIC {first}"
+                    reason = f"the {what} {value} of NIC {number} of {seat.name} is already used by NIC {first}"
                     self.problems.error("duplicate-name", path, reason)
 
     def _nic(self, number: int, leaf: Slot, seat: Seat, mtu: int) -> HostNic:

@@ -161,7 +161,7 @@ class DeviceHost:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            message = f"{self.device.name}: the emulator has a bug, or lost its port"
+            message = f"{self.device.name}: the emulator failed, or lost its port"
             task.get_loop().call_exception_handler({"message": message, "exception": task.exception()})
 
     def add_faults(self, *faults: Fault) -> None:

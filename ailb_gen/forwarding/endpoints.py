@@ -104,7 +104,7 @@ def _unknown(network: Network, name: str) -> str:
     if name in network.switches:
         return "this is a switch; name a server, or an address"
     if name in {server for server, _ in network.attachments}:
-        return "cables lead to this server, but there are no usable files of it"
+        return "the server has cables but no usable files"
     hint = did_you_mean(name, network.hosts) or f"there are {len(network.hosts)}: {some(network.hosts)}"
     return f"there is no server called {name!r}; {hint}"
 

@@ -92,7 +92,7 @@ def stopped(chain: tuple[Filter, ...], packet: Packet, filters: Filters) -> Stop
             if holds and term.verdict == "accept":
                 return None
     last = chain[-1]
-    return Stop(f"no term of filter {last.name} surely accepts {packet.name}: its end discards them", last.line)
+    return Stop(f"no term of filter {last.name} certainly accepts {packet.name}: its default discards them", last.line)
 
 
 def blocked(chain: tuple[Filter, ...], packet: Packet) -> Stop | None:
@@ -111,7 +111,7 @@ def blocked(chain: tuple[Filter, ...], packet: Packet) -> Stop | None:
                 what = f"term {term.name} of filter {one.name}" if term.name else f"filter {one.name}"
                 return Stop(f"{what} discards {packet.name}", term.line)
     last = chain[-1]
-    return Stop(f"no term of filter {last.name} accepts {packet.name}: its end discards them", last.line)
+    return Stop(f"no term of filter {last.name} accepts {packet.name}: its default discards them", last.line)
 
 
 def _problem(term: FilterTerm, packet: Packet, filters: Filters) -> str:

@@ -27,13 +27,13 @@ DENIED = "logins from everywhere are denied"
 STATEMENTS: tuple[tuple[str, str], ...] = (
     (
         "system configuration-database ephemeral instance *",
-        "what it holds acts without a commit: no plan, check or rollback sees it, and it may shut out the next push",
+        "it takes effect without a commit: no plan, check or rollback covers it, and it may block the next push",
     ),
     ("system services * connection-limit 1", FEW),
     ("system services * rate-limit [1-3]", FEW),
     ("system login deny-sources address 0.0.0.0/0", DENIED),
     ("system login deny-sources address ::/0", DENIED),
-    ("system max-configuration-rollbacks 0", "nothing is kept that a push could roll back to"),
+    ("system max-configuration-rollbacks 0", "no configuration is kept for a rollback"),
 )
 PORT = "system services netconf ssh port"
 
@@ -55,7 +55,7 @@ def ports_off(switch: Switch) -> Iterator[Stop]:
     """Yield the management ports with addresses that are disabled."""
     for text, line in switch.management.statements:
         if text.startswith("interfaces "):
-            yield Stop(f"{text}: the management port is off, and nothing is pushed over it", line)
+            yield Stop(f"{text}: the management port is disabled, and a push needs it", line)
 
 
 def _filtered(switch: Switch, attachment: Attachment) -> Iterator[Stop]:

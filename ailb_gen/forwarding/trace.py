@@ -121,7 +121,7 @@ def _before_leaf(view: View, source: Endpoint, target: Endpoint, lookup: Lookup)
     ports = view.network.switches[leaf.device].ports.values()
     addresses = {address.value for port in ports for unit in port.units for address in unit.addresses}
     if lookup.gateway is not None and lookup.gateway not in addresses:
-        return f"the gateway {address_text(lookup.gateway)} is no address of {leaf.device}"
+        return f"the gateway {address_text(lookup.gateway)} is not an address of {leaf.device}"
     return ""
 
 

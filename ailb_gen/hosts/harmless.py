@@ -30,7 +30,7 @@ SYSCTLS: Settings = {
         # Without the first two no driver of a NIC can be loaded.
         r"kernel\.(?!modules_disabled|modprobe).*": ANY,
     },
-    "buffers and queues of sockets; RDMA passes by them": {
+    "buffers and queues of sockets; RDMA bypasses them": {
         r"net\.(?:core|unix|sctp|rds|netfilter|nf_conntrack_.*|bridge)(?:\..*)?": ANY,
         r"net\.mptcp\..*": ANY,
     },
@@ -39,7 +39,7 @@ SYSCTLS: Settings = {
         r"net\.ipv6\.(?:bindv6only|ip_nonlocal_bind|auto_flowlabels|flowlabel_.*|ip6frag_.*|mld_.*|idgen_.*)": ANY,
         r"net\.ipv6\.icmp\..*": ANY,
     },
-    "more room for neighbors and routes than the kernel has by default": {
+    "larger limits for neighbors and routes than the kernel's defaults": {
         r"net\.ipv6\.neigh\.default\.gc_thresh[123]": r"[0-9]{4,}",
         r"net\.ipv6\.neigh\.default\.gc_(?:interval|stale_time)": ANY,
         r"net\.ipv6\.route\.(?:max_size|gc_thresh)": r"[0-9]{4,}|-1",
@@ -63,14 +63,14 @@ ENVIRONMENT: Settings = {
         r"NCCL_PROFILER_PLUGIN|TF_CPP_MIN_LOG_LEVEL|WANDB_\w+|MLFLOW_\w+": WORDS,
         r"TORCH_(?:CPP_LOG_LEVEL|DISTRIBUTED_DEBUG|SHOW_CPP_STACKTRACES|LOGS)": WORDS,
     },
-    "how long, and how often, NCCL waits and tries again; no packet goes another way": {
+    "timeouts and retries of NCCL; no packet takes another path": {
         r"NCCL_SOCKET_(?:RETRY_CNT|RETRY_SLEEP_MSEC|POLL_TIMEOUT_MSEC)": NUMBER,
         r"NCCL_IB_RETURN_ASYNC_EVENTS": SWITCH,
         r"TORCH_NCCL_(?:ASYNC_ERROR_HANDLING|BLOCKING_WAIT|HEARTBEAT_TIMEOUT_SEC|ENABLE_MONITORING)": NUMBER,
         r"TORCH_NCCL_(?:TRACE_BUFFER_SIZE|DUMP_ON_TIMEOUT|DESYNC_DEBUG|ENABLE_TIMING|WAIT_TIMEOUT_DUMP_MILSEC)": NUMBER,
         r"TORCH_NCCL_(?:AVOID_RECORD_STREAMS|USE_COMM_NONBLOCKING|HIGH_PRIORITY)|NCCL_ASYNC_ERROR_HANDLING": NUMBER,
     },
-    "inside of a server: between its GPUs, its memory, its processors": {
+    "inside a server: between its GPUs, memory and processors": {
         r"NCCL_(?:P2P_LEVEL|SHM_LOCALITY|CUMEM_ENABLE|CUMEM_HOST_ENABLE|NVLS_ENABLE|MNNVL_ENABLE|NVB_DISABLE)": WORDS,
         r"NCCL_(?:P2P_NVL_CHUNKSIZE|P2P_PCI_CHUNKSIZE|P2P_DIRECT_DISABLE|P2P_USE_CUDA_MEMCPY)": NUMBER,
         r"NCCL_(?:SHM_USE_CUDA_MEMCPY|SHM_MEMCPY_MODE|IGNORE_CPU_AFFINITY|LAUNCH_MODE)": WORDS,
@@ -81,25 +81,25 @@ ENVIRONMENT: Settings = {
         r"CUDA_(?:MODULE_LOADING|CACHE_.*)": WORDS,
         r"PYTORCH_CUDA_ALLOC_CONF|PYTHONUNBUFFERED|MALLOC_ARENA_MAX|KMP_.*|GOMP_.*": WORDS,
     },
-    "RDMA as a transport of UCX, and how it takes memory; TCP is not among them": {
+    "RDMA transports of UCX and its memory registration; not TCP": {
         r"UCX_TLS": r"(?=(?:.*,)?(?:rc|rc_x|rc_v|rc_verbs|rc_mlx5)(?:,|$))"
         r"(?:(?:rc|rc_x|rc_v|rc_verbs|rc_mlx5|sm|shm|posix|sysv|cma|knem|xpmem|self|gdr_copy|cuda\w*|rocm\w*)(?:,|$))+",
         r"UCX_(?:MEMTYPE_CACHE|RNDV_SCHEME|RNDV_THRESH|ZCOPY_THRESH|RCACHE_\w+|MEM_\w+|ERROR_SIGNALS)": WORDS,
     },
-    "how messages are cut into pieces; every piece goes over all queue pairs alike": {
+    "how messages are split; every part uses all queue pairs equally": {
         r"NCCL_(?:MIN|MAX)_(?:NCHANNELS|CTAS)|NCCL_(?:NTHREADS|BUFFSIZE|LL_BUFFSIZE|LL128_BUFFSIZE)": POSITIVE,
         r"NCCL_(?:ALGO|PROTO)": r"[\w,:;^]+",
     },
-    "values with which the fabric works; others are refused in fabric.yaml, too": {
+    "values with which the fabric works; others are also rejected in fabric.yaml": {
         name: one.pattern for name, one in VARIABLES.items() if one.quiet
     },
-    "connections that only set up a job; told all the same where they name a GPU NIC": {
+    "connections that only set up a job; still reported where they name a GPU NIC": {
         r"NCCL_SOCKET_IFNAME|NCCL_OOB_NET_IFNAME|GLOO_SOCKET_IFNAME|TP_SOCKET_IFNAME": r"[\w.,:=^-]+",
         r"NCCL_COMM_ID|MASTER_(?:ADDR|PORT)": WORDS,
         r"(?:OMPI|PRTE|PMIX)_MCA_(?:btl_tcp|oob_tcp|ptl_tcp|prte|gds)(?:_\w+)?": WORDS,
         r"NCCL_COMM_BLOCKING": SWITCH,
     },
-    "what holds without them, too": {
+    "values that are also the defaults": {
         r"NCCL_(?:IB_SL|P2P_DISABLE|SHM_DISABLE|PXN_DISABLE)": r"0",
         # Both keep the rings of a job on their rails.
         r"NCCL_CROSS_NIC": r"[02]",
@@ -119,11 +119,11 @@ ENVIRONMENT: Settings = {
 READ_WHOLE = re.compile(r"etc/(?:NetworkManager|network|networkd-dispatcher|dhcp|ppp|sysconfig|wicked|ifplugd)/.*")
 # Pattern of paths -> reason.
 FILES: dict[str, str] = {
-    r"usr/share/(?:doc|man)/.*|etc/update-motd\.d/.*\.txt": "read by people",
-    r"etc/(?:motd|issue|issue\.net|hostname|machine-info|timezone|localtime|locale\.\w+|adjtime)": "names the host",
-    r"etc/(?:hosts|resolv\.conf|host\.conf|gai\.conf|services|protocols)": "names; the fabric goes by addresses",
+    r"usr/share/(?:doc|man)/.*|etc/update-motd\.d/.*\.txt": "documentation",
+    r"etc/(?:motd|issue|issue\.net|hostname|machine-info|timezone|localtime|locale\.\w+|adjtime)": "the host's name",
+    r"etc/(?:hosts|resolv\.conf|host\.conf|gai\.conf|services|protocols)": "names; the fabric uses addresses",
     r"etc/hosts\.(?:allow|deny)|(?:root|home/[^/]+)/\.ssh/.*": "logins",
-    r"etc/(?:lldpd\.d/.*|lldpd\.conf|default/lldpd)": "LLDP of the server; the fabric goes by its list of cables",
+    r"etc/(?:lldpd\.d/.*|lldpd\.conf|default/lldpd)": "LLDP of the server; the fabric uses its list of cables",
     r"etc/(?:ssh|sudoers\.d|pam\.d|ssl|pki|ca-certificates|sssd|krb5\.conf\.d|polkit-1|apparmor\.d)/.*": "logins",
     r"etc/(?:sudoers|passwd|group|nsswitch\.conf|login\.defs|krb5\.conf|ldap\.conf|shells|securetty)": "logins",
     r"etc/security/(?:pwquality|faillock|access|namespace|time)\.conf": "logins",
@@ -136,10 +136,10 @@ FILES: dict[str, str] = {
     r"etc/(?:multipath\.conf|nfs\.conf|exports|auto\.[^/]+)": "disks and file systems",
     r"etc/(?:fstab|crypttab|mke2fs\.conf|smartd\.conf|lnet\.conf)": "disks and file systems",
     r"etc/(?:slurm|munge|enroot|containerd|docker|nvidia-container-runtime)/.*": "schedulers and containers of jobs",
-    r"etc/(?:fail2ban|clamav|aide|rkhunter|usbguard)/.*": "logins, and what looks for intruders",
+    r"etc/(?:fail2ban|clamav|aide|rkhunter|usbguard)/.*": "logins and intrusion detection",
     r"etc/cron\.(?:d|hourly|daily|weekly|monthly)/(?:0?anacron|0hourly|apt-compat|aptitude|dpkg|e2scrub_all|fstrim"
     r"|logrotate|man-db|mdadm|mdcheck|mlocate|plocate|popularity-contest|raid-check|sysstat|aide|rkhunter)": (
-        "jobs that packages of the distribution bring"
+        "jobs from packages of the distribution"
     ),
     r"etc/(?:OpenCL|vulkan)/.*": "libraries of the GPUs",
     r"etc/ld\.so\.conf\.d/(?:cuda|cudnn|nvidia)[\w.-]*\.conf": "libraries of the GPUs",
@@ -152,7 +152,7 @@ WATCHING = re.compile(
     r"|chronyd|ntpd|rsyslogd|auditd|journalctl|atop|atopacctd|sadc|sa1|sa2|logrotate|fstrim|irqbalance|slurmd"
     r"|munged|sssd|sshd|crond|cron|ipmievd|lldpd)"
 )
-# Programs by which a script, or a job by the clock, changes interfaces, routes, drivers or services.
+# Programs by which a script, or a scheduled job, changes interfaces, routes, drivers or services.
 NETWORK_TOOLS = re.compile(
     r"(?<![\w.-])(?:ip|ifconfig|ifup|ifdown|route|tc|nft|ip6?tables\S*|ethtool|bridge|netplan|networkctl|nmcli|devlink|rdma"
     r"|dhclient|dhcpcd|sysctl|systemctl|service|udevadm|modprobe|rmmod|insmod|modules-load|mlnx_\w+|mlxconfig|mlxlink"

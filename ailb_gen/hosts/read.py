@@ -49,7 +49,7 @@ def _names(folder: Folder, sub: str) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        folder.defect(sub, f"cannot list the folder: {error.strerror or error}")
+        folder.defect(sub, f"cannot list the directory: {error.strerror or error}")
         return []
 
 
@@ -141,7 +141,7 @@ def _folder_of(root: str, entry: os.DirEntry[str], known: dict[str, str]) -> str
     """
     if not entry.is_symlink():
         if not entry.is_dir():
-            raise ValueError("must be a folder, or a symbolic link to a profile")
+            raise ValueError("must be a directory, or a symbolic link to a profile")
         return server_folder(entry.name)
     target = os.readlink(entry.path)  # noqa: PTH115 - thousands of them
     if target not in known:
@@ -153,11 +153,11 @@ def _led_to(root: str, link: str, target: str) -> str:
     try:
         path = os.path.realpath(link, strict=True)
     except OSError as error:
-        raise ValueError(f"the link to {target} leads nowhere: {error.strerror or error}") from error
+        raise ValueError(f"the link to {target} is broken: {error.strerror or error}") from error
     if os.path.commonpath((root, path)) != root:
-        raise ValueError(f"the link to {target} leaves the artifact directory")
+        raise ValueError(f"the link to {target} points outside the artifact directory")
     if not Path(path).is_dir():
-        raise ValueError(f"the link to {target} leads to something that is not a folder")
+        raise ValueError(f"the link to {target} does not point to a directory")
     return os.path.relpath(path, root)
 
 

@@ -81,7 +81,7 @@ def _check_characters(text: str, file: str) -> None:
         odd |= {"\0", "\r"}.intersection(line.removesuffix("\r") if "\r" in taken else line)
         if odd:
             column = min(line.index(one) for one in odd)
-            reason = f"{character_name(line[column])} is part of a word here; write a blank, or delete it"
+            reason = f"{character_name(line[column])} is part of a word here; write a space, or delete it"
             raise text_problem(file, "unreadable", reason, number, column + 1)
 
 

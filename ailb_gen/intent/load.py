@@ -14,6 +14,9 @@ from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import distinct, problem
 from ailb_gen.yamlio import Path, Source, dotted, read_yaml
 
+# What is checked after the syntax, and after keys and values: the beginning of a note.
+AFTER_SYNTAX, AFTER_VALUES = "keys, values and the design are", "the design (names, numbers, links, ports) is"
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -69,7 +72,10 @@ def parse(text: str, file: str, folder: FilePath) -> Intent:
     Raises IntentError with everything that is wrong: first the syntax, then the files referred to, then all
     keys and values at once.
     """
-    source = read_yaml(text, file)
+    try:
+        source = read_yaml(text, file)
+    except IntentError as error:
+        raise IntentError(error.problems, AFTER_SYNTAX) from error
     if not isinstance(source.data, dict):
         raise text_problem(
             file, "wrong-type", "the file must hold a mapping; start with 'name:', 'stripes:', 'spines:'"
@@ -84,10 +90,10 @@ def parse(text: str, file: str, folder: FilePath) -> Intent:
         fabric = Fabric.model_validate(source.data)
     except ValidationError as error:
         raise IntentError(
-            [*problems, *(problem(e, source, Fabric, UNWRITTEN_STEPS) for e in distinct(error))]
+            [*problems, *(problem(e, source, Fabric, UNWRITTEN_STEPS) for e in distinct(error))], AFTER_VALUES
         ) from error
     if problems:
-        raise IntentError(problems)
+        raise IntentError(problems, AFTER_VALUES)
     digest = sha256("\0".join([text, *texts]).encode()).hexdigest()
     return Intent(fabric, source, digest)
 

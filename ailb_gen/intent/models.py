@@ -167,7 +167,7 @@ class Colors(Model):
     )
     names: tuple[ColorName, ...] = Field((), description="names of the colors, in order")
     step: Positive | None = Field(
-        None, description="by how many colors the next link to a spine is further on; default: the number of spines"
+        None, description="color offset between the links to a spine; default: the number of spines"
     )
     backup: Backup = Field("all", description="all: every other color; none: strict; a list or a mapping: these")
 
@@ -217,7 +217,7 @@ class Nccl(Model):
     gid_index: Int = Field(3, ge=0, le=255, description="UCX_IB_GID_INDEX: which GID the RDMA stack takes")
     environment: dict[EnvName, EnvValue] = Field(
         {},
-        description="further variables of the NCCL environment file; some take certain values alone",
+        description="additional variables of the NCCL environment file; some allow only certain values",
         json_schema_extra=variables.schema(),
     )
 
@@ -253,7 +253,7 @@ class Fabric(Settings):
     colors: ColorPlan | None = Field(
         None, description="a number, a list of names, or a group; default: one per uplink of a leaf"
     )
-    aigp: Bool = Field(True, description="send AIGP, by which a prefix prefers its own color over its backups")
+    aigp: Bool = Field(True, description="send AIGP, so that a prefix prefers its own color over its backups")
     platform: Annotated[
         Platforms,
         BeforeValidator(_one_platform, json_schema_input_type=str | Platforms),

@@ -26,7 +26,7 @@ SOCKETS = re.compile(
 VIRTUAL = re.compile(r"\^(?:(?:lo|docker|veth|virbr|br-|cni|cali|flannel|lxc|tun|tap|podman|kube)[\w.-]*(?:,|$))+")
 # Variables that say where a job's processes meet, over sockets, and what is no part of the address.
 MEETING = {"MASTER_ADDR": re.compile(r"[\[\]]"), "NCCL_COMM_ID": re.compile(r"^\[|\]?:[0-9]+$")}
-ONLY_RDMA = "only RDMA has routes to other leaves, sockets have none"
+ONLY_RDMA = "sockets have no routes to other leaves, only RDMA does"
 CLASS = "four times the DSCP of roce, 104 to 107 by default"
 
 
@@ -47,7 +47,7 @@ VARIABLES: dict[str, Variable] = {
     "NCCL_NET_PLUGIN": Variable(
         r"juniper-ib|(?:/[\w./-]*/)?libnccl-net-juniper-ib\.so",
         "juniper-ib",
-        "only this plug-in gives every queue pair an address of its own",
+        "only this plug-in gives every queue pair its own address",
     ),
     "NCCL_NET": Variable(
         r"(?i:(?!socket$|none$))[A-Za-z][\w.-]*",
@@ -56,44 +56,42 @@ VARIABLES: dict[str, Variable] = {
     ),
     "NCCL_IB_DISABLE": Variable(r"0", "0", "without RDMA there are no queue pairs", quiet=True),
     "NCCL_IB_QPS_PER_CONNECTION": Variable(
-        r"[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]", "1 to 128, best the number of colors", "NCCL has no other numbers"
+        r"[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]", "1 to 128, best the number of colors", "NCCL supports no other numbers"
     ),
-    "NCCL_IB_SPLIT_DATA_ON_QPS": Variable(
-        r"1", "1", "otherwise a message goes over one queue pair, and so over one color"
-    ),
-    "NCCL_IB_ADDR_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have IPv6 addresses alone"),
-    "NCCL_SOCKET_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have IPv6 addresses alone"),
-    "NCCL_SOCKET_NTHREADS": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL has no other numbers"),
-    "NCCL_NSOCKS_PERTHREAD": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL has no other numbers"),
+    "NCCL_IB_SPLIT_DATA_ON_QPS": Variable(r"1", "1", "otherwise a message uses one queue pair, and so one color"),
+    "NCCL_IB_ADDR_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have only IPv6 addresses"),
+    "NCCL_SOCKET_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have only IPv6 addresses"),
+    "NCCL_SOCKET_NTHREADS": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL supports no other numbers"),
+    "NCCL_NSOCKS_PERTHREAD": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL supports no other numbers"),
     "NCCL_IB_GID_INDEX": Variable(
         r"-1", "-1, or leave it out", "a fixed GID gives all queue pairs the same address, and so one color"
     ),
     "NCCL_IB_ROCE_VERSION_NUM": Variable(r"2", "2", "RoCE version 1 is not routed", quiet=True),
-    "NCCL_IB_TC": Variable(BYTE, CLASS, "it is one byte of the header, and switches go by its DSCP"),
-    "NCCL_IB_FIFO_TC": Variable(BYTE, CLASS, "it is one byte of the header, and switches go by its DSCP"),
-    "NCCL_IB_SL": Variable(r"[0-9]|1[0-5]", "0 to 15", "verbs have no other service levels"),
+    "NCCL_IB_TC": Variable(BYTE, CLASS, "it is one byte of the header, and switches use its DSCP"),
+    "NCCL_IB_FIFO_TC": Variable(BYTE, CLASS, "it is one byte of the header, and switches use its DSCP"),
+    "NCCL_IB_SL": Variable(r"[0-9]|1[0-5]", "0 to 15", "verbs support no other service levels"),
     "NCCL_IB_HCA": Variable(
         rf"\^?=?{DEVICES}",
         "a list of all RDMA devices of GPU NICs, such as =mlx5_0,mlx5_1",
-        "NCCL reads names of RDMA devices with commas between",
+        "NCCL reads names of RDMA devices separated by commas",
     ),
     # 4.096 µs x 2^n: shorter than 67 ms a repair of the fabric breaks jobs, and 22 is the most that verbs take.
     "NCCL_IB_TIMEOUT": Variable(
-        r"1[4-9]|2[0-2]", "14 to 22", "with less a repair of the fabric breaks jobs, and verbs take no more", quiet=True
+        r"1[4-9]|2[0-2]", "14 to 22", "with less, a repair of the fabric breaks jobs; verbs support no more", quiet=True
     ),
     "NCCL_IB_RETRY_CNT": Variable(
-        r"[1-7]", "1 to 7", "without a second try one lost packet ends a job, and verbs take no more", quiet=True
+        r"[1-7]", "1 to 7", "without a retry, one lost packet ends a job; verbs support no more", quiet=True
     ),
-    "NCCL_IB_ADAPTIVE_ROUTING": Variable(r"[01]", "0 or 1", "NCCL has no other values"),
-    "NCCL_IB_PCI_RELAXED_ORDERING": Variable(r"[012]", "0, 1 or 2", "NCCL has no other values"),
-    "NCCL_CROSS_NIC": Variable(r"[012]", "0, 1 or 2", "NCCL has no other values"),
-    "NCCL_PXN_DISABLE": Variable(r"[01]", "0 or 1", "NCCL has no other values"),
-    "UCX_IB_GID_INDEX": Variable(rf"auto|{BYTE}", "auto or 0 to 255", "UCX has no other values"),
+    "NCCL_IB_ADAPTIVE_ROUTING": Variable(r"[01]", "0 or 1", "NCCL supports no other values"),
+    "NCCL_IB_PCI_RELAXED_ORDERING": Variable(r"[012]", "0, 1 or 2", "NCCL supports no other values"),
+    "NCCL_CROSS_NIC": Variable(r"[012]", "0, 1 or 2", "NCCL supports no other values"),
+    "NCCL_PXN_DISABLE": Variable(r"[01]", "0 or 1", "NCCL supports no other values"),
+    "UCX_IB_GID_INDEX": Variable(rf"auto|{BYTE}", "auto or 0 to 255", "UCX supports no other values"),
     "UCX_NET_DEVICES": Variable(
-        rf"all|{DEVICES}", "a list such as mlx5_0:1,mlx5_1:1", "UCX reads names of devices with commas between"
+        rf"all|{DEVICES}", "a list such as mlx5_0:1,mlx5_1:1", "UCX reads names of devices separated by commas"
     ),
     "LD_LIBRARY_PATH": Variable(
-        r"/[^:]*(?::/[^:]*)*", "absolute folders with colons between", "the plug-in would be looked for elsewhere"
+        r"/[^:]*(?::/[^:]*)*", "absolute directories, separated by colons", "the plug-in would not be found"
     ),
 }
 
@@ -134,12 +132,12 @@ def _fault(name: str, value: str, environment: dict[str, str], network: NcclNetw
     if name == "NCCL_IB_HCA":
         missing = [one for one in network.rdma if not _selects(value, one)]
         if missing:
-            return f"it leaves out {missing[0]}, a GPU's way into the fabric", f"={','.join(network.rdma)}"
+            return f"it lacks {missing[0]}, a GPU's only NIC on the fabric", f"={','.join(network.rdma)}"
     if name == "UCX_NET_DEVICES" and value != "all":
         listed = [device.partition(":")[0] for device in value.split(",")]
         sockets = [device for device in listed if device in network.nics and device not in network.rdma]
         if sockets or (network.rdma and set(network.rdma).isdisjoint(listed)):
-            why = f"{(sockets or listed)[0]} is no RDMA device of a GPU NIC"
+            why = f"{(sockets or listed)[0]} is not an RDMA device of a GPU NIC"
             return why, ",".join(f"{device}:1" for device in network.rdma)
     if name == "NCCL_NSOCKS_PERTHREAD":
         threads = environment.get("NCCL_SOCKET_NTHREADS", "")

@@ -33,9 +33,9 @@ class Addressing(Model):
     pool: Ipv6Network = Field(
         parse_cidr("fc00::/16", 6, True), description="the prefix that holds every /64 of the fabric"
     )
-    stripe: Field64 = Field((16, 31), description="bits that carry the number of the stripe")
-    leaf: Field64 = Field((32, 47), description="bits that carry the number of the leaf in its stripe")
-    uplink: Field64 = Field((48, 63), description="bits that carry the number of the color")
+    stripe: Field64 = Field((16, 31), description="bits with the number of the stripe")
+    leaf: Field64 = Field((32, 47), description="bits with the number of the leaf in its stripe")
+    uplink: Field64 = Field((48, 63), description="bits with the number of the color")
     gateway: Int = Field(1, ge=1, le=0xFFFF, description="interface identifier of the leaf's own address")
 
 

@@ -50,7 +50,7 @@ class PortGroup(Model):
     fpcs: Span = Field((0, 0), description="FPC number, or a range")
     pic: Int = Field(0, ge=0, le=99, description="PIC number")
     ports: Span = Field(description="port number, or a range")
-    speeds: SpeedTable = Field(description="speed -> possible numbers of sub-ports; 1 is the port unsplit")
+    speeds: SpeedTable = Field(description="speed -> possible numbers of sub-ports; 1: not split")
     native: Speed = Field(description="the speed a port has without a speed statement")
 
     @model_validator(mode="after")
@@ -71,7 +71,7 @@ class PortGroup(Model):
 class Profile(Model):
     """A switch model: its fabric-capable ports, in the order in which they are handed out."""
 
-    description: str = Field("", description="model and ports, in words")
+    description: str = Field("", description="description of model and ports")
     management_interface: str = Field(
         "re0:mgmt-0",
         pattern=r"^(?:re[01]:mgmt-[0-9]|(?:fxp|em|me)[0-9]|vme)$",
@@ -80,7 +80,7 @@ class Profile(Model):
     port_groups: tuple[PortGroup, ...] = Field(
         min_length=1,
         max_length=64,
-        description="groups of ports that are alike, in the order in which ports are assigned",
+        description="groups of identical ports, in the order of assignment",
     )
 
     @model_validator(mode="after")

@@ -90,7 +90,7 @@ def not_among(reserved: tuple[str, ...], where: str) -> Callable[[str], str]:
 
     def check(value: str) -> str:
         if value.lower() in reserved:
-            raise wrong("reserved-name", f"{value!r} has a meaning of its own {where}")
+            raise wrong("reserved-name", f"{value!r} has a special meaning {where}")
         return value
 
     return check

@@ -18,7 +18,7 @@ GROUP = re.compile(
 
 def _kind_name(name: str) -> str:
     if GROUP.match(name):
-        raise wrong("reserved-name", f"{name!r} has a meaning of its own as a group of devices")
+        raise wrong("reserved-name", f"{name!r} has a special meaning as a group of devices")
     return name
 
 

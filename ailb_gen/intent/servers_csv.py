@@ -48,7 +48,7 @@ def _check_header(header: list[str], file: str) -> None:
             hint = did_you_mean(column, known) or "known: name, stripe, kind, management, macN, portN, rdmaN, nicN"
             problems.append(Problem("unknown-key", place, column, "unknown column", hint))
         if column in header[:number]:
-            problems.append(Problem("duplicate-key", place, column, "this column is there twice"))
+            problems.append(Problem("duplicate-key", place, column, "this column is repeated"))
     if "name" not in header:
         problems.append(Problem("missing-key", Place(file), "name", "this column is required and missing"))
     if problems:

@@ -58,7 +58,7 @@ class Dlb(Model):
 
     mode: Literal["flowlet", "per-packet", "assigned-flow", "off"] = Field(
         "flowlet",
-        description="what DLB assigns to a link: flowlets, packets, or a flow for its whole life (assigned-flow)",
+        description="unit that DLB assigns to a link: flowlets, packets, or whole flows (assigned-flow)",
     )
     inactivity_interval_us: Int = Field(128, ge=1, le=32000, description="pause that ends a flowlet, in microseconds")
     flowset_table_size: Literal[256, 512, 1024, 2048, 4096, 8192, 16384, 32768] = Field(
@@ -68,7 +68,7 @@ class Dlb(Model):
     quality_delta: Int = Field(6, ge=0, le=7, description="reassignment: difference in quality between links")
     sampling_rate: Int = Field(1000000, ge=1, le=4294967295, description="sampling-rate")
     egress_quantization: EgressQuantization | None = Field(
-        None, description="how links are graded; default: the platform's own"
+        None, description="how link quality is graded; default: the platform's own"
     )
 
 
@@ -89,8 +89,8 @@ class LoadBalancing(Model):
 class Ecn(Model):
     """Marking of the lossless queue, in percent of its buffer; Junos interpolates between the two."""
 
-    min_fill: Int = Field(55, ge=0, le=100, description="fill at which marking begins, in percent")
-    max_fill: Int = Field(90, ge=0, le=100, description="fill at which marking reaches its maximum, in percent")
+    min_fill: Int = Field(55, ge=0, le=100, description="fill level at which marking begins, in percent")
+    max_fill: Int = Field(90, ge=0, le=100, description="fill level at which marking reaches its maximum, in percent")
     max_probability: Int = Field(100, ge=1, le=100, description="share of packets marked at the maximum, in percent")
 
 
@@ -102,7 +102,7 @@ class Buffers(Model):
 
     lossless: Int = Field(66, ge=0, le=100, description="shared buffer for lossless queues, in percent")
     lossless_headroom: Int = Field(
-        24, ge=0, le=100, description="shared buffer for what arrives after a pause, in percent"
+        24, ge=0, le=100, description="shared buffer (headroom) for data that arrives after a pause, in percent"
     )
     lossy: Int = Field(10, ge=0, le=100, description="shared buffer for lossy queues, in percent")
     dynamic_threshold: Int = Field(10, ge=0, le=10, description="dynamic threshold of the lossless queue")
@@ -113,7 +113,7 @@ class Buffers(Model):
 class Roce(Model):
     """RoCEv2 class of service: DSCP, PFC and ECN, the same on switches and NICs."""
 
-    enabled: Bool = Field(True, description="write class of service")
+    enabled: Bool = Field(True, description="generate class of service")
     dscp: Int = Field(26, ge=0, le=63, description="DSCP of RDMA data")
     pfc_priority: Int = Field(3, ge=0, le=7, description="the priority that PFC pauses")
     queue: Int = Field(4, ge=1, le=6, description="0 is best effort, 7 network control")
@@ -122,7 +122,7 @@ class Roce(Model):
     cnp_percent: Int = Field(
         5, ge=1, le=100, description="share of the link that congestion notification packets may take, in percent"
     )
-    pfc_watchdog: Bool = Field(True, description="watch for a priority that stays paused")
+    pfc_watchdog: Bool = Field(True, description="detect a priority that stays paused")
     ecn: Ecn = Ecn()
     buffers: Buffers | None = Field(None, description="shared and dedicated buffers; default: the platform's own")
 

@@ -60,7 +60,7 @@ def format_fault(text: str, start: int) -> str | None:
 
 def heading_fault(heading: str, statement: str) -> str:
     """Return why a line without an end in front of a hierarchy of Junos is refused."""
-    return f"{heading[:60]!r} in front of {statement!r} is no statement, or lacks its ';'; if it is a heading: {ALONE}"
+    return f"{heading[:60]!r} before {statement!r} is not a statement, or lacks its ';'; if it is a heading: {ALONE}"
 
 
 def second_device(root: Node, text: str, is_set: bool) -> tuple[int, str] | None:

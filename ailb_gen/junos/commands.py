@@ -86,5 +86,5 @@ def _bracket(text: str, file: str, mark: str, start: int, words: Words, values: 
     if mark == "]" and values:
         words.append(values)
         return None
-    reason = "an empty list" if mark == "]" and values is not None else f"{mark!r} cannot stand here in a set line"
+    reason = "an empty list" if mark == "]" and values is not None else f"{mark!r} is not allowed here in a set line"
     raise wrong(file, text, start, reason)

@@ -192,7 +192,7 @@ class CurlyReader:
         elif isinstance(self.words[-1], list) and ONELINER_WORDS.isdisjoint(
             word for word in self.words if isinstance(word, str)
         ):
-            raise self.wrong(start, f"{token!r} behind a list")
+            raise self.wrong(start, f"{token!r} after a list")
         self.words.append(token)
 
     def mark(self, symbol: str, start: int, line: int) -> None:
@@ -236,7 +236,7 @@ class CurlyReader:
                 # One value after the other has the tag where a statement has several.
                 if found is not None and (block or not found.flags & word.flags):
                     shown = " ".join(path[:end])[:60]
-                    raise self.wrong(self.start, f"a load tag in front of {shown!r}, which stands above already")
+                    raise self.wrong(self.start, f"a load tag before {shown!r}, which is already defined above")
 
     def end(self, start: int) -> None:
         """Take a semicolon."""

@@ -219,14 +219,14 @@ def _check(command: Command, path: Words) -> None:
     if verb not in KNOWN:
         raise ValueError(f"syntax error, {verb[:40]!r} is not a command that can be loaded")
     if verb not in ("top", "up", "exit") and not (path if verb == "delete" else command.words):
-        raise ValueError(f"syntax error, nothing behind {verb!r}")
+        raise ValueError(f"syntax error, nothing after {verb!r}")
 
 
 def unquoted(words: Words) -> list[str]:
     """Return words without quotes, an expression in round brackets as one. Raises ValueError for a list."""
     words = joined(words)
     if any(isinstance(word, list) for word in words):
-        raise ValueError("syntax error, a list cannot stand here")
+        raise ValueError("syntax error, a list is not allowed here")
     return [unquote(word) if word[0] == '"' else word for word in words if isinstance(word, str)]
 
 

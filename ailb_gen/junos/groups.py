@@ -125,7 +125,7 @@ class Steps:
         """Count some. Raises ExpansionError when there are too many."""
         self.left -= number
         if self.left < 0:
-            reason = f"applying them takes more than {MAX_STEPS:,} steps; delete those that nothing needs"
+            reason = f"applying them takes more than {MAX_STEPS:,} steps; delete unused ones"
             raise ExpansionError(self.what, self.line, reason)
 
 
@@ -151,7 +151,7 @@ def _apply(node: Node, path: tuple[str, ...], groups: Node, applied: Applied, st
     except CycleError as error:
         circle = [name for name in groups.children if name in error.args[1]]
         names = f"{some(circle)} apply each other" if len(circle) > 1 else f"{circle[0]} applies itself"
-        raise ExpansionError("groups", groups.children[circle[0]].line, f"{names} in a circle") from error
+        raise ExpansionError("groups", groups.children[circle[0]].line, f"{names} in a cycle") from error
 
 
 def _levels(root: Node, groups: Node, steps: Steps) -> Iterator[tuple[Node, tuple[str, ...]]]:

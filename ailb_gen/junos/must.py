@@ -38,7 +38,7 @@ Parser = Callable[[list[str], int, int], Parsed]
 
 _TOKEN = re.compile(r'\s*(?:(?P<path>"[^"]*")|(?P<sign>&&|\|\||[!()])|(?P<word>any|all|unique)\b)')
 _KEY = re.compile(r"\$\{([^}]*)\}")
-# A path of a routing instance leads nowhere from what stands outside of all of them.
+# A path of a routing instance is empty outside of all of them.
 _INSTANCE = "${instance}"
 # What most statements have on their line that belongs further up.
 NOTHING: Mapping[str, Node] = {}
@@ -144,7 +144,7 @@ def _folded(tests: list[Test], scope: Scope, decisive: bool) -> bool | None:
 
 def _unary(signs: list[str], position: int, depth: int) -> Parsed:
     if position >= len(signs) or depth > _DEEP:
-        raise Unevaluable("not an expression: it ends early" if depth <= _DEEP else "too many brackets")
+        raise Unevaluable("not an expression: it is incomplete" if depth <= _DEEP else "too many brackets")
     sign = signs[position]
     if sign == "!":
         inner, position = _unary(signs, position + 1, depth + 1)
@@ -342,4 +342,4 @@ def _key(name: str, scope: Scope) -> str:
         instance = instance.parent
     if name == "instance":
         return ""
-    raise Unevaluable(f"${{{name}}} where no list of that name stands around it")
+    raise Unevaluable(f"${{{name}}} outside a list of that name")

@@ -53,7 +53,7 @@ def read(text: str, file: str = "") -> Node:
     """
     text = _lines(text)
     if text.startswith(BOM):
-        raise wrong(file, text, 0, "a byte order mark is part of the first word to a device; save the file without it")
+        raise wrong(file, text, 0, "a byte order mark, which a device adds to the first word; save the file without it")
     marker = conflict(text)
     if marker is not None:
         raise wrong(file, text, marker, UNRESOLVED)
@@ -88,7 +88,7 @@ def read_whole(text: str, file: str = "") -> Node:
         found = min(tagged, key=lambda node: node.line, default=root)
         tag = "replace:" if found.flags & REPLACE else "delete:"
         reason = f"{tag} in front of {found.word[:60]!r} is carried out by `load replace` and passed over by `override`"
-        raise JunosSyntaxError(file, found.line, 1, f"{reason}; write what is to be there, without it")
+        raise JunosSyntaxError(file, found.line, 1, f"{reason}; write the resulting statements, without it")
     return root
 
 
@@ -126,7 +126,7 @@ def read_file(path: Path) -> Node:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{name[:200]}: cannot be read: {reason}") from error
     if len(content) > MAX_TEXT:
-        raise UsageError(f"{name[:200]}: larger than {MAX_TEXT >> 20} MiB; no device's configuration is")
+        raise UsageError(f"{name[:200]}: larger than {MAX_TEXT >> 20} MiB; no device has such a configuration")
     try:
         return read(content.decode("utf-8"), name)
     except UnicodeDecodeError as error:

@@ -119,11 +119,11 @@ class SetReader:
             self._move(verb, words, number)
             return None
         if verb in REFUSED:
-            raise ValueError(f"{verb!r} depends on what the device has already; write the result as set lines")
+            raise ValueError(f"{verb!r} depends on the existing configuration; write the result as set lines")
         if verb not in COMMANDS:
             raise ValueError(f"{str(verb)[:40]!r} is not a command of set text, such as set, delete or deactivate")
         if not words:
-            raise ValueError(f"nothing behind {verb!r}")
+            raise ValueError(f"nothing after {verb!r}")
         if verb == "set":
             return self._set(base, words, number)
         if verb == "annotate":
@@ -180,7 +180,7 @@ class SetReader:
         if verb == "edit":
             self.levels.append(walk(self.levels[-1], words, number))
         elif words:
-            raise ValueError(f"nothing may stand behind {verb!r}")
+            raise ValueError(f"nothing is allowed after {verb!r}")
         elif verb == "top":
             del self.levels[1:]
         elif len(self.levels) > 1:

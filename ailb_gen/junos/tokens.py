@@ -174,7 +174,7 @@ def check_characters(file: str, text: str, start: int) -> None:
             at = min(found[0].index(one) for one in odd.intersection(found[0]))
             one = found[0][at]
             write = f"`{syntax[one]}`" if one in syntax else "a blank"
-            reason = f"{character_name(one)} is part of a word to a device; write {write}, delete it, or write quotes"
+            reason = f"{character_name(one)} is part of a word on a device; write {write}, delete it, or write quotes"
             raise wrong(file, text, found.start() + at, f"{reason} around the text")
 
 

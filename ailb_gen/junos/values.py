@@ -336,4 +336,4 @@ def host_bits(path: Iterable[str], word: str) -> Wrong | None:
     found = prefix_bits(word)
     if found is None or not found[0] & ((1 << found[1]) - 1) or not _REFUSED.search(" ".join(path)):
         return None
-    return Wrong("type", f"{word!r} has bits behind its length")
+    return Wrong("type", f"{word!r} has bits set beyond its length")

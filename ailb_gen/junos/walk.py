@@ -254,7 +254,7 @@ class Walk:
         one_of = key.check("") if key.name == CHOICE_IDENT and key.check is not None else None
         what = one_of.message.removeprefix("'' is not ") if one_of is not None else repr(key.name)
         if key.name == CHOICE_VALUE:
-            what = f"a value behind {node.word!r}"
+            what = f"a value after {node.word!r}"
         path = Instance(definition, node, instance, done).path()
         self.violations.append(Violation(kinds.MISSING, path, node.line, f"{definition.name!r} needs {what}"))
 
@@ -275,7 +275,7 @@ class Walk:
         for choice, _, case in definition.cases:
             taken, other = instance.cases.setdefault(choice, (case, node.word))
             if taken != case:
-                message = f"{other!r} and {node.word!r} exclude each other"
+                message = f"{other!r} and {node.word!r} are mutually exclusive"
                 self._fault(kinds.CHOICE, instance, node, message)
                 return
 
@@ -302,7 +302,7 @@ class Walk:
         named = definition.kind == LIST and around is not None and definition not in around.definition.bare
         if named and around is not None and instance.key and instance.key[-1] in definition.words:
             # Where the name is missing, the first statement of the block is taken for it.
-            what, path = f"{instance.key[-1]!r} is taken for its name", (*around.path(), definition.name)
+            what, path = f"{instance.key[-1]!r} is read as its name", (*around.path(), definition.name)
             entries = around.node.children.get(definition.name)
             if entries is not None and not entries.children.keys() <= definition.words.keys():
                 # Other entries have names: the word stands among them.

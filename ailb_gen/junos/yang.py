@@ -99,7 +99,7 @@ class Builder:
         try:
             return self._definitions[module, kind][name], module
         except KeyError:
-            raise UsageError(f"{home}: {kind} {reference} is not among the models; the folder is incomplete") from None
+            raise UsageError(f"{home}: {kind} {reference} is not in the models; the directory is incomplete") from None
 
     def _grouping(self, reference: str, home: str) -> int:
         statement, module = self._find("grouping", reference, home)
@@ -195,7 +195,7 @@ def _readable(made: Json, statement: Statement) -> Json:
     try:
         compile_type(made, lambda pattern, reason: None)
     except ValueError:
-        raise UsageError(f"{statement.pos}: {made[1]!r} is no range; the model is damaged") from None
+        raise UsageError(f"{statement.pos}: {made[1]!r} is not a range; the model is damaged") from None
     return made
 
 
@@ -255,7 +255,7 @@ def build(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> list
             builder = Builder(_parse(texts, advance))
             return [builder.build(), *builder.groupings]
     except RecursionError:
-        raise UsageError("a grouping of the models uses itself; the folder is damaged") from None
+        raise UsageError("a grouping of the models uses itself; the directory is damaged") from None
 
 
 def _parse(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> dict[str, Statement]:
@@ -266,7 +266,7 @@ def _parse(texts: list[tuple[Path, str]], advance: Callable[[int], None]) -> dic
             module = yang_parser.YangParser().parse(state, str(path), text)
         except (IndexError, TypeError) as reason:
             # pyang's reader of words runs over the end of a text that is cut off.
-            raise UsageError(f"{path}: not a YANG module: it ends early") from reason
+            raise UsageError(f"{path}: not a YANG module: it is truncated") from reason
         for position, tag, arguments in state.errors:
             if error.is_error(error.err_level(tag)):
                 raise UsageError(f"{position}: not a YANG model: {error.err_to_str(tag, arguments)}")

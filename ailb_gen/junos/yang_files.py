@@ -20,7 +20,7 @@ def asked_directory(directory: Path | None) -> Path:
     named = directory if directory is not None else os.environ.get("AILB_YANG", "")
     if not str(named):
         raise UsageError(
-            "no YANG models to check against: clone https://github.com/Juniper/yang and name the folder of your "
+            "no YANG models to check against: clone https://github.com/Juniper/yang and name the directory of your "
             "release, such as 24.4/24.4R1-EVO, with --yang or in the environment variable AILB_YANG"
         )
     return Path(named)
@@ -32,23 +32,23 @@ def model_directory(directory: Path) -> Path:
     Of `conf` and `conf-with-extensions` of a release it is the latter.
     """
     if not directory.is_dir():
-        raise UsageError(f"{directory}: there is no such directory; --yang names a folder of Juniper's YANG models")
+        raise UsageError(f"{directory}: there is no such directory; --yang names a directory of Juniper's YANG models")
     try:
         if any(_ROOT.fullmatch(path.name) for path in directory.iterdir()):
             return directory
     except OSError as error:
-        raise UsageError(f"{directory}: the folder cannot be read: {error.strerror}") from error
+        raise UsageError(f"{directory}: the directory cannot be read: {error.strerror}") from error
     found = _model_folders(directory)
     if not found:
         raise UsageError(
             f"{directory}: no junos-conf-root*.yang in it or below it; clone https://github.com/Juniper/yang "
-            "and name the folder of your release, such as 24.4/24.4R1-EVO"
+            "and name the directory of your release, such as 24.4/24.4R1-EVO"
         )
     # A release has its models twice; only these have the commit constraints.
     found = [path for path in found if WITH_CONSTRAINTS in path.parts] or found
     if len(found) > 1:
         shown = ", ".join(str(path.relative_to(directory)) for path in found[:4])
-        raise UsageError(f"{directory}: {len(found)} folders below it hold models ({shown} …); name one of them")
+        raise UsageError(f"{directory}: {len(found)} directories below it have models ({shown} …); name one of them")
     return found[0]
 
 
@@ -57,7 +57,7 @@ def _model_folders(directory: Path) -> list[Path]:
     found = []
     for count, (folder, _, files) in enumerate(os.walk(directory)):
         if count > MAX_FOLDERS:
-            raise UsageError(f"{directory}: more than {MAX_FOLDERS:,} folders in it; name the one of your release")
+            raise UsageError(f"{directory}: more than {MAX_FOLDERS:,} directories in it; name the one of your release")
         if any(map(_ROOT.fullmatch, files)):
             found.append(Path(folder))
     return sorted(found)

@@ -87,7 +87,7 @@ class ConfiguredFabric:
         """Return the routers that advertise by their configuration and are not heard at the other end, as text."""
         with self.lock:
             return tuple(
-                f"{name}:{port.port} hears no router advertisement of {port.far}"
+                f"{name}:{port.port} receives no router advertisement of {port.far}"
                 for name, own in self.switches.items()
                 for port in own.ports.values()
                 if not self._hears(own, port) and self._advertises(port.far) and port.link in self._linked(own)

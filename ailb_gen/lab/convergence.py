@@ -136,7 +136,7 @@ def _unequal(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) ->
             yield f"{name}: the session on {link} is still up, over a link that has failed"
         elif here.established and there.established and here.exported != there.imported + there.hidden:
             received = there.imported + there.hidden
-            yield f"{name}: {here.exported} routes go out on {link}, {received} have arrived"
+            yield f"{name}: {here.exported} routes are sent on {link}, {received} have arrived"
 
 
 def _down(plan: LabPlan, states: States, carriers: Mapping[str, set[str]]) -> Iterator[str]:

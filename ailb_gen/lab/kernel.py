@@ -181,7 +181,7 @@ def _prefix(text: str) -> Prefix:
         return Prefix(0, 0)
     found = interface_value(text if "/" in text else f"{text}/128")
     if found is None:
-        raise LabError(f"ip route writes {text!r} where a prefix belongs")
+        raise LabError(f"ip route writes {text!r} instead of a prefix")
     return found[1]
 
 

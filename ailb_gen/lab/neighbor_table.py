@@ -75,7 +75,7 @@ def release(directory: Path | None = None) -> None:
 
 def _too_few(limit: int, needed: int) -> str:
     return (
-        f"the kernel's neighbor table has room for {limit} entries (net.ipv6.neigh.default.gc_thresh3), enough for "
+        f"the kernel's neighbor table is limited to {limit} entries (net.ipv6.neigh.default.gc_thresh3), enough for "
         f"about {limit // ENTRIES_OF_A_LINK} links; this lab needs up to {needed}, and only root can change that: "
         f"sudo sysctl -w net.ipv6.neigh.default.gc_thresh3={2 * needed + limit}"
     )

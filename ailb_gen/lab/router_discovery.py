@@ -129,7 +129,7 @@ class RaListener:
         try:
             tell(name, routers)
         except LabError as error:
-            sys.stderr.write(f"{name}: routers heard on {', '.join(routers)}: {error}\n")
+            sys.stderr.write(f"{name}: routers discovered on {', '.join(routers)}: {error}\n")
             device.change(time.monotonic() + AGAIN_S)
             return
         device.reported = routers

@@ -107,4 +107,4 @@ class Router:
 
     def _last_words(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines() if self._log.exists() else []
-        return "; ".join(lines[-LAST_LINES:]) or "it says nothing"
+        return "; ".join(lines[-LAST_LINES:]) or "no error message"

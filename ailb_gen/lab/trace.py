@@ -80,7 +80,7 @@ class _Tracing:
         heard = max(self.answers, default=0)
         if not heard:
             return PacketTrace(self.probe, (), "no answer")
-        text = f"no answer beyond hop {heard}" if heard < limit else f"not there within {limit} hops"
+        text = f"no answer beyond hop {heard}" if heard < limit else f"not reached within {limit} hops"
         return PacketTrace(self.probe, tuple(map(self.answers.get, range(first, heard + 1))), text)
 
 
@@ -194,7 +194,7 @@ def _end(one: _Tracing, error: IcmpError, address: int) -> tuple[int, str]:
         return error.limit, ""
     one.answers[error.limit] = address
     if error.kind == TOO_BIG:
-        return error.limit + 1, f"the next link takes {error.value} bytes"
+        return error.limit + 1, f"the MTU of the next link is {error.value} bytes"
     return error.limit + 1, CODES.get(error.value, f"unreachable (code {error.value})")
 
 

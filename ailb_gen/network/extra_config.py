@@ -17,7 +17,7 @@ LEVELS: tuple[Path, ...] = (
     ("overrides", "leaves"),
     ("overrides", "spines"),
 )
-HINT = "validate reports it (AILB209): take it out, or accept it until a date in a waiver file"
+HINT = "validate reports it (AILB209): remove it, or accept it with a waiver"
 
 
 def warnings(intent: Intent) -> list[Problem]:

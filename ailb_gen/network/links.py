@@ -81,7 +81,7 @@ def _compared(table: tuple[Cable, ...], topology: tuple[Cable, ...]) -> Iterator
         elif other.speed_bps is not None and cable.speed_bps != other.speed_bps:
             here, there = speed_text(cable.speed_bps), speed_text(other.speed_bps)
         if here:
-            yield _contradiction(cable, CABLING, f"{CABLING} says {here}, {TOPOLOGY} says {there}")
+            yield _contradiction(cable, CABLING, f"{CABLING} has {here}, {TOPOLOGY} has {there}")
     for cable in expected.values():
         yield _contradiction(cable, TOPOLOGY, f"{TOPOLOGY} has a cable to {cable.b}, {CABLING} has none")
 

@@ -135,7 +135,7 @@ def switch_files(root: Path) -> tuple[list[str], list[Defect]]:
                 Defect("stray-file", entry, f"not a switch's file; those end in {' or '.join(SUFFIXES)}", place)
             )
         elif stem in files:
-            message = f"{files[stem]} describes the same switch; only that one was read, delete the stale one"
+            message = f"{files[stem]} describes the same switch; only that one was read; delete the stale one"
             defects.append(Defect("stray-file", stem, message, place))
         else:
             files[stem] = f"{SWITCHES}/{entry}"

@@ -176,7 +176,7 @@ def unfit(group: Group) -> Iterator[tuple[str, int, str]]:
         statement = f"protocols bgp group {group.name} family inet6 unicast"
         yield f"group {group.name} has no family inet6 unicast", group.line, statement
     for word, line in (*group.forbidden, *(pair for discovery in group.discoveries for pair in discovery.forbidden)):
-        yield f"{word} in group {group.name} cannot stand together with auto-discovery", line, ""
+        yield f"{word} in group {group.name} cannot be combined with auto-discovery", line, ""
 
 
 def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[Obstacle]:
@@ -200,7 +200,7 @@ def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[
         message = f"as-list {group.peer_as_list} of group {group.name} is not defined"
         yield Obstacle(side.device, side.interface, message, group.peer_as_line)
     elif peer.asn not in switch.as_lists[group.peer_as_list]:
-        message = f"{peer.device} is in AS {peer.asn}, which as-list {group.peer_as_list} does not hold"
+        message = f"{peer.device} is in AS {peer.asn}, which as-list {group.peer_as_list} does not have"
         listed = switch.as_lists[group.peer_as_list]
         statement = f"policy-options as-list {listed.name} members"
         yield Obstacle(side.device, side.interface, message, listed.line, statement)

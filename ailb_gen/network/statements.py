@@ -111,7 +111,7 @@ READ: dict[str, str] = {
 
 # They change neither sessions nor routes nor what ports do with packets. Reason -> patterns.
 HARMLESS: dict[str, str] = {
-    "who may log in, and how the switch is named, managed and backed up": """
+    "logins, names, management and backups of the switch": """
         system root-authentication|login|authentication-order|accounting
         system radius-server|radius-options|tacplus-server|tacplus-options|password-options
         system domain-name|domain-search|name-server|name-resolution|location|time-zone|static-host-mapping
@@ -153,10 +153,10 @@ HARMLESS: dict[str, str] = {
         chassis fpc * traffic-manager buffer-monitor-enable
         routing-instances mgmt_junos description
     """,
-    "read by a switch in its factory defaults only, to find its first configuration": """
+    "used only by a switch with factory defaults, to find its first configuration": """
         system phone-home
     """,
-    "run by hand, or showing and reporting only": """
+    "run by hand, or only showing and reporting": """
         system scripts op|snmp|language|synchronize
         event-options destinations|generate-event|traceoptions
         event-options policy * events|within|attributes-match
@@ -182,7 +182,7 @@ HARMLESS: dict[str, str] = {
         system processes app-engine-virtual-machine-management-service|web-management
         system processes dhcp-service|general-authentication-service|sdk-service|ntp|named-service|snmp
     """,
-    "the management ports and their own routing instance, where no packet of the fabric goes": """
+    "the management ports and their own routing instance, without packets of the fabric": """
         interfaces fxp0|em0|em1|me0|me1|vme description|traps|no-traps|speed|link-mode
         interfaces fxp0|em0|em1|me0|me1|vme unit * description|family
         interfaces re0:mgmt-0|re0:mgmt-1|re1:mgmt-0|re1:mgmt-1 description|traps|no-traps|speed|link-mode
@@ -202,7 +202,7 @@ HARMLESS: dict[str, str] = {
         routing-options static route <bogon>
         forwarding-options hash-key family inet
     """,
-    "LLDP's own timers and texts; whether it runs is read": """
+    "timers and texts of LLDP; whether it runs is checked": """
         protocols lldp advertisement-interval|hold-multiplier|transmit-delay|ptopo-configuration-trap-interval
         protocols lldp ptopo-configuration-maximum-hold-time|lldp-configuration-notification-interval
         protocols lldp management-address|mau-type|port-id-subtype|port-description-type|neighbour-port-info-display
@@ -226,11 +226,11 @@ HARMLESS: dict[str, str] = {
         system scripts commit allow-transients|max-datasize|traceoptions
         chassis aggregated-devices
     """,
-    "a port that waits a moment before it comes up, and reports at once that it goes down": """
+    "hold times: a short delay for up, none for down": """
         interfaces * hold-time up <short>
         interfaces * hold-time down 0
     """,
-    "the front panel, power for phones and cameras, and the use of spare parts in a chassis": """
+    "the front panel, PoE and chassis redundancy": """
         poe
         chassis craft-lockout|lcd|lcd-menu|config-button|usb
         chassis redundancy graceful-switchover
@@ -238,8 +238,8 @@ HARMLESS: dict[str, str] = {
 }
 
 
-UNKNOWN = "its effect on sessions, routes and packets is not computed, so the proof does not cover it"
-STATIC = "a static route is preferred over BGP routes: it takes the traffic of its prefix"
+UNKNOWN = "its effect on sessions, routes and packets is not computed, so validation does not cover it"
+STATIC = "a static route is preferred over BGP routes: it attracts the traffic of its prefix"
 # Known effects of others: a pattern of the whole statement, and what happens; a finding shows the first that fits.
 CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("system processes routing*", "without the routing daemon no BGP session comes up and no route is installed"),
@@ -248,23 +248,23 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("system scripts commit*", "a commit script changes what is committed: the file is not what runs"),
     ("system internet-options*", "it changes the switch's own TCP and IPv6, including BGP and discovery"),
     ("system packet-forwarding-options*", "it restarts the forwarding plane with other tables"),
-    ("event-options policy*", "a command or a change that an event starts can switch off anything"),
+    ("event-options policy*", "a command or a change that an event triggers can disable anything"),
     ("chassis fpc * power*", "a line card without power has no ports"),
-    ("chassis fpc *", "it decides which ports exist and how fast they are: cabled ports can go away"),
+    ("chassis fpc *", "it decides which ports exist and how fast they are: cabled ports can disappear"),
     ("chassis *", "it decides which ports exist, or how tables are shared"),
-    ("interfaces interface-range*", "a range changes all ports that it names"),
+    ("interfaces interface-range*", "a range changes all its ports"),
     ("interfaces * unused*", "the port does not exist any more"),
     ("interfaces * ether-options 802.3ad*", "the port is a member of a bundle: it has no session and no servers"),
     ("interfaces * gigether-options 802.3ad*", "the port is a member of a bundle: it has no session and no servers"),
     ("interfaces * loopback*", "the port receives its own frames: the link is lost"),
-    ("interfaces * hold-time*", "the switch notices late that a link went down or came up"),
+    ("interfaces * hold-time*", "the switch detects late that a link went down or came up"),
     ("interfaces lo0 *disable*", "the loopback goes down, and the router-id with it"),
     ("interfaces lo0 disable*", "the loopback goes down, and the router-id with it"),
     ("interfaces * disable*", "the interface goes down; without a management port the switch is unreachable"),
     ("interfaces * storm-control*", "storm control drops packets over its limit, or shuts the port down"),
     ("interfaces * policer*", "a policer drops packets, lossless or not"),
-    ("interfaces * rpf-check*", "the reverse path check drops packets of sources with another way back"),
-    ("interfaces * dad-disable*", "addresses that are used twice go unnoticed"),
+    ("interfaces * rpf-check*", "the reverse path check drops packets of sources with another return path"),
+    ("interfaces * dad-disable*", "duplicate addresses are not detected"),
     ("interfaces * no-neighbor-learn*", "without neighbor discovery nothing can be sent on the link"),
     ("interfaces * family *", "it changes what the interface does with packets"),
     ("interfaces *", "it changes what the port does with frames"),
@@ -273,32 +273,32 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("protocols bgp *damping*", "a route that flapped is not used for minutes"),
     ("protocols bgp *graceful-shutdown*", "the peers use these routes last"),
     ("protocols bgp *hold-time*", "a short one closes sessions, a long one keeps dead ones"),
-    ("protocols bgp *neighbor *", "a neighbor that is configured by address is not part of the proof"),
+    ("protocols bgp *neighbor *", "a neighbor that is configured by address is not verified"),
     ("protocols bgp *", "it changes which sessions come up, or which routes they carry"),
     ("protocols *stp *", "a spanning tree blocks ports"),
     ("protocols lldp*", "LLDP reports less, or nothing, on some ports: cables cannot be compared with the plan"),
     ("protocols router-advertisement*", "without it peers are not discovered and servers have no addresses"),
     ("protocols *-snooping*", "snooping drops multicast without a listener, neighbor discovery included"),
     ("protocols lacp*", "it concerns bundles, and the fabric has none"),
-    ("protocols layer2-control*", "it shuts ports down when it sees certain frames"),
+    ("protocols layer2-control*", "it shuts ports down when it receives certain frames"),
     ("protocols l2-learning*", "frames to hosts whose address is not learned, or forgotten, are flooded or dropped"),
     ("protocols *", "another protocol can change routes, or block ports"),
-    ("routing-instances * interface*", "the interface leaves the main table: its session and its routes are gone"),
-    ("routing-instances *", "an instance takes interfaces and routes out of the main table"),
+    ("routing-instances * interface*", "the interface leaves the main table: its session and its routes are lost"),
+    ("routing-instances *", "an instance removes interfaces and routes from the main table"),
     ("routing-options static*", STATIC),
     ("routing-options rib * static*", STATIC),
     ("routing-options *aggregate*", "an aggregate discards packets to the addresses that it covers alone"),
-    ("routing-options *generate*", "a generated route takes traffic of its prefix"),
-    ("routing-options *martians*", "routes of that prefix are refused"),
-    ("routing-options *maximum-*", "routes or paths over the limit are refused"),
+    ("routing-options *generate*", "a generated route attracts the traffic of its prefix"),
+    ("routing-options *martians*", "routes of that prefix are rejected"),
+    ("routing-options *maximum-*", "routes or paths over the limit are rejected"),
     ("routing-options *", "it changes which routes are used"),
-    ("policy-options *", "it changes which routes policies let through"),
+    ("policy-options *", "it changes which routes policies accept"),
     ("forwarding-options *dhcp-security*", "access security drops router advertisements and neighbor discovery"),
     ("forwarding-options access-security*", "access security drops router advertisements and neighbor discovery"),
     ("forwarding-options *", "it changes how packets are spread, filtered or copied"),
     ("vlans *", "it changes which frames the VLAN carries"),
     ("switch-options *", "a limit on MAC addresses drops the frames of servers"),
-    ("class-of-service *", "it changes which packets wait, and which are dropped"),
+    ("class-of-service *", "it changes which packets are queued, and which are dropped"),
     ("security macsec*", "a port with MACsec at one end carries nothing"),
     ("multi-chassis*", "it joins ports of two switches"),
     ("logical-systems*", "it takes interfaces and protocols out of the switch"),

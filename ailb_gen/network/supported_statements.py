@@ -126,7 +126,7 @@ def is_read(words: tuple[str, ...]) -> bool:
 class Judged:
     """The statements of a switch that nothing here reads: those that are harmless, as text, and those that may not be.
 
-    What is harmless is there to be compared with what the intent asks for.
+    What is harmless is there to be compared with what the intent specifies.
     """
 
     unmodeled: tuple[Unmodeled, ...]

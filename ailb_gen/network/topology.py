@@ -102,7 +102,7 @@ class _Entries:
         """Iterate over the entries of a list. Raises TypeError when it is none."""
         entries = self.data[key]
         if not isinstance(entries, list):
-            raise TypeError(f"{key} is no list")
+            raise TypeError(f"{key} is not a list")
         for entry, line in zip(entries, self.starts[key], strict=True):
             self.line = line
             yield entry
@@ -165,7 +165,7 @@ def read_cabling(text: str) -> Topology:
             if RAIL.fullmatch(row[7]):
                 rails.setdefault(row[0], int(row[7]))
         else:
-            message = f"{row[5]!r} is no kind of cable; it must be fabric or host"
+            message = f"{row[5]!r} is not a kind of cable; it must be fabric or host"
             defects.append(Defect("unreadable", CABLING, message, Place(CABLING, line)))
     return Topology({}, tuple(links), tuple(attachments), tuple(records), tuple(defects), rails)
 
@@ -195,7 +195,7 @@ def _rows(text: str, defects: list[Defect]) -> Iterator[tuple[int, list[str]]]:
             if len(row) == len(COLUMNS):
                 yield reader.line_num, row
             elif row:
-                message = f"{len(row)} cells where {len(COLUMNS)} belong"
+                message = f"{len(row)} cells instead of {len(COLUMNS)}"
                 defects.append(Defect("unreadable", CABLING, message, Place(CABLING, reader.line_num)))
     except csv.Error as error:
         defects.append(Defect("unreadable", CABLING, f"not CSV: {error}", Place(CABLING, last + 1)))

@@ -41,8 +41,20 @@ def picture_in(expected: Outline, root: Path) -> tuple[Picture, tuple[Defect, ..
 
 def without_file(picture: Picture, root: Path) -> list[str]:
     """Return the switches of a picture that have no file below `root`."""
-    switches = (device.name for device in picture.devices if device.role != "server")
-    return [name for name in switches if not any((root / switch_file(name, suffix)).exists() for suffix in SUFFIXES)]
+    return [
+        name
+        for name in _switches(picture)
+        if not any((root / switch_file(name, suffix)).exists() for suffix in SUFFIXES)
+    ]
+
+
+def unread(picture: Picture, network: Network) -> frozenset[str]:
+    """Return the switches of a picture of which a network has no usable file."""
+    return frozenset(_switches(picture)) - network.switches.keys()
+
+
+def _switches(picture: Picture) -> Iterator[str]:
+    return (device.name for device in picture.devices if device.role != "server")
 
 
 def picture_from(expected: Outline, cables: Topology) -> Picture:

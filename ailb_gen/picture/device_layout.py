@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.network.fabric import Cable
-from ailb_gen.picture.diagram import SMALL, Anchor, Area, Box, Diagram, DrawnWire, Frame, Label, width_of
+from ailb_gen.network.model import speed_text
+from ailb_gen.picture.diagram import BOLD, SMALL, Anchor, Area, Box, Diagram, DrawnWire, Frame, Label, width_of
 from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
 
 MARGIN, ROW, GAP, ROOM = 20.0, 19.0, 5.0, 150.0
-TITLE = 40.0
+# Of the name in the middle: the room that it has, and the size of its letters.
+TITLE, STRONG = 40.0, 13.0
 # A side with more links than this shows the links to a stripe as one.
 MOST = 72
 
@@ -32,8 +34,8 @@ class Neighbors:
         return ROW * (1 if self.merged else len(self.links))
 
 
-def device_diagram(scene: Scene, name: str) -> Diagram:
-    """Lay out a device in the middle, and all devices cabled to it."""
+def device_diagram(scene: Scene, name: str, state: str = "") -> Diagram:
+    """Lay out a device, whose `state` is written in it, in the middle, and all devices cabled to it."""
     devices = scene.devices
     links = [link for link in scene.links if name in (link.a.device, link.b.device)]
     attachments = [link for link in scene.attachments if name in (link.a.device, link.b.device)]
@@ -43,7 +45,7 @@ def device_diagram(scene: Scene, name: str) -> Diagram:
     if not left and len(right) > MOST // 2:
         half = (len(right) + 1) // 2
         left, right = right[:half], right[half:]
-    return _drawn(devices[name], left, right)
+    return _drawn(devices[name], state, left, right)
 
 
 def _neighbors(devices: dict[str, DrawnDevice], name: str, links: Sequence[Cable]) -> list[Neighbors]:
@@ -67,12 +69,25 @@ def _port(link: Cable, name: str) -> str:
     return link.a.port if link.a.device == name else link.b.port
 
 
-def _drawn(device: DrawnDevice, left: Sequence[Neighbors], right: Sequence[Neighbors]) -> Diagram:
+def _texts_of(links: Iterable[Cable], name: str) -> dict[str, str]:
+    """Return the text at the port of every link, by the link's name: with its speed where ports differ in that."""
+    rows = list(links)
+    mixed = len({link.speed_bps for link in rows}) > 1
+    return {
+        link.name: f"{_port(link, name)}, {speed_text(link.speed_bps).upper()}"
+        if mixed and link.speed_bps
+        else _port(link, name)
+        for link in rows
+    }
+
+
+def _drawn(device: DrawnDevice, state: str, left: Sequence[Neighbors], right: Sequence[Neighbors]) -> Diagram:
     heights = [sum(one.height + GAP for one in side) - GAP for side in (left, right) if side]
     height = max([TITLE, *heights])
-    ports = [_port(link, device.name) for one in (*left, *right) for link in one.links]
-    port = max([width_of(text, SMALL) for text in ports], default=0.0) + 12
-    inner = max(width_of(device.name) + 40, (2 if left and right else 1) * port + 60)
+    ports = _texts_of((link for one in (*left, *right) for link in one.links), device.name)
+    port = max([width_of(text, SMALL) for text in ports.values()], default=0.0) + 12
+    title, about = BOLD * width_of(device.name, STRONG) + 16, width_of(_about(device, state), SMALL) + 16
+    inner = max(title, about, (2 if left and right else 1) * port + 60)
     outer = {True: _width(left, device.name), False: _width(right, device.name)}
     x = MARGIN + (outer[True] + ROOM if left else 0.0)
     area = Area(x, MARGIN, inner, height + 2 * GAP + TITLE)
@@ -85,14 +100,15 @@ def _drawn(device: DrawnDevice, left: Sequence[Neighbors], right: Sequence[Neigh
                 count = len(one.links)
                 frames.append(Frame(one.name, at, f"{one.name}: {count} links", tuple(d.name for d in one.devices)))
             else:
-                boxes.append(Box(one.devices[0], at, ()))
+                outside = at.x - 4 if is_left else at.right + 4
+                boxes.append(Box(one.devices[0], at, (), badge=(outside, at.y + at.height / 2)))
                 labels += [_beside(at, one.name, is_left)]
-            wires_of, labels_of = _links(device.name, one, at, area, is_left)
+            wires_of, labels_of = _links(device.name, ports, one, at, area, is_left)
             wires += wires_of
             labels += labels_of
             y += one.height + GAP
-    title = Label((area.middle, MARGIN + 18), device.name, "strong")
-    note = Label((area.middle, MARGIN + 32), _about(device), "small soft")
+    heading = Label((area.middle, MARGIN + 18), device.name, "strong")
+    note = Label((area.middle, MARGIN + 32), _about(device, state), "small soft")
     right_edge = area.right + (ROOM + outer[False] if right else 0.0)
     own = Box(device, area, ())
     return Diagram(
@@ -102,12 +118,12 @@ def _drawn(device: DrawnDevice, left: Sequence[Neighbors], right: Sequence[Neigh
         (),
         tuple(wires),
         (own, *boxes),
-        (title, note, *labels),
+        (heading, note, *labels),
     )
 
 
-def _about(device: DrawnDevice) -> str:
-    parts = [device.role, f"stripe {device.stripe}" if device.stripe else "", ", ".join(device.colors)]
+def _about(device: DrawnDevice, state: str) -> str:
+    parts = [device.role, f"stripe {device.stripe}" if device.stripe else "", ", ".join(device.colors), state]
     parts.insert(2, f"rail {device.rail}" if device.rail is not None else "")
     return ", ".join(part for part in parts if part)
 
@@ -123,7 +139,9 @@ def _beside(at: Area, name: str, is_left: bool) -> Label:
     return Label((at.x + 8 if is_left else at.right - 8, at.y + at.height / 2 + 4), name, "", anchor)
 
 
-def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tuple[list[DrawnWire], list[Label]]:
+def _links(
+    name: str, texts: Mapping[str, str], one: Neighbors, at: Area, area: Area, is_left: bool
+) -> tuple[list[DrawnWire], list[Label]]:
     """Return the lines to a device, straight, with the ports at both ends."""
     near, far = (area.x, at.right) if is_left else (area.right, at.x)
     inward: Anchor = "start" if is_left else "end"
@@ -139,7 +157,7 @@ def _links(name: str, one: Neighbors, at: Area, area: Area, is_left: bool) -> tu
         wires.append(
             DrawnWire(row, ((near, y), (far, y)), (middle, y + 3), (middle + sign * -36, y + 3), title, attachment)
         )
-        ports = _port(row[0], name) + (" ..." if len(row) > 1 else "")
+        ports = texts[row[0].name] + (" ..." if len(row) > 1 else "")
         labels.append(Label((near + sign * 6, y + 3.5), ports, "small", inward))
         if not one.merged:
             other = _port(row[0], _other(row[0], name))

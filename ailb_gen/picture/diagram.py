@@ -12,11 +12,13 @@ from xml.sax import saxutils
 
 from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.model import DrawnDevice
-from ailb_gen.wording import clean
+from ailb_gen.wording import clean, counted
 
 # The average width of a character of a sans-serif font, in parts of its size.
 WIDTH = 0.58
 SIZE, SMALL = 11.0, 9.0
+# How much wider bold text is.
+BOLD = 1.15
 # Longer names are broken into two lines.
 ONE_LINE = 9
 PARTS = re.compile(r"[^-_.]*[-_.]?")
@@ -75,8 +77,8 @@ def quoteattr(text: str) -> str:
 
 
 GAP, HEIGHT = 10.0, 46.0
-# The distance of lines that end side by side at a box: room for a letter, and for a load of three digits.
-PITCH, LOADED = 15.0, 18.0
+# The distance of lines that end side by side at a box: room for a letter.
+PITCH = 15.0
 NARROWEST = 56.0
 # How many names of colors are written in a spine.
 COLORS = 3
@@ -113,7 +115,8 @@ class Area:
 class Box:
     """A device; `lines` is the text in it, `note` the text below in small letters.
 
-    A `cell` is a device in a group: small, without room for its name.
+    A `cell` is a device in a group: small, without room for its name. `badge` is where the worst of its findings
+    stands, where its corner has no room for all.
     """
 
     device: DrawnDevice
@@ -121,6 +124,7 @@ class Box:
     lines: tuple[str, ...]
     note: str = ""
     cell: bool = False
+    badge: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,11 @@ def note_of(device: DrawnDevice) -> str:
         more = len(device.colors) - COLORS
         return ", ".join(device.colors[:COLORS]) + (f" +{more}" if more > 0 else "")
     return f"rail {device.rail}" if device.rail is not None else ""
+
+
+def more_servers(count: int, some: bool) -> str:
+    """Return the title of servers that are drawn as one, beside `some` that are drawn one by one or without any."""
+    return f"… {counted(count, 'more server')}" if some else counted(count, "server")
 
 
 def row_of(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import dist
 
 from ailb_gen.picture.diagram import (
     SMALL,
@@ -27,14 +28,17 @@ from ailb_gen.picture.status import (
     LOAD_NOTE,
     LOAD_TEXTS,
     SEVERITIES,
+    STATES,
     TIMES,
     Counts,
     WireStatus,
     device_text,
     findings,
     findings_text,
+    is_down,
     load_step,
     load_width,
+    state_of,
     value_text,
     wire_status,
     wire_text,
@@ -43,6 +47,16 @@ from ailb_gen.wording import some
 
 # Octagon, triangle and square around their middle.
 SHAPES = {"error": "M-3.5-8.5h7l5 5v7l-5 5h-7l-5-5v-7z", "warning": "M0-10.5 10.5 8h-21z", "note": "M-8-8H8V8H-8z"}
+# Of states, around their middle: a cross, an empty page, the bars of a pause.
+SIGNS = {
+    "failed": ("sign", "M-5-5 5 5M5-5-5 5"),
+    "no file": ("page", "M-4-6h5l3 3v9h-8z"),
+    "drained": ("sign", "M-3-5v10M3-5v10"),
+}
+# A sign needs so much room around its middle.
+NEAR = 10.0
+# From a badge to the next.
+BADGE = 19.0
 STRIPE = re.compile(r"stripe \d+")
 BUTTON = 'tabindex="0" role="button"'
 
@@ -89,19 +103,19 @@ def text(at: Point, words: str, style: str = "", anchor: str = "middle") -> str:
     return f'<text{names} x="{number(at[0])}" y="{number(at[1])}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def badges(found: Counts, at: Point, size: float = 1.0) -> str:
+def badges(found: Counts, at: Point) -> str:
     """Return a shape with a number for every severity that there is, the worst at the place, others left of it."""
     x, y = at
     parts = []
     for severity in SEVERITIES:
         if found[severity]:
             count = str(found[severity]) if found[severity] < 100 else "99+"
-            place = f"translate({number(x)} {number(y)})" + (f" scale({size})" if size != 1 else "")
             parts.append(
-                f'<g class="badge {severity}" transform="{place}"><path d="{SHAPES[severity]}"/>'
+                f'<g class="badge {severity}" transform="translate({number(x)} {number(y)})">'
+                f'<path d="{SHAPES[severity]}"/>'
                 f'<text y="{"6" if severity == "warning" else "3.2"}">{count}</text></g>'
             )
-            x -= 19 * size
+            x -= BADGE
     return "".join(parts)
 
 
@@ -151,8 +165,9 @@ def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
     path = _path(wire.points)
     inside = (
         f'<path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
-        f"{_letter(wire, styling)}{_value(wire, status, styling)}{_sign(wire, status)}{_called(wire, status, styling)}"
-        f"{badges(status.findings, _middle(wire), 0.8)}"
+        f"{_letter(wire, status, styling)}{_value(wire, status, styling)}"
+        f"{_sign_of(wire, status)}{_called(wire, status, styling)}"
+        f"{badges(status.findings, _beside(wire, status))}"
     )
     above = bool(status.down or status.paths or status.findings)
     return above, _button(" ".join(_classes(wire, status, styling)), data, label, inside)
@@ -173,12 +188,17 @@ def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[
         yield "has-findings"
     if status.paths:
         yield "on-path"
+    elif wire.paths is not None:
+        yield "former"
     elif styling.overlay.paths:
         yield "faded"
 
 
-def _letter(wire: DrawnWire, styling: Styling) -> str:
+def _letter(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
+    """Return the letter of the color, unless a sign takes its place."""
     if wire.letter is None or wire.color not in styling.colors:
+        return ""
+    if dist(wire.letter, _middle(wire)) < NEAR and _sign_of(wire, status):
         return ""
     return text(wire.letter, styling.colors[wire.color].letter, "letter halo")
 
@@ -193,24 +213,30 @@ def _box(box: Box, styling: Styling) -> str:
     device, area, overlay = box.device, box.area, styling.overlay
     found = findings(overlay, [device.name])
     label = device_text(overlay, device)
-    classes = ["device", device.role]
-    if device.name in overlay.dead:
-        classes.append("dead")
+    classes, state = ["device", device.role], state_of(overlay, device.name)
+    if state:
+        classes.append("out")
     if device.name in overlay.touched:
         classes.append("touched")
     middle = (area.middle, area.y + area.height / 2)
-    dead = ""
-    if device.name in overlay.dead:
-        dead = _x(middle if box.cell else (area.x + 3, area.y + 3))
+    worst = Counter(dict([(one, found[one]) for one in SEVERITIES if found[one]][:1]))
     if box.cell:
-        worst = Counter(dict([(one, found[one]) for one in SEVERITIES if found[one]][:1]))
         marks = badges(worst, middle) if found else text((middle[0], middle[1] + 3.5), box.lines[0], "small")
+    elif box.badge is not None:
+        marks = badges(worst, box.badge)
     else:
         # Above leaves and servers there are letters and counts.
         corner = area.y if device.role == "spine" else area.bottom
         marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
-    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{dead}"
+    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{_sign((area.x, area.y), state) if state else ''}"
     return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
+
+
+def _beside(wire: DrawnWire, status: WireStatus) -> Point:
+    """Return where the badges of a wire stand: in the middle, or right of the letter there."""
+    x, y = _middle(wire)
+    beside = wire.letter is not None and dist(wire.letter, (x, y)) < NEAR
+    return (x + BADGE * len(status.findings) if beside else x, y)
 
 
 def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
@@ -218,13 +244,15 @@ def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
     if not status.paths or wire.paths is not None or wire.attachment:
         return ""
     x, y = _middle(wire)
-    return text((x, y - 4), some(styling.overlay.paths[number].label for number in status.paths), "halo strong-label")
+    return text((x, y - 7), some(styling.overlay.paths[number].label for number in status.paths), "halo strong-label")
 
 
 def _note(box: Box, overlay: Overlay) -> str:
-    """Return the planned change of a device if it fits, or its beginning, else the box's own note."""
-    words = overlay.touched.get(box.device.name, "")
-    fits = (text for text in (words, words.split(",")[0]) if text and width_of(text, SMALL) <= box.area.width - 4)
+    """Return what fits of the state of a device and its planned change, else the box's own note."""
+    words, state = overlay.touched.get(box.device.name, ""), state_of(overlay, box.device.name)
+    ways = [", ".join(filter(None, parts)) for parts in ((words or box.note, state), (words or state,))]
+    ways += [words.split(",")[0]]
+    fits = (text for text in ways if text and width_of(text, SMALL) <= box.area.width - 4)
     return next(fits, box.note)
 
 
@@ -251,18 +279,16 @@ def _middle(wire: DrawnWire) -> Point:
     return ((x1 + x2) / 2, (y1 + y2) / 2)
 
 
-def _sign(wire: DrawnWire, status: WireStatus) -> str:
-    """Return a cross where all links have failed, the sign of a pause where all are drained."""
+def _sign_of(wire: DrawnWire, status: WireStatus) -> str:
+    """Return the sign in the middle of a wire all of whose links have failed or are drained."""
     if status.down == len(wire.links):
-        return _x(_middle(wire))
-    if status.drained == len(wire.links) and not status.down:
-        x, y = _middle(wire)
-        return f'<path class="bars" d="M{number(x - 3)} {number(y - 6)}v12m6-12v12"/>'
-    return ""
+        return _sign(_middle(wire), "failed")
+    return _sign(_middle(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
 
 
-def _x(at: Point) -> str:
-    return f'<path class="cross" d="M{number(at[0] - 6)} {number(at[1] - 6)}l12 12m0-12l-12 12"/>'
+def _sign(at: Point, state: str) -> str:
+    style, shape = SIGNS[state]
+    return f'<path class="{style}" transform="translate({number(at[0])} {number(at[1])})" d="{shape}"/>'
 
 
 def _label(label: Label, styling: Styling) -> str:
@@ -273,10 +299,19 @@ def _label(label: Label, styling: Styling) -> str:
 LINE, LEFT, SAMPLE = 22.0, 20.0, 36.0
 
 
-def legend(diagram: Diagram, styling: Styling, width: float, y: float) -> tuple[str, float]:
+# In a legend, a sample of a mark (SVG, or nothing) and its meaning.
+Entry = tuple[str, str]
+
+
+def widest(entries: Iterable[Entry]) -> float:
+    """Return how wide a picture must be for its legend."""
+    return max((SAMPLE + 6 + width_of(words) + 2 * LEFT for _, words in entries), default=0.0)
+
+
+def legend(entries: Iterable[Entry], width: float, y: float) -> tuple[str, float]:
     """Return the entries, in as many lines as the width needs, and how much room they take."""
     x, line, parts = LEFT, y + 14, []
-    for sample, words in _entries(diagram, styling):
+    for sample, words in entries:
         left = SAMPLE + 6 if sample else 0.0
         wide = left + width_of(words) + 18
         if x > LEFT and x + wide > width - LEFT:
@@ -288,7 +323,7 @@ def legend(diagram: Diagram, styling: Styling, width: float, y: float) -> tuple[
     return f'<g class="legend">\n{inside}\n</g>', line + 14 - y
 
 
-def _entries(diagram: Diagram, styling: Styling) -> Iterator[tuple[str, str]]:
+def legend_entries(diagram: Diagram, styling: Styling) -> Iterator[Entry]:
     """Yield a sample of every mark in the diagram, and its meaning."""
     overlay = styling.overlay
     drawn = {link.color for wire in diagram.wires for link in wire.links}
@@ -301,20 +336,12 @@ def _entries(diagram: Diagram, styling: Styling) -> Iterator[tuple[str, str]]:
     elif any(len(wire.links) > 1 for wire in diagram.wires):
         count = text((SAMPLE / 2, -1), f"{TIMES}8", "value halo")
         yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>{count}', "8 links"
-    if _fails(diagram, styling):
-        middle = SAMPLE / 2
-        cross = f'<path class="cross" d="M{middle - 5:.0f}-9l10 10m0-10l-10 10"/>'
-        yield f'<g class="down"><path class="wire" d="M0-4h{SAMPLE:.0f}"/>{cross}</g>', "failed"
-        if any(len(wire.links) > 1 for wire in diagram.wires):
-            yield text((SAMPLE - 8, 0), "-2", "value failure"), "2 links of a line failed"
-    if not overlay.drained.isdisjoint(link.name for wire in diagram.wires for link in wire.links):
-        bars = f'<path class="bars" d="M{SAMPLE / 2 - 3:.0f}-10v12m6-12v12"/>'
-        yield f'<g class="drained"><path class="wire" d="M0-4h{SAMPLE:.0f}"/>{bars}</g>', "drained"
+    yield from _states(diagram, overlay)
     if overlay.loads:
         for step, words in enumerate(LOAD_TEXTS):
             wide = number(load_width(step / 2))
             yield f'<g class="load{step}"><path class="wire" stroke-width="{wide}" d="M0-4h{SAMPLE:.0f}"/></g>', words
-        yield "", LOAD_NOTE
+        yield "", f"({LOAD_NOTE})"
     for severity in SEVERITIES:
         if any(row.get(severity) for row in overlay.findings.values()):
             yield badges(Counter({severity: 1}), (SAMPLE - 12, -4)), f"number of {severity}s"
@@ -322,7 +349,25 @@ def _entries(diagram: Diagram, styling: Styling) -> Iterator[tuple[str, str]]:
         yield '<g class="touched leaf"><rect class="box" x="8" y="-12" width="24" height="16" rx="3"/></g>', "changed"
 
 
-def _fails(diagram: Diagram, styling: Styling) -> bool:
-    down, dead = styling.overlay.down, styling.overlay.dead
-    links = (link.name for wire in diagram.wires for link in wire.links) if down else ()
-    return any(box.device.name in dead for box in diagram.boxes) or not down.isdisjoint(links)
+def _states(diagram: Diagram, overlay: Overlay) -> Iterator[Entry]:
+    """Yield a sample of every state that a device or a link in the diagram has."""
+    links = [link for wire in diagram.wires for link in wire.links]
+    down = any(is_down(overlay, link) for link in links)
+    drained = not overlay.drained.isdisjoint(link.name for link in links)
+    lines = {"failed": ("down", down), "drained": ("drained", drained)}
+    states = {state_of(overlay, box.device.name) for box in diagram.boxes}
+    line, middle = f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', (SAMPLE / 2, -4)
+    box = '<rect class="box" x="8" y="-11" width="24" height="14" rx="3"/>'
+    for state, words in STATES.items():
+        style, is_there = lines.get(state, ("", False))
+        if is_there:
+            yield f'<g class="{style}">{line}{_sign(middle, state)}</g>', words
+        elif state in states:
+            yield f'<g class="out">{box}{_sign((8, -11), state)}</g>', words
+    if down and any(len(wire.links) > 1 for wire in diagram.wires):
+        yield text((SAMPLE - 8, 0), "-2", "value failure"), "2 links of a line failed"
+    if any(wire.paths == () for wire in diagram.wires):
+        yield f'<g class="former">{line}</g>', "not taken"
+    absent = {*overlay.down, *overlay.dead} - {link.name for link in links} - {box.device.name for box in diagram.boxes}
+    if absent and overlay.paths:
+        yield "", f"failed, but on none of these paths: {some(sorted(absent))}"

@@ -11,33 +11,46 @@ from ailb_gen.picture.device_layout import MOST
 from ailb_gen.picture.diagram import DrawnWire
 from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
-from ailb_gen.picture.status import WireStatus, device_status, findings, findings_text, load_width, wire_status
+from ailb_gen.picture.path_layout import path_rows_of
+from ailb_gen.picture.status import (
+    WireStatus,
+    device_status,
+    findings,
+    findings_text,
+    load_width,
+    state_of,
+    title_of,
+    wire_status,
+)
 from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of
-from ailb_gen.wording import plural
+from ailb_gen.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A device, or several as one; `group` is the stripe in which it is drawn, 0 for none."""
+    """A device, or several as one; `group` is the stripe in which it is drawn, 0 for none.
+
+    `out` says that it has failed, is drained, or has no usable file.
+    """
 
     name: str
     role: str
     lines: tuple[str, ...]
     group: int = 0
-    failed: bool = False
+    out: bool = False
     touched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """Links between two nodes, the upper one first; with a label."""
+    """Links between two nodes, the upper one first; with a label. `out` says that they carry nothing."""
 
     upper: str
     lower: str
     label: str
     coloring: Coloring | None
     status: WireStatus
-    failed: bool
+    out: bool
 
     @property
     def width(self) -> float:
@@ -79,12 +92,12 @@ def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: PictureView, 
         devices[place(device)].append(device)
     nodes = tuple(_node(name, members, overlay, view) for name, members in devices.items())
     if view.kind == "path":
-        edges = _path_edges(picture, overlay)
+        edges = _path_edges(picture, overlay, view.ends[0])
     else:
         edges = _edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse)
     # Many nodes in one rank are read more easily below each other.
     across = view.kind in ("path", "device") or (is_large(scene) and view.kind != "stripe")
-    return ViewGraph(f"{picture.fabric}: {view.title}", nodes, tuple(edges), across)
+    return ViewGraph(", ".join(filter(None, title_of(picture, overlay, view))), nodes, tuple(edges), across)
 
 
 def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDevice], str]:
@@ -107,17 +120,17 @@ def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDe
 def _node(name: str, members: list[DrawnDevice], overlay: Overlay, view: PictureView) -> GraphNode:
     names = [member.name for member in members]
     found = findings_text(findings(overlay, names))
-    failed = all(one in overlay.dead for one in names)
+    out = all(state_of(overlay, one) for one in names)
     touched = any(one in overlay.touched for one in names)
     first = members[0]
     if names == [name]:
         lines = (name, *filter(None, (device_status(overlay, first), found)))
         group = first.stripe if view.kind not in ("path", "device") and first.role != "spine" else 0
-        return GraphNode(name, first.role, lines, group, failed, touched)
+        return GraphNode(name, first.role, lines, group, out, touched)
     counts = [(role, sum(one.role == role for one in members)) for role in ("spine", "leaf", "server")]
-    words = ", ".join(f"{count} {plural(role, count)}" for role, count in counts if count)
+    words = ", ".join(counted(count, role) for role, count in counts if count)
     group = first.stripe if first.role == "server" else 0
-    return GraphNode(name, "group", (name, words, *([found] if found else [])), group, failed, touched)
+    return GraphNode(name, "group", (name, words, *([found] if found else [])), group, out, touched)
 
 
 def _edges(
@@ -151,32 +164,20 @@ def _edge(upper: str, lower: str, links: Iterable[Cable], coloring: Coloring | N
         findings_text(status.findings),
         ", ".join(overlay.paths[number].label for number in status.paths),
     ]
-    return GraphEdge(
-        upper, lower, " ".join(str(part) for part in parts if part), coloring, status, status.down == count
-    )
+    label, out = " ".join(str(part) for part in parts if part), count in (status.down, status.drained)
+    return GraphEdge(upper, lower, label, coloring, status, out)
 
 
-def _path_edges(picture: Picture, overlay: Overlay) -> Iterator[GraphEdge]:
+def _path_edges(picture: Picture, overlay: Overlay, source: str) -> Iterator[GraphEdge]:
     """Yield every link of every path, in the direction of the path."""
     links = {link.name: link for link in picture.cables}
     colors = colorings(picture.colors)
-    for number, mark in enumerate(overlay.paths):
-        passed = [links[name] for name in mark.links]
-        coloring = next((colors[link.color] for link in passed if link.color in colors), None)
-        here = ""
-        for at, link in enumerate(passed):
-            here = here or _first(passed)
-            there = link.b.device if link.a.device == here else link.a.device
-            status = wire_status(overlay, DrawnWire((link,), (), paths=(number,)))
-            last = at == len(passed) - 1 and mark.problem
-            yield GraphEdge(
-                here, there, f"{mark.label}{': ' + mark.problem if last else ''}", coloring, status, bool(last)
-            )
-            here = there
-
-
-def _first(passed: list[Cable]) -> str:
-    """Return the device at which a path begins: the end of its first link that the second has not."""
-    ends = [passed[0].a.device, passed[0].b.device]
-    following = {passed[1].a.device, passed[1].b.device} if len(passed) > 1 else {ends[0]}
-    return ends[1] if ends[0] in following else ends[0]
+    for row in path_rows_of(overlay, source, links):
+        coloring = next((colors[link.color] for link in row.links if link.color in colors), None)
+        for at, (link, here, there) in enumerate(zip(row.links, row.devices, row.devices[1:], strict=False)):
+            taken = at < row.taken
+            status = wire_status(overlay, DrawnWire((link,), (), paths=(row.number,) if taken else ()))
+            last = at == max(row.taken, 1) - 1 and row.problem
+            words = [row.label, "failed" if status.down else "", row.problem if last else ""]
+            label = ": ".join(filter(None, words))
+            yield GraphEdge(here, there, label, coloring if taken else None, status, bool(last or status.down))

@@ -11,7 +11,9 @@ from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
 from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 
-DEAD, TOUCHED, PLAIN = "#a40e26", "#0550ae", "#8c959f"
+TOUCHED, EDGE, TEXT = "#0550ae", "#57606a", "#1b1f24"
+# Lines that carry nothing, or no color: no fabric color has this gray.
+PLAIN = "#8c959f"
 FILLS = {"leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "group": "#f6f8fa"}
 # Graphviz has no patterns but these; letters distinguish the colors of one pattern.
 STYLES = ("solid", "dashed", "dotted", "solid", "dashed", "dotted", "solid", "dashed", "dotted", "solid")
@@ -22,7 +24,7 @@ ENTITIES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", 
 
 
 def _color(edge: GraphEdge) -> str:
-    return DEAD if edge.failed else edge.coloring.hue.light if edge.coloring is not None else PLAIN
+    return edge.coloring.hue.light if edge.coloring is not None and not edge.out else PLAIN
 
 
 def dot(picture: Picture, overlay: Overlay = NO_OVERLAY, view: PictureView = FABRIC) -> str:
@@ -47,12 +49,12 @@ def _dot_lines(graph: ViewGraph) -> Iterator[str]:
 
 
 def _dot_node(node: GraphNode) -> str:
-    color = DEAD if node.failed else TOUCHED if node.touched else "#57606a"
-    style = "filled,dashed" if node.failed else "filled"
+    color = TOUCHED if node.touched else EDGE
+    style = "filled,dashed" if node.out else "filled"
     label = "\\n".join(_dot_escaped(line) for line in node.lines)
     return (
         f'{_dot_quoted(node.name)} [label="{label}", fillcolor="{FILLS[node.role]}", color="{color}", style="{style}",'
-        f" penwidth={2 if node.failed or node.touched else 1}];"
+        f" penwidth={2 if node.out or node.touched else 1}];"
     )
 
 
@@ -60,11 +62,12 @@ def _dot_edge(edge: GraphEdge, across: bool) -> str:
     """Return an edge; from top to bottom its label stands at the lower end, for in the middle it would take room."""
     coloring = edge.coloring
     color = _color(edge)
-    style = "dotted" if edge.failed else STYLES[int(coloring.style[1:])] if coloring is not None else "solid"
+    style = "dotted" if edge.out else STYLES[int(coloring.style[1:])] if coloring is not None else "solid"
     place = "label" if across else "headlabel"
     return (
         f"{_dot_quoted(edge.upper)} -- {_dot_quoted(edge.lower)}"
-        f' [{place}={_dot_quoted(edge.label)}, color="{color}", fontcolor="{color}", style={style},'
+        f' [{place}={_dot_quoted(edge.label)}, color="{color}", fontcolor="{TEXT if edge.out else color}",'
+        f" style={style},"
         f" penwidth={edge.width:.1f}];"
     )
 
@@ -97,11 +100,10 @@ def _mermaid_lines(graph: ViewGraph) -> Iterator[str]:
         yield "  end"
     yield from (f"  {_mermaid_edge(names, edge)}" for edge in graph.edges)
     yield from (f"  {line}" for line in _styles(graph.edges))
-    yield from (
-        f"  style {names[node.name]} stroke:{DEAD if node.failed else TOUCHED},stroke-width:3px"
-        for node in graph.nodes
-        if node.failed or node.touched
-    )
+    for node in graph.nodes:
+        if node.out or node.touched:
+            dash = ",stroke-dasharray:5 4" if node.out else ""
+            yield f"  style {names[node.name]} stroke:{TOUCHED if node.touched else EDGE},stroke-width:3px{dash}"
 
 
 def _mermaid_node(names: Mapping[str, str], node: GraphNode) -> str:
@@ -122,7 +124,7 @@ def _styles(edges: Sequence[GraphEdge]) -> Iterator[str]:
 
 
 def _style(edge: GraphEdge) -> str:
-    dash = "2 5" if edge.failed else edge.coloring.hue.dash if edge.coloring is not None else ""
+    dash = "2 5" if edge.out else edge.coloring.hue.dash if edge.coloring is not None else ""
     return f"stroke:{_color(edge)},stroke-width:{edge.width:.1f}px" + (f",stroke-dasharray:{dash}" if dash else "")
 
 

@@ -25,16 +25,18 @@ from ailb_gen.picture.diagram import (
     Point,
     box_of,
     labels_of,
+    lines_of,
+    more_servers,
     moved,
     width_of,
 )
 from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
-from ailb_gen.wording import plural
+from ailb_gen.wording import counted
 
 LANE = 7.0
-# The distance of the drops at a box, at most.
-DROP = 18.0
+# The distance of the drops at a box, at most: room for a load of three digits.
+DROP = 21.0
 # From the lowest lane down to the box: room for a letter and a count.
 REACH = 34.0
 
@@ -124,13 +126,13 @@ CELL, CELL_GAP, ACROSS = 20.0, 3.0, 8
 Points = dict[str, list[tuple[float, float]]]
 # Width to height of the whole, about that of a slide.
 ASPECT = 1.7
-SERVERS, SERVER = 24.0, 30.0
+SERVERS, SERVER = 24.0, 34.0
 # From the spines down to the first bus, and from leaves down to the buses of the rails.
 BELOW = 16.0
 # With more leaves in a stripe than this, their servers are not drawn one by one.
 RAILS = 16
-# Servers of a stripe in one row.
-SERVERS_ACROSS = 16
+# Servers of a stripe in one row, and how many rows are drawn.
+SERVERS_ACROSS, SERVER_ROWS = 16, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,7 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
     if servers:
         area = Area(PADDING, bottom + 6, right - PADDING, SERVERS)
         names = tuple(server.name for server in servers)
-        frames.append(Frame(f"{title} servers", area, f"{len(servers)} {plural('server', len(servers))}", names))
+        frames.append(Frame(f"{title} servers", area, counted(len(servers), "server"), names))
         bottom = area.bottom
     whole = Area(0, 0, right + PADDING, bottom + PADDING)
     return PlacedGroup(whole, drops, (Frame(title, whole, title), *frames), tuple(cells))
@@ -248,7 +250,7 @@ def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[Cabl
         return PlacedGroup(box.area, drops, (), (box,))
     area = Area(0, HEIGHT + 20, box.area.width, SERVERS)
     names = tuple(dict.fromkeys(link.b.device for link in attachments))
-    frame = Frame(f"servers of {leaf.name}", area, f"{len(names)} {plural('server', len(names))}", names)
+    frame = Frame(f"servers of {leaf.name}", area, counted(len(names), "server"), names)
     name = f"{leaf.name} - servers" if len(attachments) > 1 else ""
     points = ((area.middle, HEIGHT), (area.middle, area.y))
     return PlacedGroup(
@@ -315,7 +317,7 @@ def _groups(spines: Sequence[DrawnDevice]) -> list[tuple[Area, tuple[str, ...], 
 
 
 def _heading(colors: tuple[str, ...], members: Sequence[object]) -> str:
-    return f"{', '.join(colors) or 'uncolored'}: {len(members)} {plural('spine', len(members))}"
+    return f"{', '.join(colors) or 'uncolored'}: {counted(len(members), 'spine')}"
 
 
 def _top(
@@ -337,35 +339,56 @@ def _top(
     return frames, boxes, sources, bottom
 
 
+def _server_drops(
+    scene: Scene, leaves: Sequence[str], boxes: Sequence[Box], frames: Sequence[Frame]
+) -> list[list[tuple[Area, list[Drop]]]]:
+    """Return the rows of servers, or of several as one, with the cables of each from the leaves."""
+    ends = {box.device.name: box.area for box in boxes} | {name: one.area for one in frames for name in one.members}
+    found: dict[Area, dict[str, list[Cable]]] = {area: defaultdict(list) for area in ends.values()}
+    for link in scene.attachments:
+        found[ends[link.b.device]][link.a.device].append(link)
+    rows: dict[float, list[tuple[Area, list[Drop]]]] = defaultdict(list)
+    for area, cables in found.items():
+        drops = [
+            Drop(lane, tuple(cables[leaf]), f"{leaf} - {len(cables[leaf])} servers" if len(cables[leaf]) > 1 else "")
+            for lane, leaf in enumerate(leaves)
+            if leaf in cables
+        ]
+        rows[area.y].append((area, drops))
+    return list(rows.values())
+
+
 def _with_servers(diagram: Diagram, scene: Scene) -> Diagram:
     """Put the servers of one stripe below its leaves, with a bus per leaf."""
     leaves = {box.device.name: box.area for box in diagram.boxes if box.device.role == "leaf"}
     servers = [server for row in scene.servers.values() for server in row]
     if not servers or not leaves:
         return diagram
-    lane_of = {name: number for number, name in enumerate(leaves)}
     lanes = Lanes(("",) * len(leaves), tuple(((area.middle, area.bottom),) for area in leaves.values()))
-    drops: dict[str, list[Drop]] = defaultdict(list)
-    for link in sorted(scene.attachments, key=lambda link: lane_of[link.a.device]):
-        drops[link.b.device].append(Drop(lane_of[link.a.device], (link,), ""))
-    rows = [servers[start : start + SERVERS_ACROSS] for start in range(0, len(servers), SERVERS_ACROSS)]
-    left = MARGIN + trunk_width(len(leaves), len(rows))
-    widest = max(width_of(server.name, SMALL) for server in servers) + 8
-    width = max(widest, len(leaves) * 9.0 + 4)
-    y, placed, boxes = max(area.bottom for area in leaves.values()) + BELOW, [], []
+    alone, rest = servers[: SERVER_ROWS * SERVERS_ACROSS], servers[SERVER_ROWS * SERVERS_ACROSS :]
+    rows = [alone[start : start + SERVERS_ACROSS] for start in range(0, len(alone), SERVERS_ACROSS)]
+    left = MARGIN + trunk_width(len(leaves), len(rows) + bool(rest))
+    names = {server.name: lines_of(server.name) for server in alone}
+    width = max(len(leaves) * 9.0 + 4, *(width_of(line) + 8 for lines in names.values() for line in lines))
+    y, boxes, frames = max(area.bottom for area in leaves.values()) + BELOW, [], []
     step = max(width + GAP, (diagram.width - MARGIN - left - width) / max(1, len(rows[0]) - 1))
     for row in rows:
         y += lanes.height
-        line = [Box(one, Area(left + at * step, y, width, SERVER), (one.name,)) for at, one in enumerate(row)]
-        boxes += line
-        placed.append([(box.area, drops[box.device.name]) for box in line])
+        boxes += [Box(one, Area(left + at * step, y, width, SERVER), names[one.name]) for at, one in enumerate(row)]
         y += SERVER
-    buses, wires = bus_wires(lanes, MARGIN, placed, attachment=True)
+    if rest:
+        y += lanes.height
+        words = more_servers(len(rest), some=True)
+        area = Area(left, y, max(width, width_of(words) + 12, len(leaves) * DROP + 10), SERVER)
+        frames.append(Frame(f"more servers of {_title(rest[0].stripe)}", area, words, tuple(one.name for one in rest)))
+        y += SERVER
+    buses, wires = bus_wires(lanes, MARGIN, _server_drops(scene, tuple(leaves), boxes, frames), attachment=True)
     right = max(diagram.width, *(box.area.right + MARGIN for box in boxes))
     return replace(
         diagram,
         width=right,
         height=y + MARGIN,
+        frames=(*diagram.frames, *frames),
         buses=(*diagram.buses, *buses),
         wires=(*diagram.wires, *wires),
         boxes=(*diagram.boxes, *boxes),

@@ -50,27 +50,30 @@ class Picture:
 class PathMark:
     """A path to be marked: the names of its links in order, and its label, such as a queue pair.
 
-    `problem` is why it does not arrive, empty if it does.
+    `problem` is why it does not arrive, empty if it does. `former` are its links without failures, empty if they are
+    the same.
     """
 
     label: str
     links: tuple[str, ...]
     problem: str = ""
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
     """Marks on a picture; links are known by name.
 
-    `down` are failed links, `dead` failed devices, `drained` links that the intent takes out of service. `loads` are
-    those of a link from its first end to its second and back, as a multiple of the highest without failures. `findings`
-    are the open ones of a device or a link by severity (`error`, `warning`, `note`), `touched` the change of a device
-    by a plan, in a word or two.
+    `down` are failed links, `dead` failed devices, `drained` links and devices that the intent takes out of service,
+    `missing` switches without a usable file. `loads` are those of a link from its first end to its second and back, as
+    a multiple of the highest without failures. `findings` are the open ones of a device or a link by severity
+    (`error`, `warning`, `note`), `touched` the change of a device by a plan, in a word or two.
     """
 
     down: frozenset[str] = frozenset()
     dead: frozenset[str] = frozenset()
     drained: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
     loads: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     findings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     touched: Mapping[str, str] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 
 from ailb_gen.checks.expected import ExpectedDrain
 from ailb_gen.checks.model import Result
@@ -55,17 +56,31 @@ def failed(picture: Picture, words: Iterable[str]) -> tuple[frozenset[str], froz
 
 
 def drained_in(picture: Picture, drained: ExpectedDrain) -> frozenset[str]:
-    """Return the names of links that the intent takes out of service."""
+    """Return the names of links that the intent takes out of service, and of switches all of whose links are."""
     off = drained.ports | drained.ends
-    return frozenset(link.name for link in picture.cables if link.a in off or link.b in off) if off else frozenset()
+    if not off:
+        return frozenset()
+    links = frozenset(link.name for link in picture.cables if link.a in off or link.b in off)
+    used = {end.device for link in picture.links if link.name not in links for end in (link.a, link.b)}
+    return links | {end.device for link in picture.links for end in (link.a, link.b)} - used
 
 
-def path_marks(picture: Picture, traces: Iterable[PathTrace]) -> tuple[PathMark, ...]:
-    """Return the paths of queue pairs as marks: by the links of the picture, as far as they lead."""
+def path_marks(picture: Picture, traces: Iterable[PathTrace], former: Iterable[PathTrace] = ()) -> tuple[PathMark, ...]:
+    """Return the paths of queue pairs as marks: by the links of the picture, as far as they lead.
+
+    `former` are the traces of the same queue pairs without failures. A path that does not enter its leaf would take
+    the cable to it.
+    """
     names = _link_names(picture)
-    return tuple(
-        PathMark(f"queue pair {trace.source.pair}", tuple(_passed(names, trace)), trace.problem) for trace in traces
-    )
+    marks = []
+    for trace, whole in zip_longest(traces, former):
+        links, before = tuple(_passed(names, trace)), tuple(_passed(names, whole or trace))
+        cable = names.get((trace.source.device, trace.lookup.nic))
+        before = before or ((cable,) if cable else ())
+        marks.append(
+            PathMark(f"queue pair {trace.source.pair}", links, trace.problem, before if before != links else ())
+        )
+    return tuple(marks)
 
 
 def _link_names(picture: Picture) -> dict[tuple[str, str], str]:

@@ -1,4 +1,7 @@
-"""The paths between two NICs, from left to right: a line per path through the devices that it passes."""
+"""The paths between two NICs, from left to right: a line per path through the devices that it passes.
+
+A path that failures change has a second line: how it was before them.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,30 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ailb_gen.network.fabric import Cable
-from ailb_gen.picture.diagram import SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
+from ailb_gen.picture.diagram import BOLD, SMALL, Area, Box, Diagram, DrawnWire, Label, width_of
 from ailb_gen.picture.model import DrawnDevice, Overlay
 from ailb_gen.picture.view import Scene
 
-MARGIN, ROW, BETWEEN = 20.0, 36.0, 40.0
+MARGIN, ROW, BETWEEN = 20.0, 40.0, 40.0
+# From a line up to the name of its path: a cross in the line's middle has room.
+ABOVE = 8.0
 # Above and below the line in a box, so that its name has room beside nothing else.
 AROUND = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class PathRow:
-    """A path in a row of its own: the number of its mark, the devices in order, the links between them."""
+    """A path in a row of its own: the number of its mark, the devices in order, the links between them.
+
+    Of the links so many are `taken`, the others only before failures; `label` and `problem` are texts beside them.
+    """
 
     number: int
     devices: tuple[str, ...]
     links: tuple[Cable, ...]
+    taken: int
+    label: str
+    problem: str = ""
 
     @property
     def color(self) -> str:
@@ -38,36 +49,54 @@ Areas = Mapping[tuple[int, str], Area]
 def path_diagram(scene: Scene, overlay: Overlay, ends: tuple[str, str]) -> Diagram:
     """Lay out the devices of all paths in columns, by how far they are from the source."""
     devices, links = scene.devices, {link.name: link for link in (*scene.links, *scene.attachments)}
-    path_rows = _sorted([_path_row(at, ends[0], mark.links, links) for at, mark in enumerate(overlay.paths)])
+    path_rows = _sorted(path_rows_of(overlay, ends[0], links))
     columns = _columns(path_rows, ends)
-    areas, boxes = _areas(columns, path_rows, devices, _room(path_rows, overlay))
+    areas, boxes = _areas(columns, path_rows, devices)
     wires: list[DrawnWire] = []
     labels: list[Label] = []
-    named: set[tuple[str, str]] = set()
+    named: set[str] = set()
+    right = max((area.right for area in areas.values()), default=MARGIN)
     for row, path_row in enumerate(path_rows):
         wires += _wires(path_row, row, areas)
-        labels += _texts(path_row, row, areas, overlay, named)
-    right = max((area.right for area in areas.values()), default=MARGIN)
-    right = max(right, *(label.at[0] + width_of(label.text) for label in labels), 0.0)
+        labels += _texts(path_row, row, areas, named)
+        if path_row.problem:
+            labels.append(Label((right + 8, _middle(row) + 4), f"FAILS: {path_row.problem}", "failure", "start"))
+    longest = max((width_of(f"FAILS: {path_row.problem}") for path_row in path_rows if path_row.problem), default=0.0)
+    right += BOLD * longest + 8 * bool(longest)
     bottom = max((area.bottom for area in areas.values()), default=MARGIN)
     return Diagram(right + MARGIN, bottom + MARGIN, (), (), tuple(wires), tuple(boxes), tuple(labels))
 
 
-def _path_row(number: int, source: str, names: Sequence[str], links: Mapping[str, Cable]) -> PathRow:
+def path_rows_of(overlay: Overlay, source: str, links: Mapping[str, Cable]) -> list[PathRow]:
+    """Return a row per path, and one as it was before failures; they share one if the path now ends on that way."""
+    found = []
+    for number, mark in enumerate(overlay.paths):
+        taken = len(mark.links)
+        cut = taken < len(mark.former) and mark.former[:taken] == mark.links
+        devices, passed = _passed(source, mark.former if cut else mark.links, links)
+        found.append(PathRow(number, devices, passed, taken, mark.label, mark.problem))
+        if mark.former and not cut:
+            devices, passed = _passed(source, mark.former, links)
+            found.append(PathRow(number, devices, passed, 0, f"{mark.label} before"))
+    return found
+
+
+def _passed(source: str, names: Sequence[str], links: Mapping[str, Cable]) -> tuple[tuple[str, ...], tuple[Cable, ...]]:
+    """Return the devices and the links that a path passes."""
     devices, passed = [source], []
     for name in names:
         link = links[name]
         devices.append(link.b.device if link.a.device == devices[-1] else link.a.device)
         passed.append(link)
-    return PathRow(number, tuple(devices), tuple(passed))
+    return tuple(devices), tuple(passed)
 
 
 def _sorted(path_rows: Sequence[PathRow]) -> list[PathRow]:
-    """Put paths through the same devices beside each other, else keep their order."""
+    """Put paths through the same devices beside each other, those before failures last, else keep their order."""
     first: dict[tuple[str, ...], int] = {}
     for at, path_row in enumerate(path_rows):
         first.setdefault(path_row.devices, at)
-    return sorted(path_rows, key=lambda path_row: (first[path_row.devices], path_row.number))
+    return sorted(path_rows, key=lambda row: (not row.taken and bool(row.links), first[row.devices], row.number))
 
 
 def _columns(path_rows: Sequence[PathRow], ends: tuple[str, str]) -> dict[str, int]:
@@ -76,25 +105,30 @@ def _columns(path_rows: Sequence[PathRow], ends: tuple[str, str]) -> dict[str, i
     for path_row in path_rows:
         for at, name in enumerate(path_row.devices):
             found[name] = max(found.get(name, 0), at)
-    found[ends[1]] = max([*found.values(), 2])
+    found[ends[1]] = max([1, *(column for name, column in found.items() if name != ends[1])]) + 1
     return found
 
 
-def _room(path_rows: Sequence[PathRow], overlay: Overlay) -> float:
+def _rooms(path_rows: Sequence[PathRow]) -> tuple[float, float]:
+    """Return the room behind the first column, where the names of the paths stand, and behind the others."""
     ports = [end.port for path_row in path_rows for link in path_row.links for end in (link.a, link.b)]
-    widest = max((width_of(port, SMALL) for port in ports), default=0.0)
-    return 2 * widest + max((width_of(mark.label) for mark in overlay.paths), default=0.0) + BETWEEN
+    room = 2 * max((width_of(port, SMALL) for port in ports), default=0.0) + BETWEEN
+    return room + max((width_of(row.label) for row in path_rows), default=0.0), room
 
 
 def _areas(
-    columns: Mapping[str, int], path_rows: Sequence[PathRow], devices: Mapping[str, DrawnDevice], room: float
+    columns: Mapping[str, int], path_rows: Sequence[PathRow], devices: Mapping[str, DrawnDevice]
 ) -> tuple[Areas, list[Box]]:
     """Return the boxes: a device has one for all neighboring rows that pass it."""
     widths: dict[int, float] = defaultdict(float)
     for name, column in columns.items():
         widths[column] = max(widths[column], width_of(name) + 20)
     last = max(columns.values())
-    lefts = {column: MARGIN + sum(widths[before] + room for before in range(column)) for column in range(last + 1)}
+    first, room = _rooms(path_rows)
+    lefts = {
+        column: MARGIN + sum(widths[before] + (room if before else first) for before in range(column))
+        for column in range(last + 1)
+    }
     everywhere = [name for name, column in columns.items() if column in (0, last)]
     areas: dict[tuple[int, str], Area] = {}
     boxes: list[Box] = []
@@ -123,31 +157,31 @@ def _middle(row: int) -> float:
 
 def _wires(path_row: PathRow, row: int, areas: Areas) -> Iterator[DrawnWire]:
     y = _middle(row)
-    for link, here, there in zip(path_row.links, path_row.devices, path_row.devices[1:], strict=False):
+    for at, (link, here, there) in enumerate(zip(path_row.links, path_row.devices, path_row.devices[1:], strict=False)):
         x1, x2 = areas[row, here].right, areas[row, there].x
         if x2 < x1:
             x1, x2 = areas[row, here].x, areas[row, there].right
         attachment = not link.color
         letter = None if attachment else ((x1 + x2) / 2, y + 3)
-        yield DrawnWire((link,), ((x1, y), (x2, y)), letter, None, "", attachment, (path_row.number,))
+        paths = (path_row.number,) if at < path_row.taken else ()
+        yield DrawnWire((link,), ((x1, y), (x2, y)), letter, None, "", attachment, paths)
 
 
-def _texts(path_row: PathRow, row: int, areas: Areas, overlay: Overlay, named: set[tuple[str, str]]) -> Iterator[Label]:
-    """Yield the ports at both ends of every link, once per link, the name of the path, and why it fails."""
-    y, mark = _middle(row), overlay.paths[path_row.number]
+def _texts(path_row: PathRow, row: int, areas: Areas, named: set[str]) -> Iterator[Label]:
+    """Yield the ports at both ends of every link, once per link, and the name of the path."""
+    y = _middle(row)
     for link, here, there in zip(path_row.links, path_row.devices, path_row.devices[1:], strict=False):
         ends = {link.a.device: link.a.port, link.b.device: link.b.port}
         x1, x2 = areas[row, here].right, areas[row, there].x
-        if link.name not in {name for name, _ in named}:
+        if link.name not in named:
             yield Label((x1 + 5, y - 4), ends[here], "small soft halo", "start")
             yield Label((x2 - 5, y - 4), ends[there], "small soft halo", "end")
-        named.add((link.name, here))
+        named.add(link.name)
     start = areas[row, path_row.devices[0]].right
-    if path_row.links:
-        end = areas[row, path_row.devices[1]].x
-        yield Label(((start + end) / 2, y - 5), mark.label, "halo", "middle", path_row.color)
-    else:
-        yield Label((start + 8, y - 5), mark.label, "halo", "start")
-    if mark.problem:
-        right = areas[row, path_row.devices[-1]].right
-        yield Label((right + 8, y + (12 if not path_row.links else 4)), f"FAILS: {mark.problem}", "failure", "start")
+    if not path_row.links:
+        yield Label((start + 8, y - ABOVE), path_row.label, "halo", "start")
+        return
+    end, color = areas[row, path_row.devices[1]].x, path_row.color if path_row.taken else ""
+    yield Label(
+        ((start + end) / 2, y - ABOVE), path_row.label, "halo" if path_row.taken else "halo soft", "middle", color
+    )

@@ -16,10 +16,12 @@ from ailb_gen.picture.diagram import (
     Diagram,
     DrawnWire,
     Frame,
+    more_servers,
     moved,
     places,
     row_of,
     spread,
+    width_of,
 )
 from ailb_gen.picture.view import Scene, bundled
 
@@ -27,16 +29,17 @@ MARGIN, PADDING, BETWEEN = 20.0, 12.0, 26.0
 ROOM_BELOW, TITLE = 90.0, 14.0
 # Lines end vertically at boxes, where the letter of the color and a value stand beside each other.
 STUB_BELOW, STUB_ABOVE = 26.0, 10.0
-# A stripe with more servers than this shows them as one.
-SERVERS = 16
 
 
-def small_diagram(scene: Scene, pitch: float = PITCH) -> Diagram:
-    """Lay out every device and link; `pitch` is the distance of lines at a leaf."""
+def small_diagram(scene: Scene, servers: Mapping[int, int], pitch: float = PITCH) -> Diagram:
+    """Lay out every device and link; `pitch` is the distance of lines at a leaf.
+
+    Of the servers of each stripe so many as `servers` says are boxes, the others one box.
+    """
     leaves = sum(len(row) for row in scene.leaves.values())
     above = min(320.0, 130.0 + 14.0 * leaves) if scene.spines else 0.0
     y = MARGIN + (HEIGHT + above if scene.spines else 0.0)
-    frames, boxes, right = _stripes(scene, y, pitch)
+    frames, boxes, right = _stripes(scene, servers, y, pitch)
     bundles = bundled(scene.links)
     down = Counter(row[0].b.device for row in bundles)
     most = (right - MARGIN) / max(1, len(scene.spines)) * 0.75
@@ -60,7 +63,7 @@ def _at_most(box: Box, width: float) -> Box:
     return replace(box, area=replace(box.area, width=max(plain, min(width, box.area.width))))
 
 
-def _stripes(scene: Scene, y: float, pitch: float) -> tuple[list[Frame], list[Box], float]:
+def _stripes(scene: Scene, shown: Mapping[int, int], y: float, pitch: float) -> tuple[list[Frame], list[Box], float]:
     """Lay out the stripes side by side; returns their frames, their boxes and where they end."""
     frames: list[Frame] = []
     groups: list[Frame] = []
@@ -70,14 +73,18 @@ def _stripes(scene: Scene, y: float, pitch: float) -> tuple[list[Frame], list[Bo
         start, below = x + PADDING, y + HEIGHT + ROOM_BELOW
         leaves, servers = scene.leaves.get(stripe, []), scene.servers.get(stripe, [])
         upper = list(row_of(leaves, start, y, up, pitch))
-        lower = list(row_of(servers, start, below, {})) if len(servers) <= SERVERS else []
-        inner = max([row[-1].area.right - start for row in (upper, lower) if row] + [2 * HEIGHT])
+        alone, rest = servers[: shown.get(stripe, 0)], servers[shown.get(stripe, 0) :]
+        lower = list(row_of(alone, start, below, {}))
+        words = more_servers(len(rest), bool(alone)) if rest else ""
+        more = width_of(words) + 12 + GAP if rest else 0.0
+        needed = (sum(box.area.width + GAP for box in row) - GAP for row in (upper, lower))
+        inner = max(2 * HEIGHT, *(width + room for width, room in zip(needed, (0.0, more), strict=True)))
         title = f"stripe {stripe}" if stripe else "in no stripe"
-        if len(servers) > SERVERS:
-            names = tuple(server.name for server in servers)
-            area = Area(start, below, inner, HEIGHT)
-            groups.append(Frame(f"{title} servers", area, f"{len(servers)} servers", names))
-        boxes += [*spread(upper, start, inner), *spread(lower, start, inner)]
+        if rest:
+            left = start + inner - more + GAP if alone else start
+            area = Area(left, below, start + inner - left, HEIGHT)
+            groups.append(Frame(f"{title} servers", area, words, tuple(server.name for server in rest)))
+        boxes += [*spread(upper, start, inner), *spread(lower, start, inner - more)]
         bottom = (below if servers else y) + HEIGHT
         area = Area(x, y - PADDING, inner + 2 * PADDING, bottom - y + 2 * PADDING + TITLE)
         frames.append(Frame(title, area, title, foot=True))

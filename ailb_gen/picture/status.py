@@ -1,4 +1,4 @@
-"""The status of a box or a wire in an overlay: failed, loaded, with findings, on a path."""
+"""The status of a box or a wire in an overlay: failed, drained, loaded, with findings, on a path."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from ailb_gen.network.fabric import Cable
 from ailb_gen.network.model import speed_text
 from ailb_gen.picture.diagram import Diagram, DrawnWire
-from ailb_gen.picture.model import DrawnDevice, Overlay
-from ailb_gen.wording import plural, some
+from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
+from ailb_gen.picture.view import PictureView
+from ailb_gen.wording import counted, plural, some
 
 SEVERITIES = ("error", "warning", "note")
 # Loads up to these multiples of the highest without failures have the same hue.
 STEPS = (0.0, 0.5, 1.0, 1.5, 2.0)
-LOAD_TEXTS = ("no load", "up to 50 %", "100 %", "150 %", "200 %", "more")
-LOAD_NOTE = "of the highest load without failures"
+LOAD_TEXTS = ("0 %", "to 50 %", "to 100 %", "to 150 %", "to 200 %", "over 200 %")
+LOAD_NOTE = "of the peak load without failures"
+# The states of devices, the worst first, and their names in legends.
+STATES = {"failed": "failed", "no file": "no usable file", "drained": "drained"}
 # A load of 1 adds so much to the width of a line; more than MOST is drawn like MOST.
 THICKER, MOST = 2.0, 3.0
 ROUNDING = 1e-6
@@ -84,9 +87,15 @@ def load_step(load: float) -> int:
     return sum(load > step + ROUNDING for step in STEPS)
 
 
+def state_of(overlay: Overlay, name: str) -> str:
+    """Return the state of a device, one of STATES; empty if it is in service."""
+    having = zip(STATES, (overlay.dead, overlay.missing, overlay.drained), strict=True)
+    return next((state for state, names in having if name in names), "")
+
+
 def device_status(overlay: Overlay, device: DrawnDevice) -> str:
-    """Return whether a device has failed, and its planned change; empty for neither."""
-    return ", ".join(filter(None, ("failed" if device.name in overlay.dead else "", overlay.touched.get(device.name))))
+    """Return the state of a device, and its planned change; empty for neither."""
+    return ", ".join(filter(None, (state_of(overlay, device.name), overlay.touched.get(device.name))))
 
 
 def device_text(overlay: Overlay, device: DrawnDevice) -> str:
@@ -112,19 +121,31 @@ def counts_text(diagram: Diagram) -> str:
     devices = Counter(box.device.role for box in diagram.boxes)
     grouped = {name for frame in diagram.frames for name in frame.members}
     links = {link.name: link for wire in diagram.wires for link in wire.links if link.color or not wire.attachment}
-    words = [f"{devices[role]} {plural(role, devices[role])}" for role in ("spine", "leaf") if devices[role]]
-    servers = devices["server"] + len(grouped)
-    words += [f"{servers} {plural('server', servers)}"] if servers else []
-    speeds = {link.speed_bps for link in links.values()}
-    speed = speed_text(speeds.pop()) if len(speeds) == 1 and None not in speeds else ""
-    cabled = f"{len(links)} {plural('link', len(links))}" + (f" of {speed.upper()}" if speed else "")
-    return "; ".join(filter(None, (", ".join(words), cabled if links else "")))
+    devices["server"] += len(grouped)
+    words = [counted(devices[role], role) for role in ("spine", "leaf", "server") if devices[role]]
+    speeds = Counter(link.speed_bps for link in links.values())
+    cabled = [
+        counted(count, "link") + (f" of {speed_text(speed).upper()}" if speed else "")
+        for speed, count in sorted(speeds.items(), key=lambda row: row[0] or 0)
+    ]
+    return "; ".join(filter(None, (", ".join(words), ", ".join(cabled))))
+
+
+def title_of(picture: Picture, overlay: Overlay, view: PictureView) -> tuple[str, str]:
+    """Return the title of a picture, and which devices and links have failed."""
+    gone = [*sorted(overlay.dead), *sorted(overlay.down)]
+    return f"{picture.fabric}: {view.title}", f"failed: {some(gone)}" if gone else ""
 
 
 def uniform_count(wires: Iterable[DrawnWire]) -> int:
     """Return how many links every bundle between switches has; 1 where they differ, or there is none."""
     counts = {len(wire.links) for wire in wires if not wire.attachment}
     return counts.pop() if len(counts) == 1 else 1
+
+
+def percent(load: float) -> str:
+    """Return a load as it is written at a line, in percent."""
+    return f"{load * 100:.0f}"
 
 
 def value_text(wire: DrawnWire, status: WireStatus, uniform: int) -> str:
@@ -136,7 +157,7 @@ def value_text(wire: DrawnWire, status: WireStatus, uniform: int) -> str:
     if 0 < status.down < count:
         return f"-{status.down}"
     if status.load is not None and not status.down:
-        return f"{status.load * 100:.0f}"
+        return percent(status.load)
     return f"{TIMES}{count}" if count > 1 and (count != uniform or wire.attachment) else ""
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from ailb_gen.picture.palette import BACK_DARK, BACK_LIGHT, HUES
 
+# Loads are violet, darker (in dark: lighter) the higher they are; no hue of a fabric color is near. Parts that have
+# failed or are out of service are gray: `line`.
 LIGHT = {
     "back": BACK_LIGHT, "front": "#1b1f24", "soft": "#57606a", "line": "#8c959f", "frame": "#f6f8fa", "edge": "#d0d7de",
     "leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "accent": "#0550ae",
-    "error": "#a40e26", "warning": "#7d4e00", "note": "#0550ae", "badge": "#ffffff", "dead": "#a40e26",
-    "load0": "#8c959f", "load1": "#31688e", "load2": "#1f7a5c",
-    "load3": "#9a6700", "load4": "#c04a00", "load5": "#a40e26",
+    "error": "#a40e26", "warning": "#7d4e00", "note": "#0550ae", "badge": "#ffffff",
+    "load0": "#8c959f", "load1": "#b476ef", "load2": "#a163da",
+    "load3": "#7e0f7a", "load4": "#530151", "load5": "#2c0220",
 }  # fmt: skip
 DARK = {
     "back": BACK_DARK, "front": "#e6edf3", "soft": "#9ea7b3", "line": "#768390", "frame": "#161b22", "edge": "#3d444d",
     "leaf": "#1b2838", "spine": "#262c36", "server": "#0d1117", "accent": "#79b8ff",
-    "error": "#ff9b94", "warning": "#f2cc60", "note": "#79b8ff", "badge": "#0d1117", "dead": "#ff9b94",
-    "load0": "#768390", "load1": "#58a6ff", "load2": "#3fc79a",
-    "load3": "#e3b341", "load4": "#ff9e58", "load5": "#ff7b72",
+    "error": "#ff9b94", "warning": "#f2cc60", "note": "#79b8ff", "badge": "#0d1117",
+    "load0": "#77818c", "load1": "#765481", "load2": "#a056b7",
+    "load3": "#ca71cd", "load4": "#ebdce5", "load5": "#ffffff",
 }  # fmt: skip
 LOADS = 6
 
@@ -39,16 +41,18 @@ RULES = """
 .ailb-picture .halo { paint-order: stroke; stroke: var(--pic-back); stroke-width: 3px; stroke-linejoin: round; }
 .ailb-picture .letter { font-size: 9px; font-weight: 700; }
 .ailb-picture .small, .ailb-picture .value { font-size: 9px; }
-.ailb-picture .value { font-size: 8px; }
 .ailb-picture .strong { font-size: 13px; font-weight: 600; }
-.ailb-picture .failure { fill: var(--pic-dead); font-weight: 600; }
+.ailb-picture .failure { font-weight: 600; }
 .ailb-picture .buses .wire { stroke-width: 1.6; }
-.ailb-picture .down .wire { stroke: var(--pic-dead); stroke-dasharray: 2 5; }
+.ailb-picture .former .wire { stroke: var(--pic-line); stroke-dasharray: none; }
+.ailb-picture .down .wire { stroke: var(--pic-line); stroke-dasharray: 7 6; }
 .ailb-picture .drained .wire { stroke: var(--pic-line); stroke-dasharray: 1 4; }
-.ailb-picture .bars { fill: none; stroke: var(--pic-front); stroke-width: 2.4; }
+.ailb-picture .former .letter, .ailb-picture .down .letter, .ailb-picture .drained .letter { fill: var(--pic-soft); }
+.ailb-picture .sign { fill: none; stroke: var(--pic-front); stroke-width: 2.4; }
+.ailb-picture .page { fill: var(--pic-back); stroke: var(--pic-front); stroke-width: 1.4; }
 .ailb-picture .strong-label { font-weight: 600; }
-.ailb-picture .cross { fill: none; stroke: var(--pic-dead); stroke-width: 2.4; }
-.ailb-picture .dead > .box { stroke: var(--pic-dead); stroke-dasharray: 4 3; stroke-width: 2; }
+.ailb-picture .out > .box { fill: var(--pic-back); stroke-dasharray: 5 4; stroke-width: 2; }
+.ailb-picture .out > text { fill: var(--pic-soft); }
 .ailb-picture .touched > .box { stroke: var(--pic-accent); stroke-width: 2.5; }
 .ailb-picture .error path { fill: var(--pic-error); }
 .ailb-picture .warning path { fill: var(--pic-warning); }

@@ -93,6 +93,8 @@ def _device(picture: Picture, name: str) -> DrawnDevice:
     return devices[name]
 
 
+# A view with more servers than this shows some of them as one.
+SERVERS = 16
 # With more leaves or lines between switches, a view is drawn in groups.
 LEAVES, LINES = 24, 160
 
@@ -147,7 +149,7 @@ def _shown(picture: Picture, view: PictureView, overlay: Overlay) -> set[str]:
     if view.kind == "fabric":
         return {device.name for device in picture.devices}
     if view.kind == "path":
-        names = {name for path in overlay.paths for name in path.links}
+        names = {name for path in overlay.paths for name in (*path.links, *path.former)}
         ends = _ends(link for link in picture.cables if link.name in names)
         return ends | ({*view.ends} & {device.name for device in picture.devices})
     if view.kind == "device":
@@ -168,6 +170,18 @@ def _ends(links: Iterable[Cable]) -> set[str]:
 def is_large(scene: Scene) -> bool:
     """Return whether a view has too many lines to draw each from box to box."""
     return sum(map(len, scene.leaves.values())) > LEAVES or len(bundled(scene.links)) > LINES
+
+
+def shown_servers(scene: Scene, view: PictureView) -> dict[int, int]:
+    """Return how many servers of every stripe are drawn one by one, where a view has a line per link.
+
+    Of the whole fabric all or none of a stripe, of a rail or a stripe some.
+    """
+    counts = {stripe: len(row) for stripe, row in scene.servers.items()}
+    if view.kind == "fabric":
+        return {stripe: count if count <= SERVERS else 0 for stripe, count in counts.items()}
+    share = SERVERS if sum(counts.values()) <= SERVERS else SERVERS // len(counts)
+    return {stripe: min(share, count) for stripe, count in counts.items()}
 
 
 def bundled(links: Iterable[Cable]) -> list[tuple[Cable, ...]]:

@@ -147,7 +147,7 @@ class Renderer:
         except (MemoryError, budget.TooLongError) as error:
             budget.release()
             reason = budget.reason_of(error)
-            raise TemplateError(f"{device.name}: reading what the templates write: {reason}") from None
+            raise TemplateError(f"{device.name}: parsing the output of the templates: {reason}") from None
 
 
 _worker: Renderer | None = None

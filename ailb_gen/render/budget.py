@@ -26,7 +26,9 @@ FILE_BYTES = 16 << 20
 # All files together: those of 32,768 GPUs are 62 MB, and a device takes a hundredth of a second.
 TREE_BYTES = 256 << 20
 DEVICE_S = 0.1
-REMEDY = "let the template compute and write less"
+REMEDY = "reduce what the template computes and writes"
+# Where Linux says how much memory a process has.
+MEMORY = Path("/proc/self/statm")
 
 
 class TooLongError(BaseException):
@@ -62,9 +64,9 @@ class Total:
 def reason_of(error: BaseException) -> str:
     """Return in one short line what went wrong in a template, and what to do when it took too much."""
     if isinstance(error, MemoryError):
-        return f"this takes more than {MEMORY_BYTES >> 20} MiB of memory; {REMEDY}"
+        return f"this needs more than {MEMORY_BYTES >> 20} MiB of memory; {REMEDY}"
     if isinstance(error, TooLongError):
-        return f"this takes more than {CPU_S} s of processor time; {REMEDY}"
+        return f"this needs more than {CPU_S} s of processor time; {REMEDY}"
     if isinstance(error, TooMuchTextError):
         return f"the file becomes larger than {FILE_BYTES >> 20} MiB; {REMEDY}"
     if isinstance(error, RecursionError):
@@ -86,7 +88,7 @@ def killed(templates: Path, device: str = "") -> TemplateError:
 
 def hold_memory() -> None:
     """Limit the memory of this process, once, to what it has and MEMORY_BYTES."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    pages = int(MEMORY.read_text(encoding="ascii").split()[0])
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = pages * resource.getpagesize() + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit if most < 0 else min(limit, most), most))

@@ -37,8 +37,8 @@ def _same(path: str, artifact: Artifact) -> bool | None:
         # A server that had files of its own; they are stale; the writer refuses a folder that holds others.
         return None
     if not stat.S_ISREG(status.st_mode):
-        what = "a directory" if stat.S_ISDIR(status.st_mode) else "something that is no file"
-        raise OutputError(f"{path}: {what} stands where a file is to be written; remove it")
+        what = "a directory" if stat.S_ISDIR(status.st_mode) else "something other than a file"
+        raise OutputError(f"{path}: {what} instead of a file; remove it")
     executable = bool(status.st_mode & 0o100) == bool(artifact.mode & 0o100)
     if artifact.mode == LINK or not executable or status.st_size != len(artifact.content):
         return False
@@ -56,7 +56,7 @@ def _check_folders(root: str, tree: Tree, unlinked: set[str]) -> None:
             folder = folder.rpartition("/")[0]
     for folder in sorted(folders - unlinked):
         if os.path.islink(f"{root}/{folder}"):
-            raise OutputError(f"{root}/{folder}: a link stands where a folder is to be; remove it")
+            raise OutputError(f"{root}/{folder}: a link instead of a directory; remove it")
 
 
 def compare(out: Path, tree: Tree, stale: set[str]) -> Changes:

@@ -45,7 +45,7 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
     Templates are code. Those of a user, and the shipped ones beside them, run in Jinja's sandbox: they reach what they
     are given, change none of it, and nothing of Python behind it.
 
-    Raises TemplateError when `user_templates` is not a folder, or replaces none.
+    Raises TemplateError when `user_templates` is not a folder, replaces none, or cannot be limited here.
     """
     folders = [shipped_templates()]
     if user_templates is not None:
@@ -55,10 +55,12 @@ def make_environment(user_templates: Path | None = None) -> jinja2.Environment:
             usable = False
         name = str(user_templates)[:200]
         if not usable:
-            raise TemplateError(f"{name}: --templates must name a folder with junos/ or host/ in it")
+            raise TemplateError(f"{name}: --templates must name a directory with junos/ or host/ in it")
         if not any(user_templates.joinpath(path).is_file() for path in _names(folders[0])):
             reason = "no template in it has the name of a shipped one"
             raise TemplateError(f"{name}: --templates: {reason}, such as junos/leaf.conf.j2 or host/nccl.env.j2")
+        if not budget.MEMORY.exists():
+            raise TemplateError(f"{name}: --templates needs Linux, which limits their memory; use a container")
         folders.insert(0, user_templates)
     kind = jinja2.Environment if user_templates is None else ImmutableSandboxedEnvironment
     environment = kind(

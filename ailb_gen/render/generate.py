@@ -89,8 +89,8 @@ def write_rendering(planned: Rendering, replace_fabric: bool = False) -> None:
     """Write what a plan found to differ. Raises OutputError; for another fabric's tree unless it may be replaced."""
     found = planned.before.fabric if planned.before is not None else ""
     if found not in ("", planned.fabric) and not replace_fabric:
-        reason = f"the directory holds the fabric {found!a}, and {planned.fabric!a} would take its place"
-        hint = "choose another -o, or say --replace-fabric if the fabric was renamed"
+        reason = f"the directory holds the fabric {found!a}, and {planned.fabric!a} would replace it"
+        hint = "choose another -o, or give --replace-fabric if the fabric was renamed"
         raise OutputError(f"{planned.target}: {reason}; {hint}")
     write(planned.target, planned.tree, planned.changes, planned.seen)
 

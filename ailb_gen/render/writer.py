@@ -48,9 +48,14 @@ def _libc() -> ctypes.CDLL:
 
 def _sync(folder: Path) -> None:
     """Bring everything written below `folder` to disk before the swap makes it visible."""
+    syncfs = getattr(_libc(), "syncfs", None)
+    if syncfs is None:
+        # Not Linux.
+        os.sync()
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        if _libc().syncfs(descriptor) != 0:
+        if syncfs(descriptor) != 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number), str(folder))
     finally:
@@ -124,7 +129,7 @@ def _write_files(stage: Path, tree: Tree, paths: list[str]) -> None:
             try:
                 os.symlink(os.fsdecode(artifact.content), name)
             except FileExistsError as error:
-                reason = "the folder is to become a link, but holds files that ailb-gen did not write; move them away"
+                reason = "the directory would become a link, but has files that ailb-gen did not write; move them away"
                 raise OutputError(f"{path}: {reason}") from error
             continue
         descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, artifact.mode)
@@ -196,7 +201,7 @@ def recover(target: Path) -> None:
             _recover(target)
     except OSError as error:
         leftovers = f"{_stage_name(target).name} or {_old_name(target).name}"
-        reason = f"cannot clean up after an earlier run: {error.strerror}; look into {leftovers} and remove it"
+        reason = f"cannot clean up after an earlier run: {error.strerror}; inspect and remove {leftovers}"
         raise OutputError(f"{target}: {reason}") from error
 
 
@@ -236,7 +241,7 @@ def write(target: Path, tree: Tree, changes: Changes, seen: bytes | None) -> Non
             _remove_old(old, target)
     except OSError as error:
         where = error.filename or target
-        reason = f"{error.strerror or error}; the old tree is as it was"
+        reason = f"{error.strerror or error}; the old tree is unchanged"
         raise OutputError(f"{where}: cannot write the output: {reason}") from error
 
 
@@ -246,4 +251,4 @@ def _remove_old(old: Path | None, target: Path) -> None:
             shutil.rmtree(old)
     except OSError as error:
         reason = f"the new tree is in place, but the old one cannot be removed: {error.strerror}"
-        raise OutputError(f"{target}: {reason}; look into {old} and remove it") from error
+        raise OutputError(f"{target}: {reason}; inspect and remove {old}") from error

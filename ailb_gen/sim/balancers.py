@@ -69,18 +69,16 @@ class Balancer:
         return HASHED if hashed else self.rule
 
 
-POLARIZED = Parameter("same_seed", 0, "1: all switches hash the same: their choices repeat (polarization)", 0, 1)
+POLARIZED = Parameter("same_seed", 0, "1: all switches use the same hash (polarization)", 0, 1)
 BY_START = Parameter("hash_start", 0, "1: the start time of a flow is hashed instead of its port", 0, 1)
 CHUNK = Parameter(
-    "chunk_packets", 0, "not 0: a path is chosen after this many packets, and the round trip is theirs", 0, 1 << 20
+    "chunk_packets", 0, "packets per chunk: paths change and round trips count per chunk; 0: no chunks", 0, 1 << 20
 )
 # Defaults are those of Junos where it has one: the YANG module junos-conf-forwarding-options of 24.4R1-EVO, but for the
 # weight, which the documentation gives as equal. Junos has none for the sampling rate: that is Juniper's in its
 # validated design for GPU fabrics. How long a queue is at which band is not published.
 DLB_BANDS = (
-    Parameter(
-        "rate_weight_percent", 50, "weight of the load in the quality (rate-weightage); the queue has the rest", 0, 100
-    ),
+    Parameter("rate_weight_percent", 50, "weight of the load in the quality (rate-weightage)", 0, 100),
     Parameter("min_percent", 50, "load up to which the band is 7, the best", 0, 100),
     Parameter("max_percent", 90, "load above which the band is 0, the worst", 0, 100),
     Parameter("min_queue_bytes", 16_384, "queue up to which the band is 7"),
@@ -98,7 +96,7 @@ DLB_FLOWLET = (
     FLOWSETS,
     Parameter("inactivity_us", 256, "silence after which a flow may move (inactivity-interval)"),
     Parameter("quality_delta", 0, "an active flow may move to a band better by at least this; 0: never", 0, 7),
-    Parameter("probability", 3 / 256, "probability per packet that it does then: prob-threshold / 256", 0, 1),
+    Parameter("probability", 3 / 256, "probability of that per packet: prob-threshold / 256", 0, 1),
 )
 _JUNOS = "Junos documentation of `forwarding-options enhanced-hash-key ecmp-dlb`"
 _ROWS = (
@@ -109,11 +107,11 @@ _ROWS = (
     ),
     Balancer(
         "drill",
-        "the shortest of some random queues and the best one remembered",
+        "the shortest of some random queues and the remembered best one",
         "Ghorbani et al., SIGCOMM 2017",
         SPREAD,
         (
-            Parameter("samples", 2, "random members looked at", 1, 16),
+            Parameter("samples", 2, "random members sampled", 1, 16),
             Parameter("memory", 1, "members remembered", 0, 1),
         ),
     ),
@@ -139,9 +137,9 @@ _ROWS = (
         (
             Parameter("gap_us", 100, "silence that ends a flowlet"),
             Parameter("dre_us", 50, "interval of the discounting rate estimator", 0.001),
-            Parameter("alpha", 0.2, "its discount", 0, 1),
+            Parameter("alpha", 0.2, "its discount factor", 0, 1),
             Parameter("bits", 3, "of a congestion metric", 1, 8),
-            Parameter("aging_us", 500, "age at which a remote metric is forgotten"),
+            Parameter("aging_us", 500, "age at which a remote metric expires"),
             Parameter("samples", 4, "random paths compared", 1, 64),
             Parameter(
                 "acks", 1, "0: acknowledgements carry no metrics (ConWeave's simulator, Song et al., 2023)", 0, 1
@@ -150,16 +148,16 @@ _ROWS = (
     ),
     Balancer(
         "conweave",
-        "another path when a reply is late; the last switch puts packets in order again",
+        "another path when a reply is late; the last switch restores the order of packets",
         "Song et al., SIGCOMM 2023",
         HASHED,
         (
             Parameter("reply_us", 8, "deadline of a reply"),
             Parameter("pause_us", 16, "time a path is avoided after a NOTIFY"),
             Parameter("inactivity_us", 300, "silence that starts a new epoch"),
-            Parameter("resume_us", 216, "wait of rerouted packets for those before them while none of these has come"),
-            Parameter("slack_us", 16, "wait beyond the time at which the last one is expected"),
-            Parameter("samples", 2, "random paths looked at", 1, 16),
+            Parameter("resume_us", 216, "wait of rerouted packets for earlier ones while none of these has arrived"),
+            Parameter("slack_us", 16, "additional wait after the expected arrival of the last one"),
+            Parameter("samples", 2, "random paths sampled", 1, 16),
         ),
     ),
     Balancer("dlb", "quality bands of load and queue, per flowlet", _JUNOS, LEAST_LOADED, DLB_BANDS + DLB_FLOWLET),
@@ -173,7 +171,7 @@ _ROWS = (
     ),
     Balancer(
         "glb",
-        "DLB with the quality of the spines' links as they flood it",
+        "DLB with the link quality that spines flood",
         f"{_JUNOS}, `protocols bgp global-load-balancing`",
         LEAST_LOADED_NEXT,
         (
@@ -181,7 +179,7 @@ _ROWS = (
             *DLB_FLOWLET,
             # Neither is published.
             Parameter("flood_us", 100, "interval at which spines flood the quality of their links", 0.001),
-            Parameter("flood_delay_us", 10, "time until leaves know it"),
+            Parameter("flood_delay_us", 10, "delay until leaves know it"),
         ),
     ),
     Balancer(
@@ -192,7 +190,7 @@ _ROWS = (
         (
             *DLB_BANDS,
             *DLB_FLOWLET,
-            Parameter("dynamic", 1, "0: a hash in place of DLB among several next hops", 0, 1),
+            Parameter("dynamic", 1, "0: a hash instead of DLB among several next hops", 0, 1),
         ),
         hashed_without="dynamic",
     ),
@@ -202,8 +200,8 @@ _ROWS = (
         "Kabbani et al., CoNEXT 2014",
         HASHED,
         (
-            Parameter("marked_percent", 5, "share of marked packets of a round trip that is too many", 0, 100),
-            Parameter("late_factor", 0, "0: marks count; else answers later than this many base round trips"),
+            Parameter("marked_percent", 5, "threshold of the share of marked packets", 0, 100),
+            Parameter("late_factor", 0, "0: count marks; else replies later than this many base round trips"),
             CHUNK,
         ),
     ),
@@ -214,9 +212,9 @@ _ROWS = (
         HASHED,
         (
             Parameter("alpha", 1, "weight of a new round trip in the average", 0, 1),
-            Parameter("probe_factor", 1.5, "average over base round trip from which paths are probed", 1),
-            Parameter("congested_factor", 2.5, "average over base round trip from which the path is left", 1),
-            Parameter("probe_life_factor", 4, "age of a probe's result, in base round trips, at which it is forgotten"),
+            Parameter("probe_factor", 1.5, "average / base round trip from which paths are probed", 1),
+            Parameter("congested_factor", 2.5, "average / base round trip from which the path is left", 1),
+            Parameter("probe_life_factor", 4, "age of a probe's result, in base round trips, at which it expires"),
             Parameter("margin", 0.8, "the new round trip must be below this share of the old one", 0, 1),
             Parameter("paths", 2, "random paths probed at a time", 1, 8),
             CHUNK,

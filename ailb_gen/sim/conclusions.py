@@ -83,7 +83,7 @@ def conclusions(points: Mapping[str, Sequence[Statistics]]) -> Iterator[str]:
         yield _fastest(points, ranking)
         yield from (_against(one, ranking.best, ranking.best.mean or 0.0) for one in ranking.others)
     elif any(points.values()):
-        yield "No job and no flow ended."
+        yield "No job and no flow completed."
 
 
 def tie(points: Mapping[str, Sequence[Statistics]]) -> str:
@@ -111,12 +111,12 @@ def _why_equal(points: Mapping[str, Sequence[Statistics]], same: Sequence[_Time]
         for kind, links in statistics.get("links", {}).items():
             of_hosts = HOSTS in kind.split()
             busiest[of_hosts] = max(busiest[of_hosts], links["max_load"])
-    between = f"The busiest link between switches is at {_percent(busiest[False] * PERCENT)} % of its rate"
+    between = f"The peak load of a link between switches is {_percent(busiest[False] * PERCENT)} % of its rate"
     slower = _to_slower(points[same[0].name])
     if busiest[True] >= FULL:
-        return f"{between}, that of a host at {_percent(busiest[True] * PERCENT)} %: hosts are the limit. {slower}"
+        return f"{between}, that of a host at {_percent(busiest[True] * PERCENT)} %: hosts are the bottleneck. {slower}"
     if 0 < busiest[False] < IDLE and not slower:
-        return f"{between}: too little for flows to collide. Larger messages or a permutation show more."
+        return f"{between}: too low for collisions. Larger messages or a permutation show more."
     return f"{between}. {slower}" if busiest[False] else slower
 
 
@@ -132,7 +132,7 @@ def _against(one: _Time, best: _Time, least: float) -> str:
     if one.mean is None:
         missing = sum(value is None for value in one.seeds)
         some = "" if missing == len(one.seeds) else f" with {missing} of {len(one.seeds)} seeds"
-        return f"{one.name} does not end{some}."
+        return f"{one.name} does not complete{some}."
     more = (one.mean / least - 1) * PERCENT
     pairs = [(a / b - 1) * PERCENT for a, b in zip(one.seeds, best.seeds, strict=False) if a is not None and b]
     text = f"{one.name} takes {_percent(more)} % more"

@@ -122,7 +122,7 @@ def _lossless(fabric: FabricArrays, pausing: Mapping[int, bool]) -> bool:
     switches = dict.fromkeys(name.partition(":")[0] for name in without)
     raise UsageError(
         f"PFC for RDMA's data is on at {len(pausing) - len(without)} switch ports and off at {len(without)}, of "
-        f"{some(switches)}: {some(without)}; the simulator has it everywhere or nowhere"
+        f"{some(switches)}: {some(without)}; the simulator enables it on all ports or none"
     )
 
 
@@ -136,7 +136,7 @@ def _pool(network: Network) -> tuple[int, float | None]:
         users[_lossless_statements(switch.cos)].append(name)
     if len(users) > 1:
         rows = "; ".join(f"{', '.join(words) or 'nothing'} at {some(names)}" for words, names in users.items())
-        raise UsageError(f"switches have different lossless buffers: {rows}; the simulator has the same everywhere")
+        raise UsageError(f"switches have different lossless buffers: {rows}; the simulator has the same for all")
     values = {word.split()[0]: int(word.split()[1]) for word in next(iter(users), ())}
     alpha = 2.0 ** (values["dynamic-threshold"] - 7) if "dynamic-threshold" in values else None
     return BUFFER_BYTES * values.get("percent", 100) // 100, alpha

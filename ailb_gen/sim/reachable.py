@@ -26,7 +26,7 @@ def check_reachable(fabric: FabricArrays, workload: Workload) -> None:
     lost = np.flatnonzero(ends != "")
     if len(lost):
         examples = [_text(fabric, known[row], str(ends[row])) for row in lost]
-        raise UsageError(f"{len(lost)} of {len(known)} connections are impossible: {some(examples)}")
+        raise UsageError(f"{len(lost)} of {len(known)} connections have no path: {some(examples)}")
 
 
 def _text(fabric: FabricArrays, row: Int64, reason: str) -> str:
@@ -61,7 +61,7 @@ def _ends(fabric: FabricArrays, rows: Int64) -> np.ndarray[tuple[int], np.dtype[
         onward = chosen >= 0
         waiting, chosen = waiting[onward], chosen[onward]
         node[waiting] = fabric.link_target[_first_link(fabric, chosen)]
-    reason[waiting] = "its route is a loop"
+    reason[waiting] = "its route loops"
     return reason
 
 

@@ -149,7 +149,7 @@ def open_results(out: Path, tables: bool = True) -> dict[str, Mapping[str, Any]]
             raise OutputError(f"{out}: this is not a directory")
         inside = {path.name for path in out.iterdir()}
         if inside and not inside & {POINTS, SUMMARY}:
-            raise OutputError(f"{out}: this directory holds files that are not results; name a new or empty one")
+            raise OutputError(f"{out}: this directory has files that are not results; name a new or empty one")
         found = {
             path.stem: _statistics(path, KINDS if tables else ())
             for path in sorted((out / POINTS).glob("*.json"))

@@ -34,7 +34,7 @@ class CasesOf(Model):
     scenario: dict[str, Any]
     seeds: int | str = Field(1, description="a count, or a variable in braces")
     quick_seeds: int | str = 1
-    measure: dict[str, Any] = Field({}, description="by name a measurement with its settings")
+    measure: dict[str, Any] = Field({}, description="measurements with their settings, by name")
     rows: list[str] = Field([], description="quantities that the table shows")
 
 
@@ -55,7 +55,7 @@ class QuantityOf(Model):
     fold: str = "first"
     multiply: float = 1
     divide: float = 1
-    per: str = Field("", description="path of a number by which it is divided")
+    per: str = Field("", description="path of a number that it is divided by")
 
 
 class StudyFile(Model):
@@ -66,14 +66,14 @@ class StudyFile(Model):
     source: str
     text: str
     notes: str = ""
-    axes: dict[str, Any] = Field({}, description="anchors of the file's lists; nothing reads them")
+    axes: dict[str, Any] = Field({}, description="YAML anchors; not read by the program")
     intents: dict[str, str] = Field({}, description="fabric files whose trees are generated, by name")
     quantities: list[QuantityOf]
     cases: list[CasesOf]
     published: list[PublishedOf]
     calibrated: list[tuple[str, str, str]] = Field([], description="name, value and the rows that it was set on")
     claims: list[ClaimOf]
-    check_published: bool = Field(False, description="claims also show whether they hold with the published numbers")
+    check_published: bool = Field(False, description="claims also show whether they hold for the published numbers")
     reproduction: list[Reproduction] = []
     prediction: Prediction | None = None
     figures: list[Plot] = []
@@ -178,5 +178,5 @@ PUBLISHED = {
     "hopper": "load balancing by hosts (Nosrati and Ghaderi, 2025)",
 }
 STUDIES = {name: StudyEntry(text, partial(read_study, name)) for name, text in PUBLISHED.items()} | {
-    "what-if": StudyEntry("what load balancers and failures cost your own training job", what_if, needs_file=True)
+    "what-if": StudyEntry("your own training job: step time by load balancer and failure", what_if, needs_file=True)
 }

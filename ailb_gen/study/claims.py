@@ -34,8 +34,8 @@ class ClaimRule(Model):
     at: list[str] = Field([], description="values of the axis, or labels")
     value: float | str | dict[str, float] = Field(0, description="a number, a variable in braces, or one per label")
     points: float = Field(0, description="percentage points within which a share is near a percentage")
-    factor: float = Field(1, description="by which the lower number is multiplied before it is compared")
-    slack: float = Field(0, description="share by which the higher number may be missed")
+    factor: float = Field(1, description="factor of the lower number in the comparison")
+    slack: float = Field(0, description="tolerance for the higher number, as a share")
 
     def filled(self, variables: Variables) -> ClaimRule:
         """Return the rule with its variables replaced."""
@@ -107,7 +107,7 @@ class ClaimOf(Model):
     shown: str
     shown_along: list[str] = Field([], description="names of numbers: shown once per value of their first axis")
     otherwise: str = Field("", description="shown instead where it does not hold; 'failed': numbers that break a rule")
-    reason: str = Field("", description="why it does not hold, as far as was found out")
+    reason: str = Field("", description="why it does not hold, as far as is known")
 
 
 def claims_of(spec: ClaimOf, quantities: Mapping[str, Quantity], published: CaseResults | None) -> Iterator[Claim]:
@@ -124,7 +124,7 @@ def _verdict(
     if published is None:
         return verdict
     theirs, known = evaluated(published)
-    holds = "they do not say" if not known else "it holds" if theirs.holds else "it does not hold"
+    holds = "they do not cover it" if not known else "it holds" if theirs.holds else "it does not hold"
     return ClaimVerdict(verdict.holds, f"{verdict.shown}. With the published numbers {holds}.")
 
 

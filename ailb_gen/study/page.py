@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.sim.results import PROGRAM, writing
+from ailb_gen.sim.results import writing
 from ailb_gen.study.figures import drawn
 from ailb_gen.study.model import CaseResults, Figure, Study, Summary
-from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, verdict_text
+from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, record, verdict_text
 
 RECORD = "study.json"
 
@@ -32,7 +30,7 @@ def page(study: Study, results: CaseResults, figures: Sequence[Figure], command:
         lines += _calibrated(study)
     for figure in figures:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
-    lines += ["## What deviates", "", study.notes.strip(), ""] if study.notes else []
+    lines += ["## Deviations", "", study.notes.strip(), ""] if study.notes else []
     seeds = max((len(points) for points in results.points.values()), default=0)
     lines += [f"Seeds: up to {seeds} per case. Digest of the scenarios: `{study.digest()}`", ""]
     return "\n".join(lines)
@@ -64,7 +62,7 @@ def _summary(summary: Summary) -> Iterator[str]:
     yield from (_cells(row) for row in rows)
     yield ""
     if summary.conclusions:
-        yield from ("## What follows", "", *(f"- {sentence}" for sentence in summary.conclusions), "")
+        yield from ("## Conclusions", "", *(f"- {sentence}" for sentence in summary.conclusions), "")
 
 
 def _cells(row: Sequence[str]) -> str:
@@ -84,21 +82,6 @@ def _calibrated(study: Study) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
-    """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
-    return {
-        "program": PROGRAM,
-        "study": study.name,
-        "digest": study.digest(),
-        "interrupted": interrupted,
-        "rows": [asdict(row) for row in compared(study, results)],
-        "claims": [asdict(one) for one in checked(study, results)],
-        "calibrated": [asdict(one) for one in study.calibrated],
-        "summary": None if study.summary is None else asdict(study.summary(results)),
-        "points": {case: list(points) for case, points in results.points.items()},
-    }
 
 
 def write(study: Study, results: CaseResults, out: Path, command: str, interrupted: bool) -> None:

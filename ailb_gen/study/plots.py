@@ -71,7 +71,7 @@ class LinesOf(_Plot):
     kind: Literal["lines"]
     of: str
     over: str = Field(description="the variable on the x axis")
-    unit: str = Field("", description="a variable by which it is divided")
+    unit: str = Field("", description="a variable that it is divided by")
     base: str = Field("", description="the case of all lines where the variable is one unit")
 
     def drawn(self, sources: PlotSources, given: Variables) -> Mapping[str, Points]:

@@ -39,7 +39,7 @@ def study_page(
         _about(study, results),
     ]
     seeds = max(map(len, results.points.values()), default=0)
-    partial = "it was interrupted; only cases that are finished count" if interrupted else ""
+    partial = "interrupted; only finished cases are included" if interrupted else ""
     facts = (
         ("Command", command),
         ("Source", study.source.replace("*", "").replace("`", "")),
@@ -84,7 +84,7 @@ def _claims(study: Study, results: CaseResults, claims: Sequence[Checked]) -> It
         )
         for one in claims
     ]
-    title = "Claims of the source" if claims else "What follows"
+    title = "Claims of the source" if claims else "Conclusions"
     yield Section("claims", title, {"rows": rows, "conclusions": conclusions})
 
 
@@ -155,4 +155,4 @@ def _about(study: Study, results: CaseResults) -> Section:
         "compares": study.summary is None,
         "cases": [(case.name, len(results.points.get(case.name, ()))) for case in study.cases],
     }
-    return Section("about", "What is repeated, and how", values)
+    return Section("about", "Method", values)

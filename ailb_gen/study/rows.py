@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from textwrap import wrap
+from typing import Any
 
 from ailb_gen.paint import Paint, Style, heading, unpainted
+from ailb_gen.sim.results import PROGRAM
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
 from ailb_gen.wording import aligned, clean
 
@@ -15,7 +17,7 @@ PERCENT = 100
 COLUMNS = 80
 VERDICTS = {"holds": Style.PASS, "does not hold": Style.FAIL, "not simulated": Style.WARN}
 # The text of a job that is not done with its work.
-ENDLESS = "does not end"
+ENDLESS = "does not complete"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +154,18 @@ def _row_lines(rows: Sequence[ComparedRow], paint: Paint) -> list[str]:
 
 def _wrapped(text: str, first: str) -> list[str]:
     return wrap(text, COLUMNS, initial_indent=first, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
+    """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
+    return {
+        "program": PROGRAM,
+        "study": study.name,
+        "digest": study.digest(),
+        "interrupted": interrupted,
+        "rows": [asdict(row) for row in compared(study, results)],
+        "claims": [asdict(one) for one in checked(study, results)],
+        "calibrated": [asdict(one) for one in study.calibrated],
+        "summary": None if study.summary is None else asdict(study.summary(results)),
+        "points": {case: list(points) for case, points in results.points.items()},
+    }

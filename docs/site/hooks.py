@@ -47,12 +47,12 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Return a page whose pictures lead to themselves, in full size, and whose tables have no backslash before a bar.
+    """Return a page whose pictures lead to themselves and scroll, and whose tables have no backslash before a bar.
 
     GitHub takes the backslash away, Markdown's own tables do not.
     """
     html = CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
-    return PICTURE.sub(r'<a href="\1">\g<0></a>', html)
+    return PICTURE.sub(r'<a class="picture" href="\1">\g<0></a>', html)
 
 
 def on_post_page(output: str, page: Page, **_: object) -> str:

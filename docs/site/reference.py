@@ -316,9 +316,10 @@ FILE:LINE:COLUMN: error[CODE]: PATH: REASON; WHAT TO DO
 ```
 
 All problems of a stage are printed at once, in the order of the file: first syntax; then keys and values; then, once
-these are right, contradictions between them. Four or more problems of one kind at one place become one line with a
-count. In a CSV file the column counts cells. Warnings have the same form and do not stop anything. Errors about plans
-and their signatures have this form without line, column and path.
+these are right, contradictions between them. When further checks follow, a last line lists them: `note: the design
+(names, numbers, links, ports) is checked once these errors are fixed`. Four or more problems of one kind at one place
+become one line with a count. In a CSV file the column counts cells. Warnings have the same form and do not stop
+anything. Errors about plans and their signatures have this form without line, column and path.
 
 Errors about devices name the device, the step, the reason and the remedy ([deploy](../deploy.md)). Errors about
 templates, output and Batfish have no code: they name the template and its line; the path and the reason; or the

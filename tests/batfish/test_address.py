@@ -27,9 +27,9 @@ NOT_ADDRESSES = {
     "a..b": "--batfish 'a..b': 'a..b' is not the name or address of a host",
     "me@host": "--batfish 'me@host': 'me@host' is not the name or address of a host",
     "host/v2": "--batfish 'host/v2': 'host/v2' is not the name or address of a host",
-    "::1": "--batfish '::1': an IPv6 address stands in brackets: [::1]:9996",
-    "[::1": "--batfish '[::1': an IPv6 address stands in brackets, only a port follows: [::1]:9996",
-    "[::1]9996": "--batfish '[::1]9996': an IPv6 address stands in brackets, only a port follows: [::1]:9996",
+    "::1": "--batfish '::1': write an IPv6 address in brackets: [::1]:9996",
+    "[::1": "--batfish '[::1': write an IPv6 address in brackets, followed only by a port: [::1]:9996",
+    "[::1]9996": "--batfish '[::1]9996': write an IPv6 address in brackets, followed only by a port: [::1]:9996",
     "[host]": "--batfish '[host]': 'host' is not an IPv6 address without a zone",
     "[fe80::1%eth0]": "--batfish '[fe80::1%eth0]': 'fe80::1%eth0' is not an IPv6 address without a zone",
 }

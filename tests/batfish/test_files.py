@@ -106,7 +106,7 @@ def test_recorded_answers(name: str) -> None:
             for status in ("FAILED", "EMPTY", "UNKNOWN", "ORPHANED", "IGNORED", None)
         ),
         *(({"File_Format": form}, "") for form in ("JUNIPER", "FLAT_JUNIPER", "JUNIPER_SWITCH")),
-        ({"File_Format": "CISCO_IOS"}, "Batfish takes it for CISCO_IOS, not for Junos"),
+        ({"File_Format": "CISCO_IOS"}, "Batfish reads it as CISCO_IOS, not as Junos"),
         ({"Nodes": ["leaf1"]}, ""),
         ({"Nodes": ["leaf2"]}, "Batfish makes of it leaf2, not leaf1"),
         ({"Nodes": ["leaf1", "leaf1-mgmt"]}, "Batfish makes of it leaf1, leaf1-mgmt, not leaf1"),

@@ -172,15 +172,15 @@ def test_ranges_hold_exactly_the_networks_of_some_prefixes(chosen: set[Prefix]) 
             "PREFIXES",
             ("fc00:1::1/64", "fc00:2::1/64", "fc00:3::1/64"),
             (),
-            "the IPv4 shadow has room for 2 prefixes, the files have 3",
+            "the IPv4 shadow has 2 prefixes, the files have 3",
         ),
         (
             "HOSTS",
             ("fc00::1/128", "fc00::2/128", "fc00::3/128"),
             (),
-            "the IPv4 shadow has room for 2 single addresses, the files have 3",
+            "the IPv4 shadow has 2 single addresses, the files have 3",
         ),
-        ("LINKS", (), CABLES, "the IPv4 shadow has room for 2 cables between switches, the files have 3"),
+        ("LINKS", (), CABLES, "the IPv4 shadow has 2 cables between switches, the files have 3"),
     ],
 )
 def test_pools_that_are_too_small(
@@ -199,7 +199,7 @@ def test_a_prefix_has_room_for_so_many_addresses() -> None:
     most = [Address(base.value + at, base) for at in range(254)]
     found = number(network(leaf(*most)))
     assert [found.interface(most[0]), found.interface(most[-1])] == ["10.0.0.1/24", "10.0.0.254/24"]
-    message = "the IPv4 shadow has room for 254 addresses in fc00:1::/64, the files have 255"
+    message = "the IPv4 shadow has 254 addresses in fc00:1::/64, the files have 255"
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         number(network(leaf(*most, Address(base.value + 254, base))))
 
@@ -215,7 +215,7 @@ def test_512_leaves_with_64_colors_fit_and_no_prefix_more() -> None:
     found = number(network(leaf(*many), links=spines))
     assert str(found.interface(many[-1])) == "10.127.255.1/24"
     assert [str(one) for one in found.links[-1][1:]] == ["10.128.255.254", "10.128.255.255"]
-    message = "the IPv4 shadow has room for 32,768 prefixes, the files have 32,769"
+    message = "the IPv4 shadow has 32,768 prefixes, the files have 32,769"
     with pytest.raises(UsageError, match=f"^{message}$"):
         number(network(leaf(*many, address("fd00::1/64"))))
 

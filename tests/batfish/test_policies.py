@@ -218,14 +218,14 @@ TOO_MANY = "community many has wildcards for too many values"
         ("", "metric 0; reject;", ["then metric 0", "then reject"], [Gap("P", MED, IN_TERM)]),
         # Batfish honors no-export and no-advertise alone.
         ("", "community add home; accept;", ["then community add no-export-subconfed", "then accept"],
-         [Gap("P", "Batfish sends on routes with no-export-subconfed", IN_TERM)]),
+         [Gap("P", "Batfish readvertises routes with no-export-subconfed", IN_TERM)]),
         ("", "community add number; accept;", ["then community add no-export-subconfed", "then accept"],
-         [Gap("P", "Batfish sends on routes with no-export-subconfed", IN_TERM)]),
+         [Gap("P", "Batfish readvertises routes with no-export-subconfed", IN_TERM)]),
         ("", "community delete home; accept;", ["then community delete no-export-subconfed", "then accept"], []),
         ("", "community add kept; accept;",
          ["then community add no-export", "then community add no-advertise", "then accept"], []),
         ("", "local-preference 120; accept;", ["then local-preference 240", "then accept"],
-         [Gap("P", "AIGP beside a local preference of its own", IN_TERM)]),
+         [Gap("P", "AIGP together with a local preference", IN_TERM)]),
     ],
 )  # fmt: skip
 def test_gaps(conditions: str, actions: str, lines: list[str], gaps: list[Gap]) -> None:

@@ -208,22 +208,22 @@ def test_something_that_is_no_interface() -> None:
 def test_members_that_are_missing_and_that_do_not_belong(interfaces: object, difference: str) -> None:
     assert of_vlans(CLEAN, ("leaf2", 101, interfaces)) == [
         f"AILB807 leaf2:4: Batfish finds VLAN 101 {difference}",
-        f"AILB808 leaf2:4: against this program Batfish reads VLAN 101 {difference}",
+        f"AILB808 leaf2:4: unlike this program, Batfish reads VLAN 101 {difference}",
     ]
 
 
 def test_vlans_that_only_batfish_or_nobody_else_knows() -> None:
     assert of_vlans(CLEAN, ("spine1", 7, ["spine1[et-0/0/0.0]"])) == [
-        "AILB807 spine1:1: Batfish finds VLAN 7, which the intent does not know",
-        "AILB808 spine1:1: against this program Batfish reads VLAN 7 with et-0/0/0.0",
+        "AILB807 spine1:1: Batfish finds VLAN 7, which the intent does not have",
+        "AILB808 spine1:1: unlike this program, Batfish reads VLAN 7 with et-0/0/0.0",
     ]
     fewer = {key: names for key, names in ports(CLEAN).vlans.items() if key != ("leaf1", 102)}
     answer = rows(CLEAN, "switchedVlanProperties")
     assert judged(check_vlans, network(CLEAN), ExpectedPorts({}, fewer), answer) == [
-        "AILB807 leaf1:10: Batfish finds VLAN 102, which the intent does not know"
+        "AILB807 leaf1:10: Batfish finds VLAN 102, which the intent does not have"
     ]
     assert of_vlans(CLEAN, found=changed(network(CLEAN), "leaf1", vlans=())) == [
-        f"AILB808 leaf1:1: against this program Batfish reads VLAN {vlan} with et-0/1/{vlan - 100}.0, irb.{vlan}"
+        f"AILB808 leaf1:1: unlike this program, Batfish reads VLAN {vlan} with et-0/1/{vlan - 100}.0, irb.{vlan}"
         for vlan in (101, 102)
     ]
 
@@ -249,7 +249,7 @@ def test_members_by_number_and_vlans_without_anything() -> None:
     assert of_vlans(CLEAN, found=found) == []
     routed = replace(port, units=(replace(unit, switching=False),))
     found = changed(found, "leaf1", ports={**leaf.ports, "et-0/1/1": routed})
-    message = "AILB808 leaf1:4: against this program Batfish reads VLAN 101 with et-0/1/1.0"
+    message = "AILB808 leaf1:4: unlike this program, Batfish reads VLAN 101 with et-0/1/1.0"
     assert of_vlans(CLEAN, found=found) == [message]
 
 

@@ -99,9 +99,9 @@ def test_recorded_answers_about_clean_shadows(name: str) -> None:
     [
         ({"Status": "PARTIALLY_UNRECOGNIZED"}, "reads its shadow as PARTIALLY_UNRECOGNIZED"),
         ({"Status": "FAILED", "Nodes": []}, "reads its shadow as FAILED"),
-        ({"Nodes": ["leaf2"]}, "takes its shadow for leaf2"),
-        ({"Nodes": []}, "takes its shadow for no device"),
-        ({"Nodes": None}, "takes its shadow for no device"),
+        ({"Nodes": ["leaf2"]}, "reads its shadow as leaf2"),
+        ({"Nodes": []}, "reads its shadow as no device"),
+        ({"Nodes": None}, "reads its shadow as no device"),
         ({"File_Name": "configs/leaf1.conf"}, "does not mention its shadow"),
     ],
 )
@@ -210,7 +210,7 @@ def without(name: str, leaf: int, spine: int) -> ExpectedRoutes:
 
 
 def test_sessions_that_the_intent_does_not_know() -> None:
-    extra = "in Batfish there is a session to {}, which the intent does not know"
+    extra = "in Batfish there is a session to {}, which the intent does not have"
     fewer, answer = without(GOOD, 1, 2), rows(GOOD, "bgpSessionStatus")
     assert judged(check_sessions, network(GOOD), shadow(GOOD), fewer, answer) == [
         f"AILB813 leaf1:33 et-0/0/1: {extra.format('spine2:et-0/0/0')}",
@@ -352,7 +352,7 @@ def test_engines_that_agree_and_that_disagree() -> None:
         ("spine1", prefix(1, 2)): frozenset({"et-0/0/0"}),
         ("leaf9", prefix(1, 1)): frozenset({f"et-0/0/{number}" for number in range(9)}),
     }
-    differ = "spine1 fails: the engines disagree: {} goes over {} in Batfish, over {} in this program"
+    differ = "spine1 fails: the engines disagree: {} uses {} in Batfish, {} in this program"
     assert judged(add_disagreements, network(GOOD), hops(GOOD), own, AGREE_SPINE, "spine1 fails: ") == [
         f"AILB822 {LEAF}: {differ.format('fc00:1:1:2::/64', 'et-0/0/1', 'et-0/0/0, et-0/0/1')}",
         f"AILB822 leaf9: {differ.format('fc00:1:1:1::/64', 'none', 'et-0/0/0, et-0/0/1, et-0/0/2 and 6 more')}",

@@ -197,7 +197,7 @@ def test_loops_and_inconsistent_paths(question: str) -> None:
     flow: Row = {"Flow": "start=spine1", "Flow.ingressNode": "spine1", "Flow.dstIp": "10.0.1.1"}
     near = Near(lambda asked, snapshot, rows: [flow] if asked == question else rows)
     results, _ = judged(lab(), GOLDEN / "lab", frozenset({"AILB817"}), near)
-    what = {"detectLoops": "loops", "multipathConsistency": "arrives on some of its paths only"}[question]
+    what = {"detectLoops": "loops", "multipathConsistency": "arrives on only some of its paths"}[question]
     assert [(one.scope, one.message) for result in results for one in result.findings] == [
         ("spine1", f"in Batfish a packet to fc00:1:1:2::/64 {what}")
     ]
@@ -296,7 +296,7 @@ def test_a_community_that_batfish_does_not_honor_explains_why_the_engines_disagr
     results, others = judged(lab(), root, OF_SHADOW)
     assert {"AILB812", "AILB821"} <= found(results) and others
     assert [one.message for result in results for one in result.findings if one.check == "AILB812"] == [
-        "not in the shadow: policy HOME: Batfish sends on routes with no-export-subconfed"
+        "not in the shadow: policy HOME: Batfish readvertises routes with no-export-subconfed"
     ]
     explained = causes(results)
     assert not [one for result in results for one in result.findings if one.check > "AILB820" and one not in explained]

@@ -84,8 +84,8 @@ def test_the_report_says_how_many_failed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(near.snapshots) == {"shadow", "spine-1", "link-1"}
     kind = "of 1 kind; those of one kind differ only in color and neighbors"
     assert {result.check.id: result.figures for result in results} == {
-        "AILB818": (("spines taken down in Batfish", f"1 of 4, {kind}"),),
+        "AILB818": (("spines deactivated in Batfish", f"1 of 4, {kind}"),),
         "AILB822": (),
-        "AILB819": (("links taken down in Batfish", f"1 of 16, {kind}"),),
+        "AILB819": (("links deactivated in Batfish", f"1 of 16, {kind}"),),
     }
     assert not [finding for result in results for finding in result.findings]

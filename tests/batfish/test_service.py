@@ -36,8 +36,8 @@ from tests.conftest import ROOT
 START = "start one with: docker run -d --name batfish -p 9996:9996 batfish/batfish"
 OTHER = "is this Batfish? it listens on port 9996"
 READY = f"{OTHER}, and needs some seconds after its start"
-MEMORY = "give the server more memory: its Java takes 80 % of what its container may use (docker run --memory)"
-DIED = "the server died in the middle: 'docker logs batfish' may say why, often a lack of memory (docker run --memory)"
+MEMORY = "give the server more memory: its Java uses 80 % of the container's limit (docker run --memory)"
+DIED = "the server died during the request: check 'docker logs batfish'; often it lacks memory (docker run --memory)"
 LOGS = "'docker logs batfish' may say more"
 VERSIONS = (
     f"the server is Batfish 0.36.0, the client pybatfish {pybatfish.__version__}; "
@@ -246,10 +246,10 @@ EARLY: dict[str, tuple[Act, str]] = {
     "500": (says("\nout of\x1b[2Jorder\nbadly", 500), f"it answers HTTP 500: out of?[2Jorder; {OTHER}"),
     "503": (says("x" * 201, 503), f"it answers HTTP 503: {'x' * 200}...; {OTHER}"),
     "nothing": (says(""), f"the answer is not JSON; {OTHER}"),
-    "empty": (says({}), f"it names no version of Batfish; {OTHER}"),
+    "empty": (says({}), f"it reports no version of Batfish; {OTHER}"),
     "list": (
         says(["Batfish"]),
-        "the answer is not what pybatfish knows (ValueError: dictionary update sequence element #0 has length 7; "
+        "pybatfish cannot parse the answer (ValueError: dictionary update sequence element #0 has length 7; "
         f"2 is required); {OTHER}",
     ),
     "closes": (closes, f"the connection was lost; {READY}"),
@@ -277,7 +277,7 @@ def test_something_else_listens(name: str, files: Path) -> None:
 
 def test_an_answer_that_is_nested_too_deep(files: Path) -> None:
     said, _ = failure({"": says("[" * 100_000)}, files)
-    assert "the answer is not what pybatfish knows (RecursionError: " in said
+    assert "pybatfish cannot parse the answer (RecursionError: " in said
     assert said.endswith(f"; {OTHER}")
 
 
@@ -293,7 +293,7 @@ def test_something_listens_and_does_not_answer(act: Act, files: Path) -> None:
 @pytest.mark.parametrize("templates", [{}, {"broken": "{"}], ids=["none", "broken"])
 def test_a_server_without_questions(templates: dict[str, str], files: Path) -> None:
     said, _ = failure({"question_templates": says(templates)}, files)
-    assert said == f"Batfish at 127.0.0.1:PORT: connecting: it has no questions that pybatfish knows; {VERSIONS}"
+    assert said == f"Batfish at 127.0.0.1:PORT: connecting: it has no questions known to pybatfish; {VERSIONS}"
 
 
 def status(code: str) -> Act:
@@ -330,7 +330,7 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "no such parameter": (
         {"question_templates": says({DIFFERENTIAL: template(DIFFERENTIAL, "headers")})},
         REACHABILITY,
-        "it does not take the question: Received unsupported parameters/variables: {'pathConstraints'}; " + VERSIONS,
+        "it rejects the question: Received unsupported parameters/variables: {'pathConstraints'}; " + VERSIONS,
     ),
     "question cut": ({"PUT .*ipOwners": closes}, OWNERS, f"the connection was lost; {DIED}"),
     "answer is no table": (
@@ -341,13 +341,13 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "answer of another shape": (
         {"GET .*/answer": says({"answerElements": []})},
         REACHABILITY,
-        f"the answer is not what pybatfish knows (IndexError: list index out of range); {VERSIONS}",
+        f"pybatfish cannot parse the answer (IndexError: list index out of range); {VERSIONS}",
     ),
     "answer is not JSON": ({"GET .*/answer": says(HTML)}, REACHABILITY, f"the answer is not JSON; {VERSIONS}"),
     "unknown status": (
         {"GET .*/work/": status("ASLEEP")},
         UPLOADING,
-        f"the answer is not what pybatfish knows (ValueError: 'ASLEEP' is not a valid WorkStatusCode); {VERSIONS}",
+        f"pybatfish cannot parse the answer (ValueError: 'ASLEEP' is not a valid WorkStatusCode); {VERSIONS}",
     ),
     "work fails": (
         {"GET .*/work/": status("TERMINATEDABNORMALLY"), "worklog": says(LOG % "Error: no v6")},
@@ -375,7 +375,7 @@ LATE: dict[str, tuple[dict[str, Act], str, str]] = {
     "work is not begun": (
         {"GET .*/work/": status("REQUEUEFAILURE")},
         UPLOADING,
-        f"the server gave the work up (REQUEUEFAILURE); often it lacks memory: {MEMORY}; {LOGS}",
+        f"the server gave up the work (REQUEUEFAILURE); often it lacks memory: {MEMORY}; {LOGS}",
     ),
     "no memory for an answer": (
         {"GET .*/answer": says({"status": "FAILURE", "answerElements": [{"answer": "java.lang.OutOfMemoryError: x"}]})},
@@ -418,7 +418,7 @@ def test_the_server_dies_in_the_middle(files: Path) -> None:
     said, _ = failure({"PUT": dies}, files)
     assert said == (
         f"Batfish at 127.0.0.1:PORT: {UPLOADING}: connection refused; {DIED}; "
-        "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: connection refused"
+        "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: connection refused"
     )
 
 
@@ -427,7 +427,7 @@ def test_what_cannot_be_deleted_does_not_spoil_a_good_run(files: Path) -> None:
         with connect("127.0.0.1", server.port, 30) as batfish:
             assert work(batfish, files)
         assert stable(batfish.left_behind, server) == (
-            "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: it answers HTTP 500: not now"
+            "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: it answers HTTP 500: not now"
         )
 
 
@@ -443,7 +443,7 @@ def test_the_first_error_counts_when_nothing_can_be_deleted(files: Path) -> None
     said, _ = failure({"DELETE": never, "PUT": says("full", 500)}, files, limit_s=1)
     assert said == (
         f"Batfish at 127.0.0.1:PORT: {REACHABILITY}: it answers HTTP 500: full; {LOGS}; "
-        "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: no result within 1 s"
+        "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: no result within 1 s"
     )
 
 
@@ -463,7 +463,7 @@ def test_other_errors_note_what_is_left_behind() -> None:
             raise ZeroDivisionError
         (note,) = caught.value.__notes__
         assert stable(note, server) == (
-            "the network NETWORK is left on Batfish at 127.0.0.1:PORT and takes space: it answers HTTP 500"
+            "the network NETWORK remains on Batfish at 127.0.0.1:PORT, not deleted: it answers HTTP 500"
         )
 
 

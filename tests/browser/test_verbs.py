@@ -46,7 +46,7 @@ def _run(outcome: str) -> Callable[[Page], None]:
 
 def _settled(page: Page) -> None:
     expect(page.locator("#verdict")).to_contain_text("1 confirmed, 3 untouched")
-    expect(page.locator("#waves > ol > li.fail")).to_contain_text("broken off")
+    expect(page.locator("#waves > ol > li.fail")).to_contain_text("interrupted")
     page.get_by_label("Outcome").select_option("confirmed")
     expect(page.locator("#outcomes-table tbody tr:visible")).to_have_count(1)
     expect(page.locator("#record tbody tr").last).to_contain_text("run is over")

@@ -30,7 +30,7 @@ def unchanged(example: str = LAB) -> Network:
 
 @cache
 def intended(example: str = LAB) -> ExpectedFabric:
-    """What its intent asks for."""
+    """What its intent specifies."""
     return expected_fabric(fabric_of(example))
 
 

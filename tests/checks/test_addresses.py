@@ -137,10 +137,10 @@ def test_management_ports_share_a_network() -> None:
 @pytest.mark.parametrize(
     ("new", "message", "count"),
     [
-        ("", "et-0/0/16 is unsplit; the intent wants it split into 2", 2),
-        (BREAKOUT.replace("ports 2", "ports 4"), "et-0/0/16 is split into 4; the intent wants it split into 2", 2),
-        (BREAKOUT.replace("400g", "100g"), "the speed of et-0/0/16 is 100g; the intent asks for 400g", 2),
-        (BREAKOUT.replace("        speed 400g;\n", ""), "the speed of et-0/0/16 is 800g; the intent asks for 400g", 2),
+        ("", "et-0/0/16 is unsplit; the intent has it split into 2", 2),
+        (BREAKOUT.replace("ports 2", "ports 4"), "et-0/0/16 is split into 4; the intent has it split into 2", 2),
+        (BREAKOUT.replace("400g", "100g"), "the speed of et-0/0/16 is 100g; the intent specifies 400g", 2),
+        (BREAKOUT.replace("        speed 400g;\n", ""), "the speed of et-0/0/16 is 800g; the intent specifies 400g", 2),
     ],
 )
 def test_splits(new: str, message: str, count: int) -> None:
@@ -168,7 +168,7 @@ def test_a_port_that_the_intent_disables_must_be(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("        disable;\n", ""))
     found = findings(run(expected_fabric(intent.fabric), network_of(root)))
     assert {(one.check, one.scope, one.message) for one in found} == {
-        (check, scope, "the intent disables this port, the file does not")
+        (check, scope, "the port is disabled in the intent and not in the file")
         for check, scope in (
             ("AILB108", f"{LEAF} et-0/0/0"),
             ("AILB106", f"{LEAF} et-0/0/16"),

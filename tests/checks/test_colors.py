@@ -63,8 +63,8 @@ def test_two_prefixes_of_one_color_are_told_with_the_copies_that_are_missing() -
         f"{LEAF}: 2 prefixes have color red; each color takes one",
         f"{LEAF}: fc00:1:1:2::/64 is advertised with color red; it must be blue",
     ]
-    assert f"{OTHER}: fc00:1:1:2::/64 came from spine2 without AIGP as color:0:2" in found["AILB310"]
-    assert f"{OTHER}: fc00:1:1:2::/64 came from spine3 with AIGP as color:0:3" in found["AILB310"]
+    assert f"{OTHER}: fc00:1:1:2::/64 received from spine2 without AIGP as color:0:2" in found["AILB310"]
+    assert f"{OTHER}: fc00:1:1:2::/64 received from spine3 with AIGP as color:0:3" in found["AILB310"]
     assert set(found) == {"AILB304", "AILB310"}
 
 
@@ -88,7 +88,7 @@ def test_a_leaf_that_leaks_is_told_with_its_prefixes() -> None:
     term = "orlonger;\n            }\n            then reject;"
     found = told((LEAF, term, term.replace("reject", "accept")))
     expected = (
-        f"{LEAF}: sends on what it learned from spines: fc00:1:2:1::/64, fc00:1:2:2::/64, fc00:1:2:3::/64 and 9 more"
+        f"{LEAF}: readvertises routes learned from spines: fc00:1:2:1::/64, fc00:1:2:2::/64, fc00:1:2:3::/64 and 9 more"
     )
     assert expected in found["AILB308"]
     # No spine believes it: a leaf with one link per color only has the spine to send to that it heard from.

@@ -1,4 +1,4 @@
-"""What the intent asks for, worked out a second time, is what the design makes of it."""
+"""What the intent specifies, worked out a second time, is what the design makes of it."""
 
 from dataclasses import replace
 from functools import cache

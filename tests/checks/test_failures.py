@@ -79,7 +79,7 @@ def test_a_load_is_told_with_its_link() -> None:
     found = judged(run, network(edited((LEAF, BACKUP, BACKUP.replace("all-colors", "red")))))
     told = [one.message for one in found if one.check == "AILB503"]
     moved = f"{LEAF}:et-0/0/2 - spine3:et-0/0/0"
-    assert f"{LEAF}:et-0/0/0 - spine1:et-0/0/0 fails: {moved} carries 2.000 times what it did" in told
+    assert f"{LEAF}:et-0/0/0 - spine1:et-0/0/0 fails: {moved} carries 2.000 times its previous load" in told
 
 
 def test_where_not_everything_arrives_failures_are_not_looked_at() -> None:
@@ -103,9 +103,9 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
     cable = found.graph.sessions.up[3].cable
     assert (
         one.message
-        == f"{cable.a} - {cable.b} fails: stripe2-leaf1 moves fc00:1:1:1::/64, which did not use it and 1 more"
+        == f"{cable.a} - {cable.b} fails: stripe2-leaf1 reroutes fc00:1:1:1::/64, which did not use it and 1 more"
     )
-    assert results[failures.LINK_CALM].figures == (("FIB entries that a failure changes, at most", "7"),)
+    assert results[failures.LINK_CALM].figures == (("most FIB entries changed by a failure", "7"),)
     pairs = results[failures.PAIR_CALM].findings
     assert pairs and all(f"{cable.a} - {cable.b}" in other.message for other in pairs)
     assert not results[failures.LINK_REACH].findings
@@ -113,7 +113,7 @@ def test_pairs_that_move_without_a_reason_are_told(monkeypatch: pytest.MonkeyPat
 
 def test_what_no_path_is_left_for_is_no_finding() -> None:
     results = {result.check: result for result in run(intended("brownfield"), unchanged("brownfield"))}
-    assert dict(results[failures.PAIR_REACH].figures)["losses not counted, because no cabled path is left"]
+    assert dict(results[failures.PAIR_REACH].figures)["unavoidable losses, not counted (no cabled path left)"]
     assert not results[failures.PAIR_REACH].findings
 
 

@@ -156,7 +156,7 @@ def test_what_generate_writes_is_in_the_manifest(tree: Path) -> None:
         (found,) = findings(run_family("AILB0", context))
         assert (found.check, found.message) == (
             "AILB005",
-            f"manifest.json does not know {name}: nothing tells whether it was edited",
+            f"{name} is not in manifest.json: no edit can be detected",
         )
 
 

@@ -175,7 +175,7 @@ def test_values_of_nccl_that_do_not_work_are_told_with_their_reason(tree: Path, 
     asked = LAB.model_copy(
         update={"nccl": LAB.nccl.model_copy(update={"environment": {"NCCL_IB_SPLIT_DATA_ON_QPS": "0"}})}
     )
-    one_color, pinned = "a message goes over one queue pair, and so over one color; write 1", "the same address"
+    one_color, pinned = "a message uses one queue pair, and so one color; write 1", "the same address"
     for fabric in (LAB, asked):
         found = [finding.message for finding in judged(tree, lab, fabric) if finding.check == "AILB612"]
         split = [message for message in found if one_color in message]
@@ -426,19 +426,19 @@ OVERRIDING = [
     ("etc/sysctl.d/10-early.conf", "net.ipv6.conf.gpu0_eth.accept_ra = 0\n", "it is read earlier"),
     ("etc/sysctl.conf", "net/ipv6/conf/gpu0_eth/accept_ra=0\n", "it is read later and wins"),
     ("etc/sysctl.d/10-all.conf", "net.ipv6.conf.all.disable_ipv6=1\n", "sets kernel parameters"),
-    ("run/sysctl.d/99-accept-ra.conf", "net.ipv6.conf.*.accept_ra=0\n", "takes the place of"),
+    ("run/sysctl.d/99-accept-ra.conf", "net.ipv6.conf.*.accept_ra=0\n", "replaces etc/"),
     ("etc/sysctl.d/98-all.conf", "net.ipv6.conf.*.accept_ra=0\n", "sets kernel parameters"),
     ("usr/lib/sysctl.d/50-default.conf", "net.ipv6.conf.all.forwarding=1\n", "sets kernel parameters"),
     ("etc/systemd/network/05-mine.network", "[Match]\nName=gpu*\n[Network]\nDHCP=yes\n", "networkd or udev"),
     ("etc/systemd/network/05-mine.network", "[Match]\nDriver=mlx5_core\n", "networkd or udev"),
     ("etc/systemd/network/05-mine.network", "[Match]\nName=eno1 gpu1_eth\n", "networkd or udev"),
     ("run/systemd/network/10-x.link", "[Match]\nOriginalName=eth7\n[Link]\nName=gpu0_eth\n", "networkd or udev"),
-    ("etc/systemd/network/05-br.netdev", "[NetDev]\nName=br0\nKind=bridge\n", "with the units that netplan makes"),
+    ("etc/systemd/network/05-br.netdev", "[NetDev]\nName=br0\nKind=bridge\n", "with the units that netplan generates"),
     ("etc/systemd/network/10-netplan-gpu0_eth.network.d/60-x.conf", "[Network]\nDHCP=yes\n", "with the units that"),
     (
         "etc/systemd/networkd.conf.d/x.conf",
         "[Network]\nManageForeignRoutingPolicyRules=yes\n",
-        "routes and rules of others",
+        "foreign routes",
     ),
     ("etc/systemd/system/ailb-net.service.d/x.conf", "[Service]\nExecStart=\n", "overrides, masks or shadows"),
     ("etc/systemd/system/other.service", "[Service]\nExecStart=/bin/true\n", "systemd reads it"),
@@ -463,7 +463,7 @@ OVERRIDING = [
     ("etc/network/interfaces", "auto gpu0_eth\n", "another network manager"),
     ("etc/nftables.conf", "flush ruleset\n", "filters packets"),
     ("usr/local/sbin/ip", "#!/bin/sh\n", "instead of the system's"),
-    ("etc/cron.d/x", "* * * * * root ip link\n", "by the clock"),
+    ("etc/cron.d/x", "* * * * * root ip link\n", "on a schedule"),
     ("opt/thing", "ip link set eno1 up\n", "not one of the fabric's"),
 ]
 
@@ -490,7 +490,7 @@ def test_a_link_is_not_followed_and_not_trusted(tree: Path, lab: Network) -> Non
 
 
 @pytest.mark.parametrize("file", [SCRIPT, QOS])
-@pytest.mark.parametrize(("mode", "why"), [(0o644, "cannot be executed"), (0o757, "can be written by everybody")])
+@pytest.mark.parametrize(("mode", "why"), [(0o644, "is not executable"), (0o757, "is world-writable")])
 def test_a_script_needs_its_mode(tree: Path, lab: Network, file: str, mode: int, why: str) -> None:
     (tree / PROFILE / file).chmod(mode)
     found = [finding for finding in judged(tree, lab) if finding.check == "AILB618"]

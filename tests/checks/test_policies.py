@@ -101,11 +101,11 @@ def test_a_finding_gives_an_example_and_counts_the_rest() -> None:
 def test_a_change_is_told() -> None:
     texts = edited((SPINE, ADDED, ADDED + "metric 7; community delete blue;"))
     assert {one.message.partition(" changes ")[2] for one in judged(run, network(texts))} == {
-        "fc00::/64 (bgp color:0:1): it is passed on with metric 7; 14 other kinds of routes, too"
+        "fc00::/64 (bgp color:0:1): it is readvertised with metric 7; 14 other kinds of routes, too"
     }
     texts = edited((SPINE, "then accept;", "then { local-preference 50; community add red; accept; }"))
     (found,) = judged(run, network(texts))
-    assert "(bgp color:0:1): it is passed on with color:0:3 and with local-preference 50" in found.message
+    assert "(bgp color:0:1): it is readvertised with color:0:3 and with local-preference 50" in found.message
 
 
 def test_a_policy_of_one_group_is_named_by_the_group() -> None:

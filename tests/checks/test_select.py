@@ -52,7 +52,7 @@ def test_checks(patterns: list[str], expected: tuple[str, ...]) -> None:
         ([""], "an empty pattern"),
         (["AILB201,"], "an empty pattern"),
         (["!"], "an empty pattern"),
-        (["sessions", "!AILB2*"], "leaves no check to run"),
+        (["sessions", "!AILB2*"], "selects no check"),
     ],
 )
 def test_checks_that_pick_nothing(patterns: list[str], message: str) -> None:

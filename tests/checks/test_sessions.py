@@ -128,4 +128,4 @@ def test_aigp_where_the_intent_wants_none(tmp_path: Path) -> None:
     path = root / f"switches/{LEAF}.conf"
     path.write_text(path.read_text().replace("unicast;", "unicast { aigp; }", 1))
     (found,) = findings(run(expected_fabric(intent.fabric), network_of(root)))
-    assert (found.check, found.message) == ("AILB206", "the intent wants AIGP off in group fabric-green")
+    assert (found.check, found.message) == ("AILB206", "the intent has AIGP off in group fabric-green")

@@ -113,7 +113,7 @@ def test_the_sample_is_a_good_file_and_so_is_its_example() -> None:
 
 
 def test_what_watches_the_waivers_cannot_be_waived() -> None:
-    with pytest.raises(IntentError, match="AILB090 watches the waivers and cannot be waived itself"):
+    with pytest.raises(IntentError, match="AILB090 checks waivers and cannot be waived itself"):
         parse_waivers("- {id: AILB090, scope: '*', reason: b, expires: 2026-01-01}", "w.yaml", BY_ID)
 
 

@@ -76,10 +76,13 @@ def test_damage_fails_the_gate(server: FakeBatfish, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "doubt"),
     [
-        ("0.0.0", "cannot be compared with 0.36.0, for which docs/batfish.md holds: it may know more or less"),
-        ("0.0.0-SNAPSHOT", "cannot be compared with 0.36.0, for which docs/batfish.md holds: it may know more or less"),
-        ("local", "cannot be compared with 0.36.0, for which docs/batfish.md holds: it may know more or less"),
-        ("0.9.0", "is older than 0.36.0, for which docs/batfish.md holds: it may know less"),
+        ("0.0.0", "cannot be compared with 0.36.0, the version of docs/batfish.md: it may support more or less"),
+        (
+            "0.0.0-SNAPSHOT",
+            "cannot be compared with 0.36.0, the version of docs/batfish.md: it may support more or less",
+        ),
+        ("local", "cannot be compared with 0.36.0, the version of docs/batfish.md: it may support more or less"),
+        ("0.9.0", "is older than 0.36.0, the version of docs/batfish.md: it may support less"),
         ("0.36.0.1", ""),
         ("1.0.0", ""),
     ],
@@ -172,7 +175,7 @@ def test_a_service_that_dies_in_the_middle(server: FakeBatfish, tmp_path: Path) 
     code, out, err = run("validate", *LAB, "--batfish", server.address, "--report", f"json={report}")
     assert code == 3
     assert f"Batfish at {server.address}: forking snapshot 'spine-1' from 'shadow': " in err
-    assert "the network ailb-gen-" in err and "is left on Batfish" in err
+    assert "the network ailb-gen-" in err and "remains on Batfish" in err
     forked = {"AILB818", "AILB819", "AILB822", "AILB823"}
     assert statuses(report) == {name: "skip" if name in forked else "pass" for name in ALL}
     assert "105 checks passed" in out
@@ -183,7 +186,7 @@ def test_what_cannot_be_deleted_is_said(server: FakeBatfish) -> None:
     code, _, err = run("validate", *LAB, "--batfish", server.address, "--checks", "AILB801")
     assert code == 0
     (network,) = server.networks
-    where = f"is left on Batfish at {server.address} and takes space: it answers HTTP 500: no"
+    where = f"remains on Batfish at {server.address}, not deleted: it answers HTTP 500: no"
     assert err == f"warning: the network {network} {where}\n"
 
 
@@ -357,7 +360,10 @@ def test_nothing_is_left(server: FakeBatfish) -> None:
 def test_nobody_is_asked_without_a_terminal(server: FakeBatfish) -> None:
     add(server, named(5), 4)
     code, _, err = run("batfish", "clean", server.address)
-    assert (code, err) == (2, "ailb-gen: there is no terminal to ask on; review it with --dry-run, then use --yes\n")
+    assert (code, err) == (
+        2,
+        "ailb-gen: cannot ask for confirmation without a terminal; review it with --dry-run, then use --yes\n",
+    )
     assert server.deleted == []
 
 
@@ -426,7 +432,7 @@ def test_a_service_that_fails_while_it_is_looked_at(server: FakeBatfish) -> None
     server.acts[r"GET .*/work$"] = dies
     code, out, err = run("batfish", "clean", server.address, "--yes")
     assert (code, out) == (3, "")
-    assert err.startswith(f"ailb-gen: Batfish at {server.address}: looking at network {name}: ")
+    assert err.startswith(f"ailb-gen: Batfish at {server.address}: reading network {name}: ")
     assert server.deleted == []
 
 

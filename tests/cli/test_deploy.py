@@ -60,9 +60,9 @@ def test_options_that_cannot_be_used(cli: Cli, words: list[str], message: str) -
         ),
         (
             ["deploy", "{fabric}", "{out}", "--confirm-minutes", "2", "--verify-timeout", "120"],
-            "--verify-timeout 120 is no less than --confirm-minutes 2: devices would roll the change back before",
+            "--verify-timeout 120 is not less than --confirm-minutes 2: devices would roll the change back before",
         ),
-        (["deploy", "{fabric}", "{out}", "--resume"], "no run is recorded here; is it the right --state?"),
+        (["deploy", "{fabric}", "{out}", "--resume"], "no run is recorded here; check --state"),
         (["confirm", "{fabric}", "{out}"], "no run is recorded here"),
         (["rollback", "{fabric}", "{out}"], "no run is recorded here"),
         (["rollback", "{fabric}", "{out}", "yesterday"], "yesterday: there is no such run"),
@@ -104,7 +104,7 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
 
     again = tiny.deploy("--plan", str(plan))
     assert (again.code, again.out) == (2, "")
-    outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan does not hold any more, plan again:\n"
+    outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan is out of date, plan again:\n"
     assert again.err == outdated + "".join(f"  the configuration of {name} has changed\n" for name in ORDER)
     assert tiny.deploy().out == "Nothing to do.\n"
     assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices match their files.\n"
@@ -127,10 +127,8 @@ def test_a_run_that_is_taken_back(tiny: Site) -> None:
     second = tiny.records.runs()[-1]
     again = run(*tiny.words("rollback"))
     assert (again.code, again.out) == (2, "")
-    assert (
-        f"the run {second} was itself a rollback, of the run {first}; say which run is to be rolled back" in again.err
-    )
-    assert f"'rollback … {second}' restores what it took back" in again.err
+    assert f"the run {second} was itself a rollback, of the run {first}; name the run to roll back" in again.err
+    assert f"'rollback … {second}' restores what it rolled back" in again.err
     assert all(tiny.settled(name).active == tiny.old[name] for name in ORDER)
     back = run(*tiny.words("rollback", "2"))
     assert back.code == 0
@@ -144,7 +142,7 @@ def test_a_run_that_changed_nothing_cannot_be_taken_back(tiny: Site) -> None:
     assert (done.code, done.out) == (2, "")
     assert re.search(r"the run \S+ changed nothing that could be rolled back", done.err)
     assert "left nothing to confirm" in run(*tiny.place("confirm"), "--state", str(tiny.records.path)).err
-    assert "came to its end; there is nothing to resume" in tiny.deploy("--resume").err
+    assert "is complete; there is nothing to resume" in tiny.deploy("--resume").err
 
 
 def test_a_dry_run_changes_nothing(tiny: Site) -> None:
@@ -168,7 +166,9 @@ def test_without_a_terminal_nobody_can_be_asked(tiny: Site) -> None:
     words = [word for word in tiny.words("deploy") if word != "--yes"]
     done = run(*words)
     assert done.code == 2
-    assert done.err == "ailb-gen: there is no terminal to ask on; review 'ailb-gen plan', then use --yes\n"
+    assert (
+        done.err == "ailb-gen: cannot ask for confirmation without a terminal; review 'ailb-gen plan', then use --yes\n"
+    )
     assert "canary leaf" in done.out
     assert tiny.records.runs() == []
     assert assert_sound(tiny) == {}
@@ -189,7 +189,7 @@ def test_a_plan_says_what_is_pushed(tiny: Site, tmp_path: Path) -> None:
         done = tiny.deploy("--plan", str(plan), *more)
         assert (done.code, done.err) == (
             2,
-            "ailb-gen: --plan already says what is pushed: omit --limit and --resume\n",
+            "ailb-gen: --plan already selects the changes: omit --limit and --resume\n",
         )
     edited = json.loads(plan.read_text())
     parts = edited | {"limit": ["laef"], "digests": edited["digests"] | {"limit": _digest(["laef"])}}
@@ -216,14 +216,14 @@ def test_files_that_somebody_edited(tiny: Site, tmp_path: Path) -> None:
     file.write_text(file.read_text() + "\n")
     done = run("deploy", str(tiny.generated.fabric), str(out), "-i", str(tiny.inventory), "--yes")
     assert (done.code, done.out) == (2, "")
-    assert f"{file}: it is not as it was generated; run 'ailb-gen generate', review, and validate" in done.err
+    assert f"{file}: it was edited after it was generated; run 'ailb-gen generate', review, and validate" in done.err
 
 
 def test_one_run_at_a_time(tiny: Site) -> None:
     with tiny.records.alone():
         done = tiny.deploy()
     assert (done.code, done.out) == (2, "")
-    assert "another run uses it; wait for its end, or name another --state" in done.err
+    assert "another run uses it; wait until it has ended, or name another --state" in done.err
     assert assert_sound(tiny) == {}
 
 
@@ -351,7 +351,7 @@ def test_a_first_push_does_not_delete_what_somebody_else_configured(tiny: Site) 
     by_hand(tiny, CANARY, lines)
     shown = run(*tiny.place("plan"))
     assert "  - delete protocols bgp group CUSTOMER\n      - protocols bgp group CUSTOMER type external\n" in shown.out
-    assert f"{CANARY} has no commit of this program" in shown.out
+    assert f"{CANARY} has no commit by this program" in shown.out
     refused = tiny.deploy()
     assert refused.code == 2
     assert f"  {CANARY}: protocols bgp group CUSTOMER\n" in refused.err

@@ -52,10 +52,30 @@ def test_a_path_is_the_one_that_the_verb_path_follows(tmp_path: Path) -> None:
     text = out.read_text(encoding="utf-8")
     followed = run("path", *words, "-C", TREE)[1]
     spines = {f"spine{number}" for number in range(1, 5)}
-    assert {one for one in spines if f'data-device="{one}"' in text} == {
-        one for one in spines if f"to {one}" in followed
-    }
-    assert text.count(">queue pair ") == 4
+    now = {one for one in spines if f"to {one}" in followed}
+    # Queue pair 1 had the link to spine1 before.
+    assert now == spines - {"spine1"}
+    assert {one for one in spines if f'data-device="{one}"' in text} == spines
+    assert text.count(">queue pair ") == 5 and text.count(">queue pair 1 before<") == 1
+
+
+def test_the_failed_spine_of_a_path_is_drawn_named_and_gray(tmp_path: Path) -> None:
+    out = tmp_path / "picture.svg"
+    assert draw(out, "--view", "path", "gpu-s1-1", "gpu-s2-1", "--fail", "spine2") == (0, "", "")
+    text = out.read_text(encoding="utf-8")
+    assert ">failed: spine2<" in text and 'aria-label="lab: gpu-s1-1 to gpu-s2-1, failed: spine2"' in text
+    assert '<g class="device spine out" data-device="spine2"' in text
+    down = [line for line in text.splitlines() if '<g class="link h1' in line]
+    assert len(down) == 2 and all('<g class="link h1 down former"' in line for line in down)
+
+
+def test_what_fails_on_no_path_is_named(tmp_path: Path) -> None:
+    out = tmp_path / "picture.svg"
+    words = ["--view", "path", "gpu-s1-1", "gpu-s2-1", "--fail", "stripe1-leaf2:spine4"]
+    assert draw(out, *words) == (0, "", "")
+    text = out.read_text(encoding="utf-8")
+    assert ">failed, but on none of these paths: stripe1-leaf2:et-0/0/3 - spine4:et-0/0/1<" in text
+    assert " before<" not in text
 
 
 def test_paths_that_fail_are_drawn_with_the_reason(tmp_path: Path) -> None:
@@ -101,10 +121,10 @@ def test_an_interrupt_leaves_no_part_of_a_picture(module: str, name: str, tmp_pa
 
 
 WRONG = {
-    ("-o", "x.png"): "-o x.png: there is no such format of pictures; names of files end in .svg, .dot, .mmd",
-    ("-o", "x.svgg"): "-o x.svgg: there is no such format of pictures; did you mean '.svg'?",
-    ("-o", "x.svg", "--load", "al-to-all"): "--load 'al-to-all': there is no such pattern; did you mean 'all-to-all'?",
-    ("-o", "x.svg", "--load", "9"): "--load '9': there is no such pattern; patterns: all-to-all, ring, permutation",
+    ("-o", "x.png"): "-o x.png: unknown picture format; file names end in .svg, .dot, .mmd",
+    ("-o", "x.svgg"): "-o x.svgg: unknown picture format; did you mean '.svg'?",
+    ("-o", "x.svg", "--load", "al-to-all"): "--load 'al-to-all': unknown pattern; did you mean 'all-to-all'?",
+    ("-o", "x.svg", "--load", "9"): "--load '9': unknown pattern; patterns: all-to-all, ring, permutation",
     ("-o", "x.svg", "--view", "rail"): "--view 'rail': write it as 'rail N'",
     ("-o", "x.svg", "--view", "devise", "spine1"): "--view 'devise': there is no such view; did you mean 'device'?",
     ("-o", "x.svg", "--view=", "spine1"): "--view '': there is no such view; views: fabric, rail N",
@@ -130,7 +150,7 @@ def test_inputs_are_never_written_to(tmp_path: Path) -> None:
     fabric = tmp_path / "fabric.svg"
     shutil.copy(FABRIC, fabric)
     code, _, error = run("draw", str(fabric), TREE, "-o", str(fabric))
-    assert (code, error) == (2, f"ailb-gen: -o: {fabric} is used by this command already; name another file\n")
+    assert (code, error) == (2, f"ailb-gen: -o: {fabric} is an input of this command; name another file\n")
 
 
 def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(tmp_path: Path) -> None:
@@ -152,7 +172,9 @@ def test_switches_without_a_file_are_named_and_drawn(lab_copy: Path, tmp_path: P
     out = tmp_path / "picture.svg"
     told = "warning: spine2: this switch has no file; it is drawn as it is cabled\n"
     assert draw(out, tree=str(lab_copy)) == (0, "", told)
-    assert 'data-device="spine2"' in out.read_text(encoding="utf-8")
+    text = out.read_text(encoding="utf-8")
+    assert '<g class="device spine out" data-device="spine2"' in text
+    assert 'aria-label="spine spine2, blue, no file"' in text and ">no usable file<" in text
 
 
 def test_the_words_of_a_view_end_at_an_option() -> None:

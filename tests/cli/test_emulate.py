@@ -141,7 +141,7 @@ def in_background(verb: Cli, folder: Path) -> Iterator[dict[str, int]]:
         yield ready["ports"]
     finally:
         stopped = verb("--stop", str(folder))
-    assert stopped == (0, f"{folder}: the emulator has ended\n", "")
+    assert stopped == (0, f"{folder}: the emulator has stopped\n", "")
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", ready["ports"][LEAF])) != 0
 
@@ -156,7 +156,7 @@ def test_in_the_background(verb: Cli, tmp_path: Path) -> None:
         assert process_of(folder) != os.getpid()
         again = verb(str(LAB), "--inventory", str(folder), "--daemon")
         assert again[0] == 2
-        reason = f"an emulator runs there, process {process_of(folder)}; end it with: ailb-gen emulate --stop"
+        reason = f"an emulator runs there, process {process_of(folder)}; stop it with: ailb-gen emulate --stop"
         assert reason in again[2]
         assert {path.name: path.stat().st_mode & 0o777 for path in folder.glob("emulator.*")} == {
             "emulator.json": 0o600,

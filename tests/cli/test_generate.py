@@ -97,7 +97,7 @@ def test_the_tree_of_another_fabric_stays(cli: Cli, fabric: Path, tmp_path: Path
     for more in ((), ("--limit", "spine1"), ("--json",)):
         refused(
             cli("generate", "other.yaml", "-o", "out", *more),
-            "the directory holds the fabric 'small', and 'other' would take its place; choose another -o",
+            "the directory holds the fabric 'small', and 'other' would replace it; choose another -o",
             code=3,
         )
     assert snapshot(tmp_path / "out") == before
@@ -173,8 +173,12 @@ def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
         (("generate", "fabric.yaml", "-o", "."), 3, "must not be, or hold, the current directory"),
         (("generate", "fabric.yaml", "-o", "fabric.yaml"), 3, "the output must be a directory, this is a file"),
         (("generate", "fabric.yaml", "-o", "o", "--limit", "spin1"), 2, "did you mean 'spine1'?"),
-        (("generate", "fabric.yaml", "-o", "o", "--templates", "none"), 2, "--templates must name a folder"),
-        (("generate", "fabric.yaml", "-o", "o", "--templates", "none", "-j", "2"), 2, "--templates must name a folder"),
+        (("generate", "fabric.yaml", "-o", "o", "--templates", "none"), 2, "--templates must name a directory"),
+        (
+            ("generate", "fabric.yaml", "-o", "o", "--templates", "none", "-j", "2"),
+            2,
+            "--templates must name a directory",
+        ),
         (
             ("generate", "fabric.yaml", "-o", "o", "--templates", "."),
             2,
@@ -183,7 +187,7 @@ def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
         (
             ("generate", "loop.yaml", "-o", "out"),
             2,
-            "this symbolic link to loop.yaml leads to no file",
+            "this symbolic link to loop.yaml does not point to a file",
         ),
         (("init", "loop.yaml"), 3, "loop.yaml: cannot write the file: Too many levels of symbolic links"),
         (("generate", "fabric.yaml", "-o", "o", "--limit", ""), 2, "--limit: an empty pattern"),
@@ -219,6 +223,7 @@ def test_bad_input_prints_every_error_and_writes_nothing(cli: Cli, fabric: Path,
         "fabric.yaml:1:1:",
         "fabric.yaml:2:1:",
         "fabric.yaml:3:1:",
+        "note:",
     ]
     assert lines[-1] == "4 errors"
     assert not (tmp_path / "out").exists()

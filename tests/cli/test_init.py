@@ -19,12 +19,33 @@ def test_schema_is_json(cli: Cli) -> None:
 def test_init_writes_a_file_that_generates(cli: Cli, tmp_path: Path) -> None:
     code, out, err = cli("init", "new/fabric.yaml", "--name", "pod7", "--spines", "6", "--servers", "8", "--links", "4")
     assert (code, err) == (0, "")
-    assert out == "new/fabric.yaml: written; next: ailb-gen generate new/fabric.yaml -o build/pod7\n"
+    files = "new/fabric.yaml, new/fabric.schema.json, new/ailb.toml"
+    assert out == f"{files}: written; next: cd new && ailb-gen generate\n"
+    assert cli("generate", cwd=tmp_path / "new")[0] == 0
+    assert (tmp_path / "new" / "generated" / "manifest.json").exists()
     design, warnings = build(load(tmp_path / "new" / "fabric.yaml"))
     assert (design.name, len(design.spines), len(design.colors), len(design.servers)) == ("pod7", 6, 24, 16)
     assert not warnings
     refused(cli("init", "new/fabric.yaml"), "--force overwrites it")
     assert cli("init", "new/fabric.yaml", "--force")[0] == 0
+
+
+def test_init_writes_the_schema_that_the_file_refers_to(cli: Cli, tmp_path: Path) -> None:
+    assert cli("init")[1].endswith(": written; next: ailb-gen generate\n")
+    first = (tmp_path / "fabric.yaml").read_text().splitlines()[0]
+    schema = tmp_path / first.partition("$schema=")[2]
+    assert schema.read_text() == (ROOT / "docs" / "fabric.schema.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["ailb.toml", "pyproject.toml"])
+def test_init_leaves_a_project_and_a_schema_as_they_are(cli: Cli, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("[tool.ailb]\n" if name != "ailb.toml" else "")
+    (tmp_path / "fabric.schema.json").write_text("mine")
+    assert cli("init")[1] == "fabric.yaml: written; next: ailb-gen generate fabric.yaml -o generated\n"
+    assert (tmp_path / "fabric.schema.json").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {name, "fabric.yaml", "fabric.schema.json"}
+    assert cli("init", "--force")[0] == 0
+    assert (tmp_path / "fabric.schema.json").read_text() != "mine"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_from_up_to_down(labs: Verb, tmp_path: Path) -> None:
     assert all(f"dev et-0-0-{number} " in shown for number in (0, 1, 3))
     checked = labs("check", "--rounds", "0")
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert "failed on purpose: stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier" in checked.stdout
+    assert "injected failures: stripe1-leaf1:et-0/0/2 - spine3:et-0/0/0: no carrier" in checked.stdout
     assert "repaired: stripe1-leaf1:et-0/0/2" in labs("repair").stdout
     assert labs("repair").stdout == "nothing has failed\n"
 
@@ -167,7 +167,7 @@ def test_a_killed_check_leaves_nothing(labs: Verb, tmp_path: Path) -> None:
     assert done.returncode == 1
     found = {row["id"]: row for row in json.loads(done.stdout)["checks"]}
     assert [row["scope"] for row in found["AILBL02"]["findings"]] == ["spine1"]
-    assert found["AILBL31"]["skipped"] == "nothing is made to fail while switches do not run: spine1"
+    assert found["AILBL31"]["skipped"] == "no failures are caused while switches do not run: spine1"
     assert [found[f"AILBL{number}"]["status"] for number in (21, 22, 23)] == ["pass"] * 3
 
 

@@ -188,7 +188,7 @@ def test_a_pipe_and_a_plain_terminal_see_nothing(
             monkeypatch.setenv("TERM", "dumb")
         else:
             monkeypatch.setattr(sys, "stderr", plain(stream))
-        with progress("looking", 3) as bar, working("writing") as step, watching("canary") as devices:
+        with progress("checking", 3) as bar, working("writing") as step, watching("canary") as devices:
             bar(1)
             bar.step("here")
             step("there")

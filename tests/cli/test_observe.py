@@ -48,7 +48,7 @@ def findings(text: str) -> list[tuple[str, str, str]]:
     [
         (["drift", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
         (["verify", "fabric.yaml"], "Missing argument 'ARTIFACTS'"),
-        (["collect", "fabric.yaml"], "Missing option '-o' / '--out'"),
+        (["collect", "fabric.yaml"], "Missing option '-o' / '--output' / '--out'"),
         (["drift", "fabric.yaml", "out"], "fabric.yaml"),
         (["drift", "fabric.yaml", "out", "--report", "pdf"], "pdf"),
     ],
@@ -193,7 +193,7 @@ def collected(site: Site, out: Path, *more: str) -> tuple[int, str, str]:
     return done.code, done.out, done.err
 
 
-CABLES = "cables: between switches by LLDP, to servers as the intent has them\n"
+CABLES = "cables: between switches by LLDP, to servers from the intent\n"
 SERVERS = "1 server is not managed: its files are those of the intent\n"
 
 
@@ -241,7 +241,7 @@ def test_what_is_collected_is_neither_pushed_nor_generated_into(pushed: Site, tm
     ):
         done = run(*words)
         assert done.code in (2, 3)
-        assert "what 'ailb-gen collect' has read of devices, not what 'ailb-gen generate' wrote" in done.err
+        assert "this directory was written by 'ailb-gen collect', not by 'ailb-gen generate'" in done.err
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
@@ -268,7 +268,7 @@ def test_a_link_in_the_directory_is_not_followed(pushed: Site, tmp_path: Path) -
     outside.mkdir()
     shutil.rmtree(out / "switches")
     (out / "switches").symlink_to(outside)
-    refused(collected(pushed, out), "a link or a file stands where a folder is to be", code=3)
+    refused(collected(pushed, out), "there is a link or a file instead of a directory", code=3)
     assert not list(outside.iterdir())
 
 
@@ -277,7 +277,7 @@ def test_collecting_from_some(pushed: Site, tmp_path: Path) -> None:
     out = tmp_path / "collected"
     code, told, err = collected(pushed, out, "--limit", "spine")
     assert code == 3
-    assert told.splitlines()[0].endswith(f" files of 1 devices in {out}")
+    assert told.splitlines()[0].endswith(f" files of 1 device in {out}")
     assert "cables: 2 of 4 between switches by LLDP" in told
     assert err.startswith(f"ailb-gen: {SPINES[0]}: connect: ")
     assert sorted(path.name for path in (out / "switches").iterdir()) == [f"{SPINES[1]}.conf"]
@@ -317,7 +317,7 @@ def test_what_acts_besides_the_files_is_drift(pushed: Site, lines: str) -> None:
     assert found and {(check, scope) for check, scope, _ in found} == {("AILBD05", CANARY)}
     done = run(*pushed.place("plan"))
     assert done.code == 0
-    assert f"{CANARY} also has unmanaged statements that affect the fabric; a push leaves them alone" in done.out
+    assert f"{CANARY} also has unmanaged statements that affect the fabric; a push does not change them" in done.out
     # A push tells it as well, also where it has nothing to do.
     told = [line for line in done.out.splitlines() if line.startswith((f"{CANARY} also has", "  ! "))]
     done = run(*pushed.place("deploy"), "--yes")

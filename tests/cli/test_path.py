@@ -95,8 +95,8 @@ def test_a_failed_link_makes_queue_pairs_share() -> None:
     pairs = ", ".join(map(str, sorted((2, number))))
     assert out.endswith(
         "\n\n4 of 4 queue pairs arrive\n"
-        f"stripe1-leaf1 et-0/0/{number - 1}.0 is shared by queue pairs {pairs}\n"
-        f"{second} et-0/0/2.0 is shared by queue pairs {pairs}\n"
+        f"stripe1-leaf1 et-0/0/{number - 1}.0 carries queue pairs {pairs}\n"
+        f"{second} et-0/0/2.0 carries queue pairs {pairs}\n"
     )
 
 
@@ -211,7 +211,7 @@ def test_some_arrive() -> None:
     assert out.endswith("\n\n0 of 4 queue pairs arrive\n")
     code, out, _ = path("gpu-s1-1", "gpu-s2-2", *(part for word in down[:3] for part in ("--fail", word)))
     assert code == 0
-    assert "\n\n4 of 4 queue pairs arrive\nstripe1-leaf1 et-0/0/3.0 is shared by queue pairs 1, 2, 3, 4\n" in out
+    assert "\n\n4 of 4 queue pairs arrive\nstripe1-leaf1 et-0/0/3.0 carries queue pairs 1, 2, 3, 4\n" in out
 
 
 def test_as_json() -> None:
@@ -288,7 +288,7 @@ NETPLAN = "profiles/stripe1/etc/netplan/60-ailb-gpu.yaml"
 def test_a_gateway_that_is_not_the_leafs(lab_copy: Path) -> None:
     changed(lab_copy, NETPLAN, 'via: "fc00:1:1:2::1"', 'via: "fc00:1:1:2::9"')
     assert fails("gpu-s1-1", "gpu-s2-2", "--qp", "2", tree=str(lab_copy)) == (
-        "    FAILS: the gateway fc00:1:1:2::9 is no address of stripe1-leaf1"
+        "    FAILS: the gateway fc00:1:1:2::9 is not an address of stripe1-leaf1"
     )
 
 
@@ -305,7 +305,7 @@ def test_a_rule_with_the_wrong_table(lab_copy: Path) -> None:
 
 def test_missing_files(lab_copy: Path) -> None:
     (lab_copy / "switches/stripe2-leaf1.conf").unlink()
-    warning = "warning: stripe2-leaf1: cables lead there, but it has no usable file: it is as if it were down\n"
+    warning = "warning: stripe2-leaf1: it has cables but no usable file: it is treated as down\n"
     code, out, err = path("gpu-s1-1", "gpu-s2-2", "--qp", "2", tree=str(lab_copy))
     assert (code, err) == (1, warning)
     assert out.endswith("    FAILS: no route at stripe1-leaf1\n")
@@ -319,7 +319,7 @@ def test_missing_servers(lab_copy: Path) -> None:
     assert path("gpu-s1-1", "gpu-s2-2", tree=str(lab_copy)) == (
         2,
         "",
-        "ailb-gen: 'gpu-s1-1': cables lead to this server, but there are no usable files of it\n",
+        "ailb-gen: 'gpu-s1-1': the server has cables but no usable files\n",
     )
 
 

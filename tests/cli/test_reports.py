@@ -51,7 +51,7 @@ def test_a_verb_with_text_of_its_own_writes_reports_to_files() -> None:
         (["html="], "the name of the file is missing"),
         (["html=a", "html=./a"], "is written to twice"),
         (["html=/"], "--report html: / is a directory; name a file"),
-        (["html=in.yaml"], "in.yaml is used by this command already; name another file"),
+        (["html=in.yaml"], "in.yaml is an input of this command; name another file"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(words: list[str], reason: str) -> None:
@@ -63,7 +63,7 @@ def test_links_in_a_circle_fail_where_they_are_used(tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to("loop")
     assert targets([f"html={loop}"], [tmp_path / "in.yaml"], ONLY) == [("html", loop)]
-    with pytest.raises(UsageError, match="is used by this command already"):
+    with pytest.raises(UsageError, match="is an input of this command"):
         targets([f"html={loop}"], [loop], ONLY)
 
 
@@ -110,7 +110,7 @@ def test_no_option_of_a_push_replaces_the_inventory(option: str, tmp_path: Path)
     word = str(file) if option == "-o" else f"html={file}"
     refused(
         run("plan", FABRIC, str(GOLDEN), "-i", str(tmp_path), option, word),
-        f"{file} is used by this command already; name another file",
+        f"{file} is an input of this command; name another file",
     )
     assert file.read_text() == "spine1: {hostname: 127.0.0.1}"
 
@@ -161,14 +161,14 @@ def test_pages_of_a_plan_and_of_its_push(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     done = push(*tiny.place("plan"), "--brief", "--report", f"html={page}")
     assert (done.code, done.err) == (0, "")
-    told = "4 devices of 4 change in 4 waves; 6 statements come and 6 go; no pair of leaf and prefix loses its path"
+    told = "4 devices of 4 change in 4 waves; 6 statements added, 6 removed; no reachability lost"
     assert verdict(page) == told
     assert sections(page) == ["fabric", "waves", "changes", "impact"]
     text = page.read_text()
     assert "2 devices alike: stripe1-leaf1, stripe1-leaf2" in text
     assert "minimum-interval <b>1000;</b></td>" in text
     assert "minimum-interval <b>300;</b></td>" in text
-    assert re.search(r"while its spines are away</dt><dd>0 pairs lost, links carry up to 2.00 times as much", text)
+    assert re.search(r"while its spines are down</dt><dd>0 pairs unreachable, peak link load 2.00 times", text)
 
     assert tiny.deploy("--report", f"html={page}").code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
@@ -202,7 +202,7 @@ def test_a_push_and_its_rollback(tiny: Site, tmp_path: Path) -> None:
     assert tiny.deploy().code == 0
     assert push(*tiny.words("rollback", "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in \d+\.\d+ s", verdict(page))
-    assert "Takes back" in page.read_text()
+    assert "Rolls back" in page.read_text()
     assert "minimum-interval <b>1000;</b></td></tr>" in page.read_text()
 
 
@@ -230,7 +230,7 @@ def test_a_push_that_is_rolled_back_shows_what_verification_found(tiny: Site, tm
         SPINES[1]: "untouched",
         LAST: "untouched",
     }
-    assert text.count(">not begun</span>") == 2
+    assert text.count(">not started</span>") == 2
 
 
 @pytest.mark.long
@@ -238,7 +238,7 @@ def test_a_refused_dry_run(tiny: Site, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     tiny.fleet.add_faults(LAST, Fault("error", "check"))
     assert tiny.deploy("--dry-run", "--report", f"html={page}").code == 3
-    assert verdict(page).startswith("Dry run: 1 device of 4 refuse the change")
+    assert verdict(page).startswith("Dry run: 1 device of 4 reject the change")
     assert outcomes(page)[LAST] == "refused"
 
 
@@ -268,7 +268,7 @@ def test_a_page_that_cannot_be_made_hides_no_failure(tiny: Site, tmp_path: Path)
 @pytest.mark.parametrize("verb", ["plan", "deploy", "rollback", "confirm"])
 def test_reports_that_cannot_be_written(verb: str) -> None:
     done = push(verb, "fabric.yaml", "build", "--report", "pdf=x")
-    assert (done.code, "there is no such format; formats: html" in done.err) == (2, True), done
+    assert (done.code, "unknown format; formats: html" in done.err) == (2, True), done
 
 
 def test_a_push_that_is_refused_replaces_the_page_of_the_last_one(tiny: Site, tmp_path: Path) -> None:
@@ -312,10 +312,10 @@ def test_a_run_that_was_cut_off_has_a_page_when_it_is_settled(tiny: Site, tmp_pa
     assert sections(page) == ["outcomes", "waves", "record"]
     assert outcomes(page) == {CANARY: "confirmed"} | dict.fromkeys(ORDER[1:], "untouched")
     text = page.read_text()
-    assert ">broken off</span>" in text
+    assert ">interrupted</span>" in text
     assert "interrupted devices (settled)" in text
 
     assert push(*tiny.words("deploy", "--resume", cut_off, "--report", f"html={page}")).code == 0
     assert re.fullmatch(r"4 devices confirmed in [0-9.]+ s", verdict(page))
     assert sections(page) == ["outcomes", "fabric", "waves", "changes", "impact", "record"]
-    assert page.read_text().count(">not begun</span>") == 0
+    assert page.read_text().count(">not started</span>") == 0

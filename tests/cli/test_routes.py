@@ -290,7 +290,7 @@ def test_bad_directories(tmp_path: Path) -> None:
 def test_a_switch_without_a_file_is_said_to_be_missing(lab_copy: Path) -> None:
     """Nobody should take the routes without it for the truth."""
     (lab_copy / "switches/spine2.conf").unlink()
-    warning = "warning: spine2: cables lead there, but it has no usable file: it is as if it were down\n"
+    warning = "warning: spine2: it has cables but no usable file: it is treated as down\n"
     code, out, err = run("fib", "stripe1-leaf1", "fc00:2:1:2::/64", "-C", str(lab_copy))
     assert (code, err) == (0, warning)
     assert [row[2] for row in rows(out)] == ["spine1", "spine3", "spine4"]
@@ -320,7 +320,7 @@ def test_routes_that_never_come_to_rest(monkeypatch: pytest.MonkeyPatch) -> None
     """What is shown is a moment: that is said."""
     reading = SimpleNamespace(network=ring(3))
     monkeypatch.setattr("ailb_gen.network.read.read_network", lambda root, inspect: reading)
-    warning = "warning: the routes of fc00:1::/64 do not converge; this is one state of many\n"
+    warning = "warning: the routes of fc00:1::/64 do not converge; this is one of several states\n"
     for verb in ("rib", "fib"):
         code, out, err = run(verb, "n1", "fc00:1::/64")
         assert (code, err) == (0, warning)

@@ -96,7 +96,7 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
     assert simulate(scenario, "-o", str(out), "--seeds", "1")[0] == 0
     before = files(out)
     code, text, told = simulate(scenario, "-o", str(out), "--report", f"html={page}")
-    again = "2 of 2 finished points hold no usable data for charts; they are simulated again\n"
+    again = "2 of 2 finished points have no usable data for charts; they are simulated again\n"
     assert (code, told) == (0, again)
     assert text.startswith("balancer  seeds")
     profiles = sorted(name for name in files(out) if name.endswith(".profile.json"))
@@ -110,7 +110,7 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
     assert page.read_text() == first
     for name, data in zip(profiles, ("", "{}", '{"end_us": "x"}'), strict=False):
         (out / name).write_text(data)
-    again = "3 of 4 finished points hold no usable data for charts; they are simulated again\n"
+    again = "3 of 4 finished points have no usable data for charts; they are simulated again\n"
     assert simulate(scenario, "-o", str(out), "--report", f"html={page}") == (0, text, again)
     assert page.read_text() == first, "damaged data is measured again"
     assert simulate(scenario, "--report", f"html={page}")[0] == 0
@@ -120,8 +120,8 @@ def test_a_report_shows_the_points_also_those_of_earlier_runs(scenario: str, tmp
 @pytest.mark.usefixtures("doubled")
 def test_a_report_needs_a_file_that_can_be_written(scenario: str, tmp_path: Path) -> None:
     refused(simulate(scenario, "--report", "html"), "name a file: html=FILE")
-    refused(simulate(scenario, "--report", "pdf=x"), "there is no such format")
-    refused(simulate(scenario, "--report", f"html={scenario}"), "is used by this command already; name another file")
+    refused(simulate(scenario, "--report", "pdf=x"), "unknown format")
+    refused(simulate(scenario, "--report", f"html={scenario}"), "is an input of this command; name another file")
     (tmp_path / "file").write_text("")
     code, text, told = simulate(scenario, "--report", f"html={tmp_path}/file/report.html")
     assert code == 3
@@ -137,7 +137,7 @@ def test_an_interrupt_keeps_what_is_known_and_the_next_run_goes_on(
     doubled(lambda seed: os.kill(os.getpid(), signal.SIGINT) if seed == 2 else None)
     code, shown, told = simulate(scenario, "-o", str(out))
     assert code == 130
-    assert "stopping: what is known so far is kept" in told
+    assert "stopping: results so far are kept" in told
     assert "these results are partial: 1 of 4 points are finished" in told
     assert "ecmp (partial)" in shown
     assert signal.getsignal(signal.SIGINT) is handler
@@ -164,7 +164,7 @@ def test_traffic_that_cannot_end_is_told(scenario: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(double, "simulate", lost)
     code, shown, told = simulate(scenario)
     assert code == 0
-    assert "warning: traffic could not end in ecmp (seed 1), ecmp (seed 2)" in told
+    assert "warning: traffic did not complete in ecmp (seed 1), ecmp (seed 2)" in told
     assert "ecmp (partial)" in shown
 
 
@@ -255,7 +255,7 @@ BAD = [
     (("SMALL", "--set", "traffic[0]={flows: {file: cut.flows}}"), "announces 3 flows, and 1 follow; the file may be"),
     (("SMALL", "--set", ARRIVALS.format("150%")), "must be at most 100%, not 150%"),
     (("SMALL", "--set", ARRIVALS.format("50")), "did you mean 50%?"),
-    (("SMALL", "--set", "failures=[{random: 1.0}]"), "are impossible: host1 to host2: the source has no link"),
+    (("SMALL", "--set", "failures=[{random: 1.0}]"), "have no path: host1 to host2: the source has no link"),
     (("SMALL", "--executor", "dask"), "must be processes, serial, or dask:ADDRESS"),
     ((".",), ".: this is a directory; name a scenario file, or a fabric file and then the directory"),
     ((JVD[0],), "this is a fabric file, not a scenario"),

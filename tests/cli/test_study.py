@@ -52,11 +52,11 @@ def study(*words: str) -> Told:
 
 
 BAD = [
-    ((), "which study?"),
+    ((), "name a study: there are"),
     (("scale-unti",), "there is no study 'scale-unti'; did you mean 'scale-unit'?"),
     (("",), "there is no study ''; there are scale-unit"),
     (("scale-unit", JVD), "scale-unit reads no file"),
-    (("what-if",), "what-if: which file? It says the fabric, the job, load balancers and failures, such as examples"),
+    (("what-if",), "what-if needs a file with the fabric, the job, load balancers and failures, such as examples"),
     (("what-if", "nowhere.yaml"), "nowhere.yaml"),
     (("what-if", str(ROOT)), "a directory"),
     (("what-if", str(ROOT / "examples/jvd/fabric.yaml")), "job: this key is required and missing"),
@@ -120,7 +120,7 @@ def test_what_if_writes_table_page_and_figure(lab: str, tmp_path: Path) -> None:
     assert len(found["summary"]["table"]) == 5
     page = (out / "study.md").read_text()
     assert "published" not in page and "deviation" not in page
-    assert "## What follows" in page
+    assert "## Conclusions" in page
     before = files(out)
     assert study("what-if", lab, "-o", str(out)) == (0, shown, "")
     assert files(out) == before
@@ -133,9 +133,9 @@ def test_a_report_shows_what_follows_and_charts_of_every_failure(lab: str, tmp_p
     assert (code, told) == (0, "")
     assert "balancer" in shown
     text = path.read_text()
-    assert "What follows" in text and "Queues and loads over time" in text
+    assert "Conclusions" in text and "Queues and loads over time" in text
     assert text.count("failure: spine1") == 3
-    refused(study("what-if", lab, "--report", f"html={lab}"), "is used by this command already; name another file")
+    refused(study("what-if", lab, "--report", f"html={lab}"), "is an input of this command; name another file")
 
 
 def test_an_interrupt_keeps_finished_points_and_the_next_run_goes_on(
@@ -178,7 +178,7 @@ def test_kept_points_have_what_a_later_report_charts(tmp_path: Path) -> None:
         path.unlink()
     assert study("made-up", "-o", str(out))[2] == "", "without a report nothing is missing"
     code, _, told = study("made-up", "-o", str(out), "--report", f"html={page}")
-    assert told == "3 of 4 finished points hold no usable data for charts; they are simulated again\n"
+    assert told == "3 of 4 finished points have no usable data for charts; they are simulated again\n"
     assert page.read_text() == text
 
 
@@ -217,7 +217,7 @@ def test_without_matplotlib_there_is_a_table_and_no_directory(
 def test_a_directory_of_something_else_is_left_alone(lab: str, tmp_path: Path) -> None:
     before = files(tmp_path)
     refused(study("what-if", lab, "-o", str(tmp_path)), "files that are not results", code=3)
-    refused(study("what-if", lab, "-o", lab), "is used by this command already")
+    refused(study("what-if", lab, "-o", lab), "is an input of this command")
     refused(study("balancers", "-o", lab), "this is not a directory", code=3)
     assert files(tmp_path) == before
 

@@ -52,6 +52,7 @@ CASES = (
     Case("help-deploy", "deploy --help"),
     Case("usage", "validate fabric.yaml", 2),
     Case("init", "init new.yaml --yes"),
+    Case("config", "config"),
     Case("init-again", "init fabric.yaml --yes", 2),
     Case("generate", "generate fabric.yaml -o new"),
     Case("generate-check", "generate changed.yaml -o out --check", 1),
@@ -196,7 +197,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_what_a_verb_shows(case: Case, folder: Path, shown: Shown) -> None:
     def look(color: bool) -> list[str]:
-        for made in ("new", "new.yaml", "snapshots", "fabric.svg"):
+        for made in ("new", "new.yaml", "fabric.schema.json", "ailb.toml", "snapshots", "fabric.svg"):
             path = folder / made
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         return shown(case.words.split(), folder, case.code, color)

@@ -106,13 +106,13 @@ def test_an_unwritable_report_is_3_and_the_others_are_there(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--report", "jsn"), "there is no such format; did you mean 'json'?"),
+        (("--report", "jsn"), "unknown format; did you mean 'json'?"),
         (("--report", "yaml=x"), "formats: table, json, junit, sarif, md, html"),
         (("--report", "json="), "the name of the file is missing"),
         (("--report", "json", "--report", "md"), "standard output takes one report"),
         (("--report", "json=a", "--report", "md=./a"), "a is written to twice"),
-        (("--report", "json=fabric.yaml"), "fabric.yaml is used by this command already; name another file"),
-        (("--report", "json=out"), "out is used by this command already; name another file"),
+        (("--report", "json=fabric.yaml"), "fabric.yaml is an input of this command; name another file"),
+        (("--report", "json=out"), "out is an input of this command; name another file"),
         (("--executor", "threads"), "must be processes, serial, or dask:ADDRESS"),
         (("--executor", "dask:"), "must be processes, serial, or dask:ADDRESS"),
         (("--yang", "none"), "--yang none: there is no such directory; clone github.com/Juniper/yang"),

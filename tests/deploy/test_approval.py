@@ -103,7 +103,7 @@ def test_a_plan_that_shows_something_else_is_refused_without_any_signature(tiny:
     )
     plan.write_text(json.dumps(whole))
     rewritten(plan, other_commands)
-    assert f"commands of {CANARY}: the plan shows something else than would be pushed" in refused(tiny, plan)
+    assert f"commands of {CANARY}: the plan differs from the push" in refused(tiny, plan)
 
 
 WRONG: dict[str, tuple[Callable[[Path, Path], object], str]] = {
@@ -111,11 +111,11 @@ WRONG: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "another person": (lambda plan, keys: signed(plan, keys / "mallory"), "made its signature: No principal matched"),
     "another purpose": (
         lambda plan, keys: signed(plan, keys / "alice", "git"),
-        "its signature does not hold: Couldn't verify signature: namespace does not match",
+        "its signature is not valid: Couldn't verify signature: namespace does not match",
     ),
     "edited since": (
         lambda plan, keys: rewritten(plan, other_commands),
-        "its signature does not hold: Signature verification failed: incorrect signature",
+        "its signature is not valid: Signature verification failed: incorrect signature",
     ),
     "an approver whose time is over": (
         lambda plan, keys: approving(keys, 'valid-before="20200101"'),
@@ -127,7 +127,7 @@ WRONG: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     ),
     "an approver of something else": (
         lambda plan, keys: approving(keys, 'namespaces="git"'),
-        "its signature does not hold: ",
+        "its signature is not valid: ",
     ),
     "an authority's key that signs by itself": (
         lambda plan, keys: approving(keys, "cert-authority"),
@@ -216,7 +216,7 @@ def test_a_run_is_not_continued_without_it(tiny: Site, keys: Path, damage: str) 
     done = run(*tiny.words("deploy", "--resume"))
     assert (done.code, done.out) == (2, "")
     why = {"gone": "has no signed plan, which the inventory requires", "signature": "No principal matched"}
-    assert why.get(damage, "its record is about another plan than the signed one; was it edited?") in done.err
+    assert why.get(damage, "its record has another plan than the signed one; was it edited?") in done.err
     # What was begun can be taken back.
     assert run(*tiny.words("rollback")).code == 0
     tiny.assert_all(tiny.old)
@@ -225,8 +225,8 @@ def test_a_run_is_not_continued_without_it(tiny: Site, keys: Path, damage: str) 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--plan-signature", "x"), "--plan-signature and --allowed-signers are about a plan: add --plan"),
-        (("--allowed-signers", "x"), "--plan-signature and --allowed-signers are about a plan: add --plan"),
+        (("--plan-signature", "x"), "--plan-signature and --allowed-signers need --plan"),
+        (("--allowed-signers", "x"), "--plan-signature and --allowed-signers need --plan"),
         (("--plan", "PLAN", "--plan-signature", "x"), "who may sign is not known; add --allowed-signers FILE"),
         (("--plan", "PLAN", "--allowed-signers", "/nowhere"), "/nowhere: the allowed signers cannot be read: No such"),
         (("--resume", "--allowed-signers", "x"), "--resume finds the signed plan in the record: omit"),
@@ -243,5 +243,5 @@ def test_options_that_do_not_go_together(tiny: Site, keys: Path, words: tuple[st
 def test_without_ssh_keygen_nothing_is_pushed(tmp_path: Path) -> None:
     (tmp_path / "signers").touch()
     no_program = mock.patch("shutil.which", return_value=None)
-    with no_program, pytest.raises(DeployError, match="ssh-keygen is not installed; it verifies signatures"):
+    with no_program, pytest.raises(DeployError, match="ssh-keygen is not installed; signatures need it"):
         verified(tmp_path / "plan", b"", b"", tmp_path / "signers")

@@ -115,7 +115,7 @@ def test_files_that_nothing_vouches_for(tiny: Site) -> None:
     for verb in ("plan", "deploy"):
         done = run(*(tiny.place("plan") if verb == "plan" else tiny.words("deploy")))
         assert (done.code, done.out) == (2, "")
-        assert "there is no manifest.json in it: whether its files were edited is unknown" in done.err
+        assert "there is no manifest.json in it: edits of its files cannot be detected" in done.err
         assert "give --allow-unverified" in done.err
     assert tiny.records.runs() == []
     plan = str(tiny.folder / "plan.json")

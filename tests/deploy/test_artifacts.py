@@ -48,7 +48,9 @@ def appended(path: Path) -> None:
 @pytest.mark.parametrize("file", [LEAF, "topology.json", "cabling.csv"])
 def test_a_file_that_somebody_edited(tree: Path, file: str) -> None:
     appended(tree / file)
-    with pytest.raises(UsageError, match=rf"{re.escape(file)}: it is not as it was generated; run 'ailb-gen generate'"):
+    with pytest.raises(
+        UsageError, match=rf"{re.escape(file)}: it was edited after it was generated; run 'ailb-gen generate'"
+    ):
         inputs(tree)
     (tree / "manifest.json").unlink()
     assert inputs(tree, "files").digest != inputs(LAB).digest
@@ -58,7 +60,7 @@ def test_a_file_of_a_server_that_somebody_edited(tree: Path) -> None:
     (folder,) = {host.profile.folder for host in inputs(tree).hosts.values() if host.name == SERVERS[0]}
     file = min(path for path in (tree / folder).rglob("*") if path.is_file())
     appended(file)
-    with pytest.raises(UsageError, match="it is not as it was generated"):
+    with pytest.raises(UsageError, match="it was edited after it was generated"):
         inputs(tree)
     # Nobody asks for it where the servers are not managed.
     assert read_inputs(INTENT, tree, NAMES).files
@@ -80,7 +82,7 @@ def test_another_fabric_file(tree: Path) -> None:
         ("switches", "there is no switches/ in it; name the directory that 'generate -o' wrote"),
         (LEAF, "there is no file for stripe1-leaf1; run 'ailb-gen generate'"),
         ("topology.json", "topology.json: cannot read the file: No such file or directory"),
-        ("profiles/stripe1/etc/sysctl.d/99-accept-ra.conf", "99-accept-ra.conf: it is not as it was generated"),
+        ("profiles/stripe1/etc/sysctl.d/99-accept-ra.conf", "99-accept-ra.conf: it was edited after it was generated"),
     ],
 )
 def test_what_is_missing(tree: Path, missing: str, message: str) -> None:
@@ -117,7 +119,7 @@ def test_what_takes_changes_back_works_with_any_files(tree: Path) -> None:
     (tree / "switches" / "spine1.conf").unlink()
     found = inputs(tree, "any")
     assert len(found.doubts) == 2
-    assert any("it is not as it was generated" in doubt for doubt in found.doubts)
+    assert any("it was edited after it was generated" in doubt for doubt in found.doubts)
     assert any("there is no file for spine1" in doubt for doubt in found.doubts)
     with pytest.raises(UsageError, match="there is no file for spine1"):
         found.text("spine1")
@@ -128,7 +130,7 @@ def test_a_server_that_was_given_the_files_of_another(tree: Path) -> None:
     link.unlink()
     link.symlink_to("../profiles/stripe2")
     servers = ("gpu-s1-1", "gpu-s1-2", "gpu-s2-1")
-    with pytest.raises(UsageError, match="servers/gpu-s1-1: it does not lead to where it was generated to; run"):
+    with pytest.raises(UsageError, match="servers/gpu-s1-1: it points to another profile; run"):
         read_inputs(INTENT, tree, NAMES, servers)
     (tree / "manifest.json").unlink()
     assert read_inputs(INTENT, tree, NAMES, servers, "files").digest != read_inputs(INTENT, LAB, NAMES, servers).digest

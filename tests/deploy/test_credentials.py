@@ -141,7 +141,7 @@ def test_a_failure_is_not_repeated_for_every_device(tmp_path: Path) -> None:
             (KeyringReference(service, "x"), f"the keyring entry of service '{service}', user 'x': {told}")
             for service, told in (
                 ("ailb", "there is no such entry; add it with 'keyring set SERVICE USER'"),
-                ("locked", "the keyring refuses (KeyringLocked); unlock it"),
+                ("locked", "the keyring denies access (KeyringLocked); unlock it"),
             )
         ),
         (

@@ -1,4 +1,4 @@
-"""Ctrl-C in every step of a push: it ends in order, and what is pending is rolled back."""
+"""Ctrl-C in every step of a push: it ends in order, and pending changes are rolled back."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_an_interrupted_push_ends_in_order(
 ) -> None:
     done, text = interrupted(tiny, fork_server, CANARY, (connection, step, number), "--driver", driver)
     assert (done, ends(tiny)) == (code, [outcome, *["untouched"] * 3]), text
-    assert "stopping; what is pending is rolled back" in text
+    assert "stopping; pending changes are rolled back" in text
     # Devices that are looked at are not waited for: no run has begun then.
     ended = ["it was interrupted", *["stopped"] * (connection == LOOK)]
     assert any(words in text for words in ended) or code == 4, text

@@ -25,7 +25,7 @@ from tests.forkserver import ForkServer
 # How long after a request has come the program is killed at the latest, in seconds.
 DELAY_S = 0.03
 CHANGING = frozenset({"commit", "verify", "confirm"})
-NOTHING_BEGUN, ALL_DONE = "no run is recorded", "came to its end"
+NOTHING_BEGUN, ALL_DONE = "no run is recorded", "is complete"
 
 
 def seeds(first: int, usual: int) -> range:

@@ -19,7 +19,7 @@ from ailb_gen.emulator.faults import Fault
 from tests.conftest import ROOT
 from tests.deploy.fabric import ALL_NEW, CANARY, SPINES, Site, assert_sound, run
 
-LOST = "not everything could be printed, though everything was done"
+LOST = "the work is done, but part of the output is lost"
 # A program that does not come to its end in this time hangs.
 HANGS_S = 120.0
 
@@ -218,11 +218,11 @@ def test_signals_end_a_push_in_order_and_say_what_is_next(tiny: Site, number: si
         push.send_signal(number)
         out, err = push.communicate(timeout=HANGS_S)
     assert push.returncode == 4
-    assert "stopping; what is pending is rolled back" in err
+    assert "stopping; pending changes are rolled back" in err
     assert "it was interrupted" in err
     (first,) = tiny.records.runs()
     assert f"to go on: ailb-gen deploy {tiny.generated.fabric} {tiny.generated.artifacts} --resume {first} " in err
-    assert "to take it back" not in err
+    assert "to undo it" not in err
     assert f"1 rolled back; record: {tiny.records.path}" in out.replace("3 untouched, ", "")
     assert assert_sound(tiny)[CANARY] == "rolled back"
 
@@ -240,7 +240,7 @@ def test_what_is_next_after_an_interrupt_between_waves(tiny: Site) -> None:
     end = f"-i {tiny.inventory} --state {tiny.records.path}"
     assert push.returncode == 4
     assert f"to go on: ailb-gen deploy {place} --resume {first} {end}\n" in err
-    assert f"to take it back: ailb-gen rollback {place} {first} {end}\n" in err
+    assert f"to undo it: ailb-gen rollback {place} {first} {end}\n" in err
     tiny.fleet.clear_faults(SPINES[0])
     # The command that it says does it.
     line = next(line for line in err.splitlines() if line.startswith("to go on: ailb-gen "))

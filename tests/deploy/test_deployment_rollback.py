@@ -125,7 +125,7 @@ def test_what_needed_attention_is_gone_on_with(tiny: Site) -> None:
     tiny.repair()
     assert f"resuming the run {first} (pushing files)" in well(tiny, "deploy", "--resume", "1").out
     tiny.assert_all(tiny.new)
-    refused(tiny, f"the run {first} came to its end; there is nothing to resume", "deploy", "--resume")
+    refused(tiny, f"the run {first} is complete; there is nothing to resume", "deploy", "--resume")
 
 
 def test_what_needed_attention_is_confirmed(tiny: Site) -> None:
@@ -207,10 +207,10 @@ def test_a_run_that_was_cut_off_before_its_first_line_is_passed_over(tiny: Site,
 
     first = cut_off()
     refused(tiny, "no run is recorded", "deploy", "--resume")
-    refused(tiny, "was cut off before it began; there is nothing to resume", "deploy", "--resume", first)
+    refused(tiny, "was interrupted before it began; there is nothing to resume", "deploy", "--resume", first)
     assert tiny.deploy().code == 0
     cut_off()
-    refused(tiny, "came to its end; there is nothing to resume", "deploy", "--resume")
+    refused(tiny, "is complete; there is nothing to resume", "deploy", "--resume")
     well(tiny, "rollback")
     tiny.assert_all(tiny.old)
 
@@ -222,7 +222,7 @@ def test_a_rollback_that_was_cut_off_goes_on_as_a_rollback(tiny: Site, event: st
     assert tiny.deploy().code == 0
     first = tiny.records.runs()[-1]
     second = killed(tiny, event, "rollback")
-    assert f"resuming the run {second} (taking back the run {first})" in well(tiny, *words).out
+    assert f"resuming the run {second} (rolling back the run {first})" in well(tiny, *words).out
     tiny.assert_all(tiny.old)
 
 
@@ -240,7 +240,7 @@ def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) ->
     done = verb(tiny, "rollback")
     assert done.code in (3, 4), done
     assert f"the run {first} is not rolled back on {LAST}" in done.out
-    assert f"to take it back: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
+    assert f"to undo it: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
     refused(tiny, f"'rollback … {first}' continues with {LAST}, which it did not reach", "rollback")
     well(tiny, "rollback", first)
     tiny.assert_all(tiny.old)
@@ -257,7 +257,7 @@ def test_a_resumed_push_refuses_another_change(tiny: Site) -> None:
     killed(tiny, "wave", times=2)
     keep = '{leaf: {data: {keep: ["protocols bgp group fabric-blue bfd-liveness-detection"]}}}\n'
     (tiny.inventory / "groups.yaml").write_text(keep)
-    why = "is settled: nothing was pending. It cannot go on, because the change on"
+    why = "is settled: nothing was pending. It cannot continue, because the change on"
     refused(tiny, why, "deploy", "--resume")
     assert [name for name in ORDER if tiny.settled(name).active == tiny.new[name]] == [CANARY]
 
@@ -333,7 +333,7 @@ def test_ctrl_c_ends_the_waiting_for_a_device_that_does_not_answer(tiny: Site, w
     assert f"run {run_name}: {CANARY} could not be brought to its old or new configuration" in done.err
     for words_after in ("ailb-gen rollback", "ailb-gen confirm", f"--as-is {CANARY}"):
         assert words_after in done.err, done.err
-    assert ("what is pending is rolled back" in done.err) == (way != "confirm")
+    assert ("pending changes are rolled back" in done.err) == (way != "confirm")
     left = RecordedRun(run_name, tiny.records.events(run_name)).left
     assert (left.to_new, left.to_old) == (((CANARY,), ()) if way == "confirm" else ((), (CANARY,)))
     tiny.repair()

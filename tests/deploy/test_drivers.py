@@ -258,8 +258,8 @@ def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
     ("kind", "message"),
     [
         ("refuse-auth", "the login is refused; check username, keys and password references"),
-        ("wrong-host-key", "its host key is not the known one; compare it on the console"),
-        ("drop-before", "no NETCONF session; the device closed the connection before it said hello"),
+        ("wrong-host-key", "its host key has changed; compare it on the console"),
+        ("drop-before", "no NETCONF session; the device closed the connection before its hello"),
     ],
 )
 def test_a_connection_that_does_not_come_about(

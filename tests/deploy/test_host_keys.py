@@ -25,6 +25,7 @@ from ailb_gen.deploy.inventory import Target, read_inventory
 from ailb_gen.deploy.login import SshConfigError, SshReach, SshRoute
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.switch_driver import SwitchDriver
+from ailb_gen.redact.text import redact
 from tests.conftest import EXAMPLES
 from tests.deploy.ssh_server import KINDS, Running, private_key, public, ssh_server
 
@@ -118,11 +119,13 @@ def test_a_wrong_key_ends_it_before_the_login(way: Way, kind: str, tmp_path: Pat
     assert server.tried == []
     shown = public(private_key(kind, 7))
     assert told == (
-        f"spine1: [127.0.0.1]:{server.port} does not have its known host key: it shows {kind} {shown.fingerprint}, "
+        f"spine1: [127.0.0.1]:{server.port} does not have its known host key; it shows {kind} {shown.fingerprint}, "
         f"known is ssh-ed25519 {FIRST.fingerprint} ({tmp_path}/known_hosts:1); another machine may answer "
         f"at its address. If it is new, compare the key on its console, then run: "
         f"ssh-keygen -f {tmp_path}/known_hosts -R '[127.0.0.1]:{server.port}'"
     )
+    # The verbs print it through the filter of secrets.
+    assert redact(told) == told
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -155,7 +158,7 @@ def test_an_unknown_host_is_not_even_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "marker", "reason"),
     [
-        (ED448, "", "only host keys are known that cannot be checked here: ssh-ed448"),
+        (ED448, "", "are of types that cannot be checked here: ssh-ed448"),
         (FIRST, "@cert-authority", "only a @cert-authority is known"),
     ],
 )

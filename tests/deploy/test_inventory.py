@@ -268,8 +268,8 @@ def refusal(fabric: Path, directory: Path | None = None) -> str:
 def test_without_any_inventory_devices_are_not_tried_by_name(fabric: Path, tmp_path: Path) -> None:
     told = refusal(fabric)
     assert told.startswith(
-        f"{tmp_path}: there is no inventory here: no hosts.yaml, groups.yaml or defaults.yaml, and fabric.yaml gives "
-        f"no management addresses; name the folder that has one with -i, or write a minimal one:\n"
+        f"{tmp_path}: no inventory here: no hosts.yaml, groups.yaml or defaults.yaml, and fabric.yaml gives "
+        f"no management addresses; name the directory that has one with -i, or write a minimal one:\n"
     )
     assert "stripe1-leaf1: {hostname: ADDRESS}" in told
 
@@ -285,7 +285,7 @@ def test_management_addresses_are_an_inventory_unless_another_folder_was_named(f
     fabric.write_text(f"{SMALL}management: {{leaves: 192.0.2.11/24}}\n", encoding="utf-8")
     other.mkdir()
     assert refusal(fabric) == ""
-    assert refusal(fabric, other).startswith(f"{other}: there is no inventory here: no hosts.yaml, groups.yaml or")
+    assert refusal(fabric, other).startswith(f"{other}: no inventory here: no hosts.yaml, groups.yaml or")
     assert "and fabric.yaml gives" not in refusal(fabric, other)
 
 
@@ -296,7 +296,7 @@ def test_every_verb_says_that_there_is_no_inventory(verb: str, tmp_path: Path) -
     assert run("generate", str(fabric), "-o", str(artifacts)).code == 0
     done = run(verb, str(fabric), str(artifacts))
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"ailb-gen: {tmp_path}: there is no inventory here: ")
+    assert done.err.startswith(f"ailb-gen: {tmp_path}: no inventory here: ")
     assert "hostkey" not in done.err
 
 

@@ -98,7 +98,7 @@ def failing(act: Callable[[], object]) -> DeviceError:
 
 
 BEFORE_LOGIN: dict[str, tuple[Behave, float, str]] = {
-    "endless bytes": (endless(b"A" * 4096), LONG_S, "it sends too much before the login is over"),
+    "endless bytes": (endless(b"A" * 4096), LONG_S, "it sends too much before the login is complete"),
     "endless lines": (endless(b"hello\r\n" * 500), LONG_S, "it sends too much|no connection"),
     "endless bytes after the banner": (endless(b"\0" * 4096, BANNER), LONG_S, "it sends too much|no connection"),
     "a large packet": (silent(BANNER + b"\x7f\xff\xff\xff" + bytes(100)), BRIEF_S, "no answer in time|no connection"),
@@ -107,7 +107,7 @@ BEFORE_LOGIN: dict[str, tuple[Behave, float, str]] = {
     "a banner in drops": (dripping(b"SSH-2.0-" + b"x" * 9000), BRIEF_S, "no answer in time: it hangs before the login"),
     "silence": (silent(), BRIEF_S, "no answer in time: it hangs before the login"),
     "silence after the banner": (silent(BANNER), BRIEF_S, "no answer in time: it hangs before the login"),
-    "hanging up": (silent(seconds=0), LONG_S, "no NETCONF session|the connection was closed before the login was over"),
+    "hanging up": (silent(seconds=0), LONG_S, "no NETCONF session|the connection was closed during the login"),
     "another protocol": (silent(b"HTTP/1.0 400 Bad Request\r\n\r\n", 0), LONG_S, "no NETCONF session|closed before"),
     "a hang at the login": (ssh("auth"), SHORT_S, "no answer in time: it hangs during the login"),
 }

@@ -133,7 +133,7 @@ def test_good_answers_are_read() -> None:
 
 @pytest.mark.parametrize("rpc", ["get-commit-information", "get-alarm-information", "get-system-alarm-information"])
 def test_silence_is_no_good_news(rpc: str) -> None:
-    with pytest.raises(DeviceError, match=f"its answer to {rpc} cannot be read: there is no "):
+    with pytest.raises(DeviceError, match=f"its answer to {rpc} cannot be read: it has no "):
         Told(lambda rpc: True).ask(rpc)
 
 
@@ -304,7 +304,7 @@ REFUSED = {
     "attributes": ("<a><b " + " ".join(f"c{n}='x'" for n in range(70)) + "/></a>", LONG, "too many attributes"),
     "namespaces": ("<a><b " + " ".join(f"xmlns:c{n}='x'" for n in range(70)) + "/></a>", LONG, "too many attributes"),
     "depth": ("<a>" * 70, LONG, "too deep"),
-    "errors in errors": ("<a>" + "<rpc-error>" * 2, LONG, "an error lies in an error"),
+    "errors in errors": ("<a>" + "<rpc-error>" * 2, LONG, "an error is nested in an error"),
     "a long error": ("<a><rpc-error/>" + f"<b>{'x' * (1 << 20)}</b>" * 9, LONG, "more than 8 MiB"),
     "a long text": (f"<a><b>{'x' * (1 << 20)}x</b></a>", LONG, "a text in it is longer than 1 MiB"),
 }  # fmt: skip

@@ -94,7 +94,7 @@ GONE = DeviceError(LEAF, Phase.CONNECT, "no answer")
 CHANGED = (FOUND.switches[LEAF], FOUND.switches[SPINE])
 WITHOUT_LEAF = {name: one for name, one in FOUND.switches.items() if name != LEAF}
 OTHER_FILES, FILES_CHANGED = replace(INPUTS, digest="other"), "the fabric file or the generated files have changed"
-ANOTHER_ORDER = "devices would be pushed in another order, because other sessions are up, or it was edited"
+ANOTHER_ORDER = "another order than planned: other sessions are up, or the plan was edited"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ ANOTHER_ORDER = "devices would be pushed in another order, because other session
         (
             plan_of(*CHANGED, look("spine2", before=edited("spine2", ("9216", "9000")))),
             INPUTS,
-            ["spine2 is to be changed now, and was not when it was planned"],
+            ["spine2 is to be changed now, and was not in the plan"],
         ),
         (
             replace(FOUND, switches=WITHOUT_LEAF, errors={LEAF: GONE}, waves=FOUND.waves[:1]),
@@ -130,7 +130,7 @@ def test_a_plan_that_does_not_hold_any_more(tmp_path: Path, found: Plan, inputs:
     with pytest.raises(UsageError) as error:
         check_plan(plan, inputs, found)
     assert str(error.value).split("\n") == [
-        f"{plan.file}: error[plan-outdated]: the plan does not hold any more, plan again:",
+        f"{plan.file}: error[plan-outdated]: the plan is out of date, plan again:",
         *(f"  {text}" for text in wrong),
     ]
 
@@ -266,9 +266,9 @@ def test_what_a_plan_shows_is_what_is_pushed(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         check_plan(shown, INPUTS, FOUND)
     assert str(error.value).split("\n") == [
-        f"{path}: error[plan-outdated]: the plan does not hold any more, plan again:",
-        "  traffic: the push would affect it in another way than the plan shows, because other switches changed",
-        f"  commands of {LEAF}: the plan shows something else than would be pushed",
+        f"{path}: error[plan-outdated]: the plan is out of date, plan again:",
+        "  traffic: the impact of the push is not that of the plan, because other switches changed",
+        f"  commands of {LEAF}: the plan differs from the push",
     ]
 
 

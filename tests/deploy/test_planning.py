@@ -127,7 +127,7 @@ def test_a_configuration_that_cannot_be_read() -> None:
 def test_long_names_around_many_statements(block: str) -> None:
     """Every set command would repeat them: gigabytes from a configuration of a hundred kilobytes."""
     text = f"{block} {{ {'a' * 100_000} {{ {''.join(f'b{number};' for number in range(200))} }} }}"
-    with pytest.raises(DeviceError, match="as set commands it has more than 16 million letters; look for long names"):
+    with pytest.raises(DeviceError, match="as set commands it has more than 16 million letters; check for long names"):
         seen(LEAF, Fake(text))
 
 
@@ -203,7 +203,10 @@ def test_what_is_kept_of_all_switches_is_limited(
     assert len(found.switches) + len(found.errors) == len(lab.NAMES)
     refused = "read: its model and its change take too much memory"
     assert all(f"{name}: {refused}" in str(error) for name, error in found.errors.items())
-    assert all("500 statements go and 0 come; delete on it by hand" in str(error) for error in found.errors.values())
+    assert all(
+        "500 statements are removed and 0 added; delete unneeded statements on it by hand" in str(error)
+        for error in found.errors.values()
+    )
     assert planned(targets, frozenset({LEAF}), **hostile).errors.keys() <= {LEAF}
 
 

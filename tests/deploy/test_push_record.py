@@ -199,7 +199,7 @@ def test_changes_are_recorded_without_secrets(state: StateDirectory) -> None:
 
 
 def test_one_run_at_a_time(state: StateDirectory) -> None:
-    refused = pytest.raises(UsageError, match="another run uses it; wait for its end, or name another --state")
+    refused = pytest.raises(UsageError, match="another run uses it; wait until it has ended, or name another --state")
     with state.alone(), refused, state.alone():
         pass
     with state.alone():

@@ -178,7 +178,7 @@ def test_a_commit_of_somebody_on_top_needs_attention(tiny: Site, driver: str, wa
     code, told = push_and_lose(tiny, driver, lambda: tiny.fleet.do(BUSY, act))
     assert (code, outcomes_of(tiny.events())) == (5, {CANARY: "confirmed", BUSY: "needs attention"})
     assert f"{BUSY} could not be brought to its old or new configuration" in told
-    assert "another session committed since; look at 'show system commit' and roll back by hand" in told
+    assert "another session committed since; check 'show system commit' and roll back by hand" in told
     assert tiny.settled(BUSY) == State(with_theirs(tiny.new[BUSY]), "", False, waits)
     assert_others(tiny, {CANARY: "confirmed"})
 

@@ -47,7 +47,7 @@ OFF = f"interfaces {UPLINK} disable"
 NARROW = "interface-range off"
 ETHERNET = "interfaces ae0 unit 0 family ethernet-switching vlan members"
 TAKEN = "it takes the id or the IRB of VLAN vn2"
-AMONG = "among the fabric's addresses"
+AMONG = "overlaps the fabric's addresses"
 COMMANDS = "event-options policy P then change-configuration"
 
 

@@ -198,7 +198,7 @@ def test_the_environment_of_every_kind_with_gpus_is_checked() -> None:
         "nccl: {environment: {NCCL_IB_HCA: '=x0,x1'}}\n"
     )
     build(intent_of(text))
-    with pytest.raises(IntentError, match="leaves out y0"):
+    with pytest.raises(IntentError, match="lacks y0"):
         build(intent_of(text.replace(", gpus: off", "")))
 
 

@@ -32,7 +32,7 @@ VARIES = (
     (re.compile(r" +$"), ""),
 )
 # Printed once per installation, by whichever simulation is the first.
-COMPILING = "compiling the engine; it is kept for the next time"
+COMPILING = "compiling the engine; it is cached"
 # Separates what is the script's from what commands print.
 START, END = "\x1e", "\x1f"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, need_tool
 from tests.docs.script import Step, differences, run, shows, silent, steps
 
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if steps(path, "shell-session"))
@@ -18,6 +18,9 @@ PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if steps(path, "sh
 @pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    walkthrough = steps(page, "shell-session")
+    if any(step.command.startswith("ssh-keygen ") for step in walkthrough):
+        need_tool("ssh-keygen")
     folder = tmp_path / "checkout"
     for name in ("examples", "inventory"):
         shutil.copytree(ROOT / name, folder / name)
@@ -34,7 +37,6 @@ def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
     env.pop("AILB_YANG", None)
-    walkthrough = steps(page, "shell-session")
     run(walkthrough, folder, env)
     assert silent(walkthrough, tmp_path) == []
     assert differences(walkthrough) == []

@@ -135,7 +135,7 @@ def test_damaged_servers() -> None:
     bare = replace(found, hosts={**found.hosts, "gpu-s1-1": replace(host, profile=replace(host.profile, nics={}))})
     with pytest.raises(UsageError, match="'gpu-s1-1': this server has no NICs in its netplan files"):
         flows(bare, "gpu-s1-1", "gpu-s2-1")
-    with pytest.raises(UsageError, match="'gpu-s1-1': cables lead to this server, but there are no usable files of it"):
+    with pytest.raises(UsageError, match="'gpu-s1-1': the server has cables but no usable files"):
         flows(replace(found, hosts={}), "gpu-s1-1", "gpu-s2-1")
     with pytest.raises(UsageError, match="'x': there is no server called 'x'; there are 0: none"):
         flows(replace(found, hosts={}), "x", "gpu-s2-1")

@@ -79,7 +79,7 @@ def test_filters_that_let_the_fabric_live(terms: str) -> None:
     ("terms", "stopped_packets", "said"),
     [
         (REST, ALL, "term rest of filter protect discards"),
-        (BGP, (BFD, *DISCOVERY, RDMA, CNP), "no term of filter protect surely accepts"),
+        (BGP, (BFD, *DISCOVERY, RDMA, CNP), "no term of filter protect certainly accepts"),
         ("term x { from { next-header tcp; destination-port 179; } then reject; } " + OTHERS, (BGP_TO,), "discards"),
         ("term x { from { next-header tcp; source-port bgp; } then discard; } " + OTHERS, (BGP_FROM,), "discards BGP"),
         ("term x { from { next-header udp; port [ 1 3784 ]; } then discard; } " + OTHERS, (BFD,), "discards BFD"),

@@ -47,7 +47,7 @@ def told(lines: str, port: int = 830) -> list[str]:
         (
             f"{LO0}{TERM} a from protocol [ icmp ospf ]\n{TERM} a then accept\n",
             [
-                f"on lo0.0 (input): no term of filter F accepts {name}: its end discards them"
+                f"on lo0.0 (input): no term of filter F accepts {name}: its default discards them"
                 for name in ("SSH (TCP to port 22)", "NETCONF (TCP to port 830)")
             ],
         ),

@@ -287,11 +287,11 @@ def test_links_of_servers_that_lead_nowhere_or_out_of_the_tree(tree: Path) -> No
     hosts, defects = read_hosts(tree)
     assert set(hosts) == {"gpu-s1-1", "gpu-s1-2", "gpu-s2-1", "gpu-s2-2"}
     reasons = {defect.folder.removeprefix("servers/"): defect.reason for defect in defects}
-    assert "leads nowhere" in reasons["dangles"]
-    assert "leaves the artifact directory" in reasons["escapes"]
-    assert "must be a folder" in reasons["file"]
-    assert "leads nowhere" in reasons["loop"]
-    assert "not a folder" in reasons["to-file"]
+    assert "is broken" in reasons["dangles"]
+    assert "points outside the artifact directory" in reasons["escapes"]
+    assert "must be a directory" in reasons["file"]
+    assert "is broken" in reasons["loop"]
+    assert "not point to a directory" in reasons["to-file"]
 
 
 def test_a_tree_without_servers_has_none_and_a_file_in_their_place_is_a_fault(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ CURLY = "system {\n  host-name a;\n}\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"R1\n{CURLY}", "f:1:1: 'R1' in front of 'system' is no statement"),
-        (f"{CURLY}\nDevice R2 (spine):\ninterfaces {{\n  a;\n}}\n", "f:5:1: 'Device R2 (spine):' in front of 'interf"),
-        ("leaf1:\nset system host-name a\n", "f:1:1: 'leaf1:' in front of 'set' is no statement"),
-        (f"{CURLY}==== R2 ====\nversion 23.4R1;\n", "f:4:1: '==== R2 ====' in front of 'version'"),
+        (f"R1\n{CURLY}", "f:1:1: 'R1' before 'system' is not a statement"),
+        (f"{CURLY}\nDevice R2 (spine):\ninterfaces {{\n  a;\n}}\n", "f:5:1: 'Device R2 (spine):' before 'interf"),
+        ("leaf1:\nset system host-name a\n", "f:1:1: 'leaf1:' before 'set' is not a statement"),
+        (f"{CURLY}==== R2 ====\nversion 23.4R1;\n", "f:4:1: '==== R2 ====' before 'version'"),
         (
             f"{CURLY}user@host> show configuration | no-more\n{CURLY}",
             "f:4:1: 'user@host> show configuration | no-more'",
@@ -60,7 +60,7 @@ CURLY = "system {\n  host-name a;\n}\n"
             "set system host-name s1-leaf2\nset a b\n### leaf2 ###\nset a b\n## leaf1 --\nset a c\n",
             "f:5:1: '## leaf1 --' is the heading",
         ),
-        ("\ufeffset a b\n", "f:1:1: a byte order mark is part of the first word"),
+        ("\ufeffset a b\n", "f:1:1: a byte order mark"),
         ("[edit interfaces]\na {\n  b;\n}\n", "f:1:1: this was shown at a level of the configuration"),
         ("a {\n  b;\n}\n\n[edit protocols bgp]\nroot@r#\n", "f:5:1: this was shown at a level"),
         *(

@@ -114,7 +114,7 @@ def test_a_name_that_is_missing_is_told_at_its_list() -> None:
     text = "protocols { bgp {\n    group {\n        type external;\n        export x;\n    }\n} }\n"
     first, *_ = outcome_of(text).findings
     assert first.path == ("protocols", "bgp", "group")
-    assert first.message == "'group' needs 'name': 'type' is taken for its name"
+    assert first.message == "'group' needs 'name': 'type' is read as its name"
     several = outcome_of("set protocols bgp group a type external\nset protocols bgp group type external\n").findings
     assert [(one.line, one.path[-2:]) for one in several] == [(2, ("group", "type"))]
 
@@ -142,7 +142,7 @@ ROUTE = "set routing-options static route"
         (f"{ROUTE} 10/8 discard\n{ROUTE} 10.0.0.0/8 discard\n", "duplicate", 2, "10.0.0.0/8 is the same as 10/8"),
         (
             "set vlans v2 vlan-id 2\nset vlans v2 vlan-id-list 3\n",
-            *("choice", 2, "'vlan-id' and 'vlan-id-list' exclude each other"),
+            *("choice", 2, "'vlan-id' and 'vlan-id-list' are mutually exclusive"),
         ),
         (
             "".join(f"{CLASS} c{number} queue-num 1\n" for number in range(17)),

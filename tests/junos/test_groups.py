@@ -114,12 +114,12 @@ def test_statements_keep_the_line_of_their_group() -> None:
 def test_groups_may_apply_groups_but_not_in_a_circle() -> None:
     nested = "groups { A { x { apply-groups B; } } B { x { y; } } } apply-groups A;"
     assert lines(nested) == ["set x y"]
-    with pytest.raises(UsageError, match=r"groups \(line 1\): A, B apply each other in a circle"):
+    with pytest.raises(UsageError, match=r"groups \(line 1\): A, B apply each other in a cycle"):
         expand_groups(read("groups { A { x { apply-groups B; } } B { x { apply-groups A; } } } apply-groups A;"))
-    with pytest.raises(UsageError, match=r"groups \(line 2\): B applies itself in a circle"):
+    with pytest.raises(UsageError, match=r"groups \(line 2\): B applies itself in a cycle"):
         expand_groups(read("groups { A { x { apply-groups B; } }\nB { x { apply-groups B; } } } apply-groups A;"))
     # Both are applied at the top before either applies the other one.
-    with pytest.raises(UsageError, match="apply each other in a circle"):
+    with pytest.raises(UsageError, match="apply each other in a cycle"):
         expand_groups(read("groups { A { apply-groups B; } B { apply-groups A; } } apply-groups [ A B ];"))
 
 

@@ -115,8 +115,8 @@ def test_a_path_that_cannot_be_written_is_not_held_against_the_text() -> None:
 @pytest.mark.parametrize(
     ("expression", "reason"),
     [
-        ("", "it ends early"),
-        ("(", "it ends early"),
+        ("", "it is incomplete"),
+        ("(", "it is incomplete"),
         ('("a"', "not closed"),
         ('"a" "b"', "left over"),
         ("any", "path in quotes is missing"),
@@ -134,7 +134,7 @@ def test_what_is_not_an_expression(expression: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "reason"),
     [
-        ('("vlans ${nobody}")', "no list of that name"),
+        ('("vlans ${nobody}")', "outside a list of that name"),
         ('("interfaces $$")', "has no value"),
         ('("interfaces $$-WHAT")', "is not known"),
     ],

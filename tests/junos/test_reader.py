@@ -214,7 +214,7 @@ def test_wildcards_of_ports_need_no_quotes_in_commands() -> None:
 
 @pytest.mark.parametrize("text", ["a \u201cb c\u201d;\n", "set a \u201cb c\u201d\n", "a b\u201e;\n"])
 def test_quotes_of_word_processors_are_none(text: str) -> None:
-    with pytest.raises(JunosSyntaxError, match=r'DOUBLE .*QUOTATION MARK is part of a word to a device; write `"`'):
+    with pytest.raises(JunosSyntaxError, match=r'DOUBLE .*QUOTATION MARK is part of a word on a device; write `"`'):
         read(text, "f")
     assert list(read('a "\u201cb\u201d";\n').paths()) == [("a", "\u201cb\u201d")]
 
@@ -270,7 +270,7 @@ def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
         ("a\n b", "f:2:2: ';' is missing at the end"),
         ("a [ b;", "f:1:6: ';' inside a list"),
         ("a [ ];", "f:1:5: an empty list"),
-        ("a [ b ] c;", "f:1:9: 'c' behind a list"),
+        ("a [ b ] c;", "f:1:9: 'c' after a list"),
         ('a "b;\n', "f:1:3: a quoted string is not closed"),
         ('a "b;\nc "d";\n', "f:1:3: a quoted string is not closed"),
         ('a "b"c;', "f:1:3: text right behind a quoted string"),
@@ -279,18 +279,18 @@ def test_several_attributes_on_a_line_are_statements_of_their_own() -> None:
         ("inactive: ;", "f:1:11: a tag without a statement"),
         ("a { inactive: }", "f:1:15: a tag without a statement"),
         ("inactive:", "f:1:9: ';' is missing at the end"),
-        ("set a b;", "f:1:8: ';' cannot stand here in a set line"),
+        ("set a b;", "f:1:8: ';' is not allowed here in a set line"),
         ("set a\nfoo b", "f:2:1: 'foo' is not a command of set text, such as set, delete or deactivate"),
-        ("set a\nset\n", "f:2:1: nothing behind 'set'"),
+        ("set a\nset\n", "f:2:1: nothing after 'set'"),
         (
             "set a\n  rename a to b",
-            "f:2:3: 'rename' depends on what the device has already; write the result as set lines",
+            "f:2:3: 'rename' depends on the existing configuration; write the result as set lines",
         ),
         ("set a [ b\n", "f:1:1: a list is not closed at the end of the line"),
         ("set a\ntop", None),
         ("set a\nexit", "f:2:1: 'exit' at the top level"),
         ("set a\nup", "f:2:1: 'up' is not a command of set text"),
-        ("set a\ntop b", "f:2:1: nothing may stand behind 'top'"),
+        ("set a\ntop b", "f:2:1: nothing is allowed after 'top'"),
         ('set a\nannotate a "b */ c;"', "f:2:1: a comment cannot hold '*/'"),
         ("annotate a b", "f:1:1: annotate takes a statement and a comment in quotes"),
         ("set a b\ninsert a c before b", "f:2:1: insert takes an entry that is set"),

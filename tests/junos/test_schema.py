@@ -170,7 +170,7 @@ def test_blocks_come_back(blocks: list[object]) -> None:
         ("junos-conf-things@2024-01-01.yang", "module x", "not a YANG"),
         ("junos-conf-things@2024-01-01.yang", MODEL.replace("key name;", ""), "list thing has no key"),
         ("junos-conf-things@2024-01-01.yang", MODEL.replace("type uint8", "type-uint8"), "leaf size has no type"),
-        ("junos-conf-things@2024-01-01.yang", MODEL.replace("1 .. 9", "1 nine"), "'1 nine' is no range"),
+        ("junos-conf-things@2024-01-01.yang", MODEL.replace("1 .. 9", "1 nine"), "'1 nine' is not a range"),
         ("junos-conf-things@2024-01-01.yang", MODEL.replace("prefix t;", ""), "junos-conf-things has no prefix"),
         (
             "junos-conf-things@2024-01-01.yang",
@@ -198,7 +198,7 @@ def test_which_folder_holds_models(models: Path) -> None:
         model_directory(models.parent / "empty")
     (models.parent / "second").mkdir()
     (models.parent / "second" / "junos-qfx-conf-root@2024-01-01.yang").write_text(ROOT_MODEL)
-    with pytest.raises(UsageError, match="2 folders below it hold models"):
+    with pytest.raises(UsageError, match="2 directories below it have models"):
         model_directory(models.parent)
 
 
@@ -206,7 +206,7 @@ def test_a_whole_disk_is_not_searched(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(yang_files, "MAX_FOLDERS", 3)
     for name in "abcd":
         (tmp_path / name).mkdir()
-    with pytest.raises(UsageError, match="more than 3 folders in it"):
+    with pytest.raises(UsageError, match="more than 3 directories in it"):
         model_directory(tmp_path)
 
 

@@ -51,7 +51,7 @@ def test_a_tag_without_a_statement_is_refused(text: str) -> None:
         read(text, "f")
 
 
-AGAIN = "a load tag in front of '{}', which stands above already"
+AGAIN = "a load tag before '{}', which is already defined above"
 
 
 @pytest.mark.parametrize(

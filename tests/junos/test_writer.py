@@ -258,7 +258,7 @@ LEADS = st.sampled_from(["", "", "", "", "inactive: ", "protect: ", "replace: "]
 NAME = st.sampled_from(["a", "b", "file", "messages", "size", "traceoptions", "class", "A", "et-0/0/0:0", '"a b"', "7"])
 VALUES = st.lists(st.tuples(LEADS, st.sampled_from(["x", "y", '"z w"', "65000", "fc00::/64", "all"])), max_size=4)
 
-# `N` is a name, `V` a value or a list, `T` a tag or nothing; in front of every statement a tag may stand.
+# `N` is a name, `V` a value or a list, `T` a tag or nothing; before every statement a tag may stand.
 LEAVES = """
     mtu N|description N|export V|members V|interface V|flex-algorithm V|apply-groups V|local-as 65000 T:loops 2
     local-as T:private|traceoptions file N T:size 10m T:files 3 T:microsecond-stamp|flag all T:detail|any notice|match N
@@ -315,8 +315,8 @@ def test_curly_set_and_curly_again_are_the_same_tree(text: str) -> None:
     try:
         root = read(f"protocols {{\n{text}}}\n")
     except JunosSyntaxError as error:
-        # A statement, and once more with `replace:` or `delete:` in front of it.
-        assert "which stands above already" in error.reason
+        # A statement, and once more with `replace:` or `delete:` before it.
+        assert "which is already defined above" in error.reason
         reject()
     curly = to_curly(root)
     assert signature(read(curly)) == signature(root)

@@ -77,7 +77,7 @@ def test_routes_as_text(text: str, expected: dict[str, set[KernelNextHop]]) -> N
 
 
 def test_what_is_no_prefix() -> None:
-    with pytest.raises(LabError, match="writes 'nonsense' where a prefix belongs"):
+    with pytest.raises(LabError, match="writes 'nonsense' instead of a prefix"):
         read_routes("nonsense dev u1 metric 1")
 
 

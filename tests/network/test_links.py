@@ -75,11 +75,11 @@ def place(defect: Defect) -> tuple[str, int | None]:
             TOPOLOGY,
             '"color": "green", "speed"',
             '"color": "red", "speed"',
-            "green, topology.json says red",
+            "green, topology.json has red",
             (CABLING, 2),
         ),
-        (CABLING, "400g,fabric,green", "400g,fabric,", "says color none, topology.json says green", (CABLING, 2)),
-        (CABLING, "400g,fabric", "800g,fabric", "cabling.csv says 800g, topology.json says 400g", (CABLING, 2)),
+        (CABLING, "400g,fabric,green", "400g,fabric,", "has color none, topology.json has green", (CABLING, 2)),
+        (CABLING, "400g,fabric", "800g,fabric", "cabling.csv has 800g, topology.json has 400g", (CABLING, 2)),
     ],
 )
 def test_table_against_topology(file: str, old: str, new: str, message: str, at: tuple[str, int]) -> None:
@@ -113,8 +113,8 @@ def test_a_port_takes_one_cable() -> None:
     [
         ("", "the first line must name the columns a_device,a_port,b_device,b_port,speed,kind,color,rail", 1),
         ("a,b\n", "the first line must name the columns a_device,a_port,b_device,b_port,speed,kind,color,rail", 1),
-        (HEAD + "\n\na,b,c\n", "3 cells where 8 belong", 3),
-        (HEAD + "\na,b,c,d,400g,optic,green,\n", "'optic' is no kind of cable; it must be fabric or host", 2),
+        (HEAD + "\n\na,b,c\n", "3 cells instead of 8", 3),
+        (HEAD + "\na,b,c,d,400g,optic,green,\n", "'optic' is not a kind of cable; it must be fabric or host", 2),
         (HEAD + '\n"a"b,c\n', "not CSV: ',' expected after '\"'", 2),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_bad_row_does_not_hide_the_others() -> None:
         ("[" * 100_000, "not JSON: nested too deeply", 1),
         ("[]", "KeyError: 'devices'", 1),
         ("{}", "KeyError: 'devices'", 1),
-        ('{"devices": 5}', "TypeError: devices is no list", 1),
+        ('{"devices": 5}', "TypeError: devices is not a list", 1),
         ('{"devices": [5]}', "TypeError", 1),
         ('{"devices": [{"name": "a"}], "links": [], "colors": []}', "KeyError: 'role'", 1),
         ('{"devices": [{"name": 5, "role": "leaf"}], "links": [], "colors": []}', "5 is not text", 1),

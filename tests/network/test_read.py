@@ -71,7 +71,7 @@ def test_no_artifact_directory(tmp_path: Path, make: Callable[[Path], object], r
     assert str(caught.value) == f"{root}: {reason}; {HINT}"
 
 
-STALE = "switches/spine1.conf describes the same switch; only that one was read, delete the stale one"
+STALE = "switches/spine1.conf describes the same switch; only that one was read; delete the stale one"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_groups_that_apply_each_other(tree: Path) -> None:
     (tree / LEAF).write_text(TEXTS[LEAF] + "groups { a { apply-groups b; } b { apply-groups a; } }\napply-groups a;\n")
     found = next(defect for defect in defects(tree) if defect.scope == "stripe1-leaf1")
     assert found.kind == "unreadable"
-    assert "apply each other in a circle" in found.message
+    assert "apply each other in a cycle" in found.message
 
 
 def test_inspecting_may_return_nothing(tree: Path) -> None:

@@ -38,7 +38,7 @@ def test_all_sessions_of_the_lab_come_up() -> None:
 
 
 NO_GROUP = "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)"
-BESIDE = "in group fabric-green cannot stand together with auto-discovery"
+BESIDE = "in group fabric-green cannot be combined with auto-discovery"
 PORT, LIST = "    et-0/0/0 {", "peer-as-list spines-green;"
 
 
@@ -82,7 +82,7 @@ PORT, LIST = "    et-0/0/0 {", "peer-as-list spines-green;"
         ),
         (
             *("as-list spines-green members 65001;", "as-list spines-green members [ 65002-65009 64000 ];"),
-            *("spine1 is in AS 65001, which as-list spines-green does not hold", "as-list spines-green members"),
+            *("spine1 is in AS 65001, which as-list spines-green does not have", "as-list spines-green members"),
         ),
     ],
 )
@@ -109,7 +109,7 @@ def test_one_as_at_both_ends() -> None:
 def test_an_as_that_the_peer_does_not_expect() -> None:
     (found,) = obstacles(changed(LEAF, "local-as 65101;", "local-as 64000;"))
     assert found.device == "spine1"
-    assert found.message == "stripe1-leaf1 is in AS 64000, which as-list leaves does not hold"
+    assert found.message == "stripe1-leaf1 is in AS 64000, which as-list leaves does not have"
     assert found.line == line_of(TEXTS, SPINE, "as-list leaves")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import UsageError
-from ailb_gen.picture.build import picture_in, picture_of
+from ailb_gen.picture.build import picture_in, picture_of, unread, without_file
 from ailb_gen.picture.formats import svg
 from ailb_gen.picture.model import DrawnDevice, Picture
 from tests.checks.trees import GOLDEN, network_of
@@ -83,3 +83,12 @@ def test_a_switch_without_a_file_is_drawn_as_it_is_cabled(tmp_path: Path) -> Non
 def test_a_directory_without_artifacts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no switches/ in it"):
         picture_in(expected("lab"), tmp_path)
+
+
+def test_switches_that_a_network_has_no_file_of_are_known(tmp_path: Path) -> None:
+    root = copied("lab", tmp_path)
+    (root / "switches" / "spine1.conf").unlink()
+    (root / "switches" / "stripe1-leaf1.conf").write_text("interfaces {\n")
+    found = picture("lab")
+    assert unread(found, network_of(root)) == {"spine1", "stripe1-leaf1"}
+    assert without_file(found, root) == ["spine1"]

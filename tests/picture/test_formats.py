@@ -111,6 +111,15 @@ def test_more_severe_findings_a_failed_link_and_a_load_are_said_in_words() -> No
     assert f"{name}, color green, 400G, failed" in groups(down, "aria-label")
 
 
+def test_ports_show_their_speed_where_a_device_has_several() -> None:
+    lab = picture("lab")
+    view = PictureView("device", device="stripe1-leaf1")
+    assert ">et-0/0/16<" in svg(lab, NO_OVERLAY, view)
+    slow = tuple(replace(link, speed_bps=200 * 10**9) for link in lab.attachments)
+    text = svg(replace(lab, attachments=slow), NO_OVERLAY, view)
+    assert ">et-0/0/16, 200G<" in text and ">et-0/0/0, 400G<" in text
+
+
 def test_a_bundle_says_how_many_of_its_links_failed() -> None:
     found = large()
     text = svg(found, Overlay(frozenset({found.links[0].name})))

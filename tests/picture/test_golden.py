@@ -45,15 +45,33 @@ def paths() -> Overlay:
     return Overlay(paths=(whole, PathMark("queue pair 2", ends[:1], "no route at stripe1-leaf1")))
 
 
+def failed_paths() -> Overlay:
+    """Two queue pairs of the lab with spine1 down: one takes another way, one ends at its leaf."""
+    lab = picture("lab")
+    names = [link.name for link in lab.links]
+    ends = lab.attachments[0].name, lab.attachments[4].name
+    before = (ends[0], names[0], names[8], ends[1])
+    moved = PathMark("queue pair 1", (ends[0], names[1], names[9], ends[1]), former=before)
+    return Overlay(
+        frozenset({lab.links[15].name}),
+        frozenset({"spine1"}),
+        paths=(moved, PathMark("queue pair 2", ends[:1], "no route at stripe1-leaf1", before)),
+    )
+
+
 PATH = PictureView("path", ends=("gpu-s1-1", "gpu-s2-1"))
 CASES: dict[str, tuple[Picture, Overlay, PictureView]] = {
     "lab": (picture("lab"), NO_OVERLAY, FABRIC),
     "lab-marked": (picture("lab"), marked(), FABRIC),
     "lab-drained": (
         picture("lab"),
-        Overlay(drained=frozenset(link.name for link in picture("lab").links if link.b.device == "spine2")),
+        Overlay(
+            drained=frozenset(link.name for link in picture("lab").links if link.b.device == "spine2") | {"spine2"},
+            missing=frozenset({"stripe2-leaf1"}),
+        ),
         FABRIC,
     ),
+    "lab-path-failed": (picture("lab"), failed_paths(), PATH),
     "lab-rail": (picture("lab"), NO_OVERLAY, PictureView("rail", 1)),
     "lab-stripe": (picture("lab"), NO_OVERLAY, PictureView("stripe", 2)),
     "lab-leaf": (picture("lab"), marked(), PictureView("device", device="stripe1-leaf1")),
@@ -64,6 +82,12 @@ CASES: dict[str, tuple[Picture, Overlay, PictureView]] = {
     "brownfield": (picture("brownfield"), NO_OVERLAY, FABRIC),
     "large": (large(), Overlay(dead=frozenset({"spine1"})), FABRIC),
     "large-rail": (large(), NO_OVERLAY, PictureView("rail", 2)),
+    "rail-of-many-servers": (large(stripes=2, rails=2, spines=4), NO_OVERLAY, PictureView("rail", 1)),
+    "large-stripe-of-many-servers": (
+        large(rails=8, spines=24, servers=90),
+        Overlay(missing=frozenset({"s2-l3"})),
+        PictureView("stripe", 2),
+    ),
     "large-many-stripes-rail": (large(stripes=26, spines=4), NO_OVERLAY, PictureView("rail", 1)),
     "large-two-colors": (two_colors(), NO_OVERLAY, FABRIC),
     "large-stripe": (large(rails=8, spines=24), NO_OVERLAY, PictureView("stripe", 3)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ailb_gen.checks.expected import expected_fabric
@@ -51,7 +53,8 @@ def test_what_is_drained_is_known_from_the_intent() -> None:
     lab = picture("lab")
     text = (EXAMPLES / "lab" / "fabric.yaml").read_text() + "drain: [spine2, 'stripe1-leaf1:et-0/0/16']\n"
     found = drained_in(lab, expected_fabric(intent_of(text).fabric).drained)
-    assert found == {link.name for link in lab.links if link.b.device == "spine2"} | {lab.attachments[0].name}
+    links = {link.name for link in lab.links if link.b.device == "spine2"}
+    assert found == links | {lab.attachments[0].name, "spine2"}
     assert drained_in(lab, expected("lab").drained) == frozenset()
 
 
@@ -70,6 +73,27 @@ def test_paths_are_marked_link_by_link_as_far_as_they_lead() -> None:
     dead = View(network("lab"), routing("lab"), frozenset({"stripe1-leaf1"}), frozenset())
     lost = path_marks(lab, [trace_pair(dead, *ends, 0) for ends in flows(network("lab"), "gpu-s1-1", "gpu-s2-1", 1)])
     assert (lost[0].links, lost[0].problem) == ((), "stripe1-leaf1 is down")
+
+
+def test_a_path_that_failures_change_is_marked_with_its_links_before_them() -> None:
+    lab = picture("lab")
+    ends = flows(network("lab"), "gpu-s1-1", "gpu-s2-1")
+    whole = View(network("lab"), routing("lab"), frozenset(), frozenset())
+    down = View(network("lab"), routing("lab"), frozenset({"stripe1-leaf1"}), frozenset())
+    before = [trace_pair(whole, *pair, 0) for pair in ends]
+    marks = path_marks(lab, [trace_pair(down, *pair, 0) for pair in ends], before)
+    assert [mark.former for mark in marks] == [mark.links for mark in path_marks(lab, before)]
+    assert [mark.former for mark in path_marks(lab, before, before)] == [()] * 4
+
+
+def test_a_path_that_enters_no_leaf_would_take_the_cable_to_it() -> None:
+    switches = {name: switch for name, switch in network("lab").switches.items() if name != "stripe1-leaf1"}
+    without = replace(network("lab"), switches=switches)
+    view = View(without, routing("lab"), frozenset(), frozenset())
+    traces = [trace_pair(view, *ends, 0) for ends in flows(network("lab"), "gpu-s1-1", "gpu-s2-1", 1)]
+    (mark,) = path_marks(picture("lab"), traces)
+    assert (mark.links, mark.former) == ((), ("stripe1-leaf1:et-0/0/16 - gpu-s1-1:gpu0_eth",))
+    assert mark.problem == "gpu0_eth of gpu-s1-1 is cabled to no known switch"
 
 
 def test_a_path_ends_at_a_port_that_no_list_of_cables_has() -> None:

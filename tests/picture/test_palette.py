@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from ailb_gen.picture.palette import BACK_DARK, BACK_LIGHT, HUES, colorings
-from ailb_gen.picture.style import DARK, LIGHT
+from ailb_gen.picture.style import DARK, LIGHT, LOADS
 
 # Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency" (2009),
 # severity 1.0, on linear RGB.
@@ -16,6 +16,8 @@ DEFICIENCIES = {
     "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
     "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
+# How far apart colors are at least, with any sight: distances in OKLab, of which 0.02 is just noticeable.
+SIGHTS = {"full": (((1, 0, 0), (0, 1, 0), (0, 0, 1)), 0.1)} | {name: (row, 0.04) for name, row in DEFICIENCIES.items()}
 SHIPPED = ("green", "blue", "red", "orange", "purple", "yellow", "cyan", "magenta")
 
 
@@ -61,7 +63,7 @@ def test_lines_have_contrast_on_their_background(mode: str) -> None:
     back = BACK_LIGHT if mode == "light" else BACK_DARK
     values = LIGHT if mode == "light" else DARK
     lines = {hue.name: getattr(hue, mode) for hue in HUES}
-    lines |= {name: values[name] for name in ("line", "dead", "accent", *(f"load{step}" for step in range(6)))}
+    lines |= {name: values[name] for name in ("line", "accent", *(f"load{step}" for step in range(LOADS)))}
     assert {name: value for name, value in lines.items() if contrast(value, back) < 3} == {}
 
 
@@ -69,7 +71,7 @@ def test_lines_have_contrast_on_their_background(mode: str) -> None:
 def test_text_has_contrast_on_everything_that_it_stands_on(mode: str) -> None:
     values = LIGHT if mode == "light" else DARK
     pairs = [(text, back) for text in ("front", "soft") for back in ("back", "frame", "leaf", "spine", "server")]
-    pairs += [("badge", severity) for severity in ("error", "warning", "note")] + [("dead", "back")]
+    pairs += [("badge", severity) for severity in ("error", "warning", "note")]
     assert [pair for pair in pairs if contrast(values[pair[0]], values[pair[1]]) < 4.5] == []
     letters = [getattr(hue, mode) for hue in HUES]
     assert [one for one in letters if contrast(one, values["back"]) < 4.5] == []
@@ -85,6 +87,29 @@ def test_the_four_colors_of_small_fabrics_differ_for_the_color_blind(name: str, 
         if (found := distance(getattr(one, mode), getattr(other, mode), DEFICIENCIES[name])) < 0.05
     ]
     assert near == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_no_fabric_color_is_like_a_load_or_like_the_gray_of_failures(mode: str) -> None:
+    values = LIGHT if mode == "light" else DARK
+    own = ["line", *(f"load{step}" for step in range(LOADS))]
+    near = [
+        (name, hue.name, sight)
+        for name in own
+        for hue in HUES
+        for sight, (matrix, least) in SIGHTS.items()
+        if distance(values[name], getattr(hue, mode), matrix) < least
+    ]
+    assert near == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_loads_differ_from_step_to_step_and_grow_darker_or_in_dark_lighter(mode: str) -> None:
+    values = [(LIGHT if mode == "light" else DARK)[f"load{step}"] for step in range(LOADS)]
+    for matrix, _ in SIGHTS.values():
+        assert min(distance(one, other, matrix) for one, other in combinations(values, 2)) >= 0.06
+    loads = [luminance(value) for value in values[1:]]
+    assert loads == sorted(loads, reverse=mode == "light")
 
 
 def test_every_hue_has_a_pattern_of_its_own() -> None:

@@ -9,8 +9,8 @@ import pytest
 from ailb_gen.errors import UsageError
 from ailb_gen.picture.diagram import lines_of
 from ailb_gen.picture.model import NO_OVERLAY, Overlay, PathMark
-from ailb_gen.picture.view import FABRIC, PictureView, scene_of, view_of
-from tests.picture.examples import picture
+from ailb_gen.picture.view import FABRIC, PictureView, scene_of, shown_servers, view_of
+from tests.picture.examples import large, picture
 
 WRONG = {
     "fabrc": "--view 'fabrc': there is no such view; did you mean 'fabric'?",
@@ -74,6 +74,23 @@ def test_every_view_shows_what_it_is_called() -> None:
     mark = PathMark("queue pair 1", (lab.links[0].name, "a cable that nobody knows"))
     ends = PictureView("path", ends=("gpu-s1-1", "gpu-s2-1"))
     assert seen(ends, Overlay(paths=(mark,))) == {"stripe1-leaf1", "spine1", "gpu-s1-1", "gpu-s2-1"}
+
+
+@pytest.mark.parametrize(
+    ("view", "servers", "shown"),
+    [
+        (FABRIC, 16, 16),
+        (FABRIC, 17, 0),
+        (PictureView("rail", 1), 8, 8),
+        (PictureView("rail", 1), 9, 8),
+        (PictureView("rail", 1), 40, 8),
+        (PictureView("stripe", 1), 16, 16),
+        (PictureView("stripe", 1), 40, 16),
+    ],
+)
+def test_servers_beyond_sixteen_are_drawn_as_one(view: PictureView, servers: int, shown: int) -> None:
+    scene = scene_of(large(stripes=2, servers=servers), view, NO_OVERLAY)
+    assert set(shown_servers(scene, view).values()) == {shown}
 
 
 def test_names_are_broken_behind_signs_and_cut_to_what_fits() -> None:

@@ -18,7 +18,7 @@ from tests.conftest import ROOT, SMALL, design_of
 from tests.render.test_environment import user_template
 
 PIECE = "junos/_lldp.j2"
-MEMORY = "this takes more than 512 MiB of memory; let the template compute and write less"
+MEMORY = "this needs more than 512 MiB of memory; reduce what the template computes and writes"
 DEEP = r"a macro, an include or an expression is nested too deeply \(recursion\)"
 
 
@@ -35,7 +35,7 @@ def rendered(options: RenderOptions) -> Tree:
         ("{{ '%9999999999d' % 1 }}", 1, MEMORY),
         ("{{ '{:999999999}'.format(1) }}", 1, MEMORY),
         ("\n{{ ('a' * 300000000) + 'b' }}", 2, MEMORY),
-        ("{% for i in range(10**12) %}{% endfor %}", 1, "a range of more than 100,000 numbers; let the"),
+        ("{% for i in range(10**12) %}{% endfor %}", 1, "a range of more than 100,000 numbers; reduce"),
         ("\n{{ 10**5000 }}", 2, "a number of more than 4,300 digits"),
         ("{% macro a(n) %}\n{{ a(n + 1) }}{% endmacro %}{{ a(1) }}", 2, DEEP),
         (f"\n{{{{ {'(' * 3000}1{')' * 3000} }}}}", 2, DEEP),
@@ -110,14 +110,16 @@ def limited(folder: Path, grace_s: int = 9) -> subprocess.CompletedProcess[str]:
 def test_time_is_over(tmp_path: Path, text: str) -> None:
     user_template(tmp_path, PIECE, text)
     found = limited(tmp_path).stdout
-    assert "/_lldp.j2:2: this takes more than 1 s of processor time; let the template compute and write less" in found
+    assert (
+        "/_lldp.j2:2: this needs more than 1 s of processor time; reduce what the template computes and writes" in found
+    )
 
 
 def test_reading_what_is_written_has_a_limit(tmp_path: Path) -> None:
     text = "{% for n in 'abc' %}{% for i in range(99999) %}\n{{ n }}{{ i }} { b;\n}{% endfor %}{% endfor %}"
     user_template(tmp_path, PIECE, text)
     found = limited(tmp_path).stdout
-    assert "stripe1-leaf1: reading what the templates write: this takes more than 1 s of processor time" in found
+    assert "stripe1-leaf1: parsing the output of the templates: this needs more than 1 s of processor time" in found
 
 
 def test_the_kernel_ends_what_does_not_come_back(tmp_path: Path) -> None:

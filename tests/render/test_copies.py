@@ -93,8 +93,8 @@ def test_a_copy_is_as_it_was_generated(copy: Path) -> None:
 def test_what_was_edited_in_a_copy_is_found(copy: Path) -> None:
     file = copy / SERVER / "etc/ailb/nccl.env"
     file.write_text(file.read_text(encoding="utf-8") + "NCCL_DEBUG=INFO\n", encoding="utf-8")
-    assert any("nccl.env is not as it was generated" in warning for warning in warnings(SMALL, copy))
-    with pytest.raises(UsageError, match=r"nccl\.env: it is not as it was generated"):
+    assert any("nccl.env was edited after it was generated" in warning for warning in warnings(SMALL, copy))
+    with pytest.raises(UsageError, match=r"nccl\.env: it was edited after it was generated"):
         read_inputs(intent_of(SMALL), copy, [], ["server-001"])
     assert changes(SMALL, copy).changed
 

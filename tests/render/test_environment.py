@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.errors import TemplateError
+from ailb_gen.render import budget
 from ailb_gen.render.artifacts import RenderOptions, render
 from ailb_gen.render.environment import Templates, members, quoted, systemd_name
 from ailb_gen.shipped import shipped_templates
@@ -80,8 +81,17 @@ def test_in_the_sandbox_the_same_is_rendered(tmp_path: Path) -> None:
 
 
 def test_the_template_folder_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="--templates must name a folder"):
+    with pytest.raises(TemplateError, match="--templates must name a directory"):
         Templates(tmp_path / "nowhere")
+
+
+def test_where_memory_has_no_limit_users_templates_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "junos").mkdir()
+    (tmp_path / "junos/leaf.conf.j2").write_text("", encoding="utf-8")
+    monkeypatch.setattr(budget, "MEMORY", tmp_path / "absent")
+    with pytest.raises(TemplateError, match="needs Linux"):
+        Templates(tmp_path)
+    Templates()
 
 
 def test_filters() -> None:

@@ -49,7 +49,7 @@ def test_statements(curly: str, lines: list[str]) -> None:
         ("{ a; }", "x:1:1: '{' without a statement"),
         ("a ];", "x:1:3: ']' without '['"),
         ("[ a ];", "x:1:1: '[' without a statement"),
-        ("a [ b ] c;", "x:1:9: 'c' behind a list"),
+        ("a [ b ] c;", "x:1:9: 'c' after a list"),
         ("a [ b ] { c; }", "x:1:9: '{' without a statement"),
         ("a [ b;", "x:1:6: ';' inside a list"),
         ("a [ b", "x:1:5: ';' is missing at the end"),
@@ -113,7 +113,10 @@ def test_extra_config_is_checked_and_written_in_both_formats() -> None:
     good = design_of(SMALL + "extra_config: |\n  snmp {\n      location lab;\n  }\n")
     assert b"set snmp location lab\n" in render(good, RenderOptions("set"))["switches/spine1.set"].content
     assert b"snmp {\n    location lab;\n}\n" in render(good, RenderOptions())["switches/spine1.conf"].content
-    no_form, undoes = "has no set form; use --format curly", "a load tag in front of 'protocols', which stands above"
+    no_form, undoes = (
+        "has no set form; use --format curly",
+        "a load tag before 'protocols', which is already defined above",
+    )
     for text, message in (
         ("delete: snmp;", no_form),
         ("replace: snmp { location x; }", no_form),

@@ -138,7 +138,7 @@ def test_a_linked_output_directory_is_followed(tmp_path: Path) -> None:
 def test_a_directory_where_a_file_goes_is_told(out: Path) -> None:
     (out / "cabling.csv").unlink()
     (out / "cabling.csv").mkdir()
-    with pytest.raises(OutputError, match="a directory stands where a file"):
+    with pytest.raises(OutputError, match="a directory instead of a file"):
         rendering(small(), out, RenderOptions())
 
 
@@ -147,7 +147,7 @@ def test_a_folder_that_became_a_link_is_told_and_not_followed(out: Path, tmp_pat
     (tmp_path / "elsewhere").mkdir()
     shutil.rmtree(out / folder)
     (out / folder).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OutputError, match="a link stands where a folder is to be"):
+    with pytest.raises(OutputError, match="a link instead of a directory"):
         rendering(small("bfd: {multiplier: 9}\n"), out, RenderOptions())
     assert not list((tmp_path / "elsewhere").iterdir())
 
@@ -167,7 +167,7 @@ def test_a_pipe_in_the_tree_does_not_hang(out: Path) -> None:
     assert (out / "own-pipe").exists()
     (out / "cabling.csv").unlink()
     os.mkfifo(out / "cabling.csv")
-    with pytest.raises(OutputError, match="something that is no file"):
+    with pytest.raises(OutputError, match="something other than a file"):
         rendering(small(), out, RenderOptions())
 
 
@@ -184,7 +184,7 @@ def test_a_users_file_in_a_folder_that_becomes_a_link_is_told(tmp_path: Path) ->
     generate(small("overrides: {servers: {server-001: {mtu: 4200}}}\n"), out)
     (out / "servers/server-001/mine").write_text("mine", encoding="utf-8")
     before = snapshot(out)
-    with pytest.raises(OutputError, match=r"servers/server-001: .* holds files that ailb-gen did not write"):
+    with pytest.raises(OutputError, match=r"servers/server-001: .* has files that ailb-gen did not write"):
         generate(small(), out)
     assert snapshot(out) == before
 
@@ -232,7 +232,7 @@ def test_what_cannot_be_read_is_not_lost(out: Path, monkeypatch: pytest.MonkeyPa
     planned = rendering(small("bfd: {multiplier: 4}\n"), out, RenderOptions())
     monkeypatch.setattr(os, "scandir", scandir)
     with pytest.raises(
-        OutputError, match=r"private: cannot write the output: Permission denied; the old tree is as it was"
+        OutputError, match=r"private: cannot write the output: Permission denied; the old tree is unchanged"
     ):
         write_rendering(planned)
     monkeypatch.undo()
@@ -248,7 +248,9 @@ def test_an_old_tree_that_cannot_be_removed_is_told(out: Path, monkeypatch: pyte
     monkeypatch.setattr(shutil, "rmtree", refuse)
     with pytest.raises(OutputError, match="the new tree is in place, but the old one cannot be removed"):
         write_rendering(planned)
-    with pytest.raises(OutputError, match=r"cannot clean up after an earlier run: Permission denied; look into"):
+    with pytest.raises(
+        OutputError, match=r"cannot clean up after an earlier run: Permission denied; inspect and remove"
+    ):
         rendering(small(), out, RenderOptions())
     monkeypatch.undo()
     assert "multiplier 4" in (out / "switches/spine1.conf").read_text(encoding="utf-8")
@@ -305,10 +307,18 @@ def test_a_full_disk_leaves_the_old_tree(out: Path, tmp_path: Path, monkeypatch:
 
     planned = rendering(small("bfd: {multiplier: 5}\n"), out, RenderOptions())
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OutputError, match="No space left on device; the old tree is as it was"):
+    with pytest.raises(OutputError, match="No space left on device; the old tree is unchanged"):
         write_rendering(planned)
     assert snapshot(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_without_syncfs_everything_is_synchronized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(writer, "_libc", object)
+    monkeypatch.setattr(os, "sync", lambda: calls.append("sync"))
+    writer._sync(tmp_path)
+    assert calls == ["sync"]
 
 
 def test_file_systems_without_exchange_or_hard_links(

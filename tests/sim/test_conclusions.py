@@ -31,7 +31,7 @@ def test_what_does_not_end_is_not_fast() -> None:
     assert list(conclusions({"a": times(5), "b": times(5)})) == [
         "All take the same time, within 0.1 %: the job takes 5 us."
     ]
-    assert list(conclusions({"a": times(None)})) == ["No job and no flow ended."]
+    assert list(conclusions({"a": times(None)})) == ["No job and no flow completed."]
     assert list(conclusions({"a": times(5)})) == ["The job takes 5 us."]
     assert list(conclusions({"a": []})) == []
 
@@ -53,28 +53,28 @@ def loaded(between: float, host: float) -> list[dict[str, object]]:
         (
             0.052,
             0.1,
-            " at 5.2 % of its rate: too little for flows to collide. Larger messages or a permutation show more.",
+            " 5.2 % of its rate: too low for collisions. Larger messages or a permutation show more.",
         ),
-        (0.494, 0.987, " at 49.4 % of its rate, that of a host at 98.7 %: hosts are the limit."),
-        (0.95, 0.6, " at 95.0 % of its rate."),
+        (0.494, 0.987, " 49.4 % of its rate, that of a host at 98.7 %: hosts are the bottleneck."),
+        (0.95, 0.6, " 95.0 % of its rate."),
     ],
 )
 def test_why_variants_are_equal(between: float, host: float, why: str) -> None:
-    equal = "All take the same time, within 0.1 %: the job takes 5 us. The busiest link between switches is"
+    equal = "All take the same time, within 0.1 %: the job takes 5 us. The peak load of a link between switches is"
     assert tie({"rlb": loaded(0.01, 0.01), "ecmp": loaded(between, host)}) == equal + why
 
 
 @pytest.mark.parametrize(
     ("between", "host", "before"),
     [
-        (0.052, 0.1, "is at 5.2 % of its rate."),
-        (0.95, 0.99, "is at 95.0 % of its rate, that of a host at 99.0 %: hosts are the limit."),
+        (0.052, 0.1, "is 5.2 % of its rate."),
+        (0.95, 0.99, "is 95.0 % of its rate, that of a host at 99.0 %: hosts are the bottleneck."),
     ],
 )
 def test_flows_to_slower_nics_do_not_need_to_collide(between: float, host: float, before: str) -> None:
     seeds = [{**one, "to_slower_nic": {"flows": 400, "of": 1600}} for one in 3 * loaded(between, host)]
     where = "1,200 of 4,800 flows go from a faster to a slower NIC: their queues build at the ports to the receivers."
-    assert tie({"rlb": seeds, "ecmp": seeds}).endswith(f"The busiest link between switches {before} {where}")
+    assert tie({"rlb": seeds, "ecmp": seeds}).endswith(f"The peak load of a link between switches {before} {where}")
 
 
 def test_without_a_tie_nothing_is_said() -> None:

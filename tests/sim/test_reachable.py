@@ -43,8 +43,8 @@ def test_what_arrives_is_accepted() -> None:
 
 def test_no_route_and_no_link() -> None:
     lost = without_links(FABRIC, links("leaf1:spine2"))
-    assert refused(lost) == "1 of 2 connections are impossible: host1 to host3 (queue pair 2): leaf1 has no route"
-    assert "2 of 2 connections are impossible: host1 to host3: the source has no link" in refused(
+    assert refused(lost) == "1 of 2 connections have no path: host1 to host3 (queue pair 2): leaf1 has no route"
+    assert "2 of 2 connections have no path: host1 to host3: the source has no link" in refused(
         without_links(FABRIC, links("host1:leaf1"))
     )
     assert "host1 to host3: leaf2 has no link to it" in refused(without_links(FABRIC, links("host3:leaf2")))
@@ -63,4 +63,4 @@ def test_loops() -> None:
     # Spine 1 sends what is for leaf 2 back to leaf 1.
     back[2, prefix] = back[2, FABRIC.destination_prefix[0]]
     assert back[2, prefix] != UNREACHABLE
-    assert "its route is a loop" in refused(replace(FABRIC, forwarding=(replace(state, next_hops=back),)))
+    assert "its route loops" in refused(replace(FABRIC, forwarding=(replace(state, next_hops=back),)))

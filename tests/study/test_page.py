@@ -50,7 +50,7 @@ Ours is the mean over seeds, and the range where seeds differ.
 
 ![Distribution of time](cdf.svg)
 
-## What deviates
+## Deviations
 
 Nothing deviates.
 

@@ -95,11 +95,11 @@ def _check_nested(held: list[Held], strange: set[str], findings: Findings) -> No
             around.pop()
         if around and around[-1][0] != prefix:
             outer, there, wider = around[-1]
-            message = f"{prefix} is more specific than {outer} of {there}: it takes the traffic of its addresses"
+            message = f"{prefix} is more specific than {outer} of {there}: it attracts the traffic of its addresses"
             at = place
             device, _, unit = here.partition(" ")
             if there.partition(" ")[0] in strange and device not in strange:
-                message = f"{outer} is around {prefix} of {here}, which takes the traffic of its addresses"
+                message = f"{outer} covers {prefix} of {here}, which attracts the traffic of its addresses"
                 (device, _, unit), at = there.partition(" "), wider
             subjects = (about.prefix(prefix), about.prefix(outer), about.port(device, unit))
             findings.add(UNIQUE, device, message, at, part=unit, subjects=subjects)
@@ -121,7 +121,7 @@ def _check_pool(pool: Prefix, switch: Switch, expected: ExpectedSwitch, findings
             text = _text(address)
             touched = pool.contains(address.prefix) or address.prefix.contains(pool)
             if touched and text != f"{expected.loopback}/{BITS}":
-                message = f"{text} on {unit.name} is in the fabric's pool, and the plan has it nowhere"
+                message = f"{text} on {unit.name} is in the fabric's pool and not in the address plan"
                 subjects = (about.prefix(address.prefix), about.port(switch.named, unit.name))
                 findings.at(PLANNED, switch, message, address.line, part=unit.name, subjects=subjects)
 
@@ -141,7 +141,7 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
         message, statement = f"{name} lacks family inet6", f"{above} family inet6"
         findings.at(PLANNED, switch, message, unit.line, same_cause=same_cause, part=name, statement=statement)
     for family, line in unit.others:
-        message = f"family {family} on {name}: the fabric is IPv6 alone"
+        message = f"family {family} on {name}: the fabric is IPv6-only"
         statement = f"{above} family {family}"
         findings.at(PLANNED, switch, message, line, "", family, part=name, statement=statement, instead=True)
     missing = dict(zip(expected.gateways, expected.prefixes, strict=True))
@@ -178,7 +178,7 @@ def _check_irb(switch: Switch, expected: ExpectedSwitch, findings: Findings) -> 
 def _check_vlans(context: Context, findings: Findings) -> None:
     for switch, expected in context.leaves:
         _check_vlan(switch, expected.vlan, findings)
-    # By stripe, or for all leaves as the intent asks.
+    # By stripe, or for all leaves as the intent specifies.
     holders: dict[tuple[int, int | None], str] = {}
     for switch, expected in context.leaves:
         stripe = expected.stripe if context.fabric.vlans.unique == "stripe" else 0
@@ -262,15 +262,15 @@ PLANNED = Check(
     "AILB102",
     "the IRB of every leaf is up and has exactly the prefixes and gateways of the address plan, and no IPv4",
     "the IRB of a leaf is down, or has other addresses than the address plan",
-    "Servers form addresses from these prefixes; a prefix off by one belongs to another leaf or to none.",
+    "Servers form addresses from these prefixes; a wrong prefix belongs to another leaf or to none.",
     AGAIN,
     _check_planned,
     layer=Layer.DEFINITIONS,
 )
 VLANS = Check(
     "AILB105",
-    "every leaf has one VLAN with the id of the plan, unique as the intent asks, routed by the IRB of that number",
-    "the VLAN of a leaf is missing, surplus, or has the wrong id or IRB",
+    "every leaf has one VLAN with the id of the plan, unique as the intent specifies, routed by the IRB of that number",
+    "the VLAN of a leaf is missing, unexpected, or has the wrong id or IRB",
     "A VLAN with the wrong IRB or ID cuts its servers off from their gateway.",
     AGAIN,
     _check_vlans,
@@ -280,7 +280,7 @@ ROUTER_IDS = Check(
     "AILB107",
     "every switch has the router-id of the plan, which is unique and the address of lo0",
     "a router-id is wrong, used twice, or not the address of lo0",
-    "Two switches with one router-id refuse each other's routes, or break ties differently every time.",
+    "Two switches with one router-id refuse each other's routes, or break ties at random.",
     AGAIN,
     _check_router_ids,
     layer=Layer.USES,

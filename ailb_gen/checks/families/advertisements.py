@@ -39,17 +39,17 @@ def _check_unit(switch: Switch, unit: Unit, findings: Findings) -> None:
         findings.look(ANNOUNCED)
         entry = prefixes.pop(address.prefix, None)
         if entry is None:
-            message = f"{address.prefix} is on {unit.name} and not announced"
+            message = f"{address.prefix} is on {unit.name} and not advertised"
             statement = f"{ABOVE} {unit.name} prefix {address.prefix}"
             line, expected = announced.line, address.prefix
             findings.at(ANNOUNCED, switch, message, line, expected, part=unit.name, statement=statement)
         elif not (entry.on_link and entry.autonomous):
             flag = "no-on-link" if not entry.on_link else "no-autonomous"
-            message = f"{address.prefix} is announced with {flag}: servers form no address in it"
+            message = f"{address.prefix} is advertised with {flag}: servers form no address in it"
             statement = f"{ABOVE} {unit.name} prefix {address.prefix} {flag}"
             findings.at(ANNOUNCED, switch, message, entry.line, part=unit.name, statement=statement)
     for entry in prefixes.values():
-        message = f"{entry.prefix} is announced, but {unit.name} has no address in it: Junos refuses to commit"
+        message = f"{entry.prefix} is advertised, but {unit.name} has no address in it: Junos refuses to commit"
         statement = f"{ABOVE} {unit.name} prefix {entry.prefix}"
         findings.at(
             ANNOUNCED, switch, message, entry.line, "", entry.prefix, part=unit.name, statement=statement, instead=True
@@ -92,15 +92,15 @@ def _differences(ra: Ra, announced: RouterAdvertisement, irb: bool) -> Iterator[
     for what, expected, found in rows:
         if found != expected:
             shown = "not set" if found is None else found
-            asks = "leaves it to Junos" if expected is None else f"asks for {expected}"
+            asks = "leaves the Junos default" if expected is None else f"specifies {expected}"
             yield what, f"{what} is {shown}; the intent {asks}", announced.line, expected, shown
     for statement, line in announced.others:
-        yield statement, f"{statement} is not asked for by the intent", line, "", statement
+        yield statement, f"{statement} is not in the intent", line, "", statement
     for prefix in announced.prefixes:
         if irb:
             yield from _lifetimes(ra, prefix)
         else:
-            message = f"{prefix.prefix} is announced on a link between switches"
+            message = f"{prefix.prefix} is advertised on a link between switches"
             yield f"prefix {prefix.prefix}", message, prefix.line, "", prefix.prefix
 
 
@@ -111,22 +111,22 @@ def _lifetimes(ra: Ra, prefix: RaPrefix) -> Iterator[Difference]:
     )
     for what, expected, found in rows:
         if found != str(expected):
-            message = f"{what} of {prefix.prefix} is {found}; the intent asks for {expected}"
+            message = f"{what} of {prefix.prefix} is {found}; the intent specifies {expected}"
             yield f"prefix {prefix.prefix} {what}", message, prefix.line, expected, found
 
 
 ANNOUNCED = Check(
     "AILB103",
     "router advertisements announce every prefix of the IRB, on-link and autonomous, and no other",
-    "router advertisements lack a prefix of the IRB, announce one too many, or announce it unusably",
-    "Without the announcement no server forms an address in the prefix, and one queue pair of each connection fails.",
+    "router advertisements lack a prefix of the IRB, advertise another one, or have the wrong flags",
+    "Without the advertisement no server forms an address in the prefix, and one queue pair of each connection fails.",
     "Add or correct `protocols router-advertisement interface irb.N prefix`.",
     _check_announced,
     layer=Layer.USES,
 )
 TIMERS = Check(
     "AILB104",
-    "router advertisements have the intervals and lifetimes that the intent asks for, and no other settings",
+    "router advertisements have the intervals and lifetimes that the intent specifies, and no other settings",
     "router advertisements differ from the intent in intervals, lifetimes or options",
     "Advertisements that are too rare delay discovery; lifetimes that are too short take addresses and routes away; "
     "other settings send hosts to DHCPv6 or change their MTU.",

@@ -12,8 +12,8 @@ from ailb_gen.checks.model import Check, Severity
 
 NO_SERVICE = "no Batfish service was given (--batfish HOST)"
 
-READ_AGAIN = "Look at the line: it is wrong, or Batfish does not know it yet (see docs/batfish.md)."
-LOOK = "Look at the prefix with `ailb-gen rib`, and at the other findings about this switch."
+READ_AGAIN = "Check the line: it is wrong, or Batfish does not support it yet (see docs/batfish.md)."
+LOOK = "Inspect the prefix with `ailb-gen rib`, and see the other findings about this switch."
 BUG = "One of the two programs is wrong: report it with both snapshots (`ailb-gen batfish snapshot`)."
 DIFFER = (
     "See docs/batfish.md for known differences. If none applies, one program is wrong: report it with both snapshots."
@@ -24,14 +24,14 @@ _of_routes = partial(Check, layer=Layer.BATFISH_ROUTES)
 _of_engines = partial(Check, layer=Layer.BATFISH_DIFFERENCES)
 PARSED = _of_files(
     "AILB801",
-    "Batfish reads every switch's file, takes it for Junos, and for the switch that it is named after",
-    "Batfish cannot read a switch's file, or takes it for another's",
-    "Batfish cannot judge a file that it does not read: its other answers cover only a part of the fabric.",
+    "Batfish reads the file of every switch as Junos, with the right host name",
+    "Batfish cannot read the file of a switch, or reads another format or host name",
+    "Batfish cannot check a file that it does not read: its other answers cover only part of the fabric.",
     "Compare with `ailb-gen junos check`. If only Batfish cannot read the file, report it to Batfish.",
 )
 RECOGNIZED = _of_files(
     "AILB802",
-    "Batfish recognizes every line, but for those known to be beyond it",
+    "Batfish recognizes every line, except those known to be unsupported",
     "Batfish does not recognize a line that it should know",
     "Batfish ignores lines that it does not recognize; in a file edited by hand, it may be a typing error.",
     READ_AGAIN,
@@ -39,8 +39,8 @@ RECOGNIZED = _of_files(
 )
 CONVERTED = _of_files(
     "AILB803",
-    "Batfish makes its model of every file without an issue, but for those known to be false",
-    "Batfish has an issue with a file while making its model",
+    "Batfish converts every file without warnings, except known false ones",
+    "Batfish warns while it converts a file",
     "Devices often refuse or ignore such lines: a VLAN without an ID, a policy that changes nothing.",
     READ_AGAIN,
     severity=Severity.WARNING,
@@ -54,23 +54,23 @@ DEFINED = _of_files(
 )
 USED = _of_files(
     "AILB805",
-    "Batfish finds nothing that is defined and never used, but for what its model does not know the use of",
-    "Batfish finds something that is defined and never used",
-    "An unused policy was often meant to be used.",
+    "Batfish finds no unused definition, except those whose use it does not model",
+    "Batfish finds an unused definition",
+    "An unused policy is often a missing reference.",
     "Use it where it belongs, or delete it.",
     severity=Severity.WARNING,
 )
 PORTS = _of_model(
     "AILB806",
-    "Batfish sees every cabled port up, with the MTU that the intent asks for",
-    "Batfish sees a cabled port down, or with another MTU",
+    "in Batfish every cabled port is up and has the MTU of the intent",
+    "in Batfish a cabled port is down or has another MTU",
     "A port that is down, or too small for the packets, carries nothing.",
     "Correct the intent and generate again.",
 )
 VLANS = _of_model(
     "AILB807",
-    "Batfish sees in every VLAN the ports of its servers and the IRB, and nothing else",
-    "Batfish sees a VLAN with missing or further ports",
+    "in Batfish every VLAN has the ports of its servers and the IRB, and no others",
+    "in Batfish a VLAN has missing or unexpected ports",
     "A server in the wrong VLAN forms addresses in another leaf's prefixes, and no reply reaches it.",
     "Correct the intent and generate again.",
 )
@@ -90,10 +90,10 @@ UNDERSTOOD = _of_model(
 )
 SHOWN = Check(
     "AILB812",
-    "the IPv4 shadow shows everything in the files that decides about routes, and Batfish models it",
-    "the IPv4 shadow leaves out, or Batfish does not model, something that decides about routes",
-    "Batfish cannot judge what the shadow leaves out, and the two engines may disagree for that reason alone.",
-    "If the statement is intended, accept it with a waiver: the other checks judge it.",
+    "the IPv4 shadow has every statement that affects routes, and Batfish models it",
+    "the IPv4 shadow lacks, or Batfish does not model, a statement that affects routes",
+    "Batfish cannot check what the shadow leaves out, and the two engines may disagree for that reason alone.",
+    "If the statement is intended, accept it with a waiver: the other checks cover it.",
     severity=Severity.WARNING,
     layer=Layer.BATFISH_GAPS,
 )
@@ -120,9 +120,9 @@ PINNED = _of_routes(
 )
 TRANSIT = _of_routes(
     "AILB816",
-    "in Batfish every spine has a route to every prefix, and from its own leaf alone",
-    "in Batfish a spine lacks the route to a prefix, or has it from another leaf than its own",
-    "A leaf that passes on routes learned from spines becomes a transit for others' traffic as soon as a link fails.",
+    "in Batfish every spine has a route to every prefix, only from the leaf that owns it",
+    "in Batfish a spine lacks the route to a prefix, or has it from a leaf that does not own it",
+    "A leaf that readvertises routes learned from spines becomes a transit as soon as a link fails.",
     "For a missing prefix, see AILB304 and AILB201; the export policy of a leaf must reject the fabric's pool.",
 )
 LOOPS = _of_routes(
@@ -134,15 +134,15 @@ LOOPS = _of_routes(
 )
 SPINE_REACH = _of_routes(
     "AILB818",
-    "in Batfish every leaf still reaches all that it can, over all links left for it, when a single spine fails",
-    "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single spine fails",
+    "in Batfish, when a single spine fails, every leaf reaches every prefix over all remaining links",
+    "in Batfish, when a single spine fails, a leaf loses a prefix, or a switch has too few next hops",
     "A spine that reboots would stop the job, or put the traffic of all others on a single link.",
     LOOK,
 )
 LINK_REACH = _of_routes(
     "AILB819",
-    "in Batfish every leaf still reaches all that it can, over all links left for it, when a single link fails",
-    "in Batfish a leaf loses a prefix, or a switch has too few next hops to it, when a single link fails",
+    "in Batfish, when a single link fails, every leaf reaches every prefix over all remaining links",
+    "in Batfish, when a single link fails, a leaf loses a prefix, or a switch has too few next hops",
     "One broken cable would stop the job, or put the traffic of all others on a single link.",
     LOOK,
 )
@@ -155,14 +155,14 @@ AGREE = _of_engines(
 )
 AGREE_SPINE = _of_engines(
     "AILB822",
-    "both engines find the same next hops from every switch when a single spine fails, in a large fabric of a sample",
+    "both engines find the same next hops from every switch when a single spine fails (sampled in a large fabric)",
     "the two engines find different next hops when a single spine fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,
 )
 AGREE_LINK = _of_engines(
     "AILB823",
-    "both engines find the same next hops from every switch when a single link fails, of a sample",
+    "both engines find the same next hops from every switch when a single link fails (sampled)",
     "the two engines find different next hops when a single link fails",
     "Two programs computed the same failure and disagree: one of them is wrong about what the fabric will do.",
     DIFFER,

@@ -83,7 +83,7 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
             found_color, statement = route.color or "none", f"{ROUTE} {prefix} color"
             findings.at(ADVERTISED, switch, message, line, color.name, found_color, statement=statement)
         if prefix not in direct:
-            message = f"{prefix} is on no interface that is enabled: Junos silently does not advertise it"
+            message = f"{prefix} is on no enabled interface: Junos silently does not advertise it"
             subjects, involves = (about.prefix(prefix),), (about.device(switch.named),)
             findings.at(ADVERTISED, switch, message, route.line, involves=involves, subjects=subjects)
         _check_backup(switch, route, color.backup or "none", findings)
@@ -101,7 +101,7 @@ def _check_routes(fabric: ExpectedFabric, expected: ExpectedSwitch, switch: Swit
 def _check_backup(switch: Switch, route: FabricRoute, expected: str, findings: Findings) -> None:
     found = route.backup or "none"
     if found != expected:
-        message = f"{route.prefix} has backup color {found}; the intent asks for {expected}"
+        message = f"{route.prefix} has backup color {found}; the intent specifies {expected}"
         line, statement = route.backup_line or route.line, f"{ROUTE} {route.prefix} backup-color"
         findings.at(BACKED_UP, switch, message, line, expected, found, statement=statement)
 
@@ -303,11 +303,11 @@ def _wrong_copies(
             received[entry.peer].add(found)
             if found != session:
                 peer = graph.names[entry.peer]
-                yield f"came from {peer} with color {found} over a session of {session}", entry.own_group, peer
+                yield f"received from {peer} with color {found} over a session of {session}", entry.own_group, peer
         if (candidate.route.aigp is not None) != (found == own and aigp) and candidate.positions:
             spine = graph.names[row[candidate.positions[0]].peer]
             state = "with" if candidate.route.aigp is not None else "without"
-            yield f"came from {spine} {state} AIGP as {found}", candidate.group, spine
+            yield f"received from {spine} {state} AIGP as {found}", candidate.group, spine
     # Color and group of the sessions to every spine.
     offered: dict[int, dict[str, int]] = defaultdict(dict)
     for entry in row:
@@ -317,7 +317,7 @@ def _wrong_copies(
         expected = heard.get(peer, NOTHING)
         if expected and expected <= colors.keys() and not received[number] & expected:
             names = sorted(expected)
-            yield f"did not come from {peer} as {' or '.join(names)}", colors[names[0]], peer
+            yield f"not received from {peer} as {' or '.join(names)}", colors[names[0]], peer
 
 
 AGAIN = "Correct the intent and generate again."
@@ -332,8 +332,8 @@ DEFINED = Check(
 )
 SAME_ENDS = Check(
     "AILB302",
-    "both ends of every link have the color that the cabling says",
-    "one end of a link has another color than the cabling says",
+    "both ends of every link have the color of the cabling",
+    "one end of a link has another color than in the cabling",
     "Junos hides routes whose color differs from the session's: the link carries nothing.",
     "Name the interface in the group of its color, which must exist.",
     _check_links,
@@ -351,7 +351,7 @@ EVEN = Check(
 ADVERTISED = Check(
     "AILB304",
     "every prefix of a leaf, and no other, is advertised exactly once, with its color, and is on the IRB",
-    "a leaf's prefix is not advertised, or with the wrong color, or one too many is",
+    "a leaf's prefix is not advertised or has the wrong color, or an unexpected prefix is advertised",
     "Junos gives no commit error for a prefix that does not exist: it is silently not advertised.",
     "Correct `protocols bgp fabric-advertise route`.",
     _check_advertised,
@@ -359,8 +359,8 @@ ADVERTISED = Check(
 )
 BACKED_UP = Check(
     "AILB305",
-    "every advertised prefix has the backup color that the intent asks for",
-    "an advertised prefix has another backup color than the intent asks for",
+    "every advertised prefix has the backup color that the intent specifies",
+    "an advertised prefix has another backup color than the intent specifies",
     "Without a backup the prefix is unreachable when one link of its color fails.",
     "Correct `backup-color` of the route.",
     _check_advertised,
@@ -370,7 +370,7 @@ HIDDEN = Check(
     "AILB309",
     "no route is hidden on any switch",
     "a route is hidden",
-    "A hidden route is a path that is not used: less capacity, and fewer backups than planned.",
+    "A hidden route is an unused path: less capacity and fewer backups than planned.",
     "The message gives the reason: a color mismatch, a policy, or an AS path loop.",
     _check_hidden,
     layer=Layer.ROUTES,
@@ -379,8 +379,8 @@ COLORED = Check(
     "AILB310",
     "every prefix reaches every leaf once over each session that its color and backups allow, AIGP on its own color",
     "a prefix does not reach a leaf over every session that it must, or with the wrong color or AIGP",
-    "A missing copy is a missing backup; AIGP on a backup makes it as good as the route of the color itself.",
-    "Look at the route with `ailb-gen rib` on the leaf, the spine and the origin.",
+    "A missing copy is a missing backup; a backup with AIGP is preferred like the route of the color itself.",
+    "Inspect the route with `ailb-gen rib` on the leaf, the spine and the origin.",
     _check_colored,
     layer=Layer.ROUTES,
 )

@@ -113,7 +113,7 @@ def _check_vlans(switch: Switch, expected: ExpectedSwitch, findings: Findings) -
 DESCRIPTIONS = Check(
     "AILB007",
     "descriptions of cabled ports name the other end, or are the intent's; those of VLANs name their leaf",
-    "a description is missing, or names something else than what is cabled",
+    "a description is missing, or does not match the cabling",
     "A wrong description, a missing one, or a cable in the wrong port sends the next engineer to the wrong link.",
     "Move the cable in the files, or correct the description.",
     _check_descriptions,

@@ -23,9 +23,7 @@ def _check_failures(context: Context, findings: Findings) -> None:
     outcomes = context.failure_outcomes
     if outcomes is None:
         for check in (LINK_REACH, LINK_CALM, LINK_LOAD, SPINE_REACH, SPINE_LOAD, PAIR_REACH, PAIR_CALM):
-            findings.skip(
-                check, "the steady state does not deliver everything (AILB402): failures would say nothing new"
-            )
+            findings.skip(check, "prefixes are unreachable without failures (AILB402); failures were not simulated")
         return
     baseline, loads = context.baseline, context.loads
     judge = _Judge(context, baseline, findings)
@@ -36,7 +34,7 @@ def _check_failures(context: Context, findings: Findings) -> None:
     judge.load(LINK_LOAD, outcomes.links, bound(_without_a_link(loads, baseline, outcomes.links), before))
     judge.reach(SPINE_REACH, outcomes.spines)
     judge.load(SPINE_LOAD, outcomes.spines, bound(loads.without_a_spine(), before))
-    judge.reach(PAIR_REACH, outcomes.pairs, "pairs of failures tried")
+    judge.reach(PAIR_REACH, outcomes.pairs, "double failures tested")
     judge.calm(PAIR_CALM, outcomes.pairs)
 
 
@@ -82,7 +80,7 @@ class _Judge:
         """The colors, as values, over which every prefix may travel."""
         return allowed_colors(self.context.expected)
 
-    def reach(self, check: Check, verdicts: Sequence[Impact], examined: str = "failures tried one by one") -> None:
+    def reach(self, check: Check, verdicts: Sequence[Impact], examined: str = "single failures tested") -> None:
         """Find prefixes that are lost though a spine would pass them on over the links that are left."""
         unavoidable = 0
         for verdict in verdicts:
@@ -95,7 +93,7 @@ class _Judge:
         self.findings.look(check, len(verdicts))
         self.findings.figure(check, examined, len(verdicts))
         if unavoidable:
-            self.findings.figure(check, "losses not counted, because no cabled path is left", unavoidable)
+            self.findings.figure(check, "unavoidable losses, not counted (no cabled path left)", unavoidable)
 
     def calm(self, check: Check, verdicts: Sequence[Impact]) -> None:
         """Find pairs of a leaf and a prefix that move though they did not use what failed."""
@@ -104,20 +102,20 @@ class _Judge:
             if strayed:
                 device, prefix = strayed[0]
                 more = f" and {len(strayed) - 1} more" if len(strayed) > 1 else ""
-                self._add(check, verdict, f"{self.graph.names[device]} moves {prefix}, which did not use it{more}")
+                self._add(check, verdict, f"{self.graph.names[device]} reroutes {prefix}, which did not use it{more}")
         self.findings.look(check, len(verdicts))
         moved = max((verdict.moved for verdict in verdicts), default=0)
-        self.findings.figure(check, "FIB entries that a failure changes, at most", moved)
+        self.findings.figure(check, "most FIB entries changed by a failure", moved)
 
     def load(self, check: Check, verdicts: Sequence[Impact], bound: float) -> None:
         """Find links that carry more than `bound` times what the most loaded link did."""
         for verdict in verdicts:
             if verdict.worst > bound + EXACT and not verdict.lost:
                 link = link_name(self.graph, verdict.worst_link // 2)
-                self._add(check, verdict, f"{link} carries {verdict.worst:.3f} times what it did")
+                self._add(check, verdict, f"{link} carries {verdict.worst:.3f} times its previous load")
         self.findings.look(check, len(verdicts))
         worst = max((verdict.worst for verdict in verdicts), default=0.0)
-        name = "busiest link after a failure, over the busiest before"
+        name = "peak link load after a failure / before"
         self.findings.figure(check, name, f"{worst:.3f} (even share: {bound:.3f})")
 
     def _add(self, check: Check, verdict: Impact, consequence: str) -> None:
@@ -180,54 +178,54 @@ def allowed_colors(expected: ExpectedFabric) -> dict[Prefix, frozenset[str]]:
     return found
 
 
-REPAIR = "Look at the prefix with `ailb-gen rib`, and at the path with `ailb-gen path --fail LINK`."
+REPAIR = "Inspect the prefix with `ailb-gen rib`, and the path with `ailb-gen path --fail LINK`."
 _of_failures = partial(Check, run=_check_failures, layer=Layer.TRAFFIC)
 LINK_REACH = _of_failures(
     "AILB501",
-    "when any single link fails, every leaf still reaches every prefix that a spine can pass on to it",
-    "when a single link fails, a leaf loses a prefix that a spine could still pass on to it",
+    "when any single link fails, every leaf reaches every prefix that a spine can still advertise to it",
+    "when a single link fails, a leaf loses a prefix that a spine could still advertise to it",
     "A single broken cable would stop the job: a prefix has no backup, or its backup does not work.",
     REPAIR,
 )
 LINK_CALM = _of_failures(
     "AILB502",
-    "when any single link fails, pairs that did not use it keep their paths",
-    "when a single link fails, pairs that did not use it move",
-    "Moving flows that the failure did not touch reorders their packets and loads other links.",
+    "when any single link fails, pairs of leaf and prefix that did not use it keep their paths",
+    "when a single link fails, pairs of leaf and prefix that did not use it are rerouted",
+    "Rerouting flows that the failure does not affect reorders their packets and loads other links.",
     REPAIR,
 )
 LINK_LOAD = _of_failures(
     "AILB503",
-    "when any single link fails, no link carries more than its even share of what has to move",
-    "when a single link fails, a link carries more than its even share",
+    "when any single link fails, no link carries more than its even share of the rerouted traffic",
+    "when a single link fails, a link carries more than its even share of the rerouted traffic",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
 )
 SPINE_REACH = _of_failures(
     "AILB504",
-    "when any single spine fails, every leaf still reaches every prefix that a spine can pass on to it",
-    "when a single spine fails, a leaf loses a prefix that another spine could still pass on to it",
+    "when any single spine fails, every leaf reaches every prefix that another spine can still advertise to it",
+    "when a single spine fails, a leaf loses a prefix that another spine could still advertise to it",
     "A spine that reboots would stop the job.",
     REPAIR,
 )
 SPINE_LOAD = _of_failures(
     "AILB505",
-    "when any single spine fails, no link carries more than its even share of what has to move",
-    "when a single spine fails, a link carries more than its even share",
+    "when any single spine fails, no link carries more than its even share of the rerouted traffic",
+    "when a single spine fails, a link carries more than its even share of the rerouted traffic",
     "The most loaded link after a failure sets the speed of the job until the repair.",
     "Back up every color with all others, and keep multipath on.",
 )
 PAIR_REACH = _of_failures(
     "AILB506",
-    "when two links fail, of a sample, every leaf still reaches every prefix that a spine can pass on to it",
-    "when two links fail, a leaf loses a prefix that a spine could still pass on to it",
+    "when two links fail (sampled), every leaf reaches every prefix that a spine can still advertise to it",
+    "when two links fail, a leaf loses a prefix that a spine could still advertise to it",
     "In a fabric of thousands of cables, a second one fails before the first is repaired.",
     REPAIR,
 )
 PAIR_CALM = _of_failures(
     "AILB507",
-    "when two links fail, of a sample, pairs that did not use them keep their paths",
-    "when two links fail, pairs that did not use them move",
-    "Moving flows that the failure did not touch reorders their packets and loads other links.",
+    "when two links fail (sampled), pairs of leaf and prefix that did not use them keep their paths",
+    "when two links fail, pairs of leaf and prefix that did not use them are rerouted",
+    "Rerouting flows that the failure does not affect reorders their packets and loads other links.",
     REPAIR,
 )

@@ -191,8 +191,8 @@ PRESENT = Check(
 )
 READABLE = Check(
     "AILB002",
-    "every file can be read and is what its name says",
-    "a file cannot be read, or is not what its name says",
+    "every file can be read and matches its name",
+    "a file cannot be read or does not match its name",
     "A file that cannot be read cannot be pushed, and was not checked.",
     "Correct the syntax at the place given, or generate the file again.",
     _check_readable,
@@ -235,17 +235,17 @@ CABLES = Check(
 )
 TOPOLOGY_AGREES = Check(
     "AILB008",
-    "topology.json says of the fabric and of every device, color and link what the intent asks, and nothing else",
+    "topology.json matches the intent: the fabric, and every device, color and link",
     "topology.json differs from the intent",
-    "Other tools read the topology, and act on its mistakes.",
+    "Other tools read the topology and repeat its errors.",
     AGAIN,
     _check_topology,
     layer=Layer.TOPOLOGY,
 )
 CABLING_AS_ASKED = Check(
     "AILB009",
-    "every leaf is cabled to every spine, and every NIC to the leaf of its rail, at the ports and speeds asked for",
-    "a cable is missing, surplus, or at another port or speed than the intent asks for",
+    "every leaf is cabled to every spine, and every NIC to the leaf of its rail, at the ports and speeds of the intent",
+    "a cable is missing, unexpected, or at another port or speed than in the intent",
     "A missing or moved cable leaves a color without a path, or puts a GPU on another rail.",
     "Generate the fabric again. If the cables stay as they are, name their ports in the intent.",
     _check_cabling,

@@ -33,7 +33,7 @@ def _check_bfd(context: Context, findings: Findings) -> None:
         expected = f"{bfd.interval_ms} ms x {bfd.multiplier}" if bfd.enabled else "none"
         found = f"{own.interval_ms} ms x {own.multiplier or DEFAULT_MULTIPLIER}" if own is not None else "none"
         if found != expected:
-            message = f"BFD of group {group.name} is {found}; the intent asks for {expected}"
+            message = f"BFD of group {group.name} is {found}; the intent specifies {expected}"
             line = own.line if own is not None else group.line
             bfd_below = "bfd-liveness-detection"
             if own is not None and bfd.enabled:
@@ -58,7 +58,7 @@ def _check_aigp(context: Context, findings: Findings) -> None:
         findings.look(AIGP)
         # Without the family there is no session to carry it, which AILB201 says.
         if group.inet6 and group.aigp != context.fabric.aigp:
-            message = f"the intent wants AIGP {state} in group {group.name}"
+            message = f"the intent has AIGP {state} in group {group.name}"
             aigp = "family inet6 unicast aigp"
             choices = (f"protocols bgp {aigp}", f"{ABOVE} {group.name} {aigp}")
             statement = OR.join((*(f"{choice} disable" for choice in choices), *choices))
@@ -79,16 +79,16 @@ def _check_discovery(context: Context, findings: Findings) -> None:
         for group in switch.groups:
             for word, line in () if group.discoveries else group.forbidden:
                 if word == "allow":
-                    message = f"group {group.name} has neighbors come up that are not planned (allow)"
+                    message = f"group {group.name} accepts unplanned neighbors (allow)"
                     subjects = (about.group(switch.named, group.name),)
                     findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
             if group.discoveries and not group.typed:
-                message = f"group {group.name} does not say `type external`, which auto-discovery needs"
+                message = f"group {group.name} lacks `type external`, which auto-discovery needs"
                 statement = f"{ABOVE} {group.name} type"
                 findings.at(DISCOVERY, switch, message, group.line, "external", part=group.name, statement=statement)
             for discovery in group.discoveries:
                 for word, line in (*group.forbidden, *discovery.forbidden):
-                    message = f"{word} cannot stand together with auto-discovery in group {group.name}"
+                    message = f"{word} cannot be combined with auto-discovery in group {group.name}"
                     subjects = (about.group(switch.named, group.name),)
                     findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
                 for interface, line in discovery.interfaces:
@@ -141,7 +141,7 @@ def _check_written(context: Context, findings: Findings) -> None:
 
 BFD = Check(
     "AILB204",
-    "every group runs BFD with the interval and multiplier that the intent asks for, or none if it asks for none",
+    "every group runs BFD with the interval and multiplier that the intent specifies, or none if it specifies none",
     "BFD of a group differs from the intent",
     "Without BFD a link that fails silently is noticed after the hold time: seconds of lost packets.",
     "Generate the file again, or correct the statement; if the file is right, change the intent's `bfd:`.",
@@ -159,7 +159,7 @@ MULTIPATH = Check(
 AIGP = Check(
     "AILB206",
     "AIGP is on at both ends of every session, or off everywhere if the intent says so",
-    "AIGP of a group is not as the intent asks",
+    "AIGP of a group differs from the intent",
     "Junos neither sends nor accepts AIGP by default: nothing would prefer a prefix's own color over its backups.",
     "Add `family inet6 unicast aigp` to the group.",
     _check_aigp,
@@ -178,13 +178,13 @@ LLDP = Check(
     "AILB210",
     "LLDP runs on every cabled port",
     "a cabled port does not run LLDP",
-    "Without LLDP the cabling cannot be compared with the plan from a distance.",
+    "Without LLDP the cabling cannot be compared with the plan remotely.",
     "Add `protocols lldp interface all`, and delete `disable` from `protocols lldp`.",
     _check_lldp,
 )
 WRITTEN = Check(
     "AILB211",
-    "local-as and the BFD multiplier of every group are written, not left to what a release has as default",
+    "local-as and the BFD multiplier of every group are set explicitly, not left to the default of the release",
     "a value is left to the default of the release",
     "A default may change with the release, and then differs from the intent.",
     "Generate the file again.",

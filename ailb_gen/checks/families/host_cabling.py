@@ -241,7 +241,7 @@ def _mac_defects(nic: NetplanNic, expected: str) -> Iterator[tuple[str, int, str
     """Iterate over (message, line, expected, found)."""
     given, name = nic.mac or "", nic.value("set-name")
     if given != expected:
-        wrong = f"the MAC must be {expected}, not {given or 'left open'}"
+        wrong = f"the MAC must be {expected}, not {given or 'not set'}"
         line = nic.match[0].line if nic.match else nic.line
         yield wrong if expected else "the intent knows no MAC of this NIC", line, expected, given
     for other in nic.match:
@@ -275,7 +275,7 @@ MACS = Check(
     "AILB614",
     "every NIC is matched by its own MAC address where the intent knows one, and no two NICs share one",
     "a NIC is not matched by its own MAC address, or shares it with another",
-    "netplan configures the wrong NIC: rails are crossed though every cable is right.",
+    "netplan configures the wrong NIC: rails are swapped although the cabling is right.",
     "Correct the MAC in the intent or its CSV file, and generate again.",
     _check_macs,
     layer=Layer.SERVERS,

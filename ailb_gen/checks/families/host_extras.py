@@ -202,19 +202,19 @@ def _udev(group: HostGroup, text: str, path: str) -> bool:
 _SYSCTL = files.SYSCTL.rpartition("/")[2]
 # Paths that are known, what such a file changes of what was checked, and what makes it harmless; the first counts.
 OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
-    (rf"{_TREES}/sysctl\.d/{re.escape(_SYSCTL)}", f"takes the place of {files.SYSCTL}, or has it replaced", None),
+    (rf"{_TREES}/sysctl\.d/{re.escape(_SYSCTL)}", f"replaces {files.SYSCTL}, or is replaced by it", None),
     (
         rf"{_TREES}/sysctl\.d/.*|etc/sysctl\.conf",
-        "sets kernel parameters beside etc/sysctl.d/99-accept-ra.conf",
+        "sets kernel parameters in addition to etc/sysctl.d/99-accept-ra.conf",
         _sysctls,
     ),
     (r"etc/netplan/.*\.yaml", "netplan merges it with etc/netplan/60-ailb-gpu.yaml", _netplan),
     (rf"{_TREES}/netplan/.*", "netplan merges it with etc/netplan/60-ailb-gpu.yaml", None),
     (rf"{_TREES}/systemd/network/.*\.(?:network|link)", "networkd or udev may take it for a GPU NIC", _networkd),
-    (rf"{_TREES}/systemd/network/.*", "networkd reads it with the units that netplan makes", None),
-    (rf"{_TREES}/systemd/networkd\.conf.*", "changes what networkd does with routes and rules of others", None),
+    (rf"{_TREES}/systemd/network/.*", "networkd reads it with the units that netplan generates", None),
+    (rf"{_TREES}/systemd/networkd\.conf.*", "changes how networkd treats foreign routes", None),
     (rf"{_TREES}/systemd/system/ailb-.*", "overrides, masks or shadows a service of the fabric", None),
-    (rf"{_TREES}/systemd/system/systemd-(?:networkd|udevd|sysctl|modules-load).*", "changes how NICs are set up", None),
+    (rf"{_TREES}/systemd/system/systemd-(?:networkd|udevd|sysctl|modules-load).*", "affects the setup of NICs", None),
     (rf"{_TREES}/systemd/system/[^/]+\.(?:service|timer)", "systemd reads it; what it starts is not checked", _unit),
     (rf"{_TREES}/systemd/system/[^/]+\.(?:mount|automount|swap)", "systemd mounts it", _mount),
     (rf"{_TREES}/systemd/system/[^/]+\.d/[^/]+\.conf", "systemd reads it; what it starts is not checked", _unit),
@@ -226,12 +226,12 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
     (rf"{_TREES}/modules-load\.d/.*|etc/modules", "loads modules", _module_list),
     (
         r"(?:etc|usr/lib|usr/share)/iproute2/rt_tables(?:\.d/.*)?",
-        "names routing tables beside jnpr_nccl_net.conf",
+        "names routing tables in addition to jnpr_nccl_net.conf",
         _tables,
     ),
-    (r"(?:etc|usr/lib|usr/share)/iproute2/.*", "names what `ip` prints and takes", None),
+    (r"(?:etc|usr/lib|usr/share)/iproute2/.*", "defines names that `ip` prints and accepts", None),
     (r"etc/nccl\.conf|(?:.*/)?\.nccl\.conf", "NCCL takes from it what etc/ailb/nccl.env leaves unset", _variables),
-    (r"etc/ailb/.*", "lies beside the environment of NCCL", None),
+    (r"etc/ailb/.*", "is in the same directory as the environment of NCCL", None),
     (r"etc/security/limits\.(?:conf|d/.*\.conf)", "limits what jobs may use, such as memory for RDMA", _limits),
     (r"etc/(?:environment|profile|bash\.bashrc)(?:\.d/.*)?", "sets variables of programs", _variables),
     (r"etc/default/.*", "sets arguments of programs or of the kernel", _defaults),
@@ -248,19 +248,19 @@ OVERRIDES: tuple[tuple[str, str, Test | None], ...] = (
         "runs routing protocols on the host",
         None,
     ),
-    (r"etc/(?:rdma|mlnx|mft|infiniband|libibverbs\.d|dat\.conf).*", "configures RDMA beside ailb-qos", None),
+    (r"etc/(?:rdma|mlnx|mft|infiniband|libibverbs\.d|dat\.conf).*", "configures RDMA in addition to ailb-qos", None),
     (r"usr/local/s?bin/[^/]+", "a program that may be run instead of the system's", _program),
     (r"(?:usr/local/)?s?bin/.*|usr/s?bin/.*", "a program that may be run instead of the system's", None),
-    (r"etc/ld\.so\..*|(?:usr/|usr/local/)?lib(?:32|64)?/.*", "programs load it, or libraries by it", None),
+    (r"etc/ld\.so\..*|(?:usr/|usr/local/)?lib(?:32|64)?/.*", "programs load it, or load libraries from it", None),
     (r"boot/.*|etc/(?:initramfs-tools|dracut\.conf|dracut\.conf\.d)(?:/.*)?", "changes how the host boots", None),
     (r"etc/cloud/.*", "cloud-init may set up the network by it", _cloud),
-    (r"etc/(?:rc\.local|init\.d/.*|rc\d?\.d/.*)", "runs at boot or by the clock", None),
+    (r"etc/(?:rc\.local|init\.d/.*|rc\d?\.d/.*)", "runs at boot or on a schedule", None),
 )
 # What is none of the above: which files are told, mildly, if nothing in them concerns the network of the host.
 ELSEWHERE = (
-    (r"etc/cron.*", "runs at boot or by the clock"),
+    (r"etc/cron.*", "runs at boot or on a schedule"),
     (r".+/tmpfiles\.d/.*", "writes files at boot"),
-    (r"(?s).*", "it is not one of the fabric's files, and what it does is not checked"),
+    (r"(?s).*", "it is not one of the fabric's files, and its effect is not checked"),
 )
 
 
@@ -304,19 +304,19 @@ def _which(group: HostGroup, extra: Extra) -> str:
 
 EXTRAS = Check(
     "AILB617",
-    "no other file of the server overrides, shadows or joins the fabric's, as far as its name and contents tell",
+    "no other file of the server overrides, shadows or adds to the fabric's, according to its name and contents",
     "a file of the server overrides or shadows the fabric's, or concerns its network",
     "A later file in sysctl.d, a drop-in or a udev rule silently overrides the files that were checked.",
-    "Delete the file, or move its settings into the template; waive a file that is meant to be there.",
+    "Delete the file, or move its settings into the template; waive a file that is intended.",
     _check_extras,
     layer=Layer.SERVERS,
 )
 UNKNOWN = Check(
     "AILB619",
-    "every other file of the server is in a place that is known to be harmless",
-    "a file of the server is in a place of which nothing is known; it names nothing of the host's network",
+    "every other file of the server is in a directory known to be harmless",
+    "a file of the server is in an unknown directory, and does not mention the host's network",
     "A program may read it: only its text was searched for NICs, RDMA devices, and programs that configure a network.",
-    "Nothing, if the file is meant to be there. Move it out of the server's folder if it is not.",
+    "None if the file is intended; otherwise move it out of the server's directory.",
     _check_extras,
     Severity.NOTE,
     layer=Layer.SERVERS,

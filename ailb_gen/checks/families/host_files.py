@@ -37,10 +37,10 @@ def _check_present(context: Context, findings: Findings) -> None:
     expected, hosts = context.hosts, context.network.hosts
     findings.look(FILES, len(expected))
     for name in expected.keys() - hosts.keys():
-        message = "the server has no folder that can be used"
+        message = "the server has no usable directory"
         findings.add(FILES, name, message, Place(server_folder(name)), server_folder(name))
     for name in hosts.keys() - expected.keys():
-        message = "the intent has no such server; is the folder left over from before?"
+        message = "the intent has no such server; is the directory a leftover?"
         findings.add(FILES, name, message, Place(server_folder(name)), "", name)
     _check_files(context, findings)
 
@@ -271,17 +271,17 @@ def _check_modes(group: HostGroup, findings: HostFindings) -> None:
     findings.look(MODES, len(group.profile.modes))
     for file, mode in group.profile.modes.items():
         if not mode & 0o100:
-            findings.add(MODES, f"{file} cannot be executed", file, 1, "0755", f"{mode:04o}")
+            findings.add(MODES, f"{file} is not executable", file, 1, "0755", f"{mode:04o}")
         if mode & 0o002:
-            findings.add(MODES, f"{file} can be written by everybody", file, 1, "0755", f"{mode:04o}")
+            findings.add(MODES, f"{file} is world-writable", file, 1, "0755", f"{mode:04o}")
 
 
 FILES = Check(
     "AILB601",
-    "every server has a folder with all its files, and each can be read",
-    "a server has no folder, or a file of it is missing or cannot be read",
+    "every server has a directory with all its files, and each can be read",
+    "a server has no directory, or a file in it is missing or cannot be read",
     "A server without its files has no addresses, no tables or no RoCE settings; no job can use it.",
-    "Generate the fabric again; a link under servers/ must lead to a folder under profiles/.",
+    "Generate the fabric again; a link under servers/ must point to a directory under profiles/.",
     _check_present,
     layer=Layer.FILES,
 )
@@ -298,7 +298,7 @@ SCRIPT = Check(
     "AILB607",
     "ailb-net sets the same tables, rules and gateways as netplan",
     "ailb-net and netplan set different tables, rules or gateways",
-    "Hosts with and without netplan would route differently, and `ailb-net verify` would report correct hosts.",
+    "Hosts with and without netplan would route differently, and `ailb-net verify` would report false errors.",
     REGENERATE,
     _check_script,
     layer=Layer.SCRIPTS,
@@ -314,8 +314,8 @@ PROGRAMS = Check(
 )
 MODES = Check(
     "AILB618",
-    "the scripts can be executed, and only their owner and group can write them",
-    "a script cannot be executed, or everybody can write it",
+    "the scripts are executable, and not world-writable",
+    "a script is not executable, or is world-writable",
     "systemd fails to start the service (203/EXEC): the server has no tables, no rules or no RoCE settings.",
     "Set the mode to 0755 (`chmod 755`), and copy trees with their modes (`cp -p`, `rsync -p`, `tar -p`).",
     _check_modes,

@@ -257,7 +257,7 @@ def variable_faults(group: HostGroup, environment: Iterable[Setting]) -> dict[st
 
 
 def _check_asked(group: HostGroup, findings: HostFindings, reasons: Mapping[str, str]) -> None:
-    """Find values that do not work although the intent asks for them."""
+    """Find values that do not work although the intent specifies them."""
     expected = _environment(group)
     # Of a variable that is written twice the last value counts.
     for one in {one.key: one for one in group.profile.environment}.values():
@@ -303,8 +303,8 @@ def _check_units(group: HostGroup, findings: HostFindings) -> None:
 _of_settings = partial(Check, run=_check_settings, layer=Layer.SERVERS)
 ADDRESSING = _of_settings(
     "AILB609",
-    "GPU NICs have no IPv4 and no DHCP; their addresses come from router advertisements alone",
-    "a GPU NIC has IPv4, DHCP or addresses that no router advertisement gave",
+    "GPU NICs have no IPv4 and no DHCP, only addresses from router advertisements",
+    "a GPU NIC has IPv4, DHCP or addresses that are not from router advertisements",
     "Extra addresses are extra GIDs: the plug-in would use addresses that no table routes.",
     REGENERATE,
 )
@@ -317,8 +317,8 @@ SYSCTLS = _of_settings(
 )
 DROP_INS = _of_settings(
     "AILB611",
-    "networkd keeps the default routes and name servers of the leaves out of the host",
-    "networkd lets default routes or name servers of the leaves into the host",
+    "networkd ignores default routes and name servers from the leaves",
+    "networkd accepts default routes or name servers from the leaves",
     "Every leaf announces itself as a default router, which would send management traffic into the fabric.",
     REGENERATE,
 )

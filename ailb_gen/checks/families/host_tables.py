@@ -76,7 +76,7 @@ def _check_numbers(findings: HostFindings, expected: ExpectedNic, nic: NetplanNi
             own = findings.about(*about.prefixes(route.text[0]))
             own.at(ROUTES, nic, message, route.table_line, numbers, "main", same_cause=same_cause)
         elif route.table not in tables:
-            why = "is the system's own" if route.table in SYSTEM_TABLES else f"does not belong to {nic.name}"
+            why = "is reserved by the system" if route.table in SYSTEM_TABLES else f"does not belong to {nic.name}"
             of_route.at(TABLES, nic, f"table {route.table} {why}", route.table_line, numbers, route.table)
 
 
@@ -111,7 +111,7 @@ def _check_routes(
 ) -> None:
     what, line = f"table {table.id} ({table.name})", routes[0].line
     if prefix is None:
-        findings.at(ROUTES, nic, f"{what} holds no prefix on the link", line, "a prefix")
+        findings.at(ROUTES, nic, f"{what} has no on-link prefix", line, "a prefix")
     defaults = [route for route in routes if route.to is not None and not route.to.length]
     # A route too many may be the one that another table lacks.
     stray = _stray(routes, prefix) if len(routes) > 2 else 0
@@ -125,7 +125,7 @@ def _check_routes(
             own.about(*about.prefixes(route.text[0])).at(ROUTES, nic, message, route.line, prefix or "", route.text[0])
         elif route.to != prefix or route.text[1]:
             own = findings.about(*about.prefixes(route.text[0]))
-            own.at(ROUTES, nic, f"{what} has a route to {route.text[0]} beside its own", stray or route.line)
+            own.at(ROUTES, nic, f"{what} has an unexpected route to {route.text[0]}", stray or route.line)
         elif route.scope != "link" or route.on_link:
             found = f"scope {route.scope or 'global'}{', on-link' if route.on_link else ''}"
             message = f"the route to {route.text[0]} must have scope link: there is no gateway"
@@ -190,7 +190,7 @@ def _check_priorities(group: HostGroup, findings: HostFindings) -> None:
         if priority is None:
             continue
         if priority >= MAIN_PRIORITY or priority == 0:
-            message = f"priority {priority} is the system's own, or comes after the main table"
+            message = f"priority {priority} is reserved by the system, or comes after the main table"
             allowed = f"1-{MAIN_PRIORITY - 1}"
             findings.add(RULES, message, rule.file, rule.priority_line, allowed, priority, rule.nic)
         other = first.setdefault(priority, rule)
@@ -258,14 +258,14 @@ TABLES = _of_tables(
 RULES = _of_tables(
     "AILB604",
     "one rule per table picks it by the source prefix, with a priority of its own before the main table's",
-    "the rule of a routing table is missing, wrong, or one too many",
+    "the rule of a routing table is missing, wrong or unexpected",
     "Without its rule a prefix uses the main table: packets leave through any NIC, or through none.",
     REGENERATE,
 )
 ROUTES = _of_tables(
     "AILB605",
-    "every table holds its prefix on the link and a default route by a gateway inside the prefix, and nothing else",
-    "a routing table has wrong, missing or further routes",
+    "every table has its on-link prefix and a default route via a gateway in the prefix, and no other routes",
+    "a routing table has wrong, missing or unexpected routes",
     "Extra routes send part of the traffic another way; a gateway outside the prefix is unreachable.",
     REGENERATE,
 )

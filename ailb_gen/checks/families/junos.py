@@ -95,7 +95,7 @@ UNKNOWN = _of_syntax(
 )
 VALUE = _of_syntax(
     "AILB902",
-    "every value has the type, range, length and pattern that the models ask for, and lists are not too long",
+    "every value has the type, range, length and pattern that the models require, and lists are not too long",
     "a value is not one that the models allow, or a list is too long",
     "The device refuses the whole configuration.",
     "Write a value that the message allows.",
@@ -109,15 +109,15 @@ MISSING = _of_syntax(
 )
 DUPLICATE = _of_syntax(
     "AILB904",
-    "no statement with one value has two, and no address is there twice, however it is written",
-    "a statement with one value has two, or an address is there twice",
+    "no single-valued statement has two values, and no address is configured twice in different notations",
+    "a single-valued statement has two values, or an address is configured twice",
     "The device keeps the last value, which may not be the intended one.",
     "Delete one of them.",
 )
 CHOICE = _of_syntax(
     "AILB905",
-    "of statements that exclude each other there is only one",
-    "statements that exclude each other are configured together",
+    "no mutually exclusive statements are configured together",
+    "mutually exclusive statements are configured together",
     "The device keeps the last one, which may not be the intended one.",
     "Delete one of them.",
 )
@@ -134,7 +134,7 @@ UNCHECKED = Check(
     "AILB907",
     "everything could be checked: the models cover every hierarchy, and every constraint could be evaluated",
     "something could not be checked: the models do not cover it, or a constraint could not be evaluated",
-    "Only the device itself can judge these parts.",
+    "Only the device itself can check these parts.",
     "Use models that have the hierarchy, or run `commit check` on a device.",
     _check_commit,
     Severity.NOTE,

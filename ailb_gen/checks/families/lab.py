@@ -19,10 +19,10 @@ _of_engines = partial(Check, layer=Layer.LAB_DIFFERENCES)
 _of_failures = partial(Check, layer=Layer.LAB_FAILURES)
 TRANSLATED = Check(
     "AILBL01",
-    "the lab runs every statement that decides about routes",
-    "the lab leaves out a statement that decides about routes",
-    "The lab cannot judge what it does not run: a real switch may behave differently.",
-    "If the statement is intended, accept it with a waiver: the other checks judge it.",
+    "the lab implements every statement that affects routes",
+    "the lab does not implement a statement that affects routes",
+    "The lab cannot check what it does not implement: a real switch may behave differently.",
+    "If the statement is intended, accept it with a waiver: the other checks cover it.",
     severity=Severity.WARNING,
     layer=Layer.LAB_GAPS,
 )
@@ -45,14 +45,14 @@ ADVERTISED = Check(
 ADDRESSES = Check(
     "AILBL04",
     "every NIC has formed its EUI-64 address in every prefix of its leaf, and no other; every IRB has its gateways",
-    "a NIC lacks an address or has one too many, or a gateway is missing on an IRB",
+    "a NIC lacks an address or has an unexpected one, or a gateway is missing on an IRB",
     "Without its address, a queue pair has no path of its own, or none at all.",
     "Check the advertisements of the leaf (AILBL03), and the server's sysctls and netplan files.",
     layer=Layer.LAB_SERVERS,
 )
 TABLES = Check(
     "AILBL05",
-    "every server's kernel has the rules and tables that the intent asks for",
+    "every server's kernel has the rules and tables that the intent specifies",
     "a rule or a table in a server's kernel is missing or wrong",
     "A packet that leaves by another NIC or gateway uses the wrong rail or color.",
     "Correct the netplan file or `ailb-net`; the message names rule and table.",
@@ -61,14 +61,14 @@ TABLES = Check(
 SESSIONS = Check(
     "AILBL06",
     "every link in service has an established BGP session between the AS numbers of the intent, and no other link has",
-    "a BGP session is not established, has other AS numbers, or is one too many",
+    "a BGP session is not established, has other AS numbers, or is unexpected",
     "A link without a session carries nothing; its color moves to the other links of the leaf.",
     "Compare both ends: advertisements, AS numbers, as-lists, groups, and `ailb-gen lab status`.",
     layer=Layer.LAB_SESSIONS,
 )
 COPIES = _of_routes(
     "AILBL07",
-    "every switch holds the copies of every prefix that color and backups allow: color, AIGP, AS path, none hidden",
+    "every switch has the copies of every prefix that color and backups allow: color, AIGP, AS path, none hidden",
     "a copy of a route is missing, hidden, or has another color, AIGP or AS path than it must",
     "A missing copy is a missing backup; a wrong one attracts packets to the wrong spine.",
     LOOK,
@@ -83,22 +83,22 @@ NEXT_HOPS = _of_routes(
 TRACED = Check(
     "AILBL09",
     "packets between servers pass the leaf, one spine of the prefix's color, and the other leaf, and arrive",
-    "packets between servers take another way than the prefix's color, or do not arrive",
+    "packets between servers take another path than that of the prefix's color, or do not arrive",
     "One pair of GPUs that cannot communicate, or shares a link with another pair, slows the whole job down.",
     "Trace the same pair with `ailb-gen path`, then check the kernel of the last switch that answered.",
     layer=Layer.LAB_PACKETS,
 )
 NO_VALLEY = _of_routes(
     "AILBL10",
-    "a prefix without color that one leaf announces to every spine is sent on by no other leaf",
-    "a leaf sends on to a spine what it learned from another",
+    "a prefix without color that one leaf advertises to every spine is not readvertised by another leaf",
+    "a leaf readvertises to a spine a route learned from another",
     "A leaf in the middle of a path takes capacity that belongs to its own servers.",
     "Correct the export policy of the leaf: it must reject the fabric's pool.",
 )
 MTUS = Check(
     "AILBL11",
     "every port, IRB and NIC has the MTU of the intent, and both ends of a link the same",
-    "a port, an IRB or a NIC has another MTU than the intent asks for, or than the other end of its link",
+    "a port, an IRB or a NIC has another MTU than the intent specifies, or than the other end of its link",
     "A packet that is larger than the next link takes is lost, while small ones, such as those of BGP, arrive.",
     "Correct the mtu statement of the switch, or `mtu:` of the server's netplan file.",
     layer=Layer.LAB_LINKS,
@@ -113,8 +113,8 @@ LARGE = Check(
 )
 BFD = Check(
     "AILBL13",
-    "every established session has BFD as the intent asks: up, with its interval and timeout",
-    "BFD of a session is missing, down, too many, or has another interval or timeout than the intent asks for",
+    "every established session has BFD as the intent specifies: up, with its interval and timeout",
+    "BFD of a session is missing, down, unexpected, or has another interval or timeout than the intent specifies",
     "Without BFD, a link that loses packets silently stays in use until the hold time of BGP is over: 90 seconds.",
     "Correct `bfd-liveness-detection` of the group at both ends.",
     layer=Layer.LAB_SESSIONS,
@@ -137,9 +137,9 @@ AGREE_SESSIONS = Check(
 )
 AGREE_RIB = _of_engines(
     "AILBL22",
-    "BIRD and this program hold the same paths, attribute by attribute",
-    "BIRD and this program hold different paths",
-    "Two programs computed the same files and disagree: one is wrong about what the switches will hold.",
+    "BIRD and this program have the same paths, attribute by attribute",
+    "BIRD and this program have different paths",
+    "Two programs computed the same files and disagree: one is wrong about the routes of the switches.",
     BUG,
 )
 AGREE_HOPS = _of_engines(
@@ -151,9 +151,9 @@ AGREE_HOPS = _of_engines(
 )
 FAILED = _of_failures(
     "AILBL31",
-    "while links or spines are down, packets take what is left of the color, else all of its backups",
-    "while links or spines are down, packets do not take what is left of the color, or all of its backups",
-    "A failure that costs more than the failed link slows every job, or stops it.",
+    "while links or spines are down, packets use the remaining links of the color, else all of its backups",
+    "while links or spines are down, packets do not use the remaining links of the color, or all of its backups",
+    "A failure that affects more than the failed link slows down or stops every job.",
     LOOK,
 )
 AGREE_FAILED = _of_engines(
@@ -172,15 +172,15 @@ REPAIRED = _of_failures(
 )
 ONE_WAY = _of_failures(
     "AILBL34",
-    "a link with BFD that loses packets in one direction is taken out of service, and packets take what is left",
+    "a link with BFD that loses packets in one direction goes down, and packets use the remaining links",
     "a link with BFD that loses packets in one direction stays in use",
-    "Without carrier loss only BFD notices: until BGP does, 90 seconds later, every packet in that direction is lost.",
+    "With carrier, only BFD detects it: until BGP does, after 90 seconds, every packet in that direction is lost.",
     "Check BFD at both ends (AILBL13): `ailb-gen lab exec DEVICE -- birdc -s /run/bird/DEVICE.ctl show bfd sessions`.",
 )
 RECOLORED = _of_failures(
     "AILBL35",
-    "while two prefixes of a leaf exchange their colors, other leaves follow, and flows go on",
+    "while two prefixes of a leaf exchange their colors, other leaves follow, and flows continue",
     "while two prefixes of a leaf exchange their colors, packets do not follow, or flows are interrupted",
-    "Colors change when spines are added or drained: jobs must not notice.",
+    "Colors change when spines are added or drained: jobs must not be affected.",
     LOOK,
 )

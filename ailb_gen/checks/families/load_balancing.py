@@ -84,7 +84,7 @@ def _compare_dlb(switch: Switch, asked: Dlb, findings: Findings) -> None:
     found, line = dict(switch.balancing.dlb), switch.balancing.dlb_line
     mode = "+".join(mode for mode in DLB_MODES if any(text.split()[0] == mode for text in found)) or "off"
     if mode != asked.mode:
-        message = f"dynamic load balancing is {mode}; the intent asks for {asked.mode}"
+        message = f"dynamic load balancing is {mode}; the intent specifies {asked.mode}"
         extra = next((word for word in DLB_MODES if word in mode.split("+") and word != asked.mode), asked.mode)
         statement = f"{ABOVE} {extra}" if mode != "off" or found else ABOVE
         # A mode that is not there may be there under a wrong name.
@@ -100,7 +100,7 @@ def _compare_dlb(switch: Switch, asked: Dlb, findings: Findings) -> None:
         instead = next((other for other in missing if other.rpartition(" ")[0] == setting), "")
         if instead:
             missing.remove(instead)
-        message = f"ecmp-dlb has {text}; the intent asks for {instead.removeprefix(f'{setting} ') or 'nothing there'}"
+        message = f"ecmp-dlb has {text}; the intent specifies {instead.removeprefix(f'{setting} ') or 'nothing there'}"
         # A setting that nobody asked for may be one that is missing, under a wrong name.
         statement = f"{ABOVE} {text if instead or not setting else setting}"
         findings.at(DLB, switch, message, at, instead, text, statement=statement, instead=not instead)
@@ -133,7 +133,7 @@ def _check_glb(context: Context, findings: Findings) -> None:
         expected = GLB_ROLES[asked.role] if asked.settings.load_balancing.glb else "off"
         found = switch.balancing.glb or "off"
         if found != expected:
-            message = f"global load balancing is {found}; the intent asks for {expected}"
+            message = f"global load balancing is {found}; the intent specifies {expected}"
             line = switch.balancing.glb_line or switch.bgp_line
             statement = "protocols bgp global-load-balancing"
             findings.at(GLB, switch, message, line, expected, found, statement=statement)
@@ -151,7 +151,7 @@ TABLES = Check(
 )
 DLB = Check(
     "AILB407",
-    "dynamic load balancing has the mode and every value that the intent asks for, for IPv6",
+    "dynamic load balancing has the mode and every value that the intent specifies, for IPv6",
     "dynamic load balancing differs from the intent",
     "Without it, only hashing spreads queue pairs after a failure, and some of them collide.",
     "Generate the file again, or correct the statement; if the file is right, change the intent's "
@@ -160,7 +160,7 @@ DLB = Check(
 )
 GLB = Check(
     "AILB408",
-    "global load balancing has the roles that the intent asks for: leaves load-balancer-only, spines helper-only",
+    "global load balancing has the roles that the intent specifies: leaves load-balancer-only, spines helper-only",
     "global load balancing differs from the intent",
     "Without reports from the spines, a leaf keeps sending to congested links behind them.",
     "Generate the file again, or correct the statement; if the file is right, change the intent's "

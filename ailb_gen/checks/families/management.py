@@ -89,9 +89,9 @@ def _addresses(unit: Unit) -> list[str]:
 
 REACHABLE = Check(
     "AILB110",
-    "lo0 and the management port have the addresses, and management the gateway, that the intent asks for",
+    "lo0 and the management port have the addresses, and management the gateway, that the intent specifies",
     "lo0 or management differs from the intent",
-    "Without its own address a switch cannot be reached; with that of another switch it answers in its place.",
+    "Without its own address a switch cannot be reached; with that of another one it answers in its place.",
     AGAIN,
     _check_reachable,
 )
@@ -105,8 +105,8 @@ OPERATED = Check(
 )
 PUSHABLE = Check(
     "AILB112",
-    "nothing keeps the next push from a switch: filters of logins, another port, few sessions, ephemeral instances",
-    "a statement may keep the next push from the switch, or hide what acts on it",
+    "nothing blocks the next push to a switch: login filters, another port, few sessions, ephemeral instances",
+    "a statement may block the next push to the switch, or hide its effective configuration",
     "The push that loads it succeeds, and the next one cannot reach the switch, or does not see what an ephemeral "
     "instance changes.",
     "Accept SSH and NETCONF in a term before the one that the message names; name another port in the inventory, and "

@@ -40,7 +40,7 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         text = read_text(root / MANIFEST, MANIFEST)
         manifest = parse(text, root)
     except (IntentError, ValueError) as error:
-        reason, line = "not what generate writes", 1
+        reason, line = "not written by generate", 1
         if isinstance(error, json.JSONDecodeError):
             reason, line = f"not JSON: {error.msg}", error.lineno
         if isinstance(error, IntentError):
@@ -58,12 +58,14 @@ def _check_manifest(context: Context, findings: Findings) -> None:
             findings.add(UNCHANGED, _owner(name), f"{name} cannot be read: {error.strerror}", Place(name))
             continue
         if not found:
-            findings.add(UNCHANGED, _owner(name), f"{name} was generated and is not there any more", place)
+            findings.add(UNCHANGED, _owner(name), f"{name} was generated and is missing", place)
         elif not manifest.lists(name, found):
-            findings.add(UNCHANGED, _owner(name), f"{name} is not as it was generated", Place(name), digest, found)
+            findings.add(
+                UNCHANGED, _owner(name), f"{name} was edited after it was generated", Place(name), digest, found
+            )
     for name in _generated(context.network, root):
         if name not in manifest.here:
-            message = f"{MANIFEST} does not know {name}: nothing tells whether it was edited"
+            message = f"{name} is not in {MANIFEST}: no edit can be detected"
             findings.add(UNCHANGED, _owner(name), message, place)
 
 
@@ -104,8 +106,8 @@ def _generated(network: Network, root: Path) -> Iterator[str]:
 
 UNCHANGED = Check(
     "AILB005",
-    "every file is as it was generated, by the sha256 in manifest.json, and generated from this intent",
-    "a file is not as it was generated, or was generated from another intent",
+    "every file is unchanged since it was generated, by the sha256 in manifest.json, and generated from this intent",
+    "a file was edited after it was generated, or was generated from another intent",
     "The next generate overwrites edits by hand, and they were not reviewed in the intent.",
     "Put the change into the intent, extra_config or a template, and generate again.",
     _check_manifest,

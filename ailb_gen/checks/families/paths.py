@@ -38,7 +38,7 @@ def _check_paths(context: Context, findings: Findings) -> None:
             if state is not None:
                 _check_prefix(_Expected(context.paths, graph, leaf.name, color.value), state, leaves, findings)
                 continue
-            message = f"{prefix} is on no switch: it cannot be reached"
+            message = f"{prefix} is on no switch: it is unreachable"
             switch, subjects = context.network.switches.get(leaf.name), (about.prefix(prefix),)
             place = Place(switch.file, 1) if switch is not None else None
             findings.add(DELIVERED, leaf.name, message, place, subjects=subjects)
@@ -116,7 +116,7 @@ def _add_path(
     involves = [about.device(graph.names[other]) for other in (*graph.owners[prefix], *peers)]
     subjects = (about.prefix(prefix),)
     if end.problem:
-        message = f"{prefix} is not reached: {end.problem}"
+        message = f"{prefix} is unreachable: {end.problem}"
         findings.at(DELIVERED, switch, message, line, involves=involves, subjects=subjects)
         return
     if end.hops > VALLEY_FREE_HOPS:
@@ -159,7 +159,7 @@ def _check_balance(context: Context, findings: Findings) -> None:
     for name, pattern in PATTERNS:
         matrix = pattern(rows, len(graph.names), speeds)
         if not matrix.any():
-            findings.figure(BALANCED, name, "nothing crosses a spine")
+            findings.figure(BALANCED, name, "no traffic crosses a spine")
             continue
         load, lost = loads(links, context.routing.states.__getitem__, leaves, matrix)
         advance(1)
@@ -168,11 +168,9 @@ def _check_balance(context: Context, findings: Findings) -> None:
         flows = matrix if even else pattern(rows, len(graph.names))
         hashed = monte_carlo(links, flows, len(context.expected.colors), context.seed, None if even else matrix)
         advance(1)
-        ours = f"busiest link over the mean (1 is even): up {_top(worst, 0)}, down {_top(worst, 1)}"
+        ours = f"peak/mean load: up {_top(worst, 0)}, down {_top(worst, 1)}"
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
-        peer = (
-            f"; ECMP hashing, to compare: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
-        )
+        peer = f"; with ECMP hashing: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
         findings.figure(BALANCED, name, f"{ours}{share}{peer}")
     for line in _speeds(context):
         findings.figure(BALANCED, "NIC speeds", line)
@@ -217,7 +215,7 @@ def _add_uneven(context: Context, pattern: str, worst: Worst, matrix: Volumes, f
             even = mean if share is None else share
             if highest > even * (1 + EXACT) and mean:
                 found = f"{highest / mean:.3f}"
-                message = f"{pattern} loads {what} unevenly: max/mean {found}"
+                message = f"{pattern} loads {what} unevenly: peak/mean {found}"
                 findings.at(BALANCED, switch, message, switch.bgp_line, f"{even / mean:.3f}", found)
 
 
@@ -238,16 +236,16 @@ DELIVERED = _of_paths(
 )
 NO_VALLEY = _of_paths(
     "AILB403",
-    "every path goes up to one spine and down again",
-    "a path does not just go up to a spine and down again",
+    "every path is leaf, spine, leaf",
+    "a path is not leaf, spine, leaf",
     "A path through a third leaf takes capacity that belongs to that leaf's servers.",
-    "Look at the export policy of the leaf in the middle.",
+    "Check the export policy of the leaf in the middle.",
 )
 SETTLED = Check(
     "AILB404",
     "the routes of every prefix converge",
     "the routes of a prefix do not converge",
-    "Policies that prefer each other's routes in a circle never converge.",
+    "Policies with circular preferences never converge.",
     "Compare the local preferences that the policies of neighboring switches set.",
     _check_paths,
     layer=Layer.TRAFFIC,
@@ -257,7 +255,7 @@ CONNECTED = Check(
     "what the intent takes out of service leaves every leaf a path to every prefix",
     "what the intent takes out of service leaves a leaf without a path to a prefix",
     "A drain must move traffic, not stop it.",
-    "Drain less at a time, or give the drained colors a backup: the message names a pair that is cut off.",
+    "Drain less at a time, or give the drained colors a backup: the message names a pair without a path.",
     _check_connected,
     layer=Layer.DRAINS,
 )

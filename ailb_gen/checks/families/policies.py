@@ -83,7 +83,7 @@ def _check_leaks(context: Context, findings: Findings) -> None:
                     leaking[device].append(prefix)
     for device, leaked in leaking.items():
         switch = routing.graph.switches[device]
-        message = f"sends on what it learned from spines: {some(leaked)}"
+        message = f"readvertises routes learned from spines: {some(leaked)}"
         findings.at(NO_TRANSIT, switch, message, switch.bgp_line, involves=(about.device(switch.named),))
 
 
@@ -127,7 +127,7 @@ def _mark(expected: ExpectedFabric, graph: Graph, spines: Sequence[str], finding
     if counts.keys() == {frozenset()}:
         for name in spines:
             switch = graph.switches[graph.index[name]]
-            message = "no spine marks what it sends: a leaf that leaks it would be believed"
+            message = "no spine marks its advertisements: routes that a leaf leaks would be accepted"
             findings.at(NOT_BACK, switch, message, switch.bgp_line)
     del counts[frozenset()]
     return counts.most_common(1)[0][0] if counts else frozenset()
@@ -221,7 +221,7 @@ def _deviation(
         changes.append(f"with metric {got.med}")
     only_mark = replace(got, communities=expected.communities) == expected and not Route(communities=gone | more).colors
     return PolicyDeviation(
-        NOT_BACK if only_mark else check, "changes", "keeps", by, f"{shown}: it is passed on {' and '.join(changes)}"
+        NOT_BACK if only_mark else check, "changes", "keeps", by, f"{shown}: it is readvertised {' and '.join(changes)}"
     )
 
 
@@ -317,29 +317,29 @@ def _one_holds_all(earlier: Term, later: Term) -> bool:
 _of_policies = partial(Check, run=_check_all, layer=Layer.POLICIES)
 KEPT = _of_policies(
     "AILB306",
-    "the policies of spines let every prefix of the pool through as it is, and nothing else; what leaves import, too",
-    "a policy drops, changes or lets through routes that it must not",
-    "A prefix that a policy drops, or whose color it removes, is no longer pinned to that spine.",
+    "export policies of spines and import policies of leaves pass every prefix of the pool unchanged, and no others",
+    "a policy rejects, changes or accepts routes that it must not",
+    "A prefix that a policy rejects, or whose color it removes, is no longer pinned to that spine.",
     "The message names the deciding term: correct it, or the term before it that should have decided.",
 )
 NOT_BACK = _of_policies(
     "AILB307",
-    "all spines mark what they send in the same way, and refuse marked routes on import: nothing passes two spines",
-    "routes can pass two spines: one does not mark what it sends, or takes back what is marked",
+    "all spines mark the routes that they advertise, and reject marked routes on import: no route passes two spines",
+    "routes can pass two spines: one does not mark its advertisements, or accepts marked routes",
     "A leaf that leaks routes would win: its longer path with AIGP beats the direct path of a backup color.",
     "Restore the term that adds the community on export and the one that rejects it on import.",
 )
 NO_TRANSIT = _of_policies(
     "AILB308",
-    "leaves pass on nothing: a term of its own rejects the pool, and what is left is rejected but for the loopback",
-    "a leaf passes on routes that it must not",
-    "A leaf that passes routes on carries traffic of other leaves over its uplinks (a valley).",
+    "leaves readvertise nothing: a separate term rejects the pool, and all else but the loopback is rejected",
+    "a leaf readvertises routes that it must not",
+    "A leaf that readvertises routes carries traffic of other leaves over its uplinks (a valley).",
     "Restore the export policy that rejects the pool before anything else decides.",
 )
 EFFECTIVE = Check(
     "AILB311",
-    "every term of a policy does something, and none follows another that decides everything it would",
-    "a term of a policy does nothing, or is never evaluated",
+    "every term of a policy has an effect, and none is shadowed by an earlier one",
+    "a term of a policy has no effect, or is never evaluated",
     "A term that is never evaluated looks like protection but is not.",
     "Remove the term, or move it before the one that decides.",
     check_terms,

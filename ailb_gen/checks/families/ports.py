@@ -63,7 +63,7 @@ def _check_access(context: Context, findings: Findings) -> None:
             for unit in port.units:
                 end = End(switch.named, port.name)
                 if unit.switching and end not in cabled:
-                    message = f"{unit.name} switches frames, and no cable of the fabric ends there"
+                    message = f"{unit.name} switches frames, and has no cable of the fabric"
                     involves = (about.end(end),) if end in ends else ()
                     findings.at(ACCESS, switch, message, unit.line, involves=involves, part=port.name)
 
@@ -110,7 +110,7 @@ def _state_defects(port: Port, unit: Unit | None, disabled: bool) -> Iterator[Po
         below = "disable" if port.disabled else "unit 0 disable"
         yield PortDefect("the port is disabled", port.line, below)
     if disabled and not port.disabled:
-        yield PortDefect("the intent disables this port, the file does not", port.line, "disable")
+        yield PortDefect("the port is disabled in the intent and not in the file", port.line, "disable")
     for other in port.units:
         if other is not unit:
             below = f"unit {other.name.rpartition('.')[2]}"
@@ -207,7 +207,7 @@ def _check_channels(context: Context, findings: Findings) -> None:
 
 
 def _check_speeds(context: Context, findings: Findings) -> None:
-    """Compare speed and split of every cabled port with what the intent asks for such cables."""
+    """Compare speed and split of every cabled port with what the intent specifies for such cables."""
     network, uplinks = context.network, context.fabric.uplinks.speed * GIGABIT
     speeds = context.host_speeds
     ends = [
@@ -230,12 +230,12 @@ def _check_speeds(context: Context, findings: Findings) -> None:
             found = native[end.device].get(base)
         line = parent.line if parent is not None else 1
         if split != asked:
-            message = f"{base} is {_split(split)}; the intent wants it {_split(asked)}"
+            message = f"{base} is {_split(split)}; the intent has it {_split(asked)}"
             statement = f"interfaces {base} number-of-sub-ports"
             _add_speed(findings, switch, end, message, line, statement, (asked, split))
         elif found != speed:
             expected, seen = speed_text(speed), speed_text(found)
-            message = f"the speed of {base} is {seen}; the intent asks for {expected}"
+            message = f"the speed of {base} is {seen}; the intent specifies {expected}"
             statement = f"interfaces {base} speed"
             _add_speed(findings, switch, end, message, line, statement, (expected, seen))
     _check_ethernet(context, findings)
@@ -269,7 +269,7 @@ def _check_ethernet(context: Context, findings: Findings) -> None:
         switch = switches.get(end.device)
         if tuple(sorted(found)) != expected and switch is not None:
             shown, others = ", ".join(found) or "nothing", ", ".join(expected) or "nothing"
-            message = f"{end.port} has {shown} about error correction and negotiation, most server ports {others}"
+            message = f"{end.port} has {shown} for FEC and autonegotiation, most server ports {others}"
             findings.at(SPEEDS, switch, message, next(iter(found.values()), 1), part=end.port)
 
 
@@ -353,7 +353,7 @@ ACCESS = Check(
 FABRIC_PORTS = Check(
     "AILB108",
     "every port of a link is enabled and has IPv6 on unit 0, and nothing else",
-    "a port of a link is disabled, lacks IPv6 on unit 0, or has more than that",
+    "a port of a link is disabled, lacks IPv6 on unit 0, or has other units or families",
     "A port that is disabled, or lacks family inet6, carries nothing.",
     "Configure unit 0 of the port, or delete `disable`.",
     _check_fabric_ports,
@@ -370,8 +370,8 @@ SPARE = Check(
 )
 SPEEDS = Check(
     "AILB109",
-    "ports are split and clocked as the intent asks, with the same error correction and negotiation on both ends",
-    "a port is split or clocked otherwise than the intent asks, or than its other end",
+    "ports have the channels and speed of the intent, and the same FEC and autonegotiation on both ends",
+    "a port has other channels or another speed than in the intent, or other FEC or autonegotiation than its other end",
     "A link whose ends have different speeds stays down.",
     "Correct `speed` and `number-of-sub-ports` of the port, or give both ends the same `ether-options`.",
     _check_speeds,
@@ -388,8 +388,8 @@ LINK_MTUS = Check(
 )
 MTUS = Check(
     "AILB710",
-    "every port and IRB has the MTU that the intent asks for",
-    "a port or IRB has another MTU than the intent asks for",
+    "every port and IRB has the MTU that the intent specifies",
+    "a port or IRB has another MTU than the intent specifies",
     "The port with the smaller MTU drops packets of hosts that rely on the designed MTU.",
     "Correct the mtu statement, or the intent's `mtu:`.",
     _check_mtus,

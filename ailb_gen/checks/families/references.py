@@ -179,8 +179,8 @@ def _no_expressions(switch: Switch, term: Term) -> Iterator[tuple[str, int]]:
 
 REFERENCES = Check(
     "AILB208",
-    "every policy, community, as-list, prefix-list, interface and configuration group that is named is defined",
-    "something is named that is not defined",
+    "every referenced policy, community, as-list, prefix-list, interface and configuration group is defined",
+    "a referenced name is not defined",
     "Junos refuses to commit an undefined policy or group; an undefined list matches nothing, silently.",
     "Define it, or correct the name.",
     _check_references,
@@ -188,9 +188,9 @@ REFERENCES = Check(
 )
 MODELED = Check(
     "AILB209",
-    "every statement is one that this program reads, or one that is known to change nothing that it proves",
+    "every statement is read by this program, or known not to affect what it verifies",
     "a statement is not modeled",
-    "The statement may break what this program proves: the proof holds only without it.",
+    "The statement may change what this program verifies: the result is valid only without it.",
     "Delete the statement. If it has to stay, try it on a device and accept it until a date, in a waiver file: "
     "`- {id: AILB209, scope: SWITCH STATEMENT, reason: WHY, expires: YYYY-MM-DD}`.",
     _check_modeled,
@@ -204,7 +204,7 @@ def _check_extra(context: Context, findings: Findings) -> None:
         for text in _asked(expected.extra) if expected.extra else ():
             findings.look(EXTRA)
             if text not in switch.harmless:
-                message = f"extra_config asks for `{text}`, and the file lacks it"
+                message = f"extra_config has `{text}`, and the file lacks it"
                 findings.at(EXTRA, switch, message, expected=text, part=text, statement=text)
 
 
@@ -219,9 +219,9 @@ def _asked(text: str) -> tuple[str, ...]:
 
 EXTRA = Check(
     "AILB010",
-    "every harmless statement that the intent's extra_config asks for is in the file as it is asked for",
+    "every harmless statement of the intent's extra_config is in the file",
     "a statement of extra_config is missing in the file, or has another value there",
-    "The switch lacks an NTP server, a login or a collector that the intent asks for, or has another one.",
+    "The switch lacks an NTP server, a login or a collector of the intent, or has another one.",
     "Generate the fabric again, or change extra_config when the file is right.",
     _check_extra,
 )

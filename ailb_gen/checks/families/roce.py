@@ -44,7 +44,7 @@ def _check_off(switch: Switch, findings: Findings) -> None:
     findings.look(CLASSES)
     for row in switch.cos.classes:
         if row.no_loss:
-            message = f"RoCE is switched off in the intent, but class {row.name} is lossless"
+            message = f"RoCE is disabled in the intent, but class {row.name} is lossless"
             subjects = (about.forwarding_class(switch.named, row.name),)
             findings.at(CLASSES, switch, message, row.line, "", row.name, subjects=subjects)
 
@@ -92,7 +92,7 @@ def _check_other_classes(ports: RocePorts) -> None:
             ports.add(CLASSES, message, scheduler.line, "low", scheduler.priority)
         if scheduler.rate:
             rate = shown(scheduler.rate)
-            message = f"class {name} has transmit-rate {rate}, which RDMA lacks; the intent asks for none"
+            message = f"class {name} has transmit-rate {rate}, which RDMA lacks; the intent specifies none"
             ports.add(CLASSES, message, scheduler.line, "", rate)
 
 
@@ -262,7 +262,7 @@ REPAIR = "Change the intent's `roce:` and generate again, or give both devices t
 _of_class = partial(Check, run=_check_qos, layer=Layer.QOS)
 CLASSES = _of_class(
     "AILB701",
-    "RDMA's DSCP, and no other, is in one lossless class, with the queue and PFC priority that the intent asks for",
+    "RDMA's DSCP, and no other, is in one lossless class, with the queue and PFC priority that the intent specifies",
     "RDMA is not in its lossless class, or something else is in it",
     "RDMA in another class is dropped when queues fill; other traffic in the lossless class stops RDMA.",
     REPAIR,
@@ -285,15 +285,15 @@ PFC = _of_class(
 )
 ECN = _of_class(
     "AILB705",
-    "the lossless queue marks packets between the fill levels that the intent asks for",
-    "the lossless queue marks packets at other fill levels than the intent asks for",
+    "the lossless queue marks packets between the fill levels that the intent specifies",
+    "the lossless queue marks packets at other fill levels than the intent specifies",
     "Without ECN marks, senders slow down only when PFC stops them, and pauses spread through the fabric.",
     REPAIR,
 )
 CNP = _of_class(
     "AILB706",
-    "congestion notifications have their own strict-high queue with the share that the intent asks for",
-    "congestion notifications do not have the queue that the intent asks for",
+    "congestion notifications have their own strict-high queue with the share that the intent specifies",
+    "congestion notifications do not have the queue that the intent specifies",
     "Congestion notifications that queue behind the congestion arrive too late.",
     REPAIR,
 )

@@ -136,7 +136,7 @@ def _check_buffers(context: Context, findings: Findings) -> None:
             statement = f"class-of-service {text}"
             findings.at(BUFFERS, switch, f"{text} is missing", line, text, statement=statement)
         for text in found - expected:
-            message, statement = f"{text} is not what the intent asks for", f"class-of-service {text}"
+            message, statement = f"{text} is not what the intent specifies", f"class-of-service {text}"
             findings.at(BUFFERS, switch, message, line, "", text, statement=statement, instead=True)
 
 
@@ -151,8 +151,8 @@ REFERENCES = Check(
 )
 BUFFERS = Check(
     "AILB711",
-    "shared and dedicated buffers are those that the intent asks for",
-    "buffers differ from those that the intent asks for",
+    "shared and dedicated buffers are those that the intent specifies",
+    "buffers differ from those that the intent specifies",
     "Too little headroom drops lossless packets; too much leaves too little for everything else.",
     REPAIR,
     _check_buffers,

@@ -119,7 +119,7 @@ def _kept(looks: Sequence[SwitchDiff | ServerDiff]) -> frozenset[int]:
 
 
 def _counts(look: SwitchDiff | ServerDiff, rows: Iterable[SideBySideRow]) -> tuple[int, int]:
-    """Return how many statements of a switch, or lines of a server's files, come and go."""
+    """Return how many statements of a switch, or lines of a server's files, are added and removed."""
     if isinstance(look, SwitchDiff):
         return look.counts
     kinds = [row.kind for row in rows]
@@ -260,16 +260,16 @@ def _plan_verdict(plan: Plan, impact: PushImpact) -> tuple[Status, str]:
     added, removed = (sum(row[at] for row in counts) for at in (0, 1))
     parts = [
         f"{counted(len(plan.changed), 'device')} of {len(plan.devices)} change in {counted(len(plan.waves), 'wave')}",
-        f"{added:,} statements come and {removed:,} go" if counts else "",
+        f"{added:,} statements added, {removed:,} removed" if counts else "",
         unread,
         f"{counted(len(plan.foreign), 'device')} would lose statements that others configured" if plan.foreign else "",
     ]
     traffic = impact.traffic
     less = traffic.arriving[0] - traffic.arriving[1]
     lost = max((lost for lost, _ in traffic.waves.values()), default=0)
-    worse = f"{less:,} pairs that arrive now do not arrive after" if less > 0 else ""
-    worse = worse or (f"up to {lost:,} pairs are lost while spines are away" if lost else "")
-    parts.append(worse or "no pair of leaf and prefix loses its path")
+    worse = f"{less:,} fewer reachable pairs of leaf and prefix" if less > 0 else ""
+    worse = worse or (f"up to {lost:,} pairs unreachable while spines are out of service" if lost else "")
+    parts.append(worse or "no reachability lost")
     status: Status = "fail" if unread else "warn" if worse or plan.foreign else "info"
     return status, "; ".join(filter(None, parts))
 
@@ -294,7 +294,7 @@ def _run_verdict(trace: RunTrace | None, ending: Ending, plan: Plan | None) -> t
         parts = [f"{counted(len(left), 'device')} unsettled: {some(left)}", summary, why]
         return "fail", "; ".join(filter(None, parts))
     if not outcomes:
-        return ("fail", f"Nothing was changed: {why}") if why else ("pass", "Nothing was left to do")
+        return ("fail", f"Nothing was changed: {why}") if why else ("pass", "Nothing left to do")
     bad = bool(why) or bool(outcomes[DeviceOutcome.ROLLED_BACK] and not trace.past.is_rollback)
     return ("fail" if bad else "pass"), "; ".join(filter(None, [f"{summary} in {seconds(trace.total)}", why]))
 
@@ -318,9 +318,9 @@ def _dry_verdict(trace: RunTrace, ending: Ending) -> tuple[Status, str]:
     refused = len(ending.refused)
     if refused:
         some = f"{counted(refused, 'device')} of {len(trace.devices)}"
-        return "fail", f"Dry run: {some} refuse the change; nothing was committed"
+        return "fail", f"Dry run: {some} reject the change; nothing was committed"
     if not trace.checks or ending.stopped or ending.error:
-        return "fail", f"Dry run: not finished; {ending.error or ending.stopped or 'the record breaks off'}"
+        return "fail", f"Dry run: not finished; {ending.error or ending.stopped or 'the record ends early'}"
     return "pass", f"Dry run: {counted(len(trace.devices), 'device')} accept the change; nothing was committed"
 
 
@@ -330,9 +330,9 @@ def _run_facts(trace: RunTrace) -> tuple[tuple[str, str], ...]:
     names = ("min_paths", "max_failures", "confirm_minutes", "verify_timeout", "on_failure", "driver")
     return (
         ("Run", trace.past.run),
-        ("Takes back", trace.past.undoes),
-        ("Began", str(begin.get("time", ""))),
-        ("Lasted", seconds(trace.total)),
+        ("Rolls back", trace.past.undoes),
+        ("Started", str(begin.get("time", ""))),
+        ("Duration", seconds(trace.total)),
         ("Approved", f"{approved.get('by', '')} ({approved.get('how', '')})" if approved else ""),
         ("Version", str(begin.get("version", ""))),
         ("Plan", str(begin.get("plan", {}).get("file", ""))),

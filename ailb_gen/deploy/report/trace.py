@@ -328,5 +328,5 @@ TEXTS: Mapping[str, Callable[[Event], str]] = {
     "results": _ended,
     "error": lambda event: str(event["error"]),
     "warning": lambda event: f"{event['device']}: warning: {event['text']}",
-    "done": lambda event: "the run is over",
+    "done": lambda event: "the run has ended",
 }

@@ -111,7 +111,7 @@ def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable
     if impact is None:
         return tuple(facts)
     touched = [impact.devices[name] for name in names if name in impact.devices]
-    facts.append(("sessions touched", f"{sum(len(one.sessions) for one in touched):,}"))
+    facts.append(("sessions affected", f"{sum(len(one.sessions) for one in touched):,}"))
     colors = sorted({color for one in touched for color in one.colors})
     if colors:
         facts.append(("colors", ", ".join(colors)))
@@ -120,7 +120,7 @@ def facts_of(plan: Plan, impact: PushImpact | None, name: str, devices: Iterable
         facts.append(("servers", f"{len(servers):,}"))
     if name in impact.traffic.waves:
         lost, load = impact.traffic.waves[name]
-        facts.append(("while its spines are away", f"{lost} pairs lost, links carry up to {load:.2f} times as much"))
+        facts.append(("while its spines are down", f"{lost} pairs unreachable, peak link load {load:.2f} times"))
     return tuple(facts)
 
 
@@ -131,13 +131,13 @@ def run_section(trace: RunTrace, plan: Plan | None, impact: PushImpact | None, l
     """
     rows: list[WaveRow] = []
     for wave in trace.waves:
-        facts = [("began after", seconds(wave.start)), ("took", seconds(wave.took) if wave.took is not None else "")]
+        facts = [("started after", seconds(wave.start)), ("took", seconds(wave.took) if wave.took is not None else "")]
         # The plan is that of the last part of the run.
         if plan is not None and wave.attempt == trace.attempt and not wave.settles:
             facts += facts_of(plan, impact, wave.name, wave.devices)
         state, style = _state(wave)
         rows.append(_wave_row(len(rows) + 1, wave, tuple(facts), state, style))
-    ahead = "checked only" if trace.past.dry else "not begun"
+    ahead = "checked only" if trace.past.dry else "not started"
     rows += _planned(trace.ahead, plan, impact, len(rows) + 1, (ahead, "soft"))
     return _section(rows, _chart(trace), links)
 
@@ -165,7 +165,7 @@ def _data(rows: Sequence[WaveRow], links: Links) -> Mapping[str, object]:
 
 def _state(wave: WaveTrace) -> tuple[str, str]:
     if wave.end is None:
-        return "broken off", "fail"
+        return "interrupted", "fail"
     counts = Counter(outcome for outcome, _ in wave.results.values())
     worst = max(counts, key=lambda one: list(STYLES).index(one) if one in STYLES else 0, default="")
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()), STYLES.get(worst, "soft")
@@ -181,7 +181,7 @@ def _wave_row(number: int, wave: WaveTrace, facts: tuple[tuple[str, str], ...], 
 
 
 def _device(name: str, wave: WaveTrace) -> DeviceRow:
-    outcome, reason = wave.results.get(name, ("broken off", ""))
+    outcome, reason = wave.results.get(name, ("interrupted", ""))
     steps = wave.steps.get(name, ())
     times = tuple(_took(step, steps) for step in PHASES) if steps else ()
     return DeviceRow(name, outcome, STYLES.get(outcome, "fail"), clean(reason), times)
@@ -199,11 +199,11 @@ def seconds(value: float) -> str:
 
 
 def _chart(trace: RunTrace) -> Markup:
-    tracks = [Track("check everywhere", trace.checks)] if trace.checks else []
+    tracks = [Track("check on all devices", trace.checks)] if trace.checks else []
     tracks += [Track(f"{number}. {wave.title}", wave.spans, "no step") for number, wave in enumerate(trace.waves, 1)]
-    note = "checked only" if trace.past.dry else "not begun"
+    note = "checked only" if trace.past.dry else "not started"
     tracks += [Track(f"{len(trace.waves) + at}. {name}", (), note) for at, (name, _) in enumerate(trace.ahead, 1)]
-    return timeline("The run in time: steps of every wave", tracks, 0.0, trace.total) if tracks else NO_CHART
+    return timeline("Timeline of the run: steps of every wave", tracks, 0.0, trace.total) if tracks else NO_CHART
 
 
 # The most lines of a record that are shown, the first and the last ones.
@@ -239,14 +239,12 @@ def notices_section(plan: Plan, mask: Callable[[str], str], drawn: bool) -> Sect
         Notice("These devices could not be read", _rows(errors, mask), "fail"),
         Notice("These switches have no commit of this program, and would lose statements that others configured",
                _rows(plan.foreign, mask)),
-        Notice("These switches have unmanaged statements that affect the fabric; a push leaves them alone",
+        Notice("These switches have unmanaged statements that affect the fabric; a push does not change them",
                _rows(besides, mask)),
         Notice("The next push may not reach these switches", _rows(warned, mask)),
     ]  # fmt: skip
     found = [notice for notice in notices if notice.rows]
-    return (
-        Section("notices", "Look at this first", {"notices": found, "drawn": drawn}, uses=("push",)) if found else None
-    )
+    return Section("notices", "Needs attention", {"notices": found, "drawn": drawn}, uses=("push",)) if found else None
 
 
 def _rows(texts: Mapping[str, Iterable[str]], mask: Callable[[str], str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -259,7 +257,7 @@ def impact_section(plan: Plan, impact: PushImpact) -> Section:
     pairs = (f"{some:,} of {every:,}" for some, every in zip(traffic.arriving, traffic.pairs, strict=True))
     figures = [
         ("BGP sessions up", *(f"{count:,}" for count in traffic.up)),
-        ("leaf-to-prefix pairs that arrive", *pairs),
+        ("reachable pairs of leaf and prefix", *pairs),
     ]
     touched = [
         (name, len(one.sessions), ", ".join(one.colors), len(one.servers))

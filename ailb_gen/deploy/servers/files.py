@@ -161,7 +161,7 @@ def _file(name: str, folder: Path, path: str) -> HostFile:
     mode = permissions(path)
     if mode is None or PATH.fullmatch(path) is None:
         places = ", ".join(place for place, _ in PLACES)
-        reason = f"{folder / path!s}: this is not a file that is pushed"
+        reason = f"{folder / path!s}: a push does not handle this file"
         raise DeviceError(name, Phase.READ, reason, f"move it away: files go to {places}, with plain names")
     try:
         status = (folder / path).lstat()
@@ -195,7 +195,7 @@ RECORD = re.compile(r"(?P<mode>[0-9a-f]{4}) (?P<uid>[0-9]{1,10}) (?P<gid>[0-9]{1
 DIGEST = re.compile(r"[0-9a-f]{64}")
 # The name of a run on a host.
 RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
-HOSTILE = "its answers may have been tampered with: look at it before you go on"
+HOSTILE = "its answers may have been tampered with: inspect it before you continue"
 WAYS = ("netplan", "ailb-net")
 
 
@@ -246,8 +246,8 @@ def _received_file(name: str, head: re.Match[str], body: str) -> HostFile:
     except ValueError as error:
         raise DeviceError(name, Phase.READ, f"/{path} cannot be read: it is not in base64", HOSTILE) from error
     if len(content) > MAX_BYTES:
-        reason = f"/{path} is larger there than {MAX_BYTES >> 20} MiB"
-        raise DeviceError(name, Phase.READ, reason, "no push has written such a file; look at it, and move it away")
+        reason = f"/{path} is larger than {MAX_BYTES >> 20} MiB"
+        raise DeviceError(name, Phase.READ, reason, "no push has written such a file; inspect it, and move it away")
     if S_ISLNK(mode):
         return HostFile(content, S_IFLNK | 0o777, owner)
     return HostFile(content if S_ISREG(mode) else b"", mode, owner)

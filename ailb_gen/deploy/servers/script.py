@@ -83,7 +83,7 @@ SAYS, WARNS = "ailb-stage: ", "warning: "
 # has to be queried for its state.
 REFUSALS: Mapping[int, tuple[Phase, str]] = {
     10: (Phase.LOCK, "confirm or restore that run first"),
-    11: (Phase.LOCK, "wait for it, and try again"),
+    11: (Phase.LOCK, "wait until it has ended, and try again"),
     12: (Phase.CONFIRM, "push again"),
     13: (Phase.COMMIT, "the old files are in place"),
     14: (Phase.CHECK, "nothing was changed"),

@@ -145,12 +145,10 @@ class _Talk:
             self.channel.sendall(f"{login.sudo_password.reveal()}\n".encode())
             self._listen(lambda: READY in self.out or self.err.count(PROMPT) > 1, BEFORE_READY)
             if READY not in self.out and self.err.count(PROMPT) > 1:
-                raise RequestRefusedError(
-                    self.name, Phase.CONNECT, "sudo does not take the password", "check sudo_password"
-                )
+                raise RequestRefusedError(self.name, Phase.CONNECT, "sudo rejects the password", "check sudo_password")
         if READY not in self.out:
             output = (
-                " ".join(self.err.replace(PROMPT, b"").decode("utf-8", "replace").split())[:300] or "it ends at once"
+                " ".join(self.err.replace(PROMPT, b"").decode("utf-8", "replace").split())[:300] or "it exits at once"
             )
             hint = "log in as root, allow sudo without a password, or give sudo_password"
             raise RequestRefusedError(self.name, Phase.CONNECT, f"no root shell: {output}", hint)

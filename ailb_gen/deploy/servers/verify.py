@@ -206,7 +206,7 @@ def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
 
 def _files(name: str, expected: ExpectedServer, observed: ObservedServer) -> Iterator[Finding]:
     for one in deviations(expected.tree, observed.tree, extra=False):
-        reason = "is not there"
+        reason = "is missing"
         if one.observed is not None:
             same = one.observed.content == expected.tree[one.subject].content
             reason = f"has another {'kind, owner or mode' if same else 'content'} than the file that was pushed"
@@ -247,7 +247,7 @@ Lines = dict[tuple[int, str], int]
 def _lines(name: str, item: str, expected: Lines, observed: Lines) -> Iterator[Finding]:
     for one in deviations(expected, observed):
         number, text = one.subject
-        reason, table = ("is not there", one.expected) if one.observed is None else ("does not belong", one.observed)
+        reason, table = ("is missing", one.expected) if one.observed is None else ("is unexpected", one.observed)
         yield deviation(name, item, f"{item} {number}: '{text}' {reason}", about.table(name, table))
 
 
@@ -270,7 +270,7 @@ def _sysctls(name: str, expected: ExpectedServer, observed: ObservedServer) -> I
     for one in deviations(sysctls, observed.sysctls, extra=False):
         reason = f"is {one.observed}, it must be {one.expected}"
         if one.observed is None:
-            reason = "there is no such setting; is the NIC there?"
+            reason = "there is no such setting; does the NIC exist?"
         yield deviation(name, "sysctl", f"{one.subject}: {reason}", about.setting(name, one.subject))
 
 

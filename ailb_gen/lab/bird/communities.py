@@ -98,7 +98,7 @@ def _read(words: list[str]) -> str:
             return f"{BIRD_KINDS[kind]}:{administrator}{wide}:{int(low)}"
         case [one, two, three]:
             return f"large:{int(one)}:{int(two)}:{int(three)}"
-    raise ValueError(f"({', '.join(words)}) is no community")
+    raise ValueError(f"({', '.join(words)}) is not a community")
 
 
 def _generic(high: int, low: int) -> str:

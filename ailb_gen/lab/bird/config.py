@@ -101,7 +101,7 @@ def _outside(switch: Switch) -> Iterator[Untranslated]:
         yield Untranslated(entry.whole, "nothing in this program computes it", entry.line)
     for attached in switch.filters.attached:
         statement = f"filter {attached.direction} [ {' '.join(attached.filters)} ] of {attached.kind} {attached.name}"
-        yield Untranslated(statement.strip(), "the lab's switches filter no packets", attached.line)
+        yield Untranslated(statement.strip(), "the lab's switches do not filter packets", attached.line)
 
 
 def _neighbors(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer]) -> Iterator[_Neighbor]:

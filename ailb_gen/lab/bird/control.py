@@ -58,7 +58,7 @@ class Bird:
         """Return the answer to a command, codes included. Raises LabError for a refusal, and as `ask` does."""
         answer = self.ask(text)
         if answer.code >= REFUSED:
-            raise LabError(f"{self}: BIRD refuses {text!r}: {' '.join(without_codes(answer.text).split())}")
+            raise LabError(f"{self}: BIRD rejects {text!r}: {' '.join(without_codes(answer.text).split())}")
         return answer.text
 
     def ask(self, text: str) -> BirdAnswer:
@@ -104,7 +104,7 @@ class Bird:
                 self._refuse_stopped(connection)
                 continue
             if not chunk:
-                raise LabError(f"{self}: BIRD ends the connection in the middle of an answer; did it crash?")
+                raise LabError(f"{self}: BIRD closed the connection during an answer; did it crash?")
             received += chunk
             if len(received) >= 5 and CODED.match(received) is None:
                 start = bytes(received[:60]).decode("utf-8", "replace")

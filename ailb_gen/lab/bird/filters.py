@@ -138,7 +138,7 @@ class Policies:
             return any_of(f"{attribute} ~ {found}" for attribute, found in self._patterns(where, member, line))
         known = value(member)
         if known is None:
-            self._miss(f"{where} community member {member}", "not known to the lab: no route has it", line)
+            self._miss(f"{where} community member {member}", "unknown to the lab: no route has it", line)
             return ""
         return f"{known.literal} ~ {known.attribute}"
 
@@ -146,7 +146,7 @@ class Policies:
         found = patterns(member)
         if len(found) > 1:
             others = "targets, origins" + (" and large communities" if None in found else "")
-            self._miss(f"{where} community member {member}", f"BIRD does not look for it among {others}", line)
+            self._miss(f"{where} community member {member}", f"BIRD does not match it against {others}", line)
         elif None in found:
             self._miss(f"{where} community member {member}", "not a pattern that BIRD can test: no route has it", line)
         return [one for one in found if one is not None]
@@ -166,7 +166,7 @@ class Policies:
             yield from self._change(where, how, name, term.line)
         if term.local_preference is not None:
             if term.local_preference > MOST_PREFERENCE:
-                self._miss(f"{where} then local-preference", f"taken for {MOST_PREFERENCE}", term.line)
+                self._miss(f"{where} then local-preference", f"treated as {MOST_PREFERENCE}", term.line)
             yield from set_preference(min(term.local_preference, MOST_PREFERENCE))
         if term.metric is not None:
             yield f"bgp_med = {term.metric};"
@@ -190,7 +190,7 @@ class Policies:
                 found = self._patterns(where, member, line) if how == "delete" else []
                 yield from (f"{attribute}.delete({values});" for attribute, values in found)
             elif known is None:
-                self._miss(f"{where} community member {member}", "not known to the lab: left out", line)
+                self._miss(f"{where} community member {member}", "unknown to the lab: left out", line)
             elif how == "delete":
                 yield f"{known.attribute}.delete([{known.literal}]);"
             else:

@@ -40,7 +40,7 @@ def routes(bird: Bird, which: str = "") -> tuple[RibRoute, ...]:
     """
     answer = bird.ask(f"show route all {which}".rstrip())
     if answer.code >= REFUSED and answer.code != NOT_FOUND and NO_SESSION not in answer.text:
-        raise LabError(f"{bird}: BIRD refuses to show routes {which}: {' '.join(without_codes(answer.text).split())}")
+        raise LabError(f"{bird}: BIRD does not show routes {which}: {' '.join(without_codes(answer.text).split())}")
     return read_routes(answer.text) if answer.code < REFUSED else ()
 
 
@@ -89,7 +89,7 @@ def _attributes(text: str) -> tuple[Route, int]:
     try:
         return _route(values), int(values.get("ailb_hidden", 0))
     except ValueError as error:
-        raise LabError(f"BIRD's answer is not understood: {error}") from error
+        raise LabError(f"BIRD's answer cannot be parsed: {error}") from error
 
 
 def _route(values: dict[str, str]) -> Route:
@@ -157,7 +157,7 @@ def _session(words: re.Match[str], fields: dict[str, str], head: str) -> Session
             last_error=fields.get("Last error", ""),
         )
     except (KeyError, ValueError) as error:
-        raise LabError(f"BIRD's answer is not understood: {head[:100]!r}: {error}") from error
+        raise LabError(f"BIRD's answer cannot be parsed: {head[:100]!r}: {error}") from error
 
 
 def bfd(bird: Bird) -> dict[str, BfdState]:
@@ -173,4 +173,4 @@ def bfd(bird: Bird) -> dict[str, BfdState]:
 
 
 def _refuse(line: str) -> NoReturn:
-    raise LabError(f"BIRD's answer is not understood: {line[:100]!r}")
+    raise LabError(f"BIRD's answer cannot be parsed: {line[:100]!r}")

@@ -67,8 +67,8 @@ def _miss(advertisement: RouterAdvertisement, addressed: set[Prefix], untranslat
         untranslated.append(Untranslated(f"{where} {word}", "the lab's advertisements do not have it", line))
     for entry in advertisement.prefixes:
         if entry.prefix not in addressed:
-            reason = "no address of the interface is in it: BIRD does not announce it"
+            reason = "no address of the interface is in it: BIRD does not advertise it"
             untranslated.append(Untranslated(f"{where} prefix {entry.prefix}", reason, entry.line))
     if len(advertisement.prefixes) > MOST_PREFIXES:
-        reason = f"BIRD announces {MOST_PREFIXES} of {len(advertisement.prefixes)} prefixes"
+        reason = f"BIRD advertises {MOST_PREFIXES} of {len(advertisement.prefixes)} prefixes"
         untranslated.append(Untranslated(f"{where} prefix", reason, advertisement.line))

@@ -19,7 +19,7 @@ CLASS = re.compile(r"\[[^\]]*\]")
 # Larger sets are not translated.
 MOST = 512
 BIGGEST = (1 << 32) - 1
-# Numbers of more digits are not tried one by one.
+# Numbers of more digits are not tested one by one.
 MOST_DIGITS = 5
 
 

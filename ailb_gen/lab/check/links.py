@@ -94,7 +94,7 @@ def check_multipath(context: Context, routes: ExpectedRoutes, findings: Findings
         for number in sorted({table[name] for port in ports if (name := f"{port}.0") in table}):
             group = switch.groups[number]
             if not group.multipath:
-                message = f"group {group.name} lacks multipath: its links share no load"
+                message = f"group {group.name} lacks multipath: its links do not share the load"
                 subjects = [about.group(switch.named, group.name)]
                 findings.at(MULTIPATH, switch, message, group.line, part=group.name, subjects=subjects)
 

@@ -146,14 +146,14 @@ class RunningLab:
         near = self._leaf(chosen[0])
         before = self._hops_to(near, prefixes)
         if before != self._hops_to(near, prefixes) or before[0] == before[1]:
-            return ObservedRecoloring(skipped=f"{near} sends packets of both colors the same way")
+            return ObservedRecoloring(skipped=f"{near} sends packets of both colors over the same links")
         text = self._translation(change.changed, sessions(bird_of(leaf))).text
         with ExitStack() as stack:
             load = TrafficLoad(RECOLOR_RATE / len(chosen), 0, LEAST_BYTES)
             try:
                 sending = stack.enter_context(traffic(self.plan, tuple(chosen), load))
             except LabError as error:
-                return ObservedRecoloring(skipped=f"no packets can be sent meanwhile: {error}")
+                return ObservedRecoloring(skipped=f"no packets can be sent during the test: {error}")
             time.sleep(RECOLOR_S)
             with self.changes.running(leaf, text):
                 moved = self._reaches(near, prefixes, before[::-1])
@@ -180,7 +180,7 @@ class RunningLab:
         """Return that a leaf runs something else than its file says, if it does."""
         expected = self._translation(self.context.network.switches[leaf], states).text
         same = config_file(leaf).read_text("utf-8") == expected
-        return "" if same else f"{leaf} runs another configuration than that of the files"
+        return "" if same else f"{leaf} runs another configuration than in the files"
 
     def measure(self, samples: Samples) -> Observed:
         """Observe everything once but next hops. Advertisements come slowly, and are awaited meanwhile."""

@@ -51,7 +51,7 @@ def check_sessions(context: Context, routes: ExpectedRoutes, observed: Observed,
 
 def _down(session: SessionState | None, peer: End) -> str:
     if session is None:
-        return f"has no session with {peer}: neighbor discovery or the configuration lacks it"
+        return f"has no session with {peer}: missing in neighbor discovery or the configuration"
     return f"the session with {peer} is not established: {session.trouble}"
 
 
@@ -97,7 +97,7 @@ class _Copies:
             offered[peer.device].add(color)
         for spine, heard in self.routes.paths.advertised_colors(self.owner, self.color).items():
             if heard <= offered[spine] and not received[spine] & heard:
-                yield f"missing@{spine}", f"did not come from {spine} as {' or '.join(sorted(heard))}"
+                yield f"missing@{spine}", f"not received from {spine} as {' or '.join(sorted(heard))}"
 
     def of_spine(self, paths: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
         """Expect a copy over every link to the owner in a color that the prefix may take, and none from elsewhere."""
@@ -109,26 +109,29 @@ class _Copies:
             if peer.device != self.owner:
                 yield (
                     f"valley@{peer.device}",
-                    f"came from {peer.device or port_of(path.interface)}, which must not pass it on",
+                    f"received from {peer.device or port_of(path.interface)}, which must not readvertise it",
                 )
             else:
                 yield from self._wrong(path, peer, session, (self.switches[self.owner].asn,))
         for port in sorted(missing):
-            yield f"missing@{self.owner}", f"did not come from {self.links[port][0]} as {self.links[port][1]}"
+            yield f"missing@{self.owner}", f"not received from {self.links[port][0]} as {self.links[port][1]}"
 
     def _wrong(self, path: Path, peer: End, session: str, asns: tuple[int, ...]) -> Iterator[tuple[str, str]]:
         colors = sorted(value for value in path.route.communities if value.startswith(COLOR))
         if path.status == HIDDEN:
-            yield f"hidden@{peer.device}", f"came from {peer} with {some(colors) or 'no color'} and is hidden"
+            yield f"hidden@{peer.device}", f"received from {peer} with {some(colors) or 'no color'} and is hidden"
         elif colors != [session]:
             found = " and ".join(colors) or "no color"
-            yield f"color@{peer.device}", f"came from {peer} with {found} over a session of {session or 'no color'}"
+            yield f"color@{peer.device}", f"received from {peer} with {found} over a session of {session or 'no color'}"
         elif path.route.as_path != asns:
             found = " ".join(map(str, path.route.as_path))
-            yield f"path@{peer.device}", f"came from {peer} with the AS path {found}, not {' '.join(map(str, asns))}"
+            yield (
+                f"path@{peer.device}",
+                f"received from {peer} with the AS path {found}, not {' '.join(map(str, asns))}",
+            )
         elif (path.route.aigp is not None) != (session == self.color and self.aigp):
             state = "with" if path.route.aigp is not None else "without"
-            yield f"aigp@{peer.device}", f"came from {peer} {state} AIGP as {session}"
+            yield f"aigp@{peer.device}", f"received from {peer} {state} AIGP as {session}"
 
 
 def check_next_hops(

@@ -94,7 +94,7 @@ def check_lab(
     if ended and options.wants([checks.RUNNING]):
         # What would be observed follows from that.
         for check in (*OF_FAILURES, checks.RECOLORED):
-            findings.skip(check, f"nothing is made to fail while switches do not run: {some(ended)}")
+            findings.skip(check, f"no failures are caused while switches do not run: {some(ended)}")
     else:
         # Those that have not come up until now are not waited for again.
         down = replace(down, dark=down.dark | sessions_missing(routing, observed))
@@ -113,7 +113,7 @@ def _check_changes(test: FailureRun, options: LabCheckOptions) -> None:
         findings.figure(checks.FAILED, "rounds in which every leaf lost one uplink", options.rounds)
         findings.figure(checks.FAILED, "double failures", f"{tried} of {len(double(context, options.seed))}")
     if options.faults and options.wants([checks.RECOLORED]):
-        test.step("colors change")
+        test.step("color changes")
         check_recoloring(test.lab.recolor, context, test.down.failed, findings)
 
 

@@ -62,7 +62,7 @@ def _check_links(
             _at_interface(context, ADVERTISED, sender, message, involves, findings)
         elif advertisement.prefixes:
             prefixes = some([str(one.prefix) for one in advertisement.prefixes])
-            message = f"its advertisements to {end} announce {prefixes}"
+            message = f"its advertisements to {end} have {prefixes}"
             _at_interface(context, ADVERTISED, sender, message, (), findings)
 
 
@@ -90,14 +90,14 @@ def _advertisement(leaf: ExpectedSwitch, observed: Advertisement | None, end: En
     for deviation in deviations(expected, {one.prefix: one for one in observed.prefixes}):
         prefix, one = deviation.subject, deviation.observed
         if one is None:
-            yield f"{prefix} is not announced to {end}"
+            yield f"{prefix} is not advertised to {end}"
         elif deviation.expected is None:
-            yield f"{prefix} is announced to {end}, and is none of its prefixes"
+            yield f"{prefix} is advertised to {end}, and is not one of its prefixes"
         elif not (one.on_link and one.autonomous):
-            yield f"{prefix} is announced to {end} {'without on-link' if not one.on_link else 'not autonomous'}"
+            yield f"{prefix} is advertised to {end} {'without on-link' if not one.on_link else 'not autonomous'}"
         else:
             have = f"for {one.valid_s} s and {one.preferred_s} s"
-            yield f"{prefix} is announced to {end} {have}, expected {times[0]} s and {times[1]} s"
+            yield f"{prefix} is advertised to {end} {have}, expected {times[0]} s and {times[1]} s"
 
 
 def _check_addresses(context: Context, nics: Nics, observed: Observed, findings: Findings) -> None:

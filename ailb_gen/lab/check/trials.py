@@ -60,7 +60,7 @@ def check_probes(context: Context, routes: ExpectedRoutes, observed: Observed, f
             if sender != source and sender in observed.devices:
                 senders[sender].append(end)
         for sender, ends in senders.items():
-            message = f"sends a prefix of {source} that it learned from a spine on to {some(map(str, ends))}"
+            message = f"readvertises a prefix of {source}, learned from a spine, to {some(map(str, ends))}"
             involves = dict.fromkeys(end.device for end in ends)
             findings.add(NO_VALLEY, sender, message, bgp_place(context, sender), involves=involves)
 
@@ -116,10 +116,10 @@ def check_recoloring(
     one, other = planned.prefixes
     place = bgp_place(context, planned.leaf)
     if not observed.moved:
-        message = f"{one} and {other} exchanged their colors, and packets from other leaves did not follow"
+        message = f"{one} and {other} swapped their colors, and packets from other leaves did not follow"
         findings.add(RECOLORED, planned.leaf, message, place)
     if observed.outage_ms > MOST_MS:
-        message = f"while {one} and {other} exchanged their colors, {observed.worst} was interrupted for "
+        message = f"while {one} and {other} swapped their colors, {observed.worst} was interrupted for "
         message += f"{observed.outage_ms:.0f} ms, more than {MOST_MS:.0f}; {lost} packets were lost"
         findings.add(RECOLORED, planned.leaf, message, place)
     findings.figure(RECOLORED, "packets lost while colors changed", lost)

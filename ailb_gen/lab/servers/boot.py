@@ -171,7 +171,7 @@ def _kernel(servers: Servers, server: ServerPlan, host: Host) -> None:
     batch([f"link set {nic} down" for nic in server.nics], server.name)
     for setting in host.profile.sysctls:
         if NETWORK_KEY.fullmatch(setting.key) is None:
-            servers.warn(server.name, f"{setting.key} is not set: it is of the whole machine, not of a network")
+            servers.warn(server.name, f"{setting.key} is not set: it is a setting of the machine, not of a namespace")
             continue
         try:
             write_sysctl(server.name, {setting.key: setting.value})

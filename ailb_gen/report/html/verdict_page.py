@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ailb_gen.checks.context import Context
 from ailb_gen.checks.model import Result
-from ailb_gen.picture.build import picture_of
+from ailb_gen.picture.build import picture_of, unread
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.overlays import drained_in, findings_on
 from ailb_gen.report.html.checks import checks_section, waivers_section
@@ -51,9 +51,13 @@ def _sections(verdict: Verdict, context: Context | None, command: str) -> Iterat
     marks = findings_on(picture, _open(verdict), verdict.run.folders) if picture is not None else {}
     if context is not None and picture is not None:
         causes = findings_on(picture, _causes(verdict), verdict.run.folders)
-        drained = drained_in(picture, context.expected.drained)
-        more = Overlay(drained=drained, findings=marks) if marks != causes else None
-        yield fabric_section(picture, Overlay(drained=drained, findings=causes), more)
+        overlay = Overlay(
+            drained=drained_in(picture, context.expected.drained),
+            missing=unread(picture, context.network),
+            findings=causes,
+        )
+        more = replace(overlay, findings=marks) if marks != causes else None
+        yield fabric_section(picture, overlay, more)
     yield findings_section(verdict)
     waivers = waivers_section(verdict)
     if waivers is not None:

@@ -107,7 +107,7 @@ def read_path(text: str, what: str) -> Path:
     for part in text.split("."):
         found = STEP.fullmatch(part)
         if found is None:
-            raise UsageError(f"{what}: {text!r} is not a path; write keys and list places, such as traffic[0].load")
+            raise UsageError(f"{what}: {text!r} is not a path; write keys and list indexes, such as traffic[0].load")
         path = (*path, found[1], *map(int, re.findall(r"[0-9]+", found[2])))
     return path
 
@@ -140,7 +140,7 @@ def replaced(source: Source, path: Path, value: Any, place: Place) -> Source:  #
                 reason = f"there is no entry {step}: {dotted(here) or 'this'} has {count}, counted from 0"
                 raise IntentError([Problem("out-of-range", place, dotted(path), reason)])
         elif not isinstance(holder, dict):
-            reason = f"{dotted(here)} is not a mapping; give all of it"
+            reason = f"{dotted(here)} is not a mapping; replace all of it"
             raise IntentError([Problem("wrong-type", place, dotted(path), reason)])
         if depth + 1 == len(path):
             holder[step] = value
@@ -245,6 +245,6 @@ def failure_problems(failures: Sequence[FailurePart], source: Source) -> Iterato
         if (failure.name is None) == (failure.random is None):
             yield problem_at(source, "conflict", path, "give either 'name' or 'random'")
         elif failure.back is not None and failure.back <= failure.at:
-            yield problem_at(source, "conflict", (*path, "back"), "it must come back after it fails ('at')")
+            yield problem_at(source, "conflict", (*path, "back"), "it must return after it fails ('at')")
         elif failure.random is not None and failure.model_fields_set != {"random"}:
-            yield problem_at(source, "conflict", path, "random failures hold from the start to the end")
+            yield problem_at(source, "conflict", path, "random failures last from the start to the end")

@@ -51,7 +51,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_several, json_schema_input_t
 class Files(Model):
     """A fabric as its files describe it; both paths start at the folder of the scenario file."""
 
-    fabric: FileName | None = Field(None, description="fabric.yaml; without it the files are taken as they are")
+    fabric: FileName | None = Field(None, description="fabric.yaml; default: read only the generated files")
     artifacts: FileName = Field(description="the directory of generated or collected files")
     delay: Time = written("1us", "of every link")
 
@@ -126,20 +126,20 @@ class Switches(Model):
         BeforeValidator(_buffer, json_schema_input_type=Literal["infinite"] | SomeBytes | None),
     ] = Field(None, description="of each switch")
     egress_alpha: Annotated[Number, Field(gt=0)] | None = Field(
-        None, description="a lossy queue may hold this times the free part of the shared buffer"
+        None, description="limit of a lossy queue, as a factor of the free shared buffer"
     )
     ingress_alpha: Annotated[Number, Field(gt=0)] | None = Field(
-        None, description="a lossless ingress queue is paused at this times the free part of the shared buffer"
+        None, description="pause threshold of a lossless ingress queue, as a factor of the free shared buffer"
     )
-    pfc: Bool | None = Field(None, description="data is lossless: pause frames in place of drops")
-    pause: SomeBytes | None = Field(None, description="a fixed threshold of pauses, in place of ingress_alpha")
+    pfc: Bool | None = Field(None, description="lossless data: pause frames instead of drops")
+    pause: SomeBytes | None = Field(None, description="a fixed pause threshold, instead of ingress_alpha")
     resume_offset: Bytes | None = Field(None, description="a pause ends this far below its threshold")
-    headroom: Bytes | None = Field(None, description="of every port, for what arrives after a pause frame was sent")
+    headroom: Bytes | None = Field(None, description="of every port, for data that arrives after a pause frame")
     ecn: Annotated[
         EcnPart | Literal["off"] | None, BeforeValidator(_ecn, json_schema_input_type=EcnPart | Literal["off"] | None)
     ] = Field(None, description="marking at egress queues")
     scheduling: Scheduling | None = Field(
-        None, description="between classes of data: strict (lowest first), or in turn"
+        None, description="between classes of data: strict (lowest first) or round robin"
     )
     loss: Annotated[tuple[Loss, ...], BeforeValidator(_several, json_schema_input_type=Loss | list[Loss])] = Field(
         (), description="random loss on links"
@@ -163,14 +163,14 @@ class Transport(Model):
         None, description="default: one bandwidth-delay product (selective-repeat), none (others)"
     )
     message: SomeBytes | None = Field(
-        None, description="flows are sent in such messages, each when the one before is acknowledged; default: as one"
+        None, description="flows are sent in such messages, one at a time; default: as one"
     )
     reordering: Few = Field(0, description="packets out of order without a NACK")
     nack_interval: Time = written("4us", "least time between two NACKs of a flow")
     timeout: SomeTime = written("4ms", "without an acknowledgement, after which a flow sends again")
     timeout_few: SomeTime | None = Field(None, description="while few packets are in flight; default: timeout")
     few_packets: Few = Field(3, description="packets in flight up to which timeout_few applies")
-    ends_acknowledged: Bool = Field(False, description="a flow ends when its sender knows that all has arrived")
+    ends_acknowledged: Bool = Field(False, description="a flow completes when its sender knows that all has arrived")
 
 
 class Congestion(Model):
@@ -192,9 +192,9 @@ class Congestion(Model):
 class Nics(Model):
     """Costs of sending in a NIC, in addition to the wire."""
 
-    context_cache: Few = Field(0, description="queue pairs that it knows; 0: all")
+    context_cache: Few = Field(0, description="queue pairs in its cache; 0: all")
     context_miss: Time = written("0", "for sending on another one")
-    message: Time = written("0", "before the first packet of a message; a NIC begins one after the other")
+    message: Time = written("0", "before the first packet of a message; a NIC starts one after the other")
 
 
 class FailurePart(Model):
@@ -204,9 +204,9 @@ class FailurePart(Model):
     at: Time = written("0", "time of the failure; 0: down from the start")
     back: SomeTime | None = Field(None, description="time of the return; default: never")
     detection: Time | None = Field(
-        None, description="until all FIBs follow, after the failure and after the return; default: 1ms, or 0 if at is 0"
+        None, description="convergence time of FIBs after failure and return; default: 1ms, or 0 if at is 0"
     )
-    random: Share | None = Field(None, description="every cable with this probability; no FIB follows")
+    random: Share | None = Field(None, description="every cable with this probability; FIBs do not converge")
 
     @property
     def detection_ps(self) -> int:
@@ -225,9 +225,9 @@ def timed_failure(value: object) -> object:
 class Measure(Model):
     """Measurements."""
 
-    after: Time = written("0", "flows count that start so long or longer after the first one")
+    after: Time = written("0", "only flows that start at least this long after the first one are counted")
     load_interval: SomeTime | None = Field(None, description="load of every link per interval")
-    load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = Field(1000, description="most intervals that are kept")
+    load_samples: Annotated[Int, Field(ge=1, le=1_000_000)] = Field(1000, description="maximum number of intervals")
 
 
 def _seeds(value: object) -> object:
@@ -288,7 +288,7 @@ class Scenario(Model):
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
-    level: Literal["packet", "flow"] = Field("packet", description="packet by packet, or rates of flows")
+    level: Literal["packet", "flow"] = Field("packet", description="packet: every packet; flow: rates of flows")
     sweep: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="values for paths, all combinations of which are simulated"
     )

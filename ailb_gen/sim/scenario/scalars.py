@@ -44,7 +44,7 @@ def with_unit(what: str, units: Mapping[str, int], names: str, example: str) -> 
             raise wrong("bad-quantity", f"{text[:40]!r} is not a {what}; write a number and {names}, such as {example}")
         result = round(Fraction(found[1]) * factor)
         if result >= MAX:
-            raise wrong("out-of-range", f"{text[:40]} is more than this program counts")
+            raise wrong("out-of-range", f"{text[:40]} is too large for this program")
         return result
 
     return check

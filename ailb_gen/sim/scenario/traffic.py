@@ -40,10 +40,10 @@ class Connections(Part):
         None, description="of a connection (NCCL_IB_QPS_PER_CONNECTION); default: the addresses of a host"
     )
     split: Literal["split", "round-robin"] = Field(
-        "split", description="messages over all queue pairs, or one after the other (NCCL_IB_SPLIT_DATA_ON_QPS)"
+        "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
     per_server: Count | None = Field(
-        None, description="number of ranks in a row that are GPUs of one server; default: as the names of hosts say"
+        None, description="number of consecutive ranks that are GPUs of one server; default: by the names of hosts"
     )
 
 
@@ -51,17 +51,17 @@ class CollectivePart(Connections):
     """A collective, once or several times in a row."""
 
     kind: CollectiveName = Field(description="the collective, or incast or permutation")
-    bytes: SomeBytes = Field(description="as nccl-tests counts the size of this collective")
+    bytes: SomeBytes = Field(description="as in nccl-tests for this collective")
     algorithm: str | None = Field(None, description="default: the first one of the collective")
-    steps: Count = Field(1, description="number of times in a row")
+    steps: Count = Field(1, description="number of repetitions")
     compute: Time = written("0", "computation before every step")
     start: Time = written("0", START)
     hosts: Hosts = EVERY
     slices: Count = Field(1, description="messages per chunk")
-    at_once: Bool | None = Field(None, description="send without waiting for what would have to arrive first")
+    at_once: Bool | None = Field(None, description="send without waiting for data that would have to arrive first")
     rounds: Count | None = Field(None, description="only the first steps of a ring")
     pxn: Bool = Field(True, description="all-to-all over the NIC of the target's rail (NCCL_PXN_DISABLE=0)")
-    shift: Count | None = Field(None, description="permutation to the host this many further on; default: random")
+    shift: Count | None = Field(None, description="permutation to the host at this offset; default: random")
 
 
 class TrainingPart(Connections):
@@ -86,14 +86,14 @@ class TrainingPart(Connections):
     )
     algorithm: str = Field("ring", description="of the collectives")
     slices: Count = Field(1, description="messages per chunk of a ring")
-    stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
+    stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
     start: Time = written("0", START)
     hosts: Hosts = EVERY
     placement: Literal["packed", "strided", "random"] = Field(
-        "packed", description="the order in which ranks take hosts"
+        "packed", description="the order in which ranks are assigned to hosts"
     )
     stride: Count = Field(1, description="of a strided placement")
-    block: Count = Field(1, description="number of hosts in a row that are placed together, such as a server's")
+    block: Count = Field(1, description="number of consecutive hosts that are placed together, such as a server's")
 
 
 class FlowsPart(Part):

@@ -46,7 +46,7 @@ def size_distribution(name: str, points: object) -> SizeDistribution:
     if percent[0] != 0 or percent[-1] != 100 or size_bytes[0] < 0 or not np.isfinite(table).all():
         raise UsageError(f"the flow sizes {name!r} must begin at 0 % with 0 bytes or more, and end at 100 %")
     if (np.diff(table, axis=0) < 0).any() or size_bytes[-1] < 1:
-        raise UsageError(f"the flow sizes {name!r} must rise from point to point, in bytes and in percent")
+        raise UsageError(f"the flow sizes {name!r} must increase from point to point, in bytes and in percent")
     return SizeDistribution(name, size_bytes, percent)
 
 

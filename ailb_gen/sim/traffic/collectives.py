@@ -125,8 +125,8 @@ def _check(collective: str, chosen: Algorithm, n: int, options: CollectiveOption
             raise UsageError(f"{collective} is between single hosts: it does not have servers of {options.per_server}")
         if n == options.per_server:
             raise UsageError(
-                f"all {n} ranks of this {collective} are GPUs of one server, which need no fabric; take more servers, "
-                "or let every NIC be a rank by itself: per_server 1"
+                f"all {n} ranks of this {collective} are GPUs of one server, which need no fabric; use more servers, "
+                "or make every NIC a rank of its own: per_server 1"
             )
         if n % options.per_server:
             raise UsageError(f"{n} hosts are not 2 or more full servers of {options.per_server}")

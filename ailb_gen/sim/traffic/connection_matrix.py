@@ -105,7 +105,7 @@ def _read_line(found: _File, line: int, words: list[str]) -> None:
     elif words[0] == "trigger":
         _read_trigger(found, line, words[1:])
     elif words[0] == "failure":
-        found.wrong("wrong-value", line, "failure", "failures are not read from here", "write them in the scenario")
+        found.wrong("wrong-value", line, "failure", "failures are not supported here", "write them in the scenario")
     else:
         hint = did_you_mean(words[0], (*_HEADER, "trigger"))
         found.wrong("unknown-key", line, words[0][:40], "neither a header, a flow (`1->2 …`) nor a trigger", hint)
@@ -113,7 +113,7 @@ def _read_line(found: _File, line: int, words: list[str]) -> None:
 
 def _read_header(found: _File, line: int, words: list[str]) -> None:
     if words[0] in found.header:
-        found.wrong("duplicate-key", line, words[0], "this number is there twice")
+        found.wrong("duplicate-key", line, words[0], "this number is used twice")
     value = found.integer(line, words[0], " ".join(words[1:]), 0)
     if value is not None:
         found.header[words[0]] = value
@@ -129,11 +129,11 @@ def _read_flow(found: _File, line: int, words: list[str]) -> None:
         if key not in _KEYS:
             hint = "" if key in ("prio", "addon") else did_you_mean(key, _KEYS)
             found.wrong(
-                "unknown-key", line, key[:40], "flows cannot have this here", hint or f"known: {', '.join(_KEYS)}"
+                "unknown-key", line, key[:40], "flows cannot have this word here", hint or f"known: {', '.join(_KEYS)}"
             )
             return
         if key in flow.values:
-            found.wrong("duplicate-key", line, key, "this is there twice")
+            found.wrong("duplicate-key", line, key, "this is given twice")
         whole = _START.fullmatch(word) if key == "start" else None
         least = 0 if key in ("start", "size") else 1
         flow.values[key] = found.integer(line, key, whole[1] if whole else word, least) or 0
@@ -155,11 +155,11 @@ def _read_trigger(found: _File, line: int, words: list[str]) -> None:
             trigger.kind = word
         else:
             hint = did_you_mean(word, ("id", "count", *_TYPES))
-            found.wrong("unknown-key", line, word[:40], "triggers cannot have this", hint)
+            found.wrong("unknown-key", line, word[:40], "triggers cannot have this word", hint)
     if number is None or not trigger.kind:
         found.wrong("missing-key", line, "trigger", f"a trigger needs an id and one of {', '.join(_TYPES)}")
     elif number in found.triggers:
-        found.wrong("duplicate-key", line, "trigger", f"trigger {number} is there twice")
+        found.wrong("duplicate-key", line, "trigger", f"trigger {number} is defined twice")
     else:
         found.triggers[number] = trigger
 
@@ -170,10 +170,10 @@ def _check_counts(found: _File) -> None:
     for key, count in counts.items():
         if key not in found.header:
             if key != "Triggers" or count:
-                found.wrong("missing-key", 1, key, "the header must say how many there are")
+                found.wrong("missing-key", 1, key, "the header must give their number")
         elif count is not None and found.header[key] != count and not found.problems:
             reason = f"the header announces {found.header[key]}, and {count} follow"
-            found.wrong("wrong-count", 1, key, reason, "the file may be cut")
+            found.wrong("wrong-count", 1, key, reason, "the file may be truncated")
 
 
 def _by_trigger(found: _File, *keys: str) -> dict[int, list[int]]:

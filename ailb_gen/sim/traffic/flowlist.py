@@ -53,7 +53,7 @@ def read_flow_list(path: Path, name: str, host_count: int, seed: int = 0) -> Wor
         rows.append((number, source, target, priority, size, min(start, (MAX_SECONDS + 1) * PS_PER_S)))
     if len(lines) - 1 != count:
         reason = f"the first line announces {count} flows, and {len(lines) - 1} follow"
-        problems.append(Problem("wrong-count", Place(name), "", reason, "the file may be cut"))
+        problems.append(Problem("wrong-count", Place(name), "", reason, "the file may be truncated"))
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
     places, sources, targets, priorities, sizes, starts = table.T
     problems += flow_problems(name, places, sources, targets, sizes, host_count)
@@ -77,7 +77,7 @@ def flow_file_text(path: Path, name: str) -> str:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 data = packed.read(MAX_BYTES + 1)
         except (EOFError, OSError, zlib.error) as error:
-            raise text_problem(name, "unreadable", f"the compressed file is cut or damaged: {error}") from error
+            raise text_problem(name, "unreadable", f"the compressed file is truncated or damaged: {error}") from error
         if len(data) > MAX_BYTES:
             raise text_problem(name, "too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
     return text_of(data, name)

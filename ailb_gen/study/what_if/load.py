@@ -95,7 +95,7 @@ def _missing(job: TrainingJob, source: Source) -> Iterator[Problem]:
             keys = "'model' and 'gpu'" if name in ("forward", "backward") else "'model'"
             yield problem_at(source, "missing-key", ("job", name), f"give it, or {keys} from which it is computed")
     if job.gpu is not None and job.model is None:
-        yield problem_at(source, "missing-key", ("job", "model"), "'gpu' says nothing without a model")
+        yield problem_at(source, "missing-key", ("job", "model"), "'gpu' has no effect without 'model'")
 
 
 def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
@@ -117,7 +117,7 @@ def _model(job: TrainingJob, source: Source) -> Iterator[Problem]:
             "raise 'tensor' or 'pipeline'"
         )
         spread = job.gradients == "sharded" or job.data == 1
-        hint = "" if spread else "or let 'gradients: sharded' spread Adam over the replicas"
+        hint = "" if spread else "or set 'gradients: sharded' to shard Adam over the replicas"
         yield problem_at(source, "conflict", ("job", "gpu", "memory"), reason, hint)
 
 
@@ -127,7 +127,7 @@ def _twice(what_if: WhatIf, source: Source) -> Iterator[Problem]:
     for key, what, found in entries:
         for number, one in enumerate(found):
             if one in found[:number]:
-                yield problem_at(source, "conflict", (key, number), f"the same {what} a second time")
+                yield problem_at(source, "conflict", (key, number), f"duplicate {what}")
 
 
 def _degrees(question: Question) -> Iterator[Problem]:

@@ -60,7 +60,7 @@ class Gpu(Model):
     """Computing rate and memory of a GPU."""
 
     flops: Flops = Field(description="peak FLOP/s in the precision of the job")
-    utilization: Annotated[Share, Field(gt=0)] = Field(description="share of it while nothing waits for the fabric")
+    utilization: Annotated[Share, Field(gt=0)] = Field(description="share of it without waiting for the fabric")
     memory: SomeBytes | None = Field(None, description="default: not checked")
 
 
@@ -90,9 +90,9 @@ class TrainingJob(Model):
     stride: Count = Field(1, description="of a strided placement, in servers")
     queue_pairs: Annotated[Int, Field(ge=1, le=128)] | None = Field(None, description="default: addresses of a NIC")
     split: Literal["split", "round-robin"] = Field(
-        "split", description="messages over all queue pairs, or one after the other (NCCL_IB_SPLIT_DATA_ON_QPS)"
+        "split", description="messages split over all queue pairs, or round robin (NCCL_IB_SPLIT_DATA_ON_QPS)"
     )
-    stream: Bool = Field(False, description="a ring hands on the bytes of all its steps in one: far fewer messages")
+    stream: Bool = Field(False, description="a ring sends the bytes of all its steps at once: far fewer messages")
 
 
 Failures = Annotated[
@@ -105,7 +105,7 @@ class WhatIf(Model):
     """A what-if file."""
 
     name: Annotated[str, Field(max_length=200)] = Field("", description="title of the results")
-    fabric: FileName = Field(description="fabric.yaml; paths start at the folder of this file")
+    fabric: FileName = Field(description="fabric.yaml; paths are relative to the directory of this file")
     artifacts: FileName | None = Field(
         None, description="the directory of generated or collected files; default: they are generated for the study"
     )
@@ -116,7 +116,7 @@ class WhatIf(Model):
     )
     failures: Failures = Field((), description="each is a case of its own, next to the one without")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
-    level: Literal["packet", "flow"] = Field("packet", description="packet by packet, or rates of flows")
+    level: Literal["packet", "flow"] = Field("packet", description="packet: every packet; flow: rates of flows")
     scale: Count = Field(1, description="bytes and compute times are divided by it; times are scaled back")
     packets: Packets = Field(default_factory=Packets)
     switches: Switches = Field(default_factory=Switches)

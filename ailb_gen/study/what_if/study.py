@@ -33,7 +33,7 @@ def what_if(options: StudyOptions) -> Study:
     """Return the study of a file. Raises IntentError with all that is wrong in it, UsageError without one."""
     if options.file is None:
         raise UsageError(
-            "what-if: which file? It says the fabric, the job, load balancers and failures, such as "
+            "what-if needs a file with the fabric, the job, load balancers and failures, such as "
             "examples/study/jvd.yaml"
         )
     question = load(options.file)
@@ -83,7 +83,7 @@ def failure_name(failure: FailurePart) -> str:
         return f"{failure.random * 100:g} % of cables"
     at = f" at {time_text(failure.at)}" if failure.at else ""
     back = f" to {time_text(failure.back)}" if failure.back else ""
-    seen = "" if failure.detection is None else f", seen after {time_text(failure.detection)}"
+    seen = "" if failure.detection is None else f", detected after {time_text(failure.detection)}"
     return f"{failure.name}{at}{back}{seen}"
 
 

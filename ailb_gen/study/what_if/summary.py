@@ -100,7 +100,7 @@ class WhatIfCosts:
         waiting = self._waiting(best.step)
         yield (
             f"Without failures a step takes {_digits(best.step)} {self.unit} under {best.balancer}. {waiting:.1f} % of "
-            "it is waiting for the fabric: no fabric, however fast, saves more."
+            "it is waiting for the fabric: the most that a faster fabric can save."
         )
         others = [one for one in costs if one.failure == NO_FAILURE and one is not best and one.step is not None]
         for other in others:
@@ -122,7 +122,7 @@ class WhatIfCosts:
             if ours is None or best.step is None:
                 continue
             if ours.ended < ours.seeds:
-                yield f"With {failure} failed, the job does not end under {ours.balancer}."
+                yield f"With {failure} failed, the job does not complete under {ours.balancer}."
             elif ours.step is not None and _same(ours.step, best.step):
                 yield f"{failure} failed costs nothing under {best.balancer}, within {SAME * PERCENT:g} %."
             elif ours.step is not None:

@@ -60,7 +60,7 @@ def _paragraphs(question: Question) -> Iterator[str]:
     inside = "Tensor-parallel groups are inside servers, and send nothing over the fabric. "
     inside = inside if 1 < job.tensor <= question.server_size else ""
     yield (
-        "GPUs of a server exchange data in no time: what NVLink takes is part of the utilization. "
+        "GPUs of a server exchange data in zero time: NVLink time is part of the utilization. "
         f"{inside}A stage reduces its "
         "gradients when its last backward pass is done; overlap inside a stage is not modeled."
     )
@@ -108,7 +108,7 @@ def _doubts(question: Question, whole: Amounts) -> Iterator[str]:
     if job.stream:
         yield "Rings send the bytes of all their steps at once: the latency of the steps is left out."
     if what_if.level == "flow":
-        yield "Flows in place of packets: no queues, marks, pauses or reordering, and no congestion control."
+        yield "Flows instead of packets: no queues, marks, pauses or reordering, and no congestion control."
 
 
 def message_bytes(question: Question, found: Amounts) -> int:

@@ -69,8 +69,8 @@ def test_waves_that_were_not_begun() -> None:
     rows: Any = run_section(trace_of(RecordedRun("r", devices.events)), None, None, {}).values["waves"]
     assert [(row.name, row.state) for row in rows] == [
         ("canary leaf", "1 rolled back"),
-        ("spines", "not begun"),
-        ("leaves", "not begun"),
+        ("spines", "not started"),
+        ("leaves", "not started"),
     ]
     assert "4 untouched, 1 rolled back" in verdict(page(devices.events, report))
 
@@ -84,7 +84,7 @@ def test_a_dry_run_and_one_that_is_refused() -> None:
     devices = machine(spine2={"stage": ["refused"]})
     report = run(devices, dry_run=True)
     text = page([begin, *devices.events], report)
-    assert verdict(text).startswith(f"Dry run: 1 device of {len(PUSHED)} refuse")
+    assert verdict(text).startswith(f"Dry run: 1 device of {len(PUSHED)} reject")
     assert "refused by the script" in text
 
 

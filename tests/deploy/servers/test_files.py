@@ -84,10 +84,10 @@ def _empty(folder: Path) -> None:
 
 
 DUBIOUS: tuple[tuple[Callable[[Path], object], str], ...] = (
-    (lambda folder: (folder / "boot.conf").touch(), "boot.conf: this is not a file that is pushed; move it away"),
-    (lambda folder: (folder / "etc/a b").touch(), "this is not a file that is pushed"),
-    (lambda folder: (folder / "etc/a\nb").touch(), "this is not a file that is pushed"),
-    (lambda folder: (folder / "etc/$(reboot)").touch(), "this is not a file that is pushed"),
+    (lambda folder: (folder / "boot.conf").touch(), "boot.conf: a push does not handle this file; move it away"),
+    (lambda folder: (folder / "etc/a b").touch(), "a push does not handle this file"),
+    (lambda folder: (folder / "etc/a\nb").touch(), "a push does not handle this file"),
+    (lambda folder: (folder / "etc/$(reboot)").touch(), "a push does not handle this file"),
     (
         lambda folder: (folder / "etc/passwd.lnk").symlink_to("/etc/passwd"),
         "only plain files of up to 2 MiB are pushed",

@@ -120,7 +120,7 @@ def test_what_is_no_file() -> None:
         answer = looked([GOOD], content=b"/etc/shadow", mode=kind | 0o777)
         assert collect_host(NAME, answer).files == {}
     large = refused(lambda: collect_host(NAME, looked([GOOD], content=bytes(MAX_BYTES + 1))), Phase.READ)
-    assert f"/{GOOD} is larger there than 2 MiB; no push has written such a file; look at it" in large
+    assert f"/{GOOD} is larger than 2 MiB; no push has written such a file; inspect it" in large
     assert len(collect_host(NAME, looked([GOOD], content=bytes(MAX_BYTES))).files) == 1
 
 
@@ -195,7 +195,7 @@ def test_any_number_of_routes_is_some_findings() -> None:
     found = verify(probed(route=json.dumps(routes)), expected)
     assert time.process_time() - before < 5
     assert len(found) == 1001
-    assert found[-1].message.endswith("does not belong; 14000 more findings")
+    assert found[-1].message.endswith("is unexpected; 14000 more findings")
 
 
 KEYS = st.sampled_from(["src", "dst", "dev", "mtu", "table"])

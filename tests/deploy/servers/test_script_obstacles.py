@@ -79,8 +79,8 @@ def test_wrong_content_is_found_and_taken_back(
     told = [finding.message for finding in verify(server, expected)]
     assert told == [
         "/usr/local/sbin/ailb-net: has another content than the file that was pushed",
-        "table 10001: 'default via fc00:1:1:2::1 dev gpu0_eth' is not there",
-        "table 10001: 'default via fc00:1:1:2::99 dev gpu0_eth' does not belong",
+        "table 10001: 'default via fc00:1:1:2::1 dev gpu0_eth' is missing",
+        "table 10001: 'default via fc00:1:1:2::99 dev gpu0_eth' is unexpected",
     ]
     restore(server, "r1")
     assert host.tree() == before

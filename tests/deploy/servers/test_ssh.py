@@ -48,7 +48,7 @@ def test_root_by_key_password_and_sudo(
     ("user", "sudo_password", "reason"),
     [
         ("asked", None, f"{NO_ROOT}sudo: a password is required; log in as root, allow sudo without a password"),
-        ("asked", "wrong-password", "sudo does not take the password; check sudo_password"),
+        ("asked", "wrong-password", "sudo rejects the password; check sudo_password"),
         ("barred", None, f"{NO_ROOT}sudo: "),
         ("barred", PASSWORD, f"{NO_ROOT}.*barred is not in the sudoers file"),
     ],
@@ -84,7 +84,7 @@ def test_a_host_key_that_is_another_or_unknown(shared: Host, tmp_path: Path) -> 
     wrong = tmp_path / "known_hosts"
     wrong.write_text(f"{address} {(tmp_path / 'other.pub').read_text(encoding='utf-8')}", encoding="utf-8")
     log = (shared.root / "sshd.log").read_text(encoding="utf-8")
-    with pytest.raises(DeviceError, match="its host key is not the known one; compare it on the console"):
+    with pytest.raises(DeviceError, match="its host key has changed; compare it on the console"):
         who(shared.server("free", PASSWORD, known_hosts=wrong))
     with pytest.raises(DeviceError, match="its host key is not known; compare it on the console, then accept it"):
         who(shared.server("free", PASSWORD, known_hosts=tmp_path / "missing"))
@@ -125,7 +125,7 @@ def test_what_the_login_says_before_is_not_the_answer(shared: Host) -> None:
         passwd.write_text(text.replace("free:x:4001:65534::/tmp:/bin/sh", "free:x:4001:65534::/tmp:/etc/greeting"))
         assert who(shared.server("free")) == "root"
         passwd.write_text(text.replace("free:x:4001:65534::/tmp:/bin/sh", "free:x:4001:65534::/tmp:/usr/sbin/nologin"))
-        with pytest.raises(RequestRefusedError, match=f"{NO_ROOT}it ends at once"):
+        with pytest.raises(RequestRefusedError, match=f"{NO_ROOT}it exits at once"):
             who(shared.server("free"))
     finally:
         passwd.write_text(text)

@@ -20,17 +20,17 @@ PLACE, PREFIX, ADDRESS = "fc00:9::/64 dev gpu0_eth", "fc00:1:1:2::/64", "fc00:1:
 DEFAULT, GATEWAY = "default via fc00:1:1:2::1 dev gpu0_eth", "fc00:1:1:2::1"
 # What is done on the host (h) or beyond it (g), as a damage and as its repair, and what verification must say.
 DAMAGES = (
-    (f"h ip -6 rule {{}} {RULE} priority 10001", "del", "add", f"rule 10001: '{RULE}' is not there"),
+    (f"h ip -6 rule {{}} {RULE} priority 10001", "del", "add", f"rule 10001: '{RULE}' is missing"),
     (
         "h ip -6 rule {} from fc00:9::/64 lookup 10001 priority 10001", "add", "del",
-        "rule 10001: 'from fc00:9::/64 lookup 10001' does not belong",
+        "rule 10001: 'from fc00:9::/64 lookup 10001' is unexpected",
     ),
     (
         "h ip -6 rule {} from fc00:9::/64 lookup 10002 priority 9", "add", "del",
-        "rule 9: 'from fc00:9::/64 lookup 10002' does not belong",
+        "rule 9: 'from fc00:9::/64 lookup 10002' is unexpected",
     ),
-    (f"h ip -6 route {{}} {PLACE} table 10001", "add", "del", f"table 10001: '{PLACE}' does not belong"),
-    (f"h ip -6 route {{}} {DEFAULT} table 10001", "del", "add", f"table 10001: '{DEFAULT}' is not there"),
+    (f"h ip -6 route {{}} {PLACE} table 10001", "add", "del", f"table 10001: '{PLACE}' is unexpected"),
+    (f"h ip -6 route {{}} {DEFAULT} table 10001", "del", "add", f"table 10001: '{DEFAULT}' is missing"),
     (
         f"h ip -6 addr {{}} {ADDRESS}/64 dev gpu0_eth", "del", "add",
         f"gpu0_eth: no usable address in {PREFIX}; does the leaf advertise it?",
@@ -77,7 +77,7 @@ def test_edited_and_missing_files_are_found(shared: Host, told: Callable[[], lis
     env.unlink()
     unit.chmod(0o666)
     assert told() == [
-        "/etc/ailb/nccl.env: is not there",
+        "/etc/ailb/nccl.env: is missing",
         "/etc/systemd/system/ailb-net.service: has another kind, owner or mode than the file that was pushed",
     ]
     env.write_bytes(text)
@@ -89,13 +89,13 @@ def test_a_link_that_is_down_and_a_nic_that_is_missing(shared: Host, told: Calla
     do(shared, "h ip link set gpu1_eth down")
     found = told()
     assert "gpu1_eth: the link is down" in found
-    assert "table 10004: 'fc00:1:2:1::/64 dev gpu1_eth' is not there" in found
+    assert "table 10004: 'fc00:1:2:1::/64 dev gpu1_eth' is missing" in found
     assert "gpu1_eth: no usable address in fc00:1:2:1::/64; does the leaf advertise it?" in found
     assert not [line for line in found if "gpu0_eth" in line]
     do(shared, "h ip link del gpu1_eth")
     found = told()
     assert "gpu1_eth: there is no such interface" in found
-    assert "net.ipv6.conf.gpu1_eth.autoconf: there is no such setting; is the NIC there?" in found
+    assert "net.ipv6.conf.gpu1_eth.autoconf: there is no such setting; does the NIC exist?" in found
 
 
 def answer(**parts: str) -> ScriptAnswer:

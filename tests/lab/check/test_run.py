@@ -178,7 +178,7 @@ def test_what_is_down_is_one_cause(device: str, link: End | None, root: str) -> 
     # A link without carrier is no reason for this program and the lab to disagree.
     assert not {"AILBL21", "AILBL22", "AILBL23", "AILBL32"} & {row.check for row in explained}
     skipped = {one.check.id: one.skipped for one in results if one.skipped}
-    reason = f"nothing is made to fail while switches do not run: {device}"
+    reason = f"no failures are caused while switches do not run: {device}"
     assert skipped == (dict.fromkeys(FAILING, reason) if device in context.network.switches else {})
 
 
@@ -379,7 +379,7 @@ DEVIATIONS: dict[str, tuple[Change, str, str]] = {
     "an advertisement without prefixes": (
         put("advertisements", NIC, Advertisement(1800)),
         "03",
-        "is not announced to gpu-s1-1:gpu0_eth",
+        "is not advertised to gpu-s1-1:gpu0_eth",
     ),
     "another router lifetime": (
         put("advertisements", NIC, lambda one: replace(one, lifetime_s=0)),
@@ -421,7 +421,7 @@ DEVIATIONS: dict[str, tuple[Change, str, str]] = {
         "with the AS path 65002 65001 65103",
     ),
     "a copy that is hidden": (path(LEAF, {"status": HIDDEN}), "07 22", "is hidden"),
-    "a copy from another leaf": (path(SPINE, {"interface": "et-0/0/1.0"}), "07 22", "which must not pass it on"),
+    "a copy from another leaf": (path(SPINE, {"interface": "et-0/0/1.0"}), "07 22", "which must not readvertise it"),
     "a copy with another preference": (path(LEAF, local_preference=7), "22", "preference 7"),
     "no route in a kernel": (hops(), "08 23", "next hops are none, expected et-0/0/0"),
     "another color's uplink": (hops("et-0/0/2"), "08 23", "next hops are et-0/0/2, expected et-0/0/0"),
@@ -457,7 +457,7 @@ DEVIATIONS: dict[str, tuple[Change, str, str]] = {
     "a probe that another leaf sends on": (
         put("probed", LEAF, {"spine1": frozenset({"et-0/0/0", "et-0/0/1"})}),
         "10",
-        "sends a prefix of stripe1-leaf1 that it learned from a spine on to spine1:et-0/0/1",
+        "readvertises a prefix of stripe1-leaf1, learned from a spine, to spine1:et-0/0/1",
     ),
 }
 

@@ -124,7 +124,7 @@ def test_what_is_wrong_with_a_file_is_said_and_does_not_stop_the_others(tmp_path
 
     assert set(seen.warnings) == {"gpu-s1-1", "gpu-s1-2"}
     kernel, machine, tables = seen.warnings[NAME]
-    assert machine == "kernel.panic is not set: it is of the whole machine, not of a network"
+    assert machine == "kernel.panic is not set: it is a setting of the machine, not of a namespace"
     assert "net.ipv6.conf.gpu9_eth.accept_ra = 1 cannot be set" in kernel
     assert tables == "ailb-net: gpu7_eth: there is no such interface; table 10007 (gpu1_subnet4) is not set"
     assert len(seen.rules) == 7

@@ -101,9 +101,9 @@ def test_the_published_distributions_are_read(name: str) -> None:
         ([[0, 0], [5, 99]], "end at 100 %"),
         ([[-1, 0], [5, 100]], "begin at 0 %"),
         ([[0, 0], [float("nan"), 50], [5, 100]], "begin at 0 %"),
-        ([[0, 0], [5, 50], [4, 100]], "must rise"),
-        ([[0, 0], [5, 60], [6, 50], [7, 100]], "must rise"),
-        ([[0, 0], [0, 100]], "must rise"),
+        ([[0, 0], [5, 50], [4, 100]], "must increase"),
+        ([[0, 0], [5, 60], [6, 50], [7, 100]], "must increase"),
+        ([[0, 0], [0, 100]], "must increase"),
     ],
 )
 def test_points_that_are_no_distribution_are_refused(points: Any, text: str) -> None:

@@ -73,7 +73,7 @@ def test_a_ring_of_triggers_runs_round_by_round(tmp_path_factory: pytest.TempPat
     [
         ("Connections 0\n", ["x.cm:1:1: error[missing-key]: Nodes"]),
         ("Nodes 4\n0->1 start 0 size 1", ["error[missing-key]: Connections"]),
-        ("Nodes 4\nConnections 2\n0->1 start 0 size 1", ["announces 2, and 1 follow; the file may be cut"]),
+        ("Nodes 4\nConnections 2\n0->1 start 0 size 1", ["announces 2, and 1 follow; the file may be truncated"]),
         ("Nodes x\nConnections 0", ["x.cm:1:1: error[wrong-type]: Nodes: 'x' is not a whole number"]),
         ("Nodes 4\nNodes 4\nConnections 0", ["x.cm:2:1: error[duplicate-key]: Nodes"]),
         ("Nodes 4\nConnections 1\n0->4 start 0 size 1", ["there is no host 4: the fabric has hosts 0 to 3"]),
@@ -90,12 +90,15 @@ def test_a_ring_of_triggers_runs_round_by_round(tmp_path_factory: pytest.TempPat
         ("Nodes 4\nConnections 1\n0->1 start 0 size 4 prio 1", ["error[unknown-key]: prio"]),
         ("Nodes 4\nConnections 1\n0-> start 0 size 4", ["'0->' is not a pair of hosts such as 3->17"]),
         ("Nodes 4\nConection 1\n", ["error[unknown-key]: Conection", "did you mean 'Connections'"]),
-        ("Nodes 4\nConnections 0\nfailure switch_type TOR", ["failures are not read from here"]),
+        ("Nodes 4\nConnections 0\nfailure switch_type TOR", ["failures are not supported here"]),
         (HEAD.format(1, 0) + "0->1 id 1 trigger 4 size 9", ["there is no trigger 4 in the file"]),
         (HEAD.format(1, 1) + "0->1 id 1 trigger 4 size 9\ntrigger id 4 oneshot", ["trigger 4, which none activates"]),
         (HEAD.format(0, 1) + "trigger id 4", ["a trigger needs an id and one of oneshot, multishot, barrier"]),
-        (HEAD.format(0, 1) + "trigger id 4 oneshot often", ["error[unknown-key]: often: triggers cannot have this"]),
-        (HEAD.format(0, 2) + "trigger id 4 oneshot\ntrigger id 4 oneshot", ["trigger 4 is there twice"]),
+        (
+            HEAD.format(0, 1) + "trigger id 4 oneshot often",
+            ["error[unknown-key]: often: triggers cannot have this word"],
+        ),
+        (HEAD.format(0, 2) + "trigger id 4 oneshot\ntrigger id 4 oneshot", ["trigger 4 is defined twice"]),
         (HEAD.format(0, 0) + "trigger id 4 oneshot", ["Triggers: the header announces 0, and 1 follow"]),
         (
             HEAD.format(1, 1) + "0->1 id 1 start 0 size 9 send_done_trigger 4\ntrigger id 4 barrier count 2",

@@ -78,7 +78,7 @@ def test_picoseconds_are_exact(tmp_path_factory: pytest.TempPathFactory, times: 
         ("4 4 3 7 5", ["host 4 sends to itself"]),
         ("1 2 3 4 5\n1 2 4 4 5", ["list:3:1", "priority 4, and flows before it have 3", "[wrong-count]"]),
         ("1 2 3 4 5\n\n1 2 3 4 6", ["list:1:1: error[wrong-count]: the first line announces 1 flows, and 2 follow"]),
-        ("", ["the first line announces 1 flows, and 0 follow; the file may be cut"]),
+        ("", ["the first line announces 1 flows, and 0 follow; the file may be truncated"]),
         ("1 2 3 0 5\nx\n4 4 3 1 1", ["list:2:1", "list:3:1", "list:4:1", "list:1:1"]),
     ],
 )
@@ -96,7 +96,10 @@ def test_wrong_rows_are_named(tmp_path: Path, rows: str, errors: list[str]) -> N
         (b"-1\n", "'-1' is not the number of flows"),
         (b"1 2 3 4 5\n", "'1 2 3 4 5' is not the number of flows"),
         (b"\xff\xfe", "not UTF-8"),
-        (gzip.compress(b"1\n1 2 3 4 5\n")[:-9], "list:1:1: error[unreadable]: the compressed file is cut or damaged"),
+        (
+            gzip.compress(b"1\n1 2 3 4 5\n")[:-9],
+            "list:1:1: error[unreadable]: the compressed file is truncated or damaged",
+        ),
         (b"\x1f\x8b nonsense", "cut or damaged"),
         (gzip.compress(b"0" * (64 << 20) + b"1"), "larger than 64 MiB"),
     ],

@@ -81,7 +81,7 @@ def test_a_job_that_does_not_end_is_told() -> None:
     found = summary(rlb=[point(100_000)], rlb_failed=[point(None)], ecmp=[point(110_000), point(None)])
     assert [row[2] for row in found.table[1:]] == ["1.000", "does not end", "1.100; does not end with 1 of 2 seeds"]
     assert found.table[2][3:5] == ["-", "-"]
-    assert "With spine1 failed, the job does not end under rlb." in found.conclusions
+    assert "With spine1 failed, the job does not complete under rlb." in found.conclusions
 
 
 def test_nothing_known_is_no_result() -> None:

@@ -1,0 +1,144 @@
+"""Commands and groups of commands: the options that all have, the project file, and help in sections."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
+
+from ailb_gen.cli.console import say_verbose
+from ailb_gen.cli.project import Defaults, hint, key_of
+from ailb_gen.cli.visible import Color, output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _note(ctx: typer.Context, param: typer.CallbackParam, value: object) -> object:
+    """Keep an option of the output; behind a verb it wins over the same before the verb."""
+    root = ctx.find_root()
+    sources = [str(getattr(one.get_parameter_source(str(param.name)), "name", "")) for one in (ctx, root)]
+    own = sources[0] == "COMMANDLINE" or (sources[0] == "DEFAULT_MAP" and sources[1] == "DEFAULT")
+    if ctx is root or own:
+        setattr(output, str(param.name), value)
+    if param.name == "color" and (ctx is root or own):
+        output.color_given = sources[0] in ("COMMANDLINE", "ENVIRONMENT")
+    return value
+
+
+QUIET = Annotated[
+    bool,
+    typer.Option("-q", "--quiet", help="Print results and errors only: no progress, no warnings.", callback=_note),
+]
+VERBOSE = Annotated[
+    bool,
+    typer.Option("-v", "--verbose", help="Also print the project file, and how long each step took.", callback=_note),
+]
+COLOR = Annotated[
+    Color,
+    typer.Option("--color", help="When to use colors; auto: on a terminal.", envvar="AILB_COLOR", callback=_note),
+]
+
+
+@cache
+def common() -> list[Any]:
+    """Return the options that every command has; their values are kept in `output`."""
+    app = typer.Typer(add_completion=False)
+
+    @app.command()
+    def options(quiet: QUIET = False, verbose: VERBOSE = False, color: COLOR = "auto") -> None:
+        """Hold the options."""
+
+    params = typer.main.get_command(app).params
+    for param in params:
+        param.expose_value = False
+    return list(params)
+
+
+class Verb(TyperCommand):
+    """A command: its omitted arguments come from the project file, and its own module may change how it is parsed."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - as in Typer
+        super().__init__(*args, **more)
+        # What a command passes on to another program is not its own.
+        if not self.context_settings.get("ignore_unknown_options"):
+            self.params = [*self.params, *common()]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
+        """Parse the arguments after `words`; an error is seen by `refused` first."""
+        ctx.default_map = Defaults(ctx)
+        try:
+            # A copy: what is parsed is taken out of the list.
+            words = self.words(list(args))
+            rest = super().parse_args(ctx, [*self._omitted(ctx, words), *words])
+            if output.verbose and ctx.default_map.project is not None:
+                say_verbose(f"project file: {ctx.default_map.project.file}")
+            return rest
+        except Exception as error:
+            param = getattr(error, "param", None)
+            if isinstance(error, typer.BadParameter) and param is not None and not error.message:
+                error.message = hint(param)
+            self.refused(args, error)
+            raise
+
+    def words(self, args: list[str]) -> list[str]:
+        """Return what is parsed in place of the arguments."""
+        return args
+
+    def refused(self, args: list[str], error: Exception) -> None:
+        """Change the error that parsing raised."""
+
+    def _omitted(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Return the values of the first arguments, where those that were given are the last ones.
+
+        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`.
+        """
+        arguments = [param for param in self.params if param.param_type_name == "argument"]
+        first = [*takewhile(key_of, arguments)]
+        last = arguments[len(first) :]
+        if ctx.resilient_parsing or not first or not last:
+            return []
+        parsed, _, _ = self.make_parser(ctx).parse_args(list(args))
+        given = [str(parsed[param.name]) for param in arguments if parsed.get(param.name) is not None]
+        if not 0 < len(given) <= len(last) or looks_like_file(given[0]):
+            return []
+        values = [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        return [str(value) for value in values] if all(values) else []
+
+
+def looks_like_file(word: str) -> bool:
+    """Return whether a word is a file, there or not, rather than the name of a device or run."""
+    return "/" in word or word.endswith((".yaml", ".yml")) or Path(word).is_file()
+
+
+class Verbs(TyperGroup):
+    """A group of commands that `--help` lists by section."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as in Typer
+        """Write the commands in the order of their sections."""
+        sections: dict[str, list[tuple[str, Any]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                sections.setdefault(str(getattr(command, "rich_help_panel", None) or "Commands"), []).append(
+                    (name, command)
+                )
+        widest = max(len(name) for rows in sections.values() for name, _ in rows)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                room = formatter.width - 6 - widest
+                formatter.write_dl([(name.ljust(widest), one.get_short_help_str(room)) for name, one in rows])
+
+
+def verbs_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Yield every command that is not a group, with its words: `lab up`."""
+    below = getattr(command, "commands", None)
+    if below is None:
+        yield name, command
+    for word, one in (below or {}).items():
+        yield from verbs_of(one, f"{name} {word}".strip())
