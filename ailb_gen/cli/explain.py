@@ -129,7 +129,9 @@ def _leaf(design: Design, leaf: DesignSwitch) -> list[Table]:
 
 
 def _spare(switch: DesignSwitch) -> list[Table]:
-    rows = [(port.interface, port.description) for port in switch.interfaces if port.kind == "spare"]
+    from ailb_gen.design.model import SparePort
+
+    rows = [(port.interface, port.description) for port in switch.interfaces if isinstance(port, SparePort)]
     return [("Spare ports", ("PORT", "DESCRIPTION"), rows)] if rows else []
 
 

@@ -25,8 +25,8 @@ def test_what_does_not_end_is_not_fast() -> None:
     assert found == [
         "c is fastest: the job takes 100 us.",
         "d takes 5.0 % more (seed by seed -10.0 to 20.0 %); not with every seed.",
-        "a does not end with 1 of 2 seeds.",
-        "b does not end.",
+        "a does not complete with 1 of 2 seeds.",
+        "b does not complete.",
     ]
     assert list(conclusions({"a": times(5), "b": times(5)})) == [
         "All take the same time, within 0.1 %: the job takes 5 us."
