@@ -333,6 +333,80 @@ class Intents:
         return self.one(parts[0], self.source.sample(parts, self.source.randint(1, 2)))
 
 
+class MixedIntents(Intents):
+    """Makes fabric files with several kinds of servers, speeds and spare ports, by count, by name and per stripe."""
+
+    def fabric(self) -> Data:
+        """Return a fabric file as data."""
+        stripes, rails, spines = self.one(1, 2, 2, 3), self.one(1, 2, 2, 3, 4), self.one(1, 2, 4)
+        platform = self.one("generic", "qfx5240-64od", "qfx5240-64od", "qfx5240-64qd", "qfx5130-32cd")
+        first = self.one(8, 12, 16) if platform != "qfx5130-32cd" else 8
+        own = [self.given(0.4, rails=self.between(1, rails)) for _ in range(stripes)]
+        data: Data = {"name": "f", "platform": platform, "stripes": own, "rails": rails, "spines": spines}
+        data["host_ports"] = {"first_port": first} | self.row()
+        kinds = {name: self.kind(first, rails, own) for name in self.source.sample(("big", "store", "x.1"), 2)}
+        data |= {"server_kinds": kinds, "servers": self.group(kinds, stripes, "")}
+        data |= self.given(0.3, nccl={"environment": {"NCCL_DEBUG": "INFO"}}, hosts={"rdma": "m_{i}"})
+        if self.some(0.5):
+            data["spare_ports"] = self.given(0.7, leaf=["et-0/0/3[01]*", "et-0/0/2*"], spine=["et-0/0/3*"])
+        for number, stripe in enumerate(own, 1):
+            if self.some(0.3):
+                stripe["servers"] = self.group(kinds, 1, f"t{number}-")
+            if self.some(0.3):
+                stripe["host_ports"] = self.row()
+        if self.some(0.3):
+            data["overrides"] = {"stripes": {self.between(1, stripes): {"host_ports": self.row()}}}
+        counted = "servers" not in own[0] and isinstance(data["servers"], list) and data["servers"][0]["count"]
+        if self.some(0.4) and counted:
+            over = {"nics": {0: self.given(name="own0", mac="02:00:00:00:09:01", rdma="r9")}, "mtu": 1600}
+            data.setdefault("overrides", {})["servers"] = {"server-001": over}
+        if self.some(0.3):
+            data["drain"] = [self.one("server-001", "spine1") if counted else "stripe1-leaf1"]
+        return data
+
+    def row(self) -> Data:
+        """Return what differs in a row of ports."""
+        return self.given(
+            0.2,
+            speed=self.one(*SPEEDS[:3], *SPEEDS),
+            sub_ports=self.one(1, 1, 2, 4),
+            packing=self.one("spread", "packed"),
+        )
+
+    def kind(self, first: int, rails: int, stripes: list[Data]) -> Data:
+        """Return a kind of servers; now and then one that a short stripe has no rails for."""
+        most = min(stripe.get("rails", rails) for stripe in stripes) if self.some(0.9) else rails
+        ports = {"first_port": first + self.one(4, 6, 8, 12)} | self.row()
+        return self.given(
+            0.5,
+            rails=self.source.sample(range(most), self.source.randint(1, most)),
+            host_ports=self.one(ports, ports, self.row()),
+            gpus=self.one("on", "off"),
+            mtu=self.one(1500, 4200),
+            nic="k{i}",
+            rdma="kr_{i}",
+        )
+
+    def group(self, kinds: Data, stripes: int, prefix: str) -> Any:
+        """Return the servers of the fabric or of a stripe: counted ones, then some by name."""
+        rows: list[Data] = [{"count": self.between(0, 2)} | ({"name": f"{prefix}s{{s}}-{{i}}"} if prefix else {})]
+        for name in kinds:
+            row = {"count": self.between(0, 2), "kind": name}
+            row |= {"name": f"{prefix}{name}-{{n}}"} if prefix else {}
+            rows.append(row | ({"stripe": self.between(1, stripes)} if not prefix and self.some() else {}))
+        for number in range(self.one(0, 0, 1, 2)):
+            row = {"name": f"{prefix}named{number}"} | ({"stripe": self.between(1, stripes)} if not prefix else {})
+            row |= self.given(kind=self.one(*kinds), mtu=1700)
+            port = self.one("et-0/0/27", "et-0/0/27:1")
+            rows.append(row | self.given(0.4, nics={0: self.given(port=port, name="n9")}))
+        return self.one(rows, rows, {"count": 1, "kind": self.one(*kinds), "name": prefix + "c{n}", "list": rows[1:]})
+
+
+def random_mixed(seed: int) -> str:
+    """Return a random fabric file with several kinds of servers; the same for the same number."""
+    return yaml.safe_dump(MixedIntents(random.Random(seed)).fabric(), sort_keys=False)
+
+
 def random_intent(seed: int) -> str:
     """Return a random fabric file; the same for the same number."""
     return yaml.safe_dump(Intents(random.Random(seed)).fabric(), sort_keys=False)

@@ -1,5 +1,6 @@
 """Random fabric files: whatever `generate` takes without an error, `validate` finds nothing wrong with."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.checks.test_run import ALL
 from tests.conftest import SHARED, examples, intent_of
-from tests.intents import random_intent
+from tests.intents import random_intent, random_mixed
 
 # `AILB_EXAMPLES=20` draws several hundred. A few numbers fix what was found once.
 COUNT = examples(24)
@@ -21,10 +22,11 @@ MODELS = SHARED / "yang" / "24.4R1-EVO"
 BUFFERS = ("shared-buffer", "dedicated-buffer")
 
 
+@pytest.mark.parametrize("make", [random_intent, random_mixed])
 @pytest.mark.parametrize("seed", range(COUNT))
-def test_what_generate_takes_validate_does_not_reject(seed: int, tmp_path: Path) -> None:
+def test_what_generate_takes_validate_does_not_reject(make: Callable[[int], str], seed: int, tmp_path: Path) -> None:
     try:
-        intent = intent_of(random_intent(seed))
+        intent = intent_of(make(seed))
         design, warnings = build(intent)
     except IntentError as error:
         assert all(problem.reason for problem in error.problems)
@@ -42,11 +44,12 @@ def test_what_generate_takes_validate_does_not_reject(seed: int, tmp_path: Path)
     assert told == []
 
 
-def test_most_random_intents_are_usable() -> None:
+@pytest.mark.parametrize("make", [random_intent, random_mixed])
+def test_most_random_intents_are_usable(make: Callable[[int], str]) -> None:
     taken = 0
     for seed in range(60):
         try:
-            build(intent_of(random_intent(seed)))
+            build(intent_of(make(seed)))
         except IntentError:
             continue
         taken += 1

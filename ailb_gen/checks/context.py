@@ -86,7 +86,18 @@ class Context:
 
     @cached_property
     def host_groups(self) -> tuple[HostGroup, ...]:
-        """The servers that are both asked for and there, grouped by folder and by what is asked."""
+        """The servers that are both asked for and there, by folder and by what is asked; without `misplaced`."""
+        return tuple(group for group in self._groups if group not in self.misplaced)
+
+    @cached_property
+    def misplaced(self) -> tuple[HostGroup, ...]:
+        """The servers that have the profile of others: nothing in it is about them."""
+        owners = {host.profile: host for host in self.hosts.values() if host.profile}
+        owned = ((group, owners.get(group.profile.folder)) for group in self._groups if group.expected.profile)
+        return tuple(group for group, owner in owned if owner is not None and owner != group.expected)
+
+    @cached_property
+    def _groups(self) -> tuple[HostGroup, ...]:
         return host_groups(self.hosts, self.network)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
@@ -14,7 +14,7 @@ from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.intent.models import Fabric, StripeOverride
 from ailb_gen.intent.servers import CountedEntry, CountedServers, HostPorts, Nic, Server, ServerKind, ServerOverride
 from ailb_gen.intent.settings import Roce
-from ailb_gen.layout import ENVIRONMENT, NETPLAN, PLAIN_FILES, QOS_FILES, drop_in_file, server_folder
+from ailb_gen.layout import ENVIRONMENT, NETPLAN, PLAIN_FILES, QOS_FILES, drop_in_file, profile_folder, server_folder
 from ailb_gen.network.fabric import Network
 from ailb_gen.validation import merged
 
@@ -46,16 +46,19 @@ class ExpectedNic:
 class ExpectedHost:
     """An expected server; servers with one expectation share an object. `roce` is None when switched off.
 
-    `environment` (NCCL's) is None for a server without GPUs. `pool` holds the addresses of the fabric.
+    `environment` (NCCL's) is None for a server without GPUs. `pool` holds the addresses of the fabric. `profile` is the
+    folder of the files that such servers share, empty for a server whose files are its own.
     """
 
     stripe: int
+    rails: tuple[int, ...]
     mtu: int
     nics: tuple[ExpectedNic, ...]
     forwarding: bool
     roce: Roce | None
     environment: tuple[tuple[str, str], ...] | None
     pool: Prefix
+    profile: str = field(compare=False)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -87,6 +90,7 @@ class ExpectedPlace:
     stripe: int
     given: ServerOverride
     kind: ServerKind
+    kind_name: str
     rails: tuple[int, ...]
     ports: HostPorts
     position: int
@@ -107,7 +111,7 @@ def places(fabric: Fabric) -> Iterator[ExpectedPlace]:
             ports = merged(ports, level.host_ports)
         row = (stripe, ports.speed, ports.sub_ports, ports.first_port, ports.packing)
         on = tuple(range(rails(fabric, stripe))) if kind.rails is None else kind.rails
-        yield ExpectedPlace(name, stripe, given, kind, on, ports, taken[row])
+        yield ExpectedPlace(name, stripe, given, kind, kind_name or "", on, ports, taken[row])
         taken[row] += 1
 
 
@@ -155,7 +159,7 @@ def _environment(fabric: Fabric, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[s
 
 
 def _rdma(fabric: Fabric, kind: ServerKind, number: int) -> str:
-    names = kind.rdma or fabric.hosts.rdma
+    names = kind.rdma if kind.rdma is not None else fabric.hosts.rdma
     if isinstance(names, str):
         return names.format(i=number)
     return names[number] if number < len(names) else ""
@@ -180,14 +184,19 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 rdma = nic.rdma or _rdma(fabric, kind, number)
                 nics.append(ExpectedNic(name, rdma, nic.mac or "", numbered[number]))
             roce = settings[place.stripe - 1].roce
+            alone = given.mtu or any(nic[1:] != (None, None, None) for nic in own)
             shared[key] = ExpectedHost(
                 stripe=place.stripe,
+                rails=place.rails,
                 mtu=mtu,
                 nics=tuple(nics),
                 forwarding=fabric.hosts.forwarding,
                 roce=roce if roce.enabled else None,
                 environment=_environment(fabric, tuple(nics)) if kind.gpus else None,
                 pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
+                profile=""
+                if alone
+                else profile_folder("-".join(filter(None, (f"stripe{place.stripe}", place.kind_name)))),
             )
         result[place.name] = shared[key]
     return result

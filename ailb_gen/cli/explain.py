@@ -106,13 +106,14 @@ def _leaf(design: Design, leaf: DesignSwitch) -> list[Table]:
     from ailb_gen.design.model import HostPort
 
     irb = leaf.vlan.id if leaf.vlan else 0
-    gpu = next((nic.name for s in design.servers for nic in s.config.nics if nic.leaf == leaf.name), "")
+    with_gpus = [server.config for server in design.servers if server.config.environment]
+    gpu = ", ".join(dict.fromkeys(nic.name for config in with_gpus for nic in config.nics if nic.leaf == leaf.name))
     prefixes = [
         (f"irb.{irb}", irb, n, row.text, row.gateway, row.color.name, row.color.backup or "none", gpu)
         for n, row in enumerate(leaf.prefixes, 1)
     ]
     hosts = [
-        (port.interface, port.server, port.nic, port.mtu, _state(port.disabled))
+        (port.interface, port.server, port.nic, f"{port.speed_gbps}g", port.mtu, _state(port.disabled))
         for port in leaf.interfaces
         if isinstance(port, HostPort)
     ]
@@ -121,13 +122,21 @@ def _leaf(design: Design, leaf: DesignSwitch) -> list[Table]:
         _about(leaf),
         ("IRB, prefixes and fabric-advertise", columns, prefixes),
         _fabric_ports(leaf, "Uplinks"),
-        ("Server ports", ("PORT", "SERVER", "NIC", "MTU", "STATE"), hosts),
+        ("Server ports", ("PORT", "SERVER", "NIC", "SPEED", "MTU", "STATE"), hosts),
+        *_spare(leaf),
         _groups(leaf),
     ]
 
 
+def _spare(switch: DesignSwitch) -> list[Table]:
+    from ailb_gen.design.model import SparePort
+
+    rows = [(port.interface, port.description) for port in switch.interfaces if isinstance(port, SparePort)]
+    return [("Spare ports", ("PORT", "DESCRIPTION"), rows)] if rows else []
+
+
 def _spine(spine: DesignSwitch) -> list[Table]:
-    return [_about(spine), _fabric_ports(spine, "Links to leaves"), _groups(spine)]
+    return [_about(spine), _fabric_ports(spine, "Links to leaves"), *_spare(spine), _groups(spine)]
 
 
 def _server(server: DesignServer) -> list[Table]:
@@ -135,7 +144,7 @@ def _server(server: DesignServer) -> list[Table]:
     if server.management:
         about.append(("management", server.management))
     nics = [
-        (nic.name, nic.rdma, nic.mac or "unknown", nic.leaf, port, f"irb.{nic.vlan}", nic.mtu)
+        (nic.name, nic.rdma, nic.mac or "unknown", nic.leaf, port, f"irb.{nic.vlan}", f"{nic.speed_gbps}g", nic.mtu)
         for nic, port in zip(server.config.nics, server.ports, strict=True)
     ]
     tables = [
@@ -147,10 +156,11 @@ def _server(server: DesignServer) -> list[Table]:
     columns = ("INTERFACE", "ID", "TABLE", "PREFIX", "DEFAULT GATEWAY", "RULE PRIORITY", "COLOR")
     result: list[Table] = [
         (server.name, ("what", "value"), about),
-        ("NICs", ("NIC", "RDMA", "MAC", "LEAF", "LEAF PORT", "IRB", "MTU"), nics),
+        ("NICs", ("NIC", "RDMA", "MAC", "LEAF", "LEAF PORT", "IRB", "SPEED", "MTU"), nics),
         ("Routing tables, routes and rules", columns, tables),
     ]
     if addresses:
         result.append(("SLAAC addresses", ("INTERFACE", "ADDRESS"), addresses))
-    result.append(("NCCL environment", ("VARIABLE", "VALUE"), list(server.config.environment)))
+    if server.config.environment:
+        result.append(("NCCL environment", ("VARIABLE", "VALUE"), list(server.config.environment)))
     return result

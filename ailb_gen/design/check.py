@@ -1,7 +1,8 @@
 """Rules beyond types: no duplicates, no overlaps, numbers within their pools, equal speeds and MTUs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.design.inventory import Slot, StripeSlot
@@ -175,11 +176,11 @@ def _check_device_ports(slot: Slot, uses: list[_Claimed], problems: Problems) ->
     for use, peer, nic, path in sorted(uses, key=lambda row: is_specific(row[3])):
         if not use.physical:
             continue
+        hint: Callable[[], str] = partial(_free, path, uses, slot) if path[-1:] == ("host_ports",) else str
         if use.interface in taken:
             owner = _owner(*taken[use.interface])
             reason = f"port {use.interface} of {name}, needed for {_owner(peer, nic)}, is already used for {owner}"
-            hint = _free(path, uses, slot) if path[-1:] == ("host_ports",) else ""
-            problems.error("duplicate-port", path, reason, hint)
+            problems.error("duplicate-port", path, reason, hint())
             continue
         taken[use.interface] = (peer, nic)
         first, *owner_of_first = splits.setdefault(use.physical, (use, peer, nic))
@@ -188,7 +189,7 @@ def _check_device_ports(slot: Slot, uses: list[_Claimed], problems: Problems) ->
                 f"port {use.physical} of {name} is {first.sub_ports} x {first.speed_gbps}g for "
                 f"{_owner(*owner_of_first)} and {use.sub_ports} x {use.speed_gbps}g for {_owner(peer, nic)}"
             )
-            problems.error("breakout-conflict", path, reason)
+            problems.error("breakout-conflict", path, reason, hint())
 
 
 def _fits(mtu: SwitchMtu) -> bool:
@@ -340,7 +341,12 @@ def _gpu_nics(fabric: Fabric, seats: Iterable[Seat]) -> set[tuple[str | tuple[st
     kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.kind.gpus}.values()
     plain = {(fabric.hosts.rdma, fabric.names.nic, fabric.rails)} if not kinds else set()
     return plain | {
-        (kind.kind.rdma or fabric.hosts.rdma, kind.kind.nic or fabric.names.nic, len(kind.rails)) for kind in kinds
+        (
+            kind.kind.rdma if kind.kind.rdma is not None else fabric.hosts.rdma,
+            kind.kind.nic or fabric.names.nic,
+            len(kind.rails),
+        )
+        for kind in kinds
     }
 
 

@@ -153,10 +153,10 @@ class _Kinds:
             path = (*levels[0], "rails", number)
             if rail > last:
                 reason = f"stripe {stripe.number} has no rail {rail}: its rails are 0 to {last}"
-                self.problems.error("out-of-range", path, reason)
+                self.problems.error("out-of-range", path, reason, "give servers of this kind a 'stripe:' that has it")
             elif rail in rails[:number]:
                 self.problems.error("conflict", path, f"rail {rail} is listed twice; a server has one NIC on a rail")
-        return StripeKind(name or "", kind, tuple(rail for rail in rails if rail <= last), row, levels)
+        return StripeKind(name or "", kind, tuple(dict.fromkeys(rail for rail in rails if rail <= last)), row, levels)
 
 
 def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> tuple[tuple[Seat, ...], ...]:

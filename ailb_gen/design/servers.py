@@ -86,8 +86,11 @@ class ServerBuilder:
         self.tables: dict[tuple[str, int], tuple[HostTable, ...]] = {}
         self.uses: list[HostPortUse] = []
 
+    def _rdma_names(self, kind: ServerKind) -> str | tuple[str, ...]:
+        return kind.rdma if kind.rdma is not None else self.fabric.hosts.rdma
+
     def _rdma(self, kind: ServerKind, number: int) -> str:
-        names = kind.rdma or self.fabric.hosts.rdma
+        names = self._rdma_names(kind)
         if isinstance(names, str):
             return names.format(i=number)
         return names[number] if number < len(names) else f"rdma{number}"
@@ -96,9 +99,10 @@ class ServerBuilder:
         """Note lists of RDMA names that are not one per NIC of the largest server that takes its names from them."""
         lists: dict[Path, tuple[tuple[str, ...], int]] = {}
         for kind in kinds:
-            names = kind.kind.rdma or self.fabric.hosts.rdma
-            if not isinstance(names, str):
-                path: Path = (*kind.levels[0], "rdma") if kind.kind.rdma else ("hosts", "rdma")
+            names, said = self._rdma_names(kind.kind), kind.kind.rails
+            # Rails that are there twice, or not at all, have an error of their own.
+            if not isinstance(names, str) and (said is None or len(said) == len(kind.rails)):
+                path: Path = (*kind.levels[0], "rdma") if kind.kind.rdma is not None else ("hosts", "rdma")
                 lists[path] = (names, max(len(kind.rails), lists.get(path, (names, 0))[1]))
         for path, (names, nics) in lists.items():
             if len(names) != nics:
@@ -198,7 +202,8 @@ class ServerBuilder:
         for seat in seated:
             given, count = seat.given.nics, len(seat.kind.rails)
             if given and max(given) >= count:
-                reason = f"there is no NIC {max(given)}: a server has {count}, one per rail, counted from 0"
+                who = f"a server of kind {seat.kind.name}" if seat.kind.name else "a server"
+                reason = f"there is no NIC {max(given)}: {who} has {count}, one per rail, counted from 0"
                 self.problems.error("wrong-count", self.problems.where(seat.levels, "nics"), reason)
                 continue
             if not count:

@@ -112,11 +112,20 @@ def _why_equal(points: Mapping[str, Sequence[Statistics]], same: Sequence[_Time]
             of_hosts = HOSTS in kind.split()
             busiest[of_hosts] = max(busiest[of_hosts], links["max_load"])
     between = f"The peak load of a link between switches is {_percent(busiest[False] * PERCENT)} % of its rate"
+    slower = _to_slower(points[same[0].name])
     if busiest[True] >= FULL:
-        return f"{between}, that of a host at {_percent(busiest[True] * PERCENT)} %: hosts are the bottleneck."
-    if 0 < busiest[False] < IDLE:
+        return f"{between}, that of a host at {_percent(busiest[True] * PERCENT)} %: hosts are the bottleneck. {slower}"
+    if 0 < busiest[False] < IDLE and not slower:
         return f"{between}: too low for collisions. Larger messages or a permutation show more."
-    return f"{between}." if busiest[False] else ""
+    return f"{between}. {slower}" if busiest[False] else slower
+
+
+def _to_slower(seeds: Sequence[Statistics]) -> str:
+    """Return how many flows find their queue at the receiver, whatever the load balancer; empty if none does."""
+    counts = [found for one in seeds if (found := one.get("to_slower_nic"))]
+    slower, flows = (sum(found[key] for found in counts) for key in ("flows", "of"))
+    where = "go from a faster to a slower NIC: their queues build at the ports to the receivers."
+    return f"{slower:,} of {flows:,} flows {where}" if slower else ""
 
 
 def _against(one: _Time, best: _Time, least: float) -> str:

@@ -18,7 +18,7 @@ from ailb_gen.sim.fabric import HOST, LEAF, PS_PER_US, SPINE, FabricArrays, Floa
 from ailb_gen.sim.outcome import NEVER, SimulationOutcome
 from ailb_gen.sim.settings import SimulationSettings
 from ailb_gen.sim.traffic.collectives import bus_factor
-from ailb_gen.sim.unloaded import PS_BITS, slowdowns
+from ailb_gen.sim.unloaded import PS_BITS, host_rates, slowdowns
 from ailb_gen.sim.workload import Workload
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
@@ -68,7 +68,8 @@ def statistics(
     """Return the statistics of a point.
 
     `flows` are by label, `jobs` by name, `links` by pair of tiers. `mean_node_peak` is the mean over nodes of a node's
-    longest queue; `histogram` are packets by how many waited before them: 0, 1, 2-3, 4-7, ...
+    longest queue; `histogram` are packets by how many waited before them: 0, 1, 2-3, 4-7, ... Where NICs have several
+    speeds, `to_slower_nic` counts the flows from a faster to a slower one.
     """
     peaks = np.zeros(len(fabric.names), dtype=np.int64)
     np.maximum.at(peaks, fabric.link_source, outcome.link_peak)
@@ -86,7 +87,15 @@ def statistics(
         "mean_node_peak": int(peaks.sum()) / max(len(peaks), 1),
         "histogram": outcome.histogram.sum(axis=0).tolist() if outcome.histogram.size else [],
         "totals": dict(sorted(outcome.totals.items())),
+        **_to_slower(fabric, workload),
     }
+
+
+def _to_slower(fabric: FabricArrays, workload: Workload) -> Record:
+    """Return how many flows go from a faster to a slower NIC; nothing if none does."""
+    rates, flows = host_rates(fabric), workload.flows()
+    slower = np.count_nonzero(rates[workload.source[flows]] > rates[workload.target[flows]])
+    return {"to_slower_nic": {"flows": int(slower), "of": len(flows)}} if slower else {}
 
 
 def distribution(values: Float64) -> Record:

@@ -190,14 +190,18 @@ def test_advertisements_of_no_interface_are_where_those_of_the_irb_are_missing()
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "reason"),
     [
-        ("    et-0/0/61 {\n        description spare;\n        disable;\n    }\n", ""),
-        ("        description spare;\n        disable;\n", "        description spare;\n"),
+        ("    et-0/0/61 {\n        description spare;\n        disable;\n    }\n", "", "must be disabled"),
+        ("        disable;\n", "", "must be disabled"),
+        ("        disable;\n", "        unit 0 {\n            family inet6;\n        }\n", "must be disabled"),
+        ("        disable;\n", "        disable;\n        unit 3 {\n        }\n", "must have no unit 3"),
+        ("        disable;\n", "        disable;\n        speed 100g;\n", "must have no speed"),
+        ("        disable;\n", "        disable;\n        number-of-sub-ports 2;\n", "must not be split"),
     ],
 )
-def test_a_spare_port_that_is_in_service(old: str, new: str, tmp_path: Path) -> None:
-    """Neither a port that is not there nor one that is enabled is out of service."""
+def test_a_spare_port_that_is_in_service(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    """Neither a port that is not there nor one that is enabled or has a purpose is out of service."""
     intent, root = rendered(VARIANTS["spare-ports"], tmp_path)
     file = root / "switches" / "stripe2-leaf1.conf"
     text = file.read_text("utf-8")
@@ -205,4 +209,4 @@ def test_a_spare_port_that_is_in_service(old: str, new: str, tmp_path: Path) -> 
     file.write_text(text.replace(old, new, 1), "utf-8")
     (found,) = findings(run(expected_fabric(intent.fabric), network_of(root)))
     assert found.check == "AILB113" and found.scope.startswith("stripe2-leaf1 et-0/0/6")
-    assert found.message == "the intent leaves the port free: it must be disabled"
+    assert found.message == f"the intent leaves the port free: it {reason}"

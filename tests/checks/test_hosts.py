@@ -252,6 +252,22 @@ def test_a_server_with_the_profile_of_another_stripe(tree: Path, lab: Network) -
     assert finding.expected == "a link to profiles/stripe1"
 
 
+@pytest.mark.parametrize(
+    ("server", "kind"),
+    [("store-2-1", ""), ("h100-03", "-storage"), ("h100-03", "-b200"), ("b200-01", ""), ("b200-01", "-storage")],
+)
+def test_a_server_with_the_profile_of_another_kind(server: str, kind: str, tmp_path: Path) -> None:
+    """That is the only finding: nothing in those files is about the server."""
+    for name in ("profiles", "servers"):
+        shutil.copytree(GOLDEN / "mixed" / name, tmp_path / name, symlinks=True)
+    link = tmp_path / "servers" / server
+    right = link.readlink().name
+    link.unlink()
+    link.symlink_to(f"../profiles/stripe2{kind}")
+    (finding,) = judged(tmp_path, network_of(GOLDEN / "mixed"), fabric_of("mixed"))
+    assert (finding.check, finding.scope, finding.expected) == ("AILB606", server, f"a link to profiles/{right}")
+
+
 def test_all_servers_with_the_profile_of_another_stripe(tree: Path, lab: Network) -> None:
     for name in ("gpu-s1-1", "gpu-s1-2"):
         (tree / "servers" / name).unlink()

@@ -28,3 +28,17 @@ def test_explain_as_json(cli: Cli) -> None:
     code, out, _ = cli("explain", str(EXAMPLES / "brownfield" / "fabric.yaml"), "core-a", "--json")
     assert {"what": "management", "value": "192.0.2.1/24 on re0:mgmt-0"} in json.loads(out)["core-a"]
     assert {"what": "loopback", "value": "fd00:9::1"} in json.loads(out)["core-a"]
+
+
+def test_explain_with_several_kinds_of_servers(cli: Cli) -> None:
+    """Speeds, the NICs of all GPU servers on a leaf, its spare ports; storage has no environment."""
+    mixed = str(EXAMPLES / "mixed" / "fabric.yaml")
+    _, out, _ = cli("explain", mixed, "stripe2-leaf1", "--json")
+    leaf = json.loads(out)
+    assert {row["GPU NIC"] for row in leaf["IRB, prefixes and fabric-advertise"]} == {"gpu0_eth, b200_0"}
+    assert [row["SPEED"] for row in leaf["Server ports"]] == ["400g", "400g", "800g", "200g"]
+    assert leaf["Spare ports"][0] == {"PORT": "et-0/0/60", "DESCRIPTION": "spare"}
+    _, out, _ = cli("explain", mixed, "store-1-1", "--json")
+    storage = json.loads(out)
+    assert {row["SPEED"] for row in storage["NICs"]} == {"200g"}
+    assert "NCCL environment" not in storage

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch
@@ -127,6 +129,32 @@ def test_kinds_have_rows_of_ports_and_speeds_of_their_own() -> None:
         "st2-1": (("et-0/0/40:0",), {200}),
         "st2-2": (("et-0/0/40:1",), {200}),
     }
+
+
+GROWING = """
+name: f
+platform: qfx5240-64od
+stripes: 2
+rails: 3
+spines: 4
+servers: [{{count: {0}}}, {{count: {1}, kind: big}}, {{count: {2}, kind: store, stripe: 2}}, {{count: {3}, kind: log}}]
+server_kinds:
+  big: {{host_ports: {{speed: 800g, first_port: 24}}}}
+  store: {{rails: [2, 0], gpus: off, host_ports: {{speed: 200g, first_port: 40}}}}
+  log: {{rails: [1], gpus: off, host_ports: {{speed: 100g, first_port: 52, packing: spread}}}}
+"""
+
+
+@given(st.tuples(*[st.integers(0, 5)] * 4), st.integers(0, 3), st.integers(1, 3))
+def test_more_servers_of_a_kind_with_ports_of_its_own_change_nothing_of_others(
+    counts: tuple[int, ...], kind: int, more: int
+) -> None:
+    def others(*numbers: int) -> dict[str, object]:
+        grown = ("server", "big", "store", "log")[kind]
+        servers = design_of(GROWING.format(*numbers)).servers
+        return {one.name: one for one in servers if not one.name.startswith(grown)}
+
+    assert others(*counts) == others(*(count + more * (n == kind) for n, count in enumerate(counts)))
 
 
 def test_a_server_without_gpus_on_one_rail() -> None:

@@ -17,6 +17,7 @@ from tests.mutations.kinds import (
     numbers,
     policies,
     ports,
+    server_kinds,
     sessions,
     statements,
     syntax,
@@ -39,6 +40,7 @@ MODULES = (
     host_scripts,
     host_settings,
     additions,
+    server_kinds,
     statements,
     syntax,
 )

@@ -46,6 +46,11 @@ class TestBrownfield:
         score("brownfield", capfd)
 
 
+class TestMixed:
+    def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
+        score("mixed", capfd)
+
+
 # What only follows from damage that other checks name, what is known of no file, and what needs other settings.
 UNDAMAGED = {
     *("AILB310", "AILB402", "AILB403", "AILB404", "AILB405", "AILB409", "AILB707"),

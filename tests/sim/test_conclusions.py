@@ -64,6 +64,19 @@ def test_why_variants_are_equal(between: float, host: float, why: str) -> None:
     assert tie({"rlb": loaded(0.01, 0.01), "ecmp": loaded(between, host)}) == equal + why
 
 
+@pytest.mark.parametrize(
+    ("between", "host", "before"),
+    [
+        (0.052, 0.1, "is 5.2 % of its rate."),
+        (0.95, 0.99, "is 95.0 % of its rate, that of a host at 99.0 %: hosts are the bottleneck."),
+    ],
+)
+def test_flows_to_slower_nics_do_not_need_to_collide(between: float, host: float, before: str) -> None:
+    seeds = [{**one, "to_slower_nic": {"flows": 400, "of": 1600}} for one in 3 * loaded(between, host)]
+    where = "1,200 of 4,800 flows go from a faster to a slower NIC: their queues build at the ports to the receivers."
+    assert tie({"rlb": seeds, "ecmp": seeds}).endswith(f"The peak load of a link between switches {before} {where}")
+
+
 def test_without_a_tie_nothing_is_said() -> None:
     assert tie({"rlb": loaded(0.1, 0.2)}) == ""
     assert tie({"rlb": loaded(0.1, 0.2), "ecmp": times(9)}) == ""

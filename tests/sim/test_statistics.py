@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -165,6 +166,17 @@ def test_jobs_links_and_queues() -> None:
     peaks = [max(p for p, s in zip(outcome.link_peak, fabric.link_source, strict=True) if s == n) for n in range(7)]
     assert found["mean_node_peak"] == sum(peaks) / 7
     assert json.loads(json.dumps(found)) == found
+
+
+def test_flows_to_slower_nics_are_counted_where_there_are_any() -> None:
+    """Host 1 is twice as fast as the others: its flows count, neither those to it nor computations do."""
+    fabric, workload = clos(2, 1, 2, host_bps=G100, uplink_bps=G100), two_steps()
+    outcome = outcome_of(fabric, [0, 10, 30, 40, 5], [10, 30, 40, 50, NEVER], end_ps=10**6)
+    counted = counted_flows(fabric, workload, SimulationSettings(), outcome)
+    assert "to_slower_nic" not in statistics(fabric, workload, outcome, {}, counted)
+    ends = (fabric.link_source == 1) | (fabric.link_target == 1)
+    mixed = replace(fabric, rate_bps=np.where(ends, 2, 1) * fabric.rate_bps)
+    assert statistics(mixed, workload, outcome, {}, counted)["to_slower_nic"] == {"flows": 1, "of": 3}
 
 
 def test_flows_before_a_time_do_not_count() -> None:

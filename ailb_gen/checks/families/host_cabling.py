@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.addresses import Prefix, address_text
@@ -76,11 +76,10 @@ class _Rails:
 def _check_cabling(context: Context, findings: Findings) -> None:
     """Compare every NIC with the leaf port that it is cabled to."""
     rails = _Rails(context)
+    for group in context.misplaced:
+        _add_misplaced(group, findings)
     for group in context.host_groups:
         _check_mtus(group, findings)
-        if _is_linked_wrongly(group, context.host_groups, rails):
-            _add_links(group, context.host_groups, findings)
-            continue
         members: dict[tuple[int, int], tuple[Rail, list[str]]] = {}
         for number, nic in enumerate(group.expected.nics):
             for server in group.servers:
@@ -97,33 +96,13 @@ def _check_cabling(context: Context, findings: Findings) -> None:
             _check_cabled(HostFindings(group, findings, tuple(servers)), nic, rail, end)
 
 
-def _is_linked_wrongly(group: HostGroup, groups: Iterable[HostGroup], rails: _Rails) -> bool:
-    """Return whether servers have the profile of others: no prefix of theirs is in it, and those of others are."""
-    if group.profile.folder == server_folder(group.servers[0]) or any(_fitting(group, rails)):
-        return False
-    others = (other for other in groups if other is not group and other.profile is group.profile)
-    return any(all(_fitting(other, rails)) for other in others)
-
-
-def _fitting(group: HostGroup, rails: _Rails) -> Iterator[bool]:
-    """Yield for every NIC whether the profile of a group has a prefix of the leaf that it is cabled to."""
-    for expected in group.expected.nics:
-        nic = group.profile.nics.get(expected.name)
-        end = rails.context.network.attachments.get((group.servers[0], expected.name))
-        found = rails.at(end) if end is not None else None
-        if nic is not None and found is not None:
-            yield any(route.to in found[1].gateways for route in nic.routes)
-
-
-def _add_links(group: HostGroup, groups: Iterable[HostGroup], findings: Findings) -> None:
+def _add_misplaced(group: HostGroup, findings: Findings) -> None:
     """Add a finding for every server that has the profile of others."""
-    folder = group.profile.folder
-    right = next((one for one in groups if one.expected is group.expected and one.profile is not group.profile), None)
-    expected = f"a link to {right.profile.folder}" if right is not None else "one to those of its own leaves"
+    folder, expected = group.profile.folder, f"a link to {group.expected.profile}"
     for server in group.servers:
         findings.look(GATEWAYS)
         own = server_folder(server)
-        message = f"{own} is a link to {folder}, which has the prefixes of other leaves; it must be {expected}"
+        message = f"{own} is a link to {folder}, the profile of other servers; it must be {expected}"
         findings.add(GATEWAYS, server, message, Place(own), expected, folder)
 
 

@@ -63,7 +63,8 @@ def _check_files(group: HostGroup, findings: HostFindings) -> None:
 def _check_nics(context: Context, findings: Findings) -> None:
     """Compare the NICs that every file names, and those that are cabled, with the intent's."""
     _check_named(context, findings)
-    network, servers = context.network, {server: group for group in context.host_groups for server in group.servers}
+    network, groups = context.network, (*context.host_groups, *context.misplaced)
+    servers = {server: group for group in groups for server in group.servers}
     for server, group in servers.items():
         findings.look(NICS, len(group.expected.nics))
         for nic in group.expected.nics:

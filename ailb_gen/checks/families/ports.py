@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -166,18 +167,31 @@ def _other_families(unit: Unit) -> Iterator[PortDefect]:
         yield PortDefect(f"family {family} does not belong there", line, f"unit 0 family {family}", instead=True)
 
 
+def _purposes(port: Port | None) -> Iterator[tuple[str, int, str]]:
+    """Yield the reasons why a port is not spare, each with a line and a statement; the first is the cause."""
+    if port is None or not port.disabled:
+        yield "it must be disabled", port.line if port is not None else 1, "disable"
+    if port is None:
+        return
+    if port.sub_ports is not None:
+        yield "it must not be split", port.line, "number-of-sub-ports"
+    if port.speed_bps is not None:
+        yield "it must have no speed", port.line, "speed"
+    for unit in port.units:
+        number = unit.name.rpartition(".")[2]
+        yield f"it must have no unit {number}", unit.line, f"unit {number}"
+
+
 def _check_spare(context: Context, findings: Findings) -> None:
-    for name, ports in context.cabling.spare.items():
-        switch = context.network.switches.get(name)
+    for device, ports in context.cabling.spare.items():
+        switch = context.network.switches.get(device)
         if switch is None:
             continue
         findings.look(SPARE, len(ports))
-        for port in ports:
-            found = switch.ports.get(port)
-            if found is None or not found.disabled:
-                message = "the intent leaves the port free: it must be disabled"
-                line, statement = found.line if found is not None else 1, f"interfaces {port} disable"
-                findings.at(SPARE, switch, message, line, part=port, statement=statement)
+        for name in ports:
+            for reason, line, words in islice(_purposes(switch.ports.get(name)), 1):
+                message, statement = f"the intent leaves the port free: {reason}", f"interfaces {name} {words}"
+                findings.at(SPARE, switch, message, line, part=name, statement=statement)
 
 
 def _check_channels(context: Context, findings: Findings) -> None:
@@ -348,9 +362,9 @@ FABRIC_PORTS = Check(
 SPARE = Check(
     "AILB113",
     "ports that the intent leaves free are out of service",
-    "a port that the intent leaves free is not disabled",
+    "a port that the intent leaves free is not disabled, or is split, has a speed or a unit",
     "Whatever is plugged into a port without a purpose must not become part of the fabric.",
-    "Write `disable` at the port, or take it out of `spare_ports`.",
+    "Leave only the description and `disable` at the port, or take it out of `spare_ports`.",
     _check_spare,
     layer=Layer.PORTS,
 )

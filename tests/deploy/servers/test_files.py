@@ -46,7 +46,7 @@ def test_modes_do_not_depend_on_the_checkout(files: Tree, tmp_path: Path) -> Non
     assert files_of(copy, read_hosts(copy)[0][NAME]) == files
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield", "mixed"])
 def test_what_is_expected_is_what_was_designed(name: str, tmp_path: Path) -> None:
     design = example(name)
     write_rendering(rendering(design, tmp_path / "out", RenderOptions()))
