@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
@@ -100,15 +101,16 @@ def places(fabric: Fabric) -> Iterator[ExpectedPlace]:
     """Iterate over the servers, stripe by stripe in the order of their ports. Raises UsageError for an unknown kind."""
     over = fabric.overrides.servers
     taken: Counter[tuple[object, ...]] = Counter()
+    known: dict[tuple[int, str | None], HostPorts] = {}
     for name, stripe, kind_name, own in _listed(fabric):
         if kind_name is not None and kind_name not in fabric.server_kinds:
             raise UsageError(f"server {name}: no kind of server is called {kind_name!r}")
         kind = fabric.server_kinds[kind_name] if kind_name is not None else DEFAULT_KIND
         given = merged(own, over[name]) if name in over else own
-        levels = (fabric.stripes[stripe - 1], fabric.overrides.stripes.get(stripe, StripeOverride()), kind)
-        ports = fabric.host_ports
-        for level in levels:
-            ports = merged(ports, level.host_ports)
+        if (stripe, kind_name) not in known:
+            levels = (fabric.stripes[stripe - 1], fabric.overrides.stripes.get(stripe, StripeOverride()), kind)
+            known[stripe, kind_name] = reduce(merged, (level.host_ports for level in levels), fabric.host_ports)
+        ports = known[stripe, kind_name]
         row = (stripe, ports.speed, ports.sub_ports, ports.first_port, ports.packing)
         on = tuple(range(rails(fabric, stripe))) if kind.rails is None else kind.rails
         yield ExpectedPlace(name, stripe, given, kind, kind_name or "", on, ports, taken[row])

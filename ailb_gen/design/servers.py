@@ -198,6 +198,8 @@ class ServerBuilder:
     def stripe(self, stripe: StripeSlot, seated: tuple[Seat, ...]) -> list[DesignServer]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
         rows = self._rows(stripe, seated)
+        kinds = {seat.kind.name: seat.kind for seat in seated}
+        paths = {name: self.problems.where((*kind.levels, ()), *HOST_PORTS) for name, kind in kinds.items()}
         result = []
         for seat in seated:
             given, count = seat.given.nics, len(seat.kind.rails)
@@ -214,7 +216,7 @@ class ServerBuilder:
             ports = []
             for number, (rail, nic) in enumerate(zip(seat.kind.rails, config.nics, strict=True)):
                 leaf = stripe.leaves[rail]
-                path = self.problems.where((*seat.kind.levels, ()), *HOST_PORTS)
+                path = paths[seat.kind.name]
                 if number in named:
                     path = self.problems.where(seat.levels, "nics", number, "port")
                     layout = self._layout(leaf.ports, seat.kind.row)
