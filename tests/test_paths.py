@@ -10,12 +10,12 @@ def test_circles_lead_somewhere(tmp_path: Path) -> None:
     one.symlink_to("other")
     other.symlink_to("one")
     assert real(one) in (one, other)
-    assert absent(one, "file") == "this symbolic link to other leads to no file"
+    assert absent(one, "file") == "this symbolic link to other does not point to a file"
 
 
 def test_what_is_missing(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("nowhere")
     assert real(link) == tmp_path / "nowhere"
-    assert absent(link, "directory") == "this symbolic link to nowhere leads to no directory"
+    assert absent(link, "directory") == "this symbolic link to nowhere does not point to a directory"
     assert absent(tmp_path / "nowhere", "file") == "there is no such file"

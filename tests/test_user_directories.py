@@ -85,7 +85,7 @@ def test_a_directory_that_others_may_have_filled(
     elif how == "another owner":
         uid = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
-    with pytest.raises(PermissionError, match=r"others can write|belongs to another user|is no directory|is a link"):
+    with pytest.raises(PermissionError, match=r"others can write|belongs to another user|is not a directory|is a link"):
         make_private(engine)
 
 

@@ -8,7 +8,6 @@ from textwrap import wrap
 from typing import Any
 
 from ailb_gen.paint import Paint, Style, heading, unpainted
-from ailb_gen.sim.results import PROGRAM
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
 from ailb_gen.wording import aligned, clean, counted
 
@@ -190,6 +189,9 @@ def _wrapped(text: str, first: str, width: int) -> list[str]:
 
 def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
     """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
+    # It needs pyarrow; studies are listed without.
+    from ailb_gen.sim.results import PROGRAM  # noqa: PLC0415 - see above
+
     return {
         "program": PROGRAM,
         "study": study.name,

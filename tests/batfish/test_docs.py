@@ -56,7 +56,7 @@ def asked() -> frozenset[tuple[str, str]]:
 def test_every_check_is_in_a_table() -> None:
     shown = [row[0] for title in ("The files", "The shadow") for row in table(title)]
     assert sorted([*shown, SHOWN.id]) == [check.id for check in checks_of(WITH_BATFISH)]
-    assert f"{SHOWN.id} names each" in section("What it leaves out")
+    assert f"{SHOWN.id} names each" in section("Not in the shadow")
 
 
 @pytest.mark.parametrize("title", ["The files", "The shadow"])
@@ -76,7 +76,7 @@ def test_the_lines_that_are_not_recognized_are_those_of_the_program() -> None:
 
 def test_what_batfish_never_sees_other_checks_judge() -> None:
     """Every row names checks that are there and are not Batfish's, or says that there are none."""
-    rows = table("What it never sees")
+    rows = table("Not covered")
     assert rows
     for what, judges in rows:
         ids = re.findall(r"AILB\w+", judges)
@@ -93,7 +93,7 @@ def test_the_pools_are_those_of_the_program() -> None:
     assert all(str(pool) in text for pool in (PREFIXES, LINKS, HOSTS))
     room = 2 ** (PREFIX_LENGTH - PREFIXES.prefixlen)
     assert f"room for {room:,} prefixes with {MOST_ADDRESSES} addresses" in text
-    assert f"more than {MOST} combinations" in section("What it leaves out")
+    assert f"more than {MOST} combinations" in section("Not in the shadow")
 
 
 def test_the_lines_of_the_shadow_are_what_comes_out() -> None:

@@ -88,7 +88,7 @@ def test_routes_of_nobody_and_to_nothing(node: str, network: str) -> None:
 
 
 def test_networks_that_are_none() -> None:
-    with pytest.raises(BatfishError, match="'fc00::/64' where an IPv4 prefix belongs"):
+    with pytest.raises(BatfishError, match="'fc00::/64' instead of an IPv4 prefix"):
         hops(route("leaf1", "fc00::/64", "ip 10.128.0.1"))
 
 

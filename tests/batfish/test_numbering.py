@@ -172,15 +172,15 @@ def test_ranges_hold_exactly_the_networks_of_some_prefixes(chosen: set[Prefix]) 
             "PREFIXES",
             ("fc00:1::1/64", "fc00:2::1/64", "fc00:3::1/64"),
             (),
-            "the IPv4 shadow has 2 prefixes, the files have 3",
+            "the IPv4 shadow has addresses for 2 prefixes, the files have 3",
         ),
         (
             "HOSTS",
             ("fc00::1/128", "fc00::2/128", "fc00::3/128"),
             (),
-            "the IPv4 shadow has 2 single addresses, the files have 3",
+            "the IPv4 shadow has addresses for 2 single addresses, the files have 3",
         ),
-        ("LINKS", (), CABLES, "the IPv4 shadow has 2 cables between switches, the files have 3"),
+        ("LINKS", (), CABLES, "the IPv4 shadow has addresses for 2 cables between switches, the files have 3"),
     ],
 )
 def test_pools_that_are_too_small(

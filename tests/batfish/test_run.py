@@ -158,8 +158,8 @@ def test_what_was_judged_before_a_failure_is_kept() -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ("interfaceProperties", "stripe1-leaf1:et-0/0/0 down, and says that it is up"),
-        ("routes", "spine1 down, and still computes routes for it"),
+        ("interfaceProperties", "stripe1-leaf1:et-0/0/0, and says that it is up"),
+        ("routes", "spine1, and still computes routes for it"),
     ],
 )
 def test_a_failure_that_batfish_ignored_is_no_result(question: str, message: str) -> None:
@@ -173,7 +173,7 @@ def test_a_failure_that_batfish_ignored_is_no_result(question: str, message: str
     with pytest.raises(BatfishError) as caught:
         list(second_opinion(Ignoring(), second(chosen), Counted()))
     update = "update both: docker pull batfish/batfish, pip install -U pybatfish"
-    assert str(caught.value) == f"Batfish 0.36.0 was asked to take {message}; {update}"
+    assert str(caught.value) == f"Batfish 0.36.0 was asked to deactivate {message}; {update}"
 
 
 def test_an_empty_answer_is_a_finding() -> None:

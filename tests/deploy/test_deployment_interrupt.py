@@ -133,7 +133,7 @@ def test_the_second_signal_leaves_devices_that_are_silent_to_their_timers(
     moment = (WAVE, step, 2 if step == "verify" else 1)
     signals = [signal.SIGINT, signal.SIGTERM]
     done, text = interrupted(tiny, fork_server, CANARY, moment, signals=signals, pause_s=HEARING_S, silent_s=30)
-    assert (done, "ending at once" in text) == (3 if step == "lock" else 5, True), text
+    assert (done, "stopping at once" in text) == (3 if step == "lock" else 5, True), text
     assert "is the management network up" not in text
     assert tiny.events()[-1]["event"] == "done"
     tiny.let_timers_fire()

@@ -108,7 +108,11 @@ BEFORE_LOGIN: dict[str, tuple[Behave, float, str]] = {
     "silence": (silent(), BRIEF_S, "no answer in time: it hangs before the login"),
     "silence after the banner": (silent(BANNER), BRIEF_S, "no answer in time: it hangs before the login"),
     "hanging up": (silent(seconds=0), LONG_S, "no NETCONF session|the connection was closed during the login"),
-    "another protocol": (silent(b"HTTP/1.0 400 Bad Request\r\n\r\n", 0), LONG_S, "no NETCONF session|closed before"),
+    "another protocol": (
+        silent(b"HTTP/1.0 400 Bad Request\r\n\r\n", 0),
+        LONG_S,
+        "no NETCONF session|closed before|closed during",
+    ),
     "a hang at the login": (ssh("auth"), SHORT_S, "no answer in time: it hangs during the login"),
 }
 

@@ -231,7 +231,7 @@ def test_groups_in_a_circle_change_nothing() -> None:
     fabric = lab()
     routing, switch = fabric.routing(), fabric.switch(LEAF)
     circle = "groups { a { system { apply-groups b; } } b { system { apply-groups a; } } } system { apply-groups a; }"
-    with pytest.raises(UsageError, match="circle"):
+    with pytest.raises(UsageError, match="cycle"):
         fabric.commit(LEAF, read(circle, LEAF))
     assert (fabric.routing(), fabric.switch(LEAF)) == (routing, switch)
 

@@ -105,12 +105,12 @@ def test_what_is_not_there_is_a_warning() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("set", "nothing behind"),
-        ("delete", "nothing behind"),
+        ("set", "nothing after"),
+        ("delete", "nothing after"),
         ("frobnicate system", "is not a command"),
         ("# a comment\nset a [ b", "not closed"),
-        ("set a ]", "cannot stand here"),
-        ("delete a [ b ]", "a list cannot stand here"),
+        ("set a ]", "is not allowed here"),
+        ("delete a [ b ]", "a list is not allowed here"),
         ("insert system host-name before foo", "insert takes"),
         ('annotate system "a */ b"', "cannot hold"),
         ('set a "b', "not closed"),

@@ -117,7 +117,7 @@ def test_users_are_told_what_only_root_can_do(limits: Path, tmp_path: Path, monk
 
     assert reserve(tmp_path, 1024) == ""
     text = reserve(tmp_path, 1536)
-    assert "room for 1,024 entries" in text
+    assert "limited to 1,024 entries" in text
     assert "about 512 links" in text
     assert "sudo sysctl -w net.ipv6.neigh.default.gc_thresh3=4096" in text
     release(tmp_path)

@@ -113,7 +113,7 @@ def large() -> list[list[tuple[tuple[str, ...], str]]]:
 
 def test_packets_of_a_size_arrive_whole_or_not_at_all() -> None:
     arrived = ((), "")
-    told = (("spine1",), "the next link takes 1400 bytes")
+    told = (("spine1",), "the MTU of the next link is 1400 bytes")
     lost = ((), "no answer")
     once = [[arrived, arrived], [told, arrived], [told, lost]]
     assert isolated(large) == [row for row in once for _ in range(2)]

@@ -83,6 +83,8 @@ class LinkFailure:
 
 def failures(context: Context, rounds: int, doubles: int, faults: bool, seed: int) -> Iterator[LinkFailure]:
     """Yield the failures: rounds, double failures and, with `faults`, one direction and flaps."""
+    if not uplinks_of(context, 0):
+        return
     for number in range(rounds):
         ends = uplinks_of(context, number)
         yield LinkFailure(f"round {number + 1}", f"with {_more(ends)} down", ends)

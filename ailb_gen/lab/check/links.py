@@ -34,7 +34,7 @@ def check_bfd(context: Context, routes: ExpectedRoutes, observed: Observed, find
         if end.device in observed.devices and end in observed.sessions and observed.sessions[end].established
     }
     findings.look(BFD, len(expected))
-    have = {end: _text(observed.bfd.get(end)) for end in expected}
+    have = {end: _text(_observed_bfd(context, observed, end, routes)) for end in expected}
     wrong = {one.subject: routes.peer(one.subject) for one in deviations(expected, have)}
     for end, peer in wrong.items():
         if peer is None or (peer in wrong and _as_intended(context, end) and not _as_intended(context, peer)):
@@ -43,6 +43,15 @@ def check_bfd(context: Context, routes: ExpectedRoutes, observed: Observed, find
         place, involves = _bfd_place(context, end), (peer.device, about.end(peer))
         texts = (expected[end], have[end])
         findings.add(BFD, end.device, message, place, *texts, involves=involves, part=end.port)
+
+
+def _observed_bfd(context: Context, observed: Observed, end: End, routes: ExpectedRoutes) -> BfdState | None:
+    """Return the BFD session of a link; none for one that never comes up because the peer has no BFD by the intent."""
+    found, peer = observed.bfd.get(end), routes.peer(end)
+    if found is None or found.up or peer is None:
+        return found
+    own, far = (context.expected.switches[name].settings.bfd for name in (end.device, peer.device))
+    return None if own.enabled and not far.enabled else found
 
 
 def _as_intended(context: Context, end: End) -> bool:
