@@ -215,7 +215,7 @@ def test_512_leaves_with_64_colors_fit_and_no_prefix_more() -> None:
     found = number(network(leaf(*many), links=spines))
     assert str(found.interface(many[-1])) == "10.127.255.1/24"
     assert [str(one) for one in found.links[-1][1:]] == ["10.128.255.254", "10.128.255.255"]
-    message = "the IPv4 shadow has 32,768 prefixes, the files have 32,769"
+    message = "the IPv4 shadow has addresses for 32,768 prefixes, the files have 32,769"
     with pytest.raises(UsageError, match=f"^{message}$"):
         number(network(leaf(*many, address("fd00::1/64"))))
 

@@ -238,7 +238,7 @@ def test_without_root(unprivileged: Verb) -> None:
     assert told.returncode == 0, told.stderr
     assert [(row["up"], row["sessions"]) for row in json.loads(told.stdout)["switches"]] == [(4, 4)] * 8
     traffic = unprivileged("traffic", "--count", "50")
-    assert re.search(r"^pinned +32 +1600 +0 +0 .* 1\.0[01]", traffic.stdout, re.M), traffic.stdout + traffic.stderr
+    assert re.search(r"^pinned +32 +1,600 +0 +0 .* 1\.0[01]", traffic.stdout, re.M), traffic.stdout + traffic.stderr
     checked = unprivileged("check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert unprivileged("down").returncode == 0
