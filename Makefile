@@ -25,7 +25,7 @@ help:
 # The demos need the program only; all else needs the tools of the extra `dev` as well. Numbers: tests/test_makefile.py.
 # pip takes what it installs from where its own configuration says (`pip config`, PIP_INDEX_URL): a mirror, too.
 $(RUNTIME): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit("Python >= 3.11 is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Python >= 3.11 is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@echo "Installing ailb-gen into $(VENV): 66 packages, 220 MB, about 20 s ..."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e .
