@@ -87,9 +87,9 @@ def device_states(context: Context) -> dict[str, str]:
         name: "drained" if count == links[name] else f"{count} of {links[name]} links drained"
         for name, count in drained.items()
     }
-    absent = [name for name in context.expected.switches if name not in context.network.switches]
     return found | {
-        name: "unreadable file" if FileFolder.of_switch(name, None, root).files else "no file" for name in absent
+        name: "unreadable file" if FileFolder.of_switch(name, None, root).files else "no file"
+        for name in context.absent
     }
 
 
