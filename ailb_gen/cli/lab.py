@@ -29,11 +29,7 @@ if TYPE_CHECKING:
     from ailb_gen.network.fabric import Network
 
 app = typer.Typer(
-    cls=Verbs,
-    name="lab",
-    help="Run a fabric in network namespaces: real kernels, real BGP.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    cls=Verbs, name="lab", help="Run a fabric in network namespaces: real kernels, real BGP.", no_args_is_help=True
 )
 # So many things that are missing are worth a line each.
 MOST = 10
@@ -80,10 +76,7 @@ def up(
         str | None, typer.Option("--lab", help=options.LAB_HELP, metavar="NAME", show_default="the fabric's")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
-    inventory: Annotated[
-        Path | None,
-        typer.Option("--write-inventory", "-i", "--inventory", help=options.WRITE_INVENTORY_HELP, metavar="DIR"),
-    ] = None,
+    inventory: options.WRITE_INVENTORY = None,
     base_port: options.BASE_PORT = 0,
     hosts: HOSTS = "auto",
     user: options.USER = "admin",

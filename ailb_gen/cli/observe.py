@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 from ailb_gen.api.connect import Connection
 from ailb_gen.cli import fleet, options
+from ailb_gen.cli.console import echo_json
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import check_place, formats, targets, with_json
 from ailb_gen.cli.steady import steady
@@ -108,7 +108,7 @@ def collect(
         devices = [name for name in connection.devices if name not in errors]
         if as_json:
             body = {"directory": str(out), "files": written.files, "devices": devices, "notes": [*written.notes]}
-            typer.echo(json.dumps({**body, "errors": {name: str(one) for name, one in errors.items()}}, indent=1))
+            echo_json({**body, "errors": {name: str(one) for name, one in errors.items()}})
         else:
             typer.echo(f"{counted(written.files, 'file')} of {counted(len(devices), 'device')} in {out}")
             for line in written.notes:
