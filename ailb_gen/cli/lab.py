@@ -14,7 +14,7 @@ import typer
 from ailb_gen.cli import complete, lab_state, options
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import Live, Piece, progress, wanted
-from ailb_gen.cli.reports import formats, targets, with_json
+from ailb_gen.cli.reports import finding_targets
 from ailb_gen.cli.validate import conclude
 from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import UsageError
@@ -260,8 +260,7 @@ def check(
         raise UsageError("ARTIFACTS is missing: name both, FABRIC and ARTIFACTS, or none of them")
     lab = find(name)
     inputs = [fabric or Path(lab.fabric), artifacts or Path(lab.artifacts), waivers]
-    reports = with_json(reports, as_json)
-    where = targets(reports, inputs, formats(reports))
+    where = finding_targets(reports, as_json, inputs)
     report = check_lab(
         lab.name,
         fabric,
