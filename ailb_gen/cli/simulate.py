@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import WIDTH, room, say, warn
+from ailb_gen.cli.console import WIDTH, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
@@ -158,7 +158,7 @@ def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, a
     else:
         show(report.table(painter(), room() or WIDTH))
         if equal := report.tie():
-            show(textwrap.fill(equal, WIDTH) + "\n")
+            show(textwrap.fill(equal, prose_width()) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})
