@@ -32,7 +32,7 @@ HEAD = 4096
 HOST = re.compile(r"^[\"']?([^\s\"'#:-][^\s\"'#:]*)[\"']?:(?:\s|$)", re.MULTILINE)
 # As many runs are described, the latest: the records of all may be long.
 DESCRIBED = 20
-# A path that leads nowhere, is too long, or is none.
+# A path that is broken, too long, or no path at all.
 UNREADABLE = (OSError, ValueError)
 
 
