@@ -118,6 +118,8 @@ app.add_typer(batfish.app, rich_help_panel=VERIFY)
 app.add_typer(lab.app, rich_help_panel=TEST)
 
 
+# What a shell sets when it asks for completions.
+COMPLETING = "_AILB_GEN_COMPLETE"
 # Exit codes above this name the signal that ended a run.
 SIGNALLED = 128
 # The names of threads that work on devices begin so (`deploy/device_pool.py`, which is not imported for every verb).
@@ -126,6 +128,9 @@ DEVICES = "device_"
 
 def main() -> None:
     """Run the command line and leave with the documented exit code."""
+    if COMPLETING in os.environ:
+        # Typer imports it to render the help of what it offers, which has no markup: a third of the time.
+        sys.modules["rich"] = None  # type: ignore[assignment]
     with plain_streams():
         code = _run()
     by_signal = isinstance(code, int) and code > SIGNALLED

@@ -95,13 +95,9 @@ class Defaults(dict[str, Any]):
 
     def get(self, name: str, default: object = None) -> object:
         """Return the value of a parameter from the project file; nothing for help and completion."""
-        return default if self.ctx.resilient_parsing else self.value(name, default)
-
-    def value(self, name: str, default: object = None) -> object:
-        """Return the value of a parameter from the project file."""
         param: Parameter = self.params.get(name)
         key = key_of(param) if param is not None else None
-        if key is None or self.project is None:
+        if key is None or self.ctx.resilient_parsing or self.project is None:
             return default
         found = self.project.values.get(key, default)
         return _reports(found, str(self.ctx.info_name), param.metavar == PAGE) if key == "reports" and found else found
@@ -117,14 +113,16 @@ def source_of(ctx: Context, name: str) -> str:
     return str(getattr(ctx.get_parameter_source(name), "name", ""))
 
 
-def completed(ctx: typer.Context, name: str) -> str | None:
-    """Return what the project file gives for a parameter of a command line that is being typed."""
-    defaults = ctx.default_map
+def completed(ctx: typer.Context, key: str) -> str | None:
+    """Return what the environment, or else the project file, has for a key while a command line is being typed."""
+    if found := os.environ.get(f"{PREFIX}{key.upper().replace('-', '_')}"):
+        return found
     try:
-        value = defaults.value(name) if isinstance(defaults, Defaults) else None
-    except AilbError:
+        given = ctx.default_map.project if isinstance(ctx.default_map, Defaults) else None
+    except (AilbError, OSError):
         # A shell shows no errors while somebody types; the command itself will.
         return None
+    value = given.values.get(key) if given is not None else None
     return str(value) if value is not None else None
 
 

@@ -12,7 +12,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ailb_gen.cli.console import say_verbose
-from ailb_gen.cli.project import Command, Context, Defaults, Parameter, hint, key_of, source_of
+from ailb_gen.cli.project import Command, Context, Defaults, Parameter, completed, hint, key_of, source_of
 from ailb_gen.cli.visible import Color, output
 
 if TYPE_CHECKING:
@@ -99,18 +99,23 @@ class Verb(TyperCommand):
     def _omitted(self, ctx: Context, args: list[str]) -> list[str]:
         """Return the values of the first arguments, where those that were given are the last ones.
 
-        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`.
+        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`. While
+        a command line is being typed, none may be given yet.
         """
         arguments = [param for param in self.params if param.param_type_name == "argument"]
         first = [*takewhile(key_of, arguments)]
         last = arguments[len(first) :]
-        if ctx.resilient_parsing or not first or not last:
+        if not first or not last:
             return []
         parsed, _, _ = self.make_parser(ctx).parse_args(list(args))
         given = [str(parsed[param.name]) for param in arguments if parsed.get(param.name) is not None]
-        if not 0 < len(given) <= len(last) or looks_like_file(given[0]):
+        if len(given) > len(last) or not (given or ctx.resilient_parsing) or any(map(looks_like_file, given[:1])):
             return []
-        values = [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        values: list[Any] = (
+            [completed(ctx, str(key_of(param))) for param in first]
+            if ctx.resilient_parsing
+            else [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        )
         return [str(value) for value in values] if all(values) else []
 
 
