@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -127,7 +126,7 @@ def check_that_what_is_plain_loses_a_path_and_nothing_else(found: Baseline) -> N
             for size in range(1, len(ways)):
                 for down in combinations(ways, size):
                     kept = [
-                        replace(one, positions=tuple(at for at in one.positions if at not in down))
+                        one._replace(positions=tuple(at for at in one.positions if at not in down))
                         for one in rib.candidates
                     ]
                     best = select(graph, device, tuple(one for one in kept if one.positions)).best
