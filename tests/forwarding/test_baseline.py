@@ -49,6 +49,13 @@ def test_a_fabric_without_prefixes() -> None:
     assert found.second_hops(0).tolist() == []
 
 
+def test_prefixes_that_arrive() -> None:
+    """Without its uplinks nobody reaches leaf 1, which reaches nobody; with them everybody does."""
+    assert all(map(baseline("lab").arrives, range(len(baseline("lab").states))))
+    cut = baseline("lab", *(f"stripe1-leaf1 spine{k}" for k in range(1, 5)))
+    assert not any(map(cut.arrives, range(len(cut.states))))
+
+
 def test_second_hops() -> None:
     """A spine has one link to the owner of each prefix; from a leaf the second hop is not the last one."""
     found = baseline("lab")
