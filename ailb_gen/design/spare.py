@@ -14,13 +14,16 @@ def spare_ports(slot: Slot, uses: Iterable[PortUse], plan: SparePorts, problems:
 
     Notes entries that name no port of the platform, or none that is free.
     """
+    patterns = getattr(plan, slot.role)
+    if not patterns:
+        return ()
     taken = list(uses)
     used = {use.interface for use in taken}
     split = {row.interface: row.sub_ports for row in breakouts(taken)}
     every = [f"{name}:{n}" for name, count in split.items() for n in range(count)]
     every += [name for name in slot.ports.names if name not in split]
     result: set[str] = set()
-    for number, pattern in enumerate(getattr(plan, slot.role)):
+    for number, pattern in enumerate(patterns):
         named = {name for name in every if fnmatchcase(name, pattern)}
         path = ("spare_ports", slot.role, number)
         if not named:

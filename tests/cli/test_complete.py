@@ -250,6 +250,7 @@ def test_little_is_imported(tmp_path: Path, words: str) -> None:
     heavy = {
         "numpy",
         "yaml",
+        "pydantic",
         "rich.console",
         "lxml",
         "ailb_gen.redact",
