@@ -194,8 +194,7 @@ class DesignBuilder:
             taken[row.link.spine].append(row.spine_use)
         for use in uses:
             taken[use.leaf].append(use.use)
-        plan = self.fabric.spare_ports
-        return {slot.name: spare_ports(slot, taken[slot.name], plan, self.problems) for slot in self.slots}
+        return spare_ports(self.slots, taken, self.fabric.spare_ports, self.problems)
 
     def design(self) -> Design:
         """Compute everything; raises IntentError with all that does not add up."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Strict, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Strict, Tag, model_validator
 
 from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, Positive, RdmaName, Speed, checked_nic
 from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
@@ -160,6 +160,12 @@ class ServerGroup(CountedServers):
 
     list: tuple[ServerEntry, ...] = Field((), description="servers by name or by count, after the counted ones")
     csv: Annotated[str, Strict()] | None = Field(None, description="path relative to the fabric file")
+
+    @model_validator(mode="after")
+    def _counted(self) -> "ServerGroup":
+        if self.kind is not None and "count" not in self.model_fields_set:
+            raise wrong("conflict", "'kind' is that of counted servers; add 'count', or give each server its 'kind'")
+        return self
 
 
 Servers = Annotated[
