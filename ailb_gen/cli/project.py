@@ -42,7 +42,7 @@ def find_file(start: Path) -> Path | None:
     The search ends with the directory that has a `.git`, and at the root of the file system.
     """
     for folder in (start, *start.parents):
-        # A link that leads nowhere counts, too: reading it says so.
+        # A dangling link counts, too: reading it is an error.
         if os.path.lexists(folder / FILE):
             return folder / FILE
         if (folder / SHARED_FILE).is_file() and _has_table((folder / SHARED_FILE).read_bytes()):

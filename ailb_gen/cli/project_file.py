@@ -15,7 +15,6 @@ from ailb_gen.api.connect import Driver
 from ailb_gen.api.generate import Format
 from ailb_gen.api.inputs import EXECUTORS, is_executor
 from ailb_gen.api.validate import FailOn
-from ailb_gen.cli.project import FILE, TABLE, VERB
 from ailb_gen.errors import Place
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import Int, Model, validated, wrong
@@ -32,8 +31,8 @@ def _report(text: str) -> str:
     kind, equals, file = text.partition("=")
     if not (kind and equals and file):
         raise wrong("wrong-value", f"{text!r}: write FORMAT=FILE, such as 'html=build/{{verb}}.html'")
-    if set("{}") & set(file.replace(VERB, "")):
-        raise wrong("wrong-value", f"{text!r}: only {VERB} can stand in braces")
+    if set("{}") & set(file.replace("{verb}", "")):
+        raise wrong("wrong-value", f"{text!r}: only {{verb}} can stand in braces")
     return text
 
 
@@ -110,8 +109,8 @@ def _source(text: str, name: str, table: Sequence[str]) -> Source:
     start, end = (text.find(table[-1]),) * 2 if table else (0, len(text))
     for step in table:
         data = data[step]
-    if not table and not data.keys().isdisjoint(TABLE):
-        raise text_problem(name, "unknown-key", f"{FILE} has no tables", hint="delete the line with the brackets")
+    if not table and not data.keys().isdisjoint(("tool", "ailb")):
+        raise text_problem(name, "unknown-key", "this file has no tables", hint="delete the line with the brackets")
     for header in HEADER.finditer(text) if table else ():
         if re.sub(r"[\s\"']", "", header[1]) == ".".join(table):
             start, following = header.end(), HEADER.search(text, header.end())

@@ -132,7 +132,7 @@ def test_the_nearest_file_holds_and_git_ends_the_search(tmp_path: Path) -> None:
     assert find_file(low) == tmp_path / "a" / "pyproject.toml"
     (tmp_path / "a" / "ailb.toml").write_text("")
     assert find_file(low) == tmp_path / "a" / "ailb.toml"
-    # Links that lead nowhere are not passed over.
+    # A dangling link is not passed over.
     (tmp_path / "a" / "ailb.toml").unlink()
     (tmp_path / "a" / "ailb.toml").symlink_to("nowhere")
     assert find_file(low) == tmp_path / "a" / "ailb.toml"

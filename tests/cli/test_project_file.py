@@ -34,7 +34,7 @@ def test_keys_are_those_that_options_name() -> None:
         ('reports = ["table"]', "error[wrong-value]: reports[0]: 'table': write FORMAT=FILE, such as 'html=build/"),
         ('reports = ["html={verbs}.html"]', "reports[0]: 'html={verbs}.html': only {verb} can stand in braces"),
         ('executor = "threads"', "executor: must be processes, serial, or dask:ADDRESS, not 'threads'"),
-        ('[tool.ailb]\nfabric = "a"', "error[unknown-key]: ailb.toml has no tables; delete the line with the brackets"),
+        ('[tool.ailb]\nfabric = "a"', "error[unknown-key]: this file has no tables; delete the line with the brackets"),
         ("fabric = ", "ailb.toml:1:10: error[toml-syntax]: not valid TOML: Invalid value; write KEY = "),
         ('fabric = "a', "error[toml-syntax]: not valid TOML: Unterminated string"),
         ("\n[fabric", "ailb.toml:2:8: error[toml-syntax]"),
