@@ -46,14 +46,27 @@ def find_file(start: Path) -> Path | None:
     The search ends with the directory that has a `.git`, and at the root of the file system.
     """
     for folder in (start, *start.parents):
-        if (folder / FILE).is_file():
+        # A dangling link counts, too: reading it is an error.
+        if os.path.lexists(folder / FILE):
             return folder / FILE
-        shared = folder / SHARED_FILE
-        if shared.is_file() and b"tool.ailb" in shared.read_bytes().replace(b" ", b""):
-            return shared
+        if (folder / SHARED_FILE).is_file() and _has_table((folder / SHARED_FILE).read_bytes()):
+            return folder / SHARED_FILE
         if (folder / ".git").exists():
             break
     return None
+
+
+def _has_table(data: bytes) -> bool:
+    """Return whether a pyproject.toml has our table; broken TOML that names it counts, so that its error is told."""
+    if b"ailb" not in data:
+        return False
+    import tomllib
+
+    try:
+        tools = tomllib.loads(data.decode("utf-8-sig")).get(TABLE[0])
+    except ValueError:
+        return b"tool.ailb" in data.replace(b" ", b"")
+    return isinstance(tools, dict) and TABLE[1] in tools
 
 
 def project() -> Project | None:
@@ -66,7 +79,7 @@ def project() -> Project | None:
     file = find_file(here)
     if file is None:
         return None
-    if file.parent != here and file.stat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
+    if file.parent != here and file.lstat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
         reason = "this project file above the working directory belongs to another user, so it is not used"
         raise UsageError(f"{file}: {reason}; work in its directory, or write an {FILE} here")
     from ailb_gen.cli.project_file import read_project
