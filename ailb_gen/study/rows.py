@@ -76,9 +76,14 @@ def quick_scope(study: Study, full: Study) -> str:
     names, everything = ([case.name for case in one.cases] for one in (study, full))
     left = [name for name in everything if name not in names]
     seeds, most = (max((_seeds(case.scenario["seeds"]) for case in one.cases), default=0) for one in (study, full))
-    text = f"Quick run: {counted(len(names), 'case')} ({_named(names)}), up to {counted(seeds, 'seed')} per case."
-    text += f" Full study: {counted(len(everything), 'case')}, up to {counted(most, 'seed')}."
+    text = f"Quick run: {counted(len(names), 'case')} ({_named(names)}), {seeds_text(seeds)} per case."
+    text += f" Full study: {counted(len(everything), 'case')}, {seeds_text(most)}."
     return f"{text} Left out: {_named(left)}." if left else text
+
+
+def seeds_text(most: int) -> str:
+    """Return how many seeds cases have, of which `most` is the largest number."""
+    return "1 seed" if most == 1 else f"up to {counted(most, 'seed')}"
 
 
 def _seeds(seeds: int | Sequence[int]) -> int:

@@ -80,16 +80,27 @@ UNREADABLE = """(least) => {
   const small = shown.filter((one) => own(one) && !one.matches("title, desc, option") && size(one) < least - 0.05);
   const cut = shown.filter((one) => one.localName === "input" && one.value && one.scrollWidth > one.clientWidth + 1);
   const wide = document.documentElement.scrollWidth > innerWidth ? [document.documentElement] : [];
+  // Texts and badges of a drawing, each with those that come later in it.
+  const among = (svg) => {
+    const parts = [...svg.querySelectorAll("text, .badge")].filter((one) => visible(one) && !one.matches(".badge *"));
+    const areas = parts.map((one) => one.getBoundingClientRect()).map(({ left, right, top, bottom }) =>
+      // Lines of text have room above and below.
+      ({ left: left + 2, right: right - 2, top: top + 3, bottom: bottom - 3 }));
+    const meet = (one, other) => one.left < other.right && other.left < one.right
+      && one.top < other.bottom && other.top < one.bottom;
+    return parts.filter((_, at) => areas.some((area, other) => other > at && meet(areas[at], area)));
+  };
+  const covered = [...document.querySelectorAll("svg")].filter(visible).flatMap(among);
   const words = (one) => (one.value ?? one.textContent).trim().slice(0, 40);
   const told = (one) => `${one.localName}.${one.getAttribute("class")} ${words(one)}`;
-  return Object.entries({ small, cut, wide })
+  return Object.entries({ small, cut, wide, covered })
     .flatMap(([what, all]) => all.slice(0, 5).map((one) => `${what}: ${told(one)}`));
 }"""
 LEAST_PX = 9
 
 
 def flaws(page: Page) -> list[str]:
-    """Return what not everybody can read at any of WIDTHS: violations, small text, cut fields, a page that is wide."""
+    """Return what not everybody can read at any of WIDTHS: violations, small or covered text, cut fields, width."""
     before, found = page.viewport_size, []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})

@@ -26,6 +26,7 @@ from ailb_gen.deploy.report.waves import (
     seconds,
     touched_links,
     touched_section,
+    utc,
 )
 from ailb_gen.deploy.run_history import DeviceOutcome
 from ailb_gen.deploy.side_by_side import CHANGES, HIDDEN, REPLACED, SideBySideRow, changes_of, unpacked
@@ -331,7 +332,7 @@ def _run_facts(trace: RunTrace) -> tuple[tuple[str, str], ...]:
     return (
         ("Run", trace.past.run),
         ("Reverts", trace.past.undoes),
-        ("Started", str(begin.get("time", ""))),
+        ("Started (UTC)", utc(str(begin.get("time", "")))),
         ("Duration", seconds(trace.total)),
         ("Approved", f"{approved.get('by', '')} ({approved.get('how', '')})" if approved else ""),
         ("Version", str(begin.get("version", ""))),
