@@ -21,7 +21,7 @@ from ailb_gen.study.rows import (
     cells,
     checked,
     compared,
-    seeds_text,
+    up_to,
     verdict_text,
 )
 from ailb_gen.wording import some
@@ -55,7 +55,7 @@ def study_page(
         ("Source", study.source.replace("*", "").replace("`", "")),
         ("Scope", study.scope),
         ("Cases", f"{len(results.points)} of {len(study.cases)}"),
-        ("Seeds", f"{seeds_text(seeds)} per case"),
+        ("Seeds", f"{up_to(seeds)} per case"),
         ("Partial", partial),
         ("Digest", study.digest()),
     )

@@ -54,7 +54,7 @@ Ours is the mean over seeds, and the range where seeds differ.
 
 Nothing deviates.
 
-Seeds: up to 2 seeds per case. Digest of the scenarios: `{STUDY.digest()}`
+Seeds: up to 2 per case. Digest of the scenarios: `{STUDY.digest()}`
 """
 
 
