@@ -283,8 +283,9 @@ def _run_verdict(trace: RunTrace | None, ending: Ending, plan: Plan | None) -> t
         return ("pass", "Nothing to do") if plan is None else ("info", "Nothing was changed")
     if trace.past.dry:
         return _dry_verdict(trace, ending)
-    outcomes = Counter(outcome for outcome, _ in trace.outcomes.values())
     left = trace.past.left.devices
+    # Those that are left have a part of the verdict to themselves.
+    outcomes = Counter(outcome for name, (outcome, _) in trace.outcomes.items() if name not in left)
     if outcomes or left:
         # Waves that did not begin have no outcomes.
         outcomes[DeviceOutcome.UNTOUCHED] += len(set(trace.devices) - trace.outcomes.keys() - set(left))

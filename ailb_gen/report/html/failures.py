@@ -11,6 +11,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.failure_outcomes import FailureOutcomes
 from ailb_gen.forwarding.failures import Impact
 from ailb_gen.forwarding.link_loads import link_name
+from ailb_gen.report.html.devices import device_states
 from ailb_gen.report.html.page import Section
 
 # Failures that are listed: those that lose most, those that load a link most.
@@ -74,12 +75,15 @@ def failures_section(context: Context) -> Section:
     pairs = _pairs(map(len, context.destinations.values()))
     asked = _pairs(len(leaf.prefixes) for leaf in context.expected.leaves)
     single = (("link", outcomes.links), ("spine", outcomes.spines))
+    states = device_states(context)
     values = {
         "kinds": list(_kinds(outcomes)),
         "pairs": pairs,
         "gone": max(0, asked - pairs),
         "absent": [
-            f"{leaf.name}: no file" for leaf in context.expected.leaves if leaf.name not in context.network.switches
+            f"{leaf.name}: {states[leaf.name]}"
+            for leaf in context.expected.leaves
+            if leaf.name not in context.network.switches
         ],
         "by_stripe": len(columns) > LEAVES,
         "matrices": [
