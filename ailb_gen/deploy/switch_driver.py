@@ -63,7 +63,7 @@ class Step:
 # The steps of a push on a device, in order: connecting, reading and locking belong to them.
 STEPS = (
     Step(Phase.CHECK, "wave", "wave begins", "load, read back, commit check"),
-    Step(Phase.COMMIT, "committing", "commit confirmed", "commit with a timer", ends_new=False),
+    Step(Phase.COMMIT, "committing", "commit with a timer", "commit with a timer", ends_new=False),
     Step(
         Phase.VERIFY,
         "asked again",

@@ -55,8 +55,9 @@ SIGNS = {
 }
 # A sign needs so much room around its middle.
 NEAR = 10.0
-# From a badge to the next.
+# From a badge to the next, and where along a wire they may stand, best first.
 BADGE = 19.0
+SHARES = (0.5, 0.35, 0.65, 0.2, 0.8, 0.43, 0.57, 0.28, 0.72)
 STRIPE = re.compile(r"stripe \d+")
 BUTTON = 'tabindex="0" role="button"'
 
@@ -87,6 +88,10 @@ def elements(diagram: Diagram, styling: Styling) -> Iterator[str]:
         yield "</g>"
     # Failed links and those on a path are above the rest.
     yield from (part for _, part in sorted((_wire(wire, styling) for wire in diagram.wires), key=lambda row: row[0]))
+    # Other wires would hide badges: these are above all.
+    marks = "".join(_wire_badges(diagram.wires, styling))
+    if marks:
+        yield f'<g class="badges" pointer-events="none" aria-hidden="true">{marks}</g>'
     yield from (_group(frame, styling) for frame in diagram.frames if frame.members)
     yield from (_box(box, styling) for box in diagram.boxes)
     yield from (_label(label, styling) for label in diagram.labels)
@@ -167,7 +172,6 @@ def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
         f'<path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
         f"{_letter(wire, status, styling)}{_value(wire, status, styling)}"
         f"{_sign_of(wire, status)}{_called(wire, status, styling)}"
-        f"{badges(status.findings, _beside(wire, status))}"
     )
     above = bool(status.down or status.paths or status.findings)
     return above, _button(" ".join(_classes(wire, status, styling)), data, label, inside)
@@ -232,11 +236,29 @@ def _box(box: Box, styling: Styling) -> str:
     return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
 
 
-def _beside(wire: DrawnWire, status: WireStatus) -> Point:
-    """Return where the badges of a wire stand: in the middle, or right of the letter there."""
-    x, y = _middle(wire)
+def _wire_badges(wires: Iterable[DrawnWire], styling: Styling) -> Iterator[str]:
+    """Yield the badges of wires, clear of those before: in the middle of their wire, else nearer to an end.
+
+    Wires cross, and many have their middle at the same height; in the middle alone badges would cover each other.
+    """
+    taken: list[Point] = []
+    for wire in wires:
+        found = wire_status(styling.overlay, wire).findings
+        if not found:
+            continue
+        places = [_beside(wire, len(found), share) for share in SHARES]
+        ways = [[(x - BADGE * at, y) for at in range(len(found))] for x, y in places]
+        clear = (way for way in ways if all(dist(one, other) >= BADGE for one in way for other in taken))
+        chosen = next(clear, ways[0])
+        taken += chosen
+        yield badges(found, chosen[0])
+
+
+def _beside(wire: DrawnWire, count: int, share: float) -> Point:
+    """Return a place for badges at a share of a wire's longest part: on it, or right of the letter there."""
+    x, y = _middle(wire, share)
     beside = wire.letter is not None and dist(wire.letter, (x, y)) < NEAR
-    return (x + BADGE * len(status.findings) if beside else x, y)
+    return (x + BADGE * count if beside else x, y)
 
 
 def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
@@ -273,10 +295,11 @@ def _path(points: tuple[Point, ...]) -> str:
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
 
 
-def _middle(wire: DrawnWire) -> Point:
+def _middle(wire: DrawnWire, share: float = 0.5) -> Point:
+    """Return the middle of the longest part of a wire, or another share of the way along it."""
     parts = list(zip(wire.points, wire.points[1:], strict=False))
     (x1, y1), (x2, y2) = max(parts, key=lambda part: abs(part[0][0] - part[1][0]) + abs(part[0][1] - part[1][1]))
-    return ((x1 + x2) / 2, (y1 + y2) / 2)
+    return ((1 - share) * x1 + share * x2, (1 - share) * y1 + share * y2)
 
 
 def _sign_of(wire: DrawnWire, status: WireStatus) -> str:
