@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.device_layout import MOST
-from ailb_gen.picture.diagram import DrawnWire
+from ailb_gen.picture.diagram import DrawnWire, note_of, servers_text
 from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
 from ailb_gen.picture.path_layout import path_rows_of
@@ -124,11 +124,13 @@ def _node(name: str, members: list[DrawnDevice], overlay: Overlay, view: Picture
     touched = any(one in overlay.touched for one in names)
     first = members[0]
     if names == [name]:
-        lines = (name, *filter(None, (device_status(overlay, first), found)))
+        note = note_of(first) if first.role == "server" else ""
+        lines = (name, *filter(None, (note, device_status(overlay, first), found)))
         group = first.stripe if view.kind not in ("path", "device") and first.role != "spine" else 0
-        return GraphNode(name, first.role, lines, group, out, touched)
-    counts = [(role, sum(one.role == role for one in members)) for role in ("spine", "leaf", "server")]
-    words = ", ".join(counted(count, role) for role, count in counts if count)
+        return GraphNode(name, first.role if first.gpus else "service", lines, group, out, touched)
+    by_role = {role: [one for one in members if one.role == role] for role in ("spine", "leaf", "server")}
+    counts = [counted(len(row), role) for role, row in by_role.items() if row and role != "server"]
+    words = ", ".join([*counts, *([servers_text(by_role["server"])] if by_role["server"] else [])])
     group = first.stripe if first.role == "server" else 0
     return GraphNode(name, "group", (name, words, *([found] if found else [])), group, out, touched)
 
@@ -154,12 +156,12 @@ def _edges(
 def _edge(upper: str, lower: str, links: Iterable[Cable], coloring: Coloring | None, overlay: Overlay) -> GraphEdge:
     wire = DrawnWire(tuple(links), ())
     status, count = wire_status(overlay, wire), len(wire.links)
-    load = status.load is not None and not status.down and f"{status.load:.0%}"
+    load = status.load is not None and status.down < count and f"{status.load:.0%}"
     parts = [
         coloring.letter if coloring is not None else "",
         f"x{count}" if count > 1 else "",
         status.down and (f"{status.down} of {count} failed" if count > 1 else "failed"),
-        "drained" if status.drained == count else "",
+        status.drained and (f"{status.drained} of {count} drained" if status.drained < count else "drained"),
         load,
         findings_text(status.findings),
         ", ".join(overlay.paths[number].label for number in status.paths),

@@ -20,9 +20,9 @@ def test_links_are_counted_by_their_own_speed() -> None:
     mixed = replace(
         lab, links=tuple(replace(link, speed_bps=800 * 10**9) if at < 4 else link for at, link in enumerate(lab.links))
     )
-    told = counts_text(laid_out(mixed, NO_OVERLAY, FABRIC))
+    told = counts_text(mixed, laid_out(mixed, NO_OVERLAY, FABRIC))
     assert told == "4 spines, 4 leaves, 4 servers; 12 links of 400G, 4 links of 800G"
-    many = counts_text(laid_out(large(stripes=60), NO_OVERLAY, FABRIC))
+    many = counts_text(large(stripes=60), laid_out(large(stripes=60), NO_OVERLAY, FABRIC))
     assert many == "8 spines, 240 leaves, 1,200 servers; 3,840 links of 400G"
 
 
