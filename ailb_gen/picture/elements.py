@@ -224,7 +224,7 @@ def _lost(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
     if wire.value is None or not words:
         return ""
     x, y = wire.value
-    return text((x, y - ABOVE * bool(load)), words, f"value halo {'failure' if status.down else 'soft'}")
+    return text((x, y - ABOVE * bool(load)), words, "value halo failure")
 
 
 def _box(box: Box, styling: Styling) -> str:
@@ -401,11 +401,10 @@ def _states(diagram: Diagram, overlay: Overlay) -> Iterator[Entry]:
             yield f'<g class="{style}">{line}{_sign(middle, state)}</g>', words
         elif state in states:
             yield f'<g class="out">{box}{_sign((8, -11), state)}</g>', words
-    lost = {bool(status.down) for wire in diagram.wires if lost_text(wire, status := wire_status(overlay, wire))}
-    if True in lost:
-        yield text((SAMPLE - 8, 0), "-N", "value failure"), "N links of a line failed"
-    if False in lost:
-        yield text((SAMPLE - 8, 0), "-N", "value soft"), "N links of a line drained"
+    rows = [(wire, wire_status(overlay, wire)) for wire in diagram.wires if len(wire.links) > 1]
+    lost = {"failed" if status.down else "drained" for wire, status in rows if lost_text(wire, status)}
+    if lost:
+        yield text((SAMPLE - 8, 0), "-N", "value failure"), f"N links of a line {' or '.join(sorted(lost)[::-1])}"
     if any(wire.paths == () for wire in diagram.wires):
         yield f'<g class="former">{line}</g>', "not taken"
     absent = {*overlay.down, *overlay.dead} - {link.name for link in links} - {box.device.name for box in diagram.boxes}

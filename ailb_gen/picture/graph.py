@@ -22,8 +22,11 @@ from ailb_gen.picture.status import (
     title_of,
     wire_status,
 )
-from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of
+from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of, shown_servers
 from ailb_gen.wording import counted
+
+# Longer labels of edges need room beside each other.
+LABEL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +95,29 @@ def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: PictureView, 
         devices[place(device)].append(device)
     nodes = tuple(_node(name, members, overlay, view) for name, members in devices.items())
     if view.kind == "path":
-        edges = _path_edges(picture, overlay, view.ends[0])
+        edges = tuple(_path_edges(picture, overlay, view.ends[0]))
     else:
-        edges = _edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse)
-    # Many nodes in one rank are read more easily below each other.
-    across = view.kind in ("path", "device") or (is_large(scene) and view.kind != "stripe")
-    return ViewGraph(", ".join(filter(None, title_of(picture, overlay, view))), nodes, tuple(edges), across)
+        edges = tuple(_edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse))
+    # Many nodes in one rank are read more easily below each other, and longer labels beside each other.
+    many = is_large(scene) and view.kind != "stripe"
+    across = many or view.kind in ("path", "device") or any(len(edge.label) > LABEL for edge in edges)
+    return ViewGraph(", ".join(filter(None, title_of(picture, overlay, view))), nodes, edges, across)
 
 
 def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDevice], str]:
     if view.kind == "device":
         many = len(scene.links) > MOST
         return lambda one: f"stripe {one.stripe}" if many and one.name != view.device and one.stripe else one.name
-    if view.kind == "path" or not (coarse or is_large(scene)):
+    if view.kind == "path":
         return lambda one: one.name
+    if not (coarse or is_large(scene)):
+        shown = shown_servers(scene, view)
+        rest = {
+            server.name: f"{'more ' if shown[stripe] else ''}servers of stripe {stripe}"
+            for stripe, servers in scene.servers.items()
+            for server in servers[shown[stripe] :]
+        }
+        return lambda one: rest.get(one.name, one.name)
 
     def place(one: DrawnDevice) -> str:
         if one.role == "spine":
