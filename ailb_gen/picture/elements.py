@@ -38,6 +38,7 @@ from ailb_gen.picture.status import (
     is_down,
     load_step,
     load_width,
+    lost_text,
     state_of,
     value_text,
     wire_status,
@@ -53,8 +54,11 @@ SIGNS = {
     "no file": ("page", "M-4-6h5l3 3v9h-8z"),
     "drained": ("sign", "M-3-5v10M3-5v10"),
 }
-# A sign needs so much room around its middle.
+# Hides what is below a sign, whose middle needs so much room.
+CLEAR = '<circle class="clear" r="7"/>'
 NEAR = 10.0
+# From a value up to the number of links that are lost.
+ABOVE = 11.0
 # From a badge to the next, and where along a wire they may stand, best first.
 BADGE = 19.0
 SHARES = (0.5, 0.35, 0.65, 0.2, 0.8, 0.43, 0.57, 0.28, 0.72)
@@ -83,8 +87,9 @@ def elements(diagram: Diagram, styling: Styling) -> Iterator[str]:
     frames = [frame for frame in diagram.frames if not frame.members]
     yield from (_frame(frame, len(frames) > 1 and STRIPE.fullmatch(frame.name) is not None) for frame in frames)
     if diagram.buses:
+        states = _bus_states(diagram.wires, styling.overlay)
         yield '<g class="buses" aria-hidden="true">'
-        yield from (_bus(bus, styling) for bus in diagram.buses)
+        yield from (_bus(bus, styling, states.get(bus.color, "")) for bus in diagram.buses)
         yield "</g>"
     # Failed links and those on a path are above the rest.
     yield from (part for _, part in sorted((_wire(wire, styling) for wire in diagram.wires), key=lambda row: row[0]))
@@ -154,10 +159,18 @@ def _button(style: str, data: str, label: str, inside: str) -> str:
     return f"{head}<title>{escape(label)}</title>{inside}</g>"
 
 
-def _bus(bus: Bus, styling: Styling) -> str:
-    style = styling.style(bus.color)
+def _bus_states(wires: Iterable[DrawnWire], overlay: Overlay) -> dict[str, str]:
+    """Return the class of every color of which no link is in service."""
+    links = {link.name: link for wire in wires if not wire.attachment for link in wire.links}.values()
+    up = {link.color for link in links if not is_down(overlay, link) and link.name not in overlay.drained}
+    return {link.color: "down" if is_down(overlay, link) else "drained" for link in links if link.color not in up}
+
+
+def _bus(bus: Bus, styling: Styling, state: str) -> str:
+    style = styling.style(bus.color) if not state else "plain"
     dots = "".join(f'<circle class="dot {style}" cx="{number(x)}" cy="{number(y)}" r="2"/>' for x, y in bus.dots)
-    return f'<path class="wire {style}" d="{_path(bus.points)}"/>{dots}'
+    line = f'<path class="wire {style}" d="{_path(bus.points)}"/>{dots}'
+    return f'<g class="{state}">{line}</g>' if state else line
 
 
 def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
@@ -165,13 +178,13 @@ def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
     status = wire_status(styling.overlay, wire)
     label = wire_text(styling.overlay, wire, status)
     data = f"data-bundle={quoteattr(wire.name)}" if wire.name else f"data-link={quoteattr(wire.links[0].name)}"
-    loaded = status.load is not None and not status.down
+    loaded = status.load is not None and status.down < len(wire.links)
     width = f' stroke-width="{number(load_width(status.load or 0.0))}"' if loaded else ""
     path = _path(wire.points)
     inside = (
         f'<path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
         f"{_letter(wire, status, styling)}{_value(wire, status, styling)}"
-        f"{_sign_of(wire, status)}{_called(wire, status, styling)}"
+        f"{_lost(wire, status, styling)}{_sign_of(wire, status)}{_called(wire, status, styling)}"
     )
     above = bool(status.down or status.paths or status.findings)
     return above, _button(" ".join(_classes(wire, status, styling)), data, label, inside)
@@ -182,8 +195,8 @@ def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[
     yield styling.style(wire.color)
     if wire.attachment:
         yield "attachment"
-    if status.down:
-        yield "down" if status.down == len(wire.links) else "degraded"
+    if status.down == len(wire.links):
+        yield "down"
     elif status.drained == len(wire.links):
         yield "drained"
     elif status.load is not None:
@@ -199,18 +212,23 @@ def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[
 
 
 def _letter(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
-    """Return the letter of the color, unless a sign takes its place."""
     if wire.letter is None or wire.color not in styling.colors:
-        return ""
-    if dist(wire.letter, _middle(wire)) < NEAR and _sign_of(wire, status):
         return ""
     return text(wire.letter, styling.colors[wire.color].letter, "letter halo")
 
 
 def _value(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
     words = value_text(wire, status, styling.uniform)
-    style = "value halo failure" if status.down else "value halo"
-    return text(wire.value, words, style) if wire.value is not None and words else ""
+    return text(wire.value, words, "value halo") if wire.value is not None and words else ""
+
+
+def _lost(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
+    """Return how many links of a bundle carry nothing, above its load."""
+    words, load = lost_text(wire, status), value_text(wire, status, styling.uniform)
+    if wire.value is None or not words:
+        return ""
+    x, y = wire.value
+    return text((x, y - ABOVE * bool(load)), words, "value halo failure")
 
 
 def _box(box: Box, styling: Styling) -> str:
@@ -222,6 +240,8 @@ def _box(box: Box, styling: Styling) -> str:
         classes.append("out")
     if device.name in overlay.touched:
         classes.append("touched")
+    if not device.gpus:
+        classes.append("no-gpus")
     middle = (area.middle, area.y + area.height / 2)
     worst = Counter(dict([(one, found[one]) for one in SEVERITIES if found[one]][:1]))
     if box.cell:
@@ -232,7 +252,8 @@ def _box(box: Box, styling: Styling) -> str:
         # Above leaves and servers there are letters and counts.
         corner = area.y if device.role == "spine" else area.bottom
         marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
-    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{_sign((area.x, area.y), state) if state else ''}"
+    sign = _sign((area.x, area.y), state, "" if box.cell else CLEAR) if state else ""
+    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{sign}"
     return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
 
 
@@ -243,10 +264,11 @@ def _wire_badges(wires: Iterable[DrawnWire], styling: Styling) -> Iterator[str]:
     """
     taken: list[Point] = []
     for wire in wires:
-        found = wire_status(styling.overlay, wire).findings
+        status = wire_status(styling.overlay, wire)
+        found = status.findings
         if not found:
             continue
-        places = [_beside(wire, len(found), share) for share in SHARES]
+        places = [_beside(wire, status, share) for share in SHARES]
         ways = [[(x - BADGE * at, y) for at in range(len(found))] for x, y in places]
         clear = (way for way in ways if all(dist(one, other) >= BADGE for one in way for other in taken))
         chosen = next(clear, ways[0])
@@ -254,11 +276,12 @@ def _wire_badges(wires: Iterable[DrawnWire], styling: Styling) -> Iterator[str]:
         yield badges(found, chosen[0])
 
 
-def _beside(wire: DrawnWire, count: int, share: float) -> Point:
-    """Return a place for badges at a share of a wire's longest part: on it, or right of the letter there."""
+def _beside(wire: DrawnWire, status: WireStatus, share: float) -> Point:
+    """Return a place for badges at a share of a wire's longest part: on it, or right of the letter or sign there."""
     x, y = _middle(wire, share)
-    beside = wire.letter is not None and dist(wire.letter, (x, y)) < NEAR
-    return (x + BADGE * count if beside else x, y)
+    taken = (wire.letter, _sign_at(wire) if _sign_of(wire, status) else None)
+    beside = any(place is not None and dist(place, (x, y)) < NEAR for place in taken)
+    return (x + BADGE * len(status.findings) if beside else x, y)
 
 
 def _called(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
@@ -280,14 +303,16 @@ def _note(box: Box, overlay: Overlay) -> str:
 
 def _lines(box: Box, note: str) -> str:
     area = box.area
-    heights = [13.0] * len(box.lines) + [11.0] * bool(note)
-    y = area.y + (area.height - sum(heights)) / 2 - 3
-    parts = []
     if not box.lines:
         return ""
-    for at, line in enumerate([*box.lines, *([note] if note else [])]):
+    name = "".join(box.lines)
+    lines = [name] if width_of(name) + 12 <= area.width else [*box.lines]
+    heights = [13.0] * len(lines) + [11.0] * bool(note)
+    y = area.y + (area.height - sum(heights)) / 2 - 3
+    parts = []
+    for at, line in enumerate([*lines, *([note] if note else [])]):
         y += heights[at]
-        parts.append(text((area.middle, y), line, "small soft" if at == len(box.lines) else ""))
+        parts.append(text((area.middle, y), line, "small soft" if at == len(lines) else ""))
     return "".join(parts)
 
 
@@ -303,15 +328,24 @@ def _middle(wire: DrawnWire, share: float = 0.5) -> Point:
 
 
 def _sign_of(wire: DrawnWire, status: WireStatus) -> str:
-    """Return the sign in the middle of a wire all of whose links have failed or are drained."""
+    """Return the sign of a wire all of whose links have failed or are drained."""
     if status.down == len(wire.links):
-        return _sign(_middle(wire), "failed")
-    return _sign(_middle(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
+        return _sign(_sign_at(wire), "failed")
+    return _sign(_sign_at(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
 
 
-def _sign(at: Point, state: str) -> str:
+def _sign_at(wire: DrawnWire) -> Point:
+    """Return the place of a wire's sign: that of its value, where no other line is near, else its middle."""
+    if wire.value is None or wire.attachment:
+        return _middle(wire)
+    return wire.value[0], wire.value[1] - 4
+
+
+def _sign(at: Point, state: str, below: str = CLEAR) -> str:
+    """Return a sign; nothing `below` it is to be mistaken for a part of it."""
     style, shape = SIGNS[state]
-    return f'<path class="{style}" transform="translate({number(at[0])} {number(at[1])})" d="{shape}"/>'
+    place = f"translate({number(at[0])} {number(at[1])})"
+    return f'<g transform="{place}">{below}<path class="{style}" d="{shape}"/></g>'
 
 
 def _label(label: Label, styling: Styling) -> str:
@@ -319,7 +353,7 @@ def _label(label: Label, styling: Styling) -> str:
     return text(label.at, label.text, style, label.anchor)
 
 
-LINE, LEFT, SAMPLE = 22.0, 20.0, 36.0
+LINE, LEFT, SAMPLE, APART = 22.0, 20.0, 36.0, 18.0
 
 
 # In a legend, a sample of a mark (SVG, or nothing) and its meaning.
@@ -336,12 +370,14 @@ def legend(entries: Iterable[Entry], width: float, y: float) -> tuple[str, float
     x, line, parts = LEFT, y + 14, []
     for sample, words in entries:
         left = SAMPLE + 6 if sample else 0.0
-        wide = left + width_of(words) + 18
-        if x > LEFT and x + wide > width - LEFT:
+        wide = left + width_of(words) + APART
+        if x > LEFT and x + wide - APART > width - LEFT:
             x, line = LEFT, line + LINE
         place = f'transform="translate({number(x)} {number(line)})"'
         parts.append(f"<g {place}>{sample}{text((left, 0), words, '', 'start')}</g>")
         x += wide
+    if not parts:
+        return "", 0.0
     inside = "\n".join(parts)
     return f'<g class="legend">\n{inside}\n</g>', line + 14 - y
 
@@ -357,8 +393,10 @@ def legend_entries(diagram: Diagram, styling: Styling) -> Iterator[Entry]:
     if styling.uniform > 1:
         yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', f"each line: {styling.uniform} links"
     elif any(len(wire.links) > 1 for wire in diagram.wires):
-        count = text((SAMPLE / 2, -1), f"{TIMES}8", "value halo")
-        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>{count}', "8 links"
+        count = text((SAMPLE / 2, -1), f"{TIMES}N", "value halo")
+        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>{count}', "N links"
+    if any(not box.device.gpus for box in diagram.boxes):
+        yield '<g class="no-gpus"><rect class="box" x="8" y="-12" width="24" height="16" rx="3"/></g>', "no GPUs"
     yield from _states(diagram, overlay)
     if overlay.loads:
         for step, words in enumerate(LOAD_TEXTS):
@@ -387,8 +425,10 @@ def _states(diagram: Diagram, overlay: Overlay) -> Iterator[Entry]:
             yield f'<g class="{style}">{line}{_sign(middle, state)}</g>', words
         elif state in states:
             yield f'<g class="out">{box}{_sign((8, -11), state)}</g>', words
-    if down and any(len(wire.links) > 1 for wire in diagram.wires):
-        yield text((SAMPLE - 8, 0), "-2", "value failure"), "2 links of a line failed"
+    rows = [(wire, wire_status(overlay, wire)) for wire in diagram.wires if len(wire.links) > 1]
+    lost = {"failed" if status.down else "drained" for wire, status in rows if lost_text(wire, status)}
+    if lost:
+        yield text((SAMPLE - 8, 0), "-N", "value failure"), f"N links of a line {' or '.join(sorted(lost)[::-1])}"
     if any(wire.paths == () for wire in diagram.wires):
         yield f'<g class="former">{line}</g>', "not taken"
     absent = {*overlay.down, *overlay.dead} - {link.name for link in links} - {box.device.name for box in diagram.boxes}

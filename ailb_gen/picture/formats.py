@@ -19,7 +19,7 @@ from ailb_gen.picture.status import counts_text, percent, state_of, title_of, un
 from ailb_gen.picture.style import picture_css
 from ailb_gen.picture.view import FABRIC, PictureView, is_large, scene_of, shown_servers
 
-HEAD, NARROWEST, TITLE, MARGIN = 34.0, 360.0, 15.0, 20.0
+HEAD, NARROWEST, TITLE, MARGIN = 34.0, 400.0, 15.0, 20.0
 # Between the title and the counts, and from a line below it to the next.
 APART, LINE = 12.0, 16.0
 
@@ -42,7 +42,7 @@ def laid_out(picture: Picture, overlay: Overlay, view: PictureView) -> Diagram:
     if view.kind == "path":
         return path_diagram(scene, overlay, view.ends)
     if not is_large(scene):
-        loads = (width_of(percent(max(load)), SMALL) + 5 for load in overlay.loads.values())
+        loads = (width_of(percent(max(load)), SMALL) + 7 for load in overlay.loads.values())
         return small_diagram(scene, shown_servers(scene, view), max([PITCH, *loads]))
     return by_stripe(scene, picture.colors) if view.kind == "fabric" else by_leaf(scene, picture.colors)
 
@@ -53,7 +53,7 @@ def _document(picture: Picture, overlay: Overlay, view: PictureView, style: str)
     title, gone = title_of(picture, overlay, view)
     entries = list(legend_entries(diagram, styling))
     width = max(diagram.width, NARROWEST, BOLD * width_of(title, TITLE) + 2 * MARGIN, widest(entries))
-    head, top = _head(title, counts_text(diagram), gone, width)
+    head, top = _head(title, counts_text(picture, diagram), gone, width)
     key, below = legend(entries, width, diagram.height + top)
     height = diagram.height + top + below
     shift = f"translate({number((width - diagram.width) / 2)} {number(top)})"

@@ -26,8 +26,9 @@ from ailb_gen.picture.diagram import (
     box_of,
     labels_of,
     lines_of,
-    more_servers,
     moved,
+    note_of,
+    servers_text,
     width_of,
 )
 from ailb_gen.picture.model import DrawnDevice
@@ -177,8 +178,9 @@ def by_leaf(scene: Scene, colors: Sequence[str]) -> Diagram:
     leaves = [leaf for stripe in scene.stripes for leaf in scene.leaves.get(stripe, [])]
     together = len(scene.stripes) > 1 or len(leaves) > RAILS
     servers = _split(scene.attachments, lambda link: link.a.device) if together else {}
+    devices = scene.devices
     nodes = [
-        _leaf(leaf, _drops(leaf.name, links.get(leaf.name, {}), lanes), servers.get(leaf.name, {}).get("", []))
+        _leaf(leaf, _drops(leaf.name, links.get(leaf.name, {}), lanes), servers.get(leaf.name, {}).get("", []), devices)
         for leaf in leaves
     ]
     # Lines from leaves down to servers must not pass through other leaves.
@@ -231,26 +233,30 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
     rails = [str(leaf.rail) for leaf in leaves if leaf.rail is not None]
     labels = rails if len(set(rails)) == len(leaves) else labels_of([leaf.name for leaf in leaves])
     cells = _cells(leaves, labels, PADDING, TITLE + 6)
-    right = max([box.area.right for box in cells] + [len(drops) * DROP + 2, width_of(title) + 16])
+    words = servers_text(servers)
+    right = max([box.area.right for box in cells] + [len(drops) * DROP + 2, width_of(title) + 16, width_of(words) + 24])
     bottom = max([box.area.bottom for box in cells] + [TITLE + 6])
     frames = []
     if servers:
         area = Area(PADDING, bottom + 6, right - PADDING, SERVERS)
         names = tuple(server.name for server in servers)
-        frames.append(Frame(f"{title} servers", area, counted(len(servers), "server"), names))
+        frames.append(Frame(f"{title} servers", area, words, names))
         bottom = area.bottom
     whole = Area(0, 0, right + PADDING, bottom + PADDING)
     return PlacedGroup(whole, drops, (Frame(title, whole, title), *frames), tuple(cells))
 
 
-def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[Cable]) -> PlacedGroup:
-    box = box_of(leaf, 0, 0)
-    box = replace(box, area=replace(box.area, width=max(box.area.width, len(drops) * DROP + 8)))
-    if not attachments:
+def _leaf(
+    leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[Cable], devices: Mapping[str, DrawnDevice]
+) -> PlacedGroup:
+    box, names = box_of(leaf, 0, 0), tuple(dict.fromkeys(link.b.device for link in attachments))
+    words = servers_text([devices[name] for name in names])
+    wide = max(box.area.width, len(drops) * DROP + 8, width_of(words) + 12 if names else 0.0)
+    box = replace(box, area=replace(box.area, width=wide))
+    if not names:
         return PlacedGroup(box.area, drops, (), (box,))
     area = Area(0, HEIGHT + 20, box.area.width, SERVERS)
-    names = tuple(dict.fromkeys(link.b.device for link in attachments))
-    frame = Frame(f"servers of {leaf.name}", area, counted(len(names), "server"), names)
+    frame = Frame(f"servers of {leaf.name}", area, words, names)
     name = f"{leaf.name} - servers" if len(attachments) > 1 else ""
     points = ((area.middle, HEIGHT), (area.middle, area.y))
     return PlacedGroup(
@@ -369,16 +375,23 @@ def _with_servers(diagram: Diagram, scene: Scene) -> Diagram:
     rows = [alone[start : start + SERVERS_ACROSS] for start in range(0, len(alone), SERVERS_ACROSS)]
     left = MARGIN + trunk_width(len(leaves), len(rows) + bool(rest))
     names = {server.name: lines_of(server.name) for server in alone}
-    width = max(len(leaves) * 9.0 + 4, *(width_of(line) + 8 for lines in names.values() for line in lines))
+    notes = {server.name: note_of(server) for server in alone}
+    height = HEIGHT if any(notes.values()) else SERVER
+    texts = [width_of(line) for lines in names.values() for line in lines]
+    width = max(len(leaves) * 9.0 + 4, *(wide + 8 for wide in (*texts, *(width_of(n, SMALL) for n in notes.values()))))
     y, boxes, frames = max(area.bottom for area in leaves.values()) + BELOW, [], []
     step = max(width + GAP, (diagram.width - MARGIN - left - width) / max(1, len(rows[0]) - 1))
     for row in rows:
-        y += lanes.height
-        boxes += [Box(one, Area(left + at * step, y, width, SERVER), names[one.name]) for at, one in enumerate(row)]
-        y += SERVER
+        # The lanes of a row begin below the boxes of the row above.
+        y += GAP + lanes.height
+        boxes += [
+            Box(one, Area(left + at * step, y, width, height), names[one.name], notes[one.name])
+            for at, one in enumerate(row)
+        ]
+        y += height
     if rest:
-        y += lanes.height
-        words = more_servers(len(rest), some=True)
+        y += GAP + lanes.height
+        words = servers_text(rest, more=True)
         area = Area(left, y, max(width, width_of(words) + 12, len(leaves) * DROP + 10), SERVER)
         frames.append(Frame(f"more servers of {_title(rest[0].stripe)}", area, words, tuple(one.name for one in rest)))
         y += SERVER
