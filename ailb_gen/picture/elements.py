@@ -25,11 +25,7 @@ from ailb_gen.picture.diagram import (
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.palette import Coloring
 from ailb_gen.picture.status import (
-    LOAD_NOTE,
-    LOAD_TEXTS,
     SEVERITIES,
-    STATES,
-    TIMES,
     Counts,
     WireStatus,
     device_text,
@@ -252,8 +248,8 @@ def _box(box: Box, styling: Styling) -> str:
         # Above leaves and servers there are letters and counts.
         corner = area.y if device.role == "spine" else area.bottom
         marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
-    sign = _sign((area.x, area.y), state, "" if box.cell else CLEAR) if state else ""
-    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{sign}"
+    cross = sign((area.x, area.y), state, "" if box.cell else CLEAR) if state else ""
+    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{cross}"
     return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
 
 
@@ -262,9 +258,11 @@ def _wire_badges(wires: Iterable[DrawnWire], styling: Styling) -> Iterator[str]:
 
     Wires cross, and many have their middle at the same height; in the middle alone badges would cover each other.
     """
-    taken: list[Point] = []
-    for wire in wires:
-        status = wire_status(styling.overlay, wire)
+    rows = [(wire, wire_status(styling.overlay, wire)) for wire in wires]
+    # The names of paths stand in the middle of their wires.
+    named = [_middle(wire) for wire, status in rows if _called(wire, status, styling)]
+    taken: list[Point] = [(x + BADGE * at, y) for x, y in named for at in (-1, 0, 1)]
+    for wire, status in rows:
         found = status.findings
         if not found:
             continue
@@ -330,8 +328,8 @@ def _middle(wire: DrawnWire, share: float = 0.5) -> Point:
 def _sign_of(wire: DrawnWire, status: WireStatus) -> str:
     """Return the sign of a wire all of whose links have failed or are drained."""
     if status.down == len(wire.links):
-        return _sign(_sign_at(wire), "failed")
-    return _sign(_sign_at(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
+        return sign(_sign_at(wire), "failed")
+    return sign(_sign_at(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
 
 
 def _sign_at(wire: DrawnWire) -> Point:
@@ -341,7 +339,7 @@ def _sign_at(wire: DrawnWire) -> Point:
     return wire.value[0], wire.value[1] - 4
 
 
-def _sign(at: Point, state: str, below: str = CLEAR) -> str:
+def sign(at: Point, state: str, below: str = CLEAR) -> str:
     """Return a sign; nothing `below` it is to be mistaken for a part of it."""
     style, shape = SIGNS[state]
     place = f"translate({number(at[0])} {number(at[1])})"
@@ -351,86 +349,3 @@ def _sign(at: Point, state: str, below: str = CLEAR) -> str:
 def _label(label: Label, styling: Styling) -> str:
     style = f"{label.style} {styling.style(label.color)}" if label.color else label.style
     return text(label.at, label.text, style, label.anchor)
-
-
-LINE, LEFT, SAMPLE, APART = 22.0, 20.0, 36.0, 18.0
-
-
-# In a legend, a sample of a mark (SVG, or nothing) and its meaning.
-Entry = tuple[str, str]
-
-
-def widest(entries: Iterable[Entry]) -> float:
-    """Return how wide a picture must be for its legend."""
-    return max((SAMPLE + 6 + width_of(words) + 2 * LEFT for _, words in entries), default=0.0)
-
-
-def legend(entries: Iterable[Entry], width: float, y: float) -> tuple[str, float]:
-    """Return the entries, in as many lines as the width needs, and how much room they take."""
-    x, line, parts = LEFT, y + 14, []
-    for sample, words in entries:
-        left = SAMPLE + 6 if sample else 0.0
-        wide = left + width_of(words) + APART
-        if x > LEFT and x + wide - APART > width - LEFT:
-            x, line = LEFT, line + LINE
-        place = f'transform="translate({number(x)} {number(line)})"'
-        parts.append(f"<g {place}>{sample}{text((left, 0), words, '', 'start')}</g>")
-        x += wide
-    if not parts:
-        return "", 0.0
-    inside = "\n".join(parts)
-    return f'<g class="legend">\n{inside}\n</g>', line + 14 - y
-
-
-def legend_entries(diagram: Diagram, styling: Styling) -> Iterator[Entry]:
-    """Yield a sample of every mark in the diagram, and its meaning."""
-    overlay = styling.overlay
-    drawn = {link.color for wire in diagram.wires for link in wire.links}
-    for color, how in styling.colors.items():
-        if color in drawn:
-            letter = text((SAMPLE / 2, -1), how.letter, f"letter halo {how.style}")
-            yield f'<path class="wire {how.style}" d="M0-4h{SAMPLE:.0f}"/>{letter}', color
-    if styling.uniform > 1:
-        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', f"each line: {styling.uniform} links"
-    elif any(len(wire.links) > 1 for wire in diagram.wires):
-        count = text((SAMPLE / 2, -1), f"{TIMES}N", "value halo")
-        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>{count}', "N links"
-    if any(not box.device.gpus for box in diagram.boxes):
-        yield '<g class="no-gpus"><rect class="box" x="8" y="-12" width="24" height="16" rx="3"/></g>', "no GPUs"
-    yield from _states(diagram, overlay)
-    if overlay.loads:
-        for step, words in enumerate(LOAD_TEXTS):
-            wide = number(load_width(step / 2))
-            yield f'<g class="load{step}"><path class="wire" stroke-width="{wide}" d="M0-4h{SAMPLE:.0f}"/></g>', words
-        yield "", f"({LOAD_NOTE})"
-    for severity in SEVERITIES:
-        if any(row.get(severity) for row in overlay.findings.values()):
-            yield badges(Counter({severity: 1}), (SAMPLE - 12, -4)), f"number of {severity}s"
-    if overlay.touched:
-        yield '<g class="touched leaf"><rect class="box" x="8" y="-12" width="24" height="16" rx="3"/></g>', "changed"
-
-
-def _states(diagram: Diagram, overlay: Overlay) -> Iterator[Entry]:
-    """Yield a sample of every state that a device or a link in the diagram has."""
-    links = [link for wire in diagram.wires for link in wire.links]
-    down = any(is_down(overlay, link) for link in links)
-    drained = not overlay.drained.isdisjoint(link.name for link in links)
-    lines = {"failed": ("down", down), "drained": ("drained", drained)}
-    states = {state_of(overlay, box.device.name) for box in diagram.boxes}
-    line, middle = f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', (SAMPLE / 2, -4)
-    box = '<rect class="box" x="8" y="-11" width="24" height="14" rx="3"/>'
-    for state, words in STATES.items():
-        style, is_there = lines.get(state, ("", False))
-        if is_there:
-            yield f'<g class="{style}">{line}{_sign(middle, state)}</g>', words
-        elif state in states:
-            yield f'<g class="out">{box}{_sign((8, -11), state)}</g>', words
-    rows = [(wire, wire_status(overlay, wire)) for wire in diagram.wires if len(wire.links) > 1]
-    lost = {"failed" if status.down else "drained" for wire, status in rows if lost_text(wire, status)}
-    if lost:
-        yield text((SAMPLE - 8, 0), "-N", "value failure"), f"N links of a line {' or '.join(sorted(lost)[::-1])}"
-    if any(wire.paths == () for wire in diagram.wires):
-        yield f'<g class="former">{line}</g>', "not taken"
-    absent = {*overlay.down, *overlay.dead} - {link.name for link in links} - {box.device.name for box in diagram.boxes}
-    if absent and overlay.paths:
-        yield "", f"failed, but on none of these paths: {some(sorted(absent))}"

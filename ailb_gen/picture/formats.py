@@ -8,9 +8,10 @@ from textwrap import wrap
 
 from ailb_gen.picture.device_layout import device_diagram
 from ailb_gen.picture.diagram import BOLD, PITCH, SMALL, Diagram, escape, quoteattr, width_of
-from ailb_gen.picture.elements import Styling, elements, legend, legend_entries, number, text, widest
+from ailb_gen.picture.elements import Styling, elements, number, text
 from ailb_gen.picture.graph_text import dot, mermaid
 from ailb_gen.picture.large_layout import by_leaf, by_stripe
+from ailb_gen.picture.legend import legend, legend_entries, widest
 from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
 from ailb_gen.picture.palette import colorings
 from ailb_gen.picture.path_layout import path_diagram
