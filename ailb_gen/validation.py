@@ -59,6 +59,19 @@ def _kind(value: object) -> str:
     return "empty" if value is None else kinds.get(type(value), type(value).__name__)
 
 
+def keyed(many: str, what: str, accepts: Any) -> BeforeValidator:
+    """Let a number stand for a mapping with a `count`, a list for one with the key `many`."""
+
+    def expand(value: object) -> object:
+        keys = {int: "count", list: many, dict: ""}
+        key = keys.get(type(value))
+        if key is None:
+            raise wrong("wrong-type", f"must be {what}")
+        return {key: value} if key else value
+
+    return BeforeValidator(expand, json_schema_input_type=accepts)
+
+
 def matching(what: str, pattern: str, allowed: str, example: str) -> Callable[[object], str]:
     """Make a validator for text that must match `pattern`."""
     compiled = re.compile(pattern)

@@ -159,7 +159,7 @@ class BatfishService:
 
         def rows() -> list[Row]:
             self.settle(work)
-            records = cast("TableAnswer", work.result).frame().to_dict(orient="records")  # type: ignore[no-untyped-call]
+            records = cast("TableAnswer", work.result).frame().to_dict(orient="records")
             if not records and question in NEVER_EMPTY:
                 raise self.error(doing, "the answer is empty", VERSIONS)
             return [AnsweredRow(plain_row(record), partial(self.no_column, doing)) for record in records]

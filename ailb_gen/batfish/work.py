@@ -113,7 +113,7 @@ class SnapshotQuestion:
         if (start := parameters.pop("start", None)) is not None:
             parameters["pathConstraints"] = PathConstraints(startLocation=str(start))
         question = self.template(**parameters)
-        self.name = str(question.get_name())  # type: ignore[no-untyped-call]
+        self.name = str(question.get_name())
         return str(question.answer(self.snapshot, self.reference, background=True))
 
     def collect(self) -> TableAnswer:

@@ -106,6 +106,11 @@ class Context:
         asked = self.expected.switches
         return tuple((switch, asked[name]) for name, switch in self.network.switches.items() if name in asked)
 
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The switches that the intent specifies and that have no usable file."""
+        return tuple(name for name in self.expected.switches if name not in self.network.switches)
+
     @cached_property
     def leaves(self) -> tuple[tuple[Switch, ExpectedSwitch], ...]:
         """Every leaf that the files have and the intent specifies, with what it asks, in the order of the intent."""

@@ -15,7 +15,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.intent.drain import IN_ALL, Drain, Ends, capacity, chosen, trouble
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.settings import PortOverride
-from ailb_gen.network.fabric import End
+from ailb_gen.network.fabric import Cable, End
 from ailb_gen.wording import did_you_mean
 
 PLAIN_PORT = PortOverride()
@@ -36,6 +36,10 @@ class ExpectedDrain:
     ends: frozenset[End]
     missing: Mapping[str, Counts]
     lines: tuple[str, ...]
+
+    def takes(self, cable: Cable) -> bool:
+        """Return whether a cable is out of service."""
+        return any(end in self.ports or end in self.ends for end in (cable.a, cable.b))
 
 
 NO_DRAIN = ExpectedDrain(frozenset(), frozenset(), {}, ())

@@ -12,7 +12,7 @@ from ailb_gen.checks.expected_hosts import DEFAULT_NIC, places
 from ailb_gen.checks.expected_switches import LEAF, SPINE, ExpectedSwitch, Outline, profile_of
 from ailb_gen.intent.models import Downlinks, Fabric
 from ailb_gen.intent.platforms import Profile
-from ailb_gen.intent.servers import Spread
+from ailb_gen.intent.servers import HostPorts, Spread
 
 
 class ExpectedCable(NamedTuple):
@@ -140,14 +140,12 @@ def _hosts(expected: Outline, splits: Splits) -> Iterator[ExpectedCable]:
     for switch in expected.leaves:
         leaves.setdefault(switch.stripe, []).append(switch)
     seated = list(places(fabric))
-    rows: dict[tuple[object, ...], _Ports] = {}
+    rows: dict[HostPorts, _Ports] = {}
     for place in seated:
-        spread = place.ports
-        key = (spread.speed, spread.sub_ports, spread.first_port, spread.packing)
-        if key not in rows:
-            rows[key] = _Ports(fabric, spread, spread.speed, (len(seated), 1), splits)
+        if place.ports not in rows:
+            rows[place.ports] = _Ports(fabric, place.ports, place.ports.speed, (len(seated), 1), splits)
         for number, rail in enumerate(place.rails):
             leaf, nic = leaves[place.stripe][rail], place.given.nics.get(number, DEFAULT_NIC)
-            (port,) = rows[key].of(leaf.name, leaf.platform, place.position, (nic.port,))
+            (port,) = rows[place.ports].of(leaf.name, leaf.platform, place.position, (nic.port,))
             name = nic.name or (place.kind.nic or fabric.names.nic).format(i=number)
-            yield ExpectedCable(leaf.name, port, place.name, name, f"{spread.speed}g", "host", "", str(rail))
+            yield ExpectedCable(leaf.name, port, place.name, name, f"{place.ports.speed}g", "host", "", str(rail))

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import count
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.checks.expected_switches import color_names, rails, stripe_settings
@@ -100,7 +101,7 @@ class ExpectedPlace:
 def places(fabric: Fabric) -> Iterator[ExpectedPlace]:
     """Iterate over the servers, stripe by stripe in the order of their ports. Raises UsageError for an unknown kind."""
     over = fabric.overrides.servers
-    taken: Counter[tuple[object, ...]] = Counter()
+    taken: Counter[tuple[int, HostPorts]] = Counter()
     known: dict[tuple[int, str | None], HostPorts] = {}
     for name, stripe, kind_name, own in _listed(fabric):
         if kind_name is not None and kind_name not in fabric.server_kinds:
@@ -111,19 +112,18 @@ def places(fabric: Fabric) -> Iterator[ExpectedPlace]:
             levels = (fabric.stripes[stripe - 1], fabric.overrides.stripes.get(stripe, StripeOverride()), kind)
             known[stripe, kind_name] = reduce(merged, (level.host_ports for level in levels), fabric.host_ports)
         ports = known[stripe, kind_name]
-        row = (stripe, ports.speed, ports.sub_ports, ports.first_port, ports.packing)
         on = tuple(range(rails(fabric, stripe))) if kind.rails is None else kind.rails
-        yield ExpectedPlace(name, stripe, given, kind, kind_name or "", on, ports, taken[row])
-        taken[row] += 1
+        yield ExpectedPlace(name, stripe, given, kind, kind_name or "", on, ports, taken[stripe, ports])
+        taken[stripe, ports] += 1
 
 
 def _listed(fabric: Fabric) -> Iterator[tuple[str, int, str | None, ServerOverride]]:
     """Iterate over name, stripe and kind of every server, with its entry in the intent."""
-    numbers: dict[str, Iterator[int]] = defaultdict(lambda: iter(range(1, 10**9)))
+    numbers = defaultdict[str, Iterator[int]](lambda: count(1))
     for number, stripe in enumerate(fabric.stripes, 1):
         own = stripe.servers
         whole = fabric.servers if own is None else own
-        in_stripe: dict[str, Iterator[int]] = defaultdict(lambda: iter(range(1, 10**9)))
+        in_stripe = defaultdict[str, Iterator[int]](lambda: count(1))
         rows: list[Server | CountedServers] = [whole]
         rows += [entry for entry in fabric.servers.list if _is_in(entry, number, own is None, len(fabric.stripes))]
         rows += own.list if own is not None else ()
@@ -177,7 +177,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
         kind, given = place.kind, place.given
         mtu = given.mtu or kind.mtu or settings[place.stripe - 1].mtu.host
         own = tuple((number, nic.name, nic.rdma, nic.mac) for number, nic in sorted(given.nics.items()))
-        key = (place.stripe, id(kind), mtu, own)
+        key = (place.stripe, place.kind_name, mtu, own)
         if key not in shared:
             nics = []
             for number in range(len(place.rails)):
@@ -187,6 +187,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 nics.append(ExpectedNic(name, rdma, nic.mac or "", numbered[number]))
             roce = settings[place.stripe - 1].roce
             alone = given.mtu or any(nic[1:] != (None, None, None) for nic in own)
+            profile = "-".join(filter(None, (f"stripe{place.stripe}", place.kind_name)))
             shared[key] = ExpectedHost(
                 stripe=place.stripe,
                 rails=place.rails,
@@ -196,9 +197,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 roce=roce if roce.enabled else None,
                 environment=_environment(fabric, tuple(nics)) if kind.gpus else None,
                 pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
-                profile=""
-                if alone
-                else profile_folder("-".join(filter(None, (f"stripe{place.stripe}", place.kind_name)))),
+                profile="" if alone else profile_folder(profile),
             )
         result[place.name] = shared[key]
     return result

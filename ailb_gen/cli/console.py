@@ -1,11 +1,14 @@
-"""Printing that every verb shares: warnings, plain tables, a progress bar on a terminal only."""
+"""Printing that every verb shares: warnings, lines, tables, JSON."""
 
+import json
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
+
+import typer
 
 from ailb_gen.cli.visible import output, painter, show, visible
 from ailb_gen.errors import AilbError, IntentError
@@ -112,6 +115,11 @@ def echo_changes(lines: Iterable[str]) -> None:
     echo(
         *((line, next((style for start, style in CHANGES if line.lstrip().startswith(start)), None)) for line in lines)
     )
+
+
+def echo_json(value: object) -> None:
+    """Print a value as JSON to standard output."""
+    typer.echo(json.dumps(value, indent=1))
 
 
 def room() -> int:

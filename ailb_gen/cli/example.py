@@ -12,7 +12,7 @@ from ailb_gen.shipped import shipped_examples
 from ailb_gen.wording import counted, did_you_mean
 
 # Of the editor, as a file of the repository and as a copy name it.
-SCHEMA, COPIED_SCHEMA = "../../docs/fabric.schema.json", "fabric.schema.json"
+SCHEMA, SCHEMA_FILE = "../../docs/fabric.schema.json", "fabric.schema.json"
 
 
 def write_example(name: str, directory: Path) -> None:
@@ -44,10 +44,10 @@ def _copy(example: Path, directory: Path) -> int:
     """Copy the files of an example, whose texts then name the new directory, and return how many were written."""
     from ailb_gen.intent.schema import json_schema
 
-    (directory / COPIED_SCHEMA).write_text(json_schema(), encoding="utf-8")
+    (directory / SCHEMA_FILE).write_text(json_schema(), encoding="utf-8")
     files = [path for path in sorted(example.iterdir()) if path.is_file()]
     for path in files:
-        text = path.read_text(encoding="utf-8").replace(SCHEMA, COPIED_SCHEMA)
+        text = path.read_text(encoding="utf-8").replace(SCHEMA, SCHEMA_FILE)
         copy = directory / path.name
         copy.write_text(text.replace(f"examples/{example.name}", str(directory)), encoding="utf-8")
         # Scripts stay executable; that an installation is read-only does not matter.

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ailb_gen.errors import AilbError, UsageError
 
@@ -26,6 +26,10 @@ PREFIX = "AILB_"
 VERB = "{verb}"
 # Of options that take HTML reports only.
 PAGE = "html=FILE"
+# Typer has no public types for its commands, their parameters, and the contexts of all commands.
+Command: TypeAlias = Any
+Parameter: TypeAlias = Any
+Context: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def project() -> Project | None:
     return Project(Path(os.path.relpath(file)), read_project(file, () if file.name == FILE else TABLE))
 
 
-def key_of(param: Any) -> str | None:  # noqa: ANN401 - Typer's parameters have no public type
+def key_of(param: Parameter) -> str | None:
     """Return the key of the project file that a parameter takes its value from, or None."""
     name = param.envvar
     return name.removeprefix(PREFIX).lower().replace("_", "-") if name and name.startswith(PREFIX) else None
@@ -89,13 +93,13 @@ class Defaults(dict[str, Any]):
         """The project, read when a value is first asked for: `--help` does without."""
         return project()
 
-    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as the type of the values
+    def get(self, name: str, default: object = None) -> object:
         """Return the value of a parameter from the project file; nothing for help and completion."""
         return default if self.ctx.resilient_parsing else self.value(name, default)
 
-    def value(self, name: str, default: Any = None) -> Any:  # noqa: ANN401
+    def value(self, name: str, default: object = None) -> object:
         """Return the value of a parameter from the project file."""
-        param: Any = self.params.get(name)
+        param: Parameter = self.params.get(name)
         key = key_of(param) if param is not None else None
         if key is None or self.project is None:
             return default
@@ -106,6 +110,11 @@ class Defaults(dict[str, Any]):
 def _reports(words: Sequence[str], verb: str, pages: bool) -> list[str]:
     """Return the reports of a verb; `pages`: it makes HTML reports only."""
     return [word.replace(VERB, verb) for word in words if not pages or word.startswith("html=")]
+
+
+def source_of(ctx: Context, name: str) -> str:
+    """Return what gave a parameter its value: COMMANDLINE, ENVIRONMENT, DEFAULT_MAP (the project file) or DEFAULT."""
+    return str(getattr(ctx.get_parameter_source(name), "name", ""))
 
 
 def completed(ctx: typer.Context, name: str) -> str | None:
@@ -119,7 +128,7 @@ def completed(ctx: typer.Context, name: str) -> str | None:
     return str(value) if value is not None else None
 
 
-def all_keys(command: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def all_keys(command: Command) -> Iterator[tuple[str, Parameter]]:
     """Yield every key with a parameter that takes it, of a command and those below it."""
     for param in command.params:
         if (key := key_of(param)) is not None:
@@ -128,7 +137,7 @@ def all_keys(command: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
         yield from all_keys(below)
 
 
-def hint(param: Any) -> str:  # noqa: ANN401
+def hint(param: Parameter) -> str:
     """Return what else can give a missing argument, or nothing."""
     key = key_of(param)
     if key is None:

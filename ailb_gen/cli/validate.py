@@ -11,7 +11,7 @@ import typer
 from ailb_gen.cli import options
 from ailb_gen.cli.console import say, warn
 from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
-from ailb_gen.cli.reports import formats, targets, with_json, write_reports
+from ailb_gen.cli.reports import finding_targets, write_reports
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 
@@ -62,8 +62,7 @@ def validate(
     """
     from ailb_gen.api.validate import validate as check
 
-    reports = with_json(reports, as_json)
-    where = targets(reports, [fabric, artifacts, waivers], formats(reports))
+    where = finding_targets(reports, as_json, [fabric, artifacts, waivers])
     bars: list[ProgressBar] = []
 
     @contextmanager

@@ -12,22 +12,25 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ailb_gen.cli.console import say_verbose
-from ailb_gen.cli.project import Defaults, hint, key_of
+from ailb_gen.cli.project import Command, Context, Defaults, Parameter, hint, key_of, source_of
 from ailb_gen.cli.visible import Color, output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# What gives an option its value; what stands later wins.
+SOURCES = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
+
+
 def _note(ctx: typer.Context, param: typer.CallbackParam, value: object) -> object:
     """Keep an option of the output; behind a verb it wins over the same before the verb."""
-    root = ctx.find_root()
-    sources = [str(getattr(one.get_parameter_source(str(param.name)), "name", "")) for one in (ctx, root)]
-    own = sources[0] == "COMMANDLINE" or (sources[0] == "DEFAULT_MAP" and sources[1] == "DEFAULT")
-    if ctx is root or own:
-        setattr(output, str(param.name), value)
-    if param.name == "color" and (ctx is root or own):
-        output.color_given = sources[0] in ("COMMANDLINE", "ENVIRONMENT")
+    name = str(param.name)
+    own, before = (SOURCES.index(source_of(one, name)) for one in (ctx, ctx.find_root()))
+    if own >= before:
+        setattr(output, name, value)
+        if name == "color":
+            output.color_given = own > SOURCES.index("DEFAULT_MAP")
     return value
 
 
@@ -46,7 +49,7 @@ COLOR = Annotated[
 
 
 @cache
-def common() -> list[Any]:
+def common() -> list[Parameter]:
     """Return the options that every command has; their values are kept in `output`."""
     app = typer.Typer(add_completion=False)
 
@@ -69,7 +72,7 @@ class Verb(TyperCommand):
         if not self.context_settings.get("ignore_unknown_options"):
             self.params = [*self.params, *common()]
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Parse the arguments after `words`; an error is seen by `refused` first."""
         ctx.default_map = Defaults(ctx)
         try:
@@ -93,7 +96,7 @@ class Verb(TyperCommand):
     def refused(self, args: list[str], error: Exception) -> None:
         """Change the error that parsing raised."""
 
-    def _omitted(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+    def _omitted(self, ctx: Context, args: list[str]) -> list[str]:
         """Return the values of the first arguments, where those that were given are the last ones.
 
         That is so inside a project where too few are given for all, and the first is no file: `explain spine1`.
@@ -119,9 +122,9 @@ def looks_like_file(word: str) -> bool:
 class Verbs(TyperGroup):
     """A group of commands that `--help` lists by section."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as in Typer
+    def format_commands(self, ctx: Context, formatter: Any) -> None:  # noqa: ANN401 - as in Typer
         """Write the commands in the order of their sections."""
-        sections: dict[str, list[tuple[str, Any]]] = {}
+        sections: dict[str, list[tuple[str, Command]]] = {}
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
@@ -135,7 +138,7 @@ class Verbs(TyperGroup):
                 formatter.write_dl([(name.ljust(widest), one.get_short_help_str(room)) for name, one in rows])
 
 
-def verbs_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def verbs_of(command: Command, name: str = "") -> Iterator[tuple[str, Command]]:
     """Yield every command that is not a group, with its words: `lab up`."""
     below = getattr(command, "commands", None)
     if below is None:

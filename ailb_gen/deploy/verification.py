@@ -67,14 +67,15 @@ class ForwardingState:
                     message = f"there is no interface {mtu.subject}"
                 yield deviation(name, aspect, message, about.port(name, mtu.subject))
         for route in deviations(self.routes, observed.routes):
-            have, want = observed.routes[route.subject], self.routes[route.subject]
-            message = f"{route.subject} is forwarded to {_counted(have)}, expected {_counted(want)}"
+            hops, expected_hops = observed.routes[route.subject], self.routes[route.subject]
+            message = f"{route.subject} is forwarded to {_counted(hops)}, expected {_counted(expected_hops)}"
             # In a summary, too few next hops are not like too many.
-            yield deviation(name, f"next hops: {len(have)} of {len(want)}", message, about.prefix(route.subject))
+            aspect = f"next hops: {len(hops)} of {len(expected_hops)}"
+            yield deviation(name, aspect, message, about.prefix(route.subject))
         for aspect, show in BALANCING:
-            there, here = show(observed.balancing), show(self.balancing)
-            if there != here:
-                message = f"{aspect}: {some(sorted(there - here))}, expected {some(sorted(here - there))}"
+            have, want = show(observed.balancing), show(self.balancing)
+            if have != want:
+                message = f"{aspect}: {some(sorted(have - want))}, expected {some(sorted(want - have))}"
                 yield deviation(name, aspect, message)
 
 

@@ -174,7 +174,7 @@ def _path_edges(picture: Picture, overlay: Overlay, source: str) -> Iterator[Gra
     colors = colorings(picture.colors)
     for row in path_rows_of(overlay, source, links):
         coloring = next((colors[link.color] for link in row.links if link.color in colors), None)
-        for at, (link, here, there) in enumerate(zip(row.links, row.devices, row.devices[1:], strict=False)):
+        for at, (link, here, there) in enumerate(row.hops):
             taken = at < row.taken
             status = wire_status(overlay, DrawnWire((link,), (), paths=(row.number,) if taken else ()))
             last = at == max(row.taken, 1) - 1 and row.problem

@@ -57,10 +57,7 @@ def failed(picture: Picture, words: Iterable[str]) -> tuple[frozenset[str], froz
 
 def drained_in(picture: Picture, drained: ExpectedDrain) -> frozenset[str]:
     """Return the names of links that the intent takes out of service, and of switches all of whose links are."""
-    off = drained.ports | drained.ends
-    if not off:
-        return frozenset()
-    links = frozenset(link.name for link in picture.cables if link.a in off or link.b in off)
+    links = frozenset(link.name for link in picture.cables if drained.takes(link))
     used = {end.device for link in picture.links if link.name not in links for end in (link.a, link.b)}
     return links | {end.device for link in picture.links for end in (link.a, link.b)} - used
 

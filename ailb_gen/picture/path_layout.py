@@ -37,6 +37,11 @@ class PathRow:
     problem: str = ""
 
     @property
+    def hops(self) -> Iterator[tuple[Cable, str, str]]:
+        """Every link with the devices that the path leaves and enters by it."""
+        return zip(self.links, self.devices, self.devices[1:], strict=False)
+
+    @property
     def color(self) -> str:
         """The color in which the path begins."""
         return next((link.color for link in self.links if link.color), "")
@@ -157,7 +162,7 @@ def _middle(row: int) -> float:
 
 def _wires(path_row: PathRow, row: int, areas: Areas) -> Iterator[DrawnWire]:
     y = _middle(row)
-    for at, (link, here, there) in enumerate(zip(path_row.links, path_row.devices, path_row.devices[1:], strict=False)):
+    for at, (link, here, there) in enumerate(path_row.hops):
         x1, x2 = areas[row, here].right, areas[row, there].x
         if x2 < x1:
             x1, x2 = areas[row, here].x, areas[row, there].right
@@ -170,7 +175,7 @@ def _wires(path_row: PathRow, row: int, areas: Areas) -> Iterator[DrawnWire]:
 def _texts(path_row: PathRow, row: int, areas: Areas, named: set[str]) -> Iterator[Label]:
     """Yield the ports at both ends of every link, once per link, and the name of the path."""
     y = _middle(row)
-    for link, here, there in zip(path_row.links, path_row.devices, path_row.devices[1:], strict=False):
+    for link, here, there in path_row.hops:
         ends = {link.a.device: link.a.port, link.b.device: link.b.port}
         x1, x2 = areas[row, here].right, areas[row, there].x
         if link.name not in named:

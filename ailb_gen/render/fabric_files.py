@@ -12,7 +12,7 @@ from ailb_gen.layout import CABLING, TOPOLOGY
 from ailb_gen.manifest import LINK as LINKED
 from ailb_gen.manifest import entry_of
 from ailb_gen.render.artifacts import LINK, Artifact, Tree
-from ailb_gen.version import __version__
+from ailb_gen.version import NAME_AND_VERSION
 
 CABLING_COLUMNS = ("a_device", "a_port", "b_device", "b_port", "speed", "kind", "color", "rail")
 
@@ -131,7 +131,7 @@ def manifest_of(
 ) -> bytes:
     """Return a manifest with these digests by path."""
     body = {
-        "generator": f"ailb-gen {__version__}",
+        "generator": NAME_AND_VERSION,
         "fabric": design.name,
         "input_sha256": input_sha256,
         **(more or {}),

@@ -59,26 +59,19 @@ def clos(
     of_leaves = (pairs, leaf_spine_links) if colors else (leaves, leaf_spine_links * spines)
     sizes = np.repeat([host_links, of_leaves[1], leaf_spine_links], [2 * hosts, of_leaves[0], pairs])
     numbers = [*_numbers(access, host_links), *_numbers(uplinks, leaf_spine_links)]
+    ends = zip(source.tolist(), target.tolist(), numbers, strict=True)
+    up, down = np.tile(np.repeat(rates, leaf_spine_links), leaves), np.repeat(rates, leaves * leaf_spine_links)
     kind, prefixes = "color" if colors else "address", product(range(1, leaves + 1), range(1, width + 1))
     delays = np.array([delay_ps, delay_ps if uplink_delay_ps is None else uplink_delay_ps], dtype=np.int64)
     return FabricArrays(
         names=names,
         host_count=hosts,
         tier=np.repeat(np.array([HOST, LEAF, SPINE], dtype=np.int32), [hosts, leaves, spines]),
-        link_names=tuple(
-            f"{names[a]}:{names[b]}{number}"
-            for a, b, number in zip(source.tolist(), target.tolist(), numbers, strict=True)
-        ),
+        link_names=tuple(f"{names[a]}:{names[b]}{number}" for a, b, number in ends),
         link_source=source,
         link_target=target,
         link_reverse=reverse,
-        rate_bps=np.concatenate(
-            [
-                np.full(access, host_bps, dtype=np.int64),
-                np.tile(np.repeat(rates, leaf_spine_links), leaves),
-                np.repeat(rates, leaves * leaf_spine_links),
-            ]
-        ),
+        rate_bps=np.concatenate([np.full(access, host_bps, dtype=np.int64), up, down]),
         delay_ps=np.repeat(delays, [access, uplinks]),
         first_destination=(np.arange(hosts + 1) * width).astype(np.int32),
         destination_prefix=np.arange(leaves * width, dtype=np.int32)

@@ -124,10 +124,9 @@ def comparison_table(
     names = [clean(record["variant"]) + ("" if record["complete"] else PARTIAL) for record in records]
     own_lines = max(map(len, names)) > LONGEST_NAME
     label = len(first) if own_lines else max(map(len, [first, *names]))
-    shown_names = [
-        "\n".join(textwrap.wrap(name, width, subsequent_indent=INDENT)) if own_lines else name for name in names
-    ]
-    blocks = (_lines(first, shown_names, block, label, own_lines, paint) for block in _blocks(columns, width - label))
+    above = [textwrap.wrap(name, width, subsequent_indent=INDENT) if own_lines else [] for name in names]
+    rows = list(zip(names, above, strict=True))
+    blocks = (_lines(first, rows, block, label, paint) for block in _blocks(columns, width - label))
     return "\n".join("".join(f"{line.rstrip()}\n" for line in lines) for lines in blocks)
 
 
@@ -149,8 +148,10 @@ def _filled(columns: Sequence[_Column], room: int) -> list[list[_Column]]:
 
 
 def _lines(
-    first: str, names: Sequence[str], columns: Sequence[_Column], label: int, own_lines: bool, paint: Paint
+    first: str, rows: Sequence[tuple[str, Sequence[str]]], columns: Sequence[_Column], label: int, paint: Paint
 ) -> Iterator[str]:
+    """Yield the lines of a block; `rows` are names, each with its lines above the numbers where it is too long."""
+
     def line(start: str, cells: Sequence[str], style: Style | None = None) -> str:
         """Return a line; the style is that of its start, and for headings and rules of everything."""
         shown = [paint(start.ljust(label), style) if style is not None else start.ljust(label)]
@@ -163,12 +164,11 @@ def _lines(
     yield line(first, [column.head[0] for column in columns], Style.HEAD)
     yield line("", [column.head[1] for column in columns], Style.HEAD)
     yield line("-" * label, ["-" * column.width for column in columns], Style.DIM)
-    for number, name in enumerate(names):
+    for number, (name, above) in enumerate(rows):
         broken = Style.FAIL if name.endswith(PARTIAL) else None
-        if own_lines:
-            yield from (paint(part, broken) if broken is not None else part for part in name.split("\n"))
+        yield from (paint(part, broken) if broken is not None else part for part in above)
         means, ranges = zip(*(column.cells[number] for column in columns), strict=True)
-        yield line("" if own_lines else name, means, broken)
+        yield line("" if above else name, means, broken)
         if any(ranges):
             yield line("", ranges)
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ailb_gen.sim.balancers import BALANCERS, SPREAD
 from ailb_gen.sim.fabric import FabricArrays, Int64
-from ailb_gen.sim.settings import SimulationSettings
+from ailb_gen.sim.settings import Level, SimulationSettings
 from ailb_gen.sim.workload import COMPUTATION, LeastTraffic, Workload
-
-if TYPE_CHECKING:
-    from ailb_gen.sim.point import Level
 
 MEMINFO = Path("/proc/meminfo")
 # Interpreter, libraries and compiled code.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from ailb_gen.sim.digest import digest
 from ailb_gen.sim.fabric import FabricArrays
@@ -14,13 +14,12 @@ from ailb_gen.sim.outcome import Progress, SimulationOutcome, Watch
 from ailb_gen.sim.profile import profile
 from ailb_gen.sim.results import PROFILE, PointResult, encoded, flow_columns, link_columns
 from ailb_gen.sim.series import Sampler, sampler_of
-from ailb_gen.sim.settings import SimulationSettings
+from ailb_gen.sim.settings import Level, SimulationSettings
 from ailb_gen.sim.statistics import Collective, counted_flows, statistics
 from ailb_gen.sim.traffic.background import with_more_links
 from ailb_gen.sim.workload import LeastTraffic, Workload
 from ailb_gen.version import __version__
 
-Level = Literal["packet", "flow"]
 # Simulates a workload on a fabric with a seed. Raises UsageError.
 Engine = Callable[
     [FabricArrays, Workload, SimulationSettings, int, Watch | None, Sampler | None],

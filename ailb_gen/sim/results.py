@@ -31,7 +31,7 @@ from ailb_gen.sim.statistics import link_loads
 from ailb_gen.sim.unloaded import slowdowns
 from ailb_gen.sim.workload import Workload
 from ailb_gen.textio import parse_json
-from ailb_gen.version import __version__
+from ailb_gen.version import NAME_AND_VERSION
 
 try:
     import pyarrow as pa
@@ -44,7 +44,6 @@ KINDS = ("flows", "links")
 PROFILE = "profile"
 # What `sim/profile.py` writes; another number when that changes.
 PROFILE_FORM = 2
-PROGRAM = f"ailb-gen {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +196,7 @@ def profile_of(out: Path, digest: str) -> Mapping[str, Any] | None:
 
 def _sealed(digest: str, profile: bytes) -> bytes:
     """Return the file of a profile, by which damage is known, and what another point or version wrote."""
-    seal = sha256(f"{PROGRAM} {PROFILE_FORM} {digest} ".encode() + profile).hexdigest()
+    seal = sha256(f"{NAME_AND_VERSION} {PROFILE_FORM} {digest} ".encode() + profile).hexdigest()
     return f'{{"sha256": "{seal}", "profile":\n'.encode() + profile + b"\n}\n"
 
 
@@ -231,7 +230,7 @@ def finish(
 ) -> None:
     """Write what all points make together; `about` says which scenario it is. Raises OutputError."""
     body = {
-        "program": PROGRAM,
+        "program": NAME_AND_VERSION,
         **about,
         "variants": list(comparison),
         "points": [
@@ -241,7 +240,7 @@ def finish(
     }
     done = [(number, row) for number, row in enumerate(rows) if row.statistics is not None]
     seeds = " ".join(map(str, dict.fromkeys(row.seed for row in rows)))
-    metadata = _metadata({"program": PROGRAM, **about, "seeds": seeds})
+    metadata = _metadata({"program": NAME_AND_VERSION, **about, "seeds": seeds})
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         for kind in KINDS:

@@ -13,6 +13,8 @@ from ailb_gen.sim.fabric import PS_PER_US, Float64, Int64
 TransportName = Literal["raw", "go-back-n", "selective-repeat", "timeout-only"]
 CongestionName = Literal["none", "dcqcn"]
 Scheduling = Literal["strict", "round-robin"]
+# Packet by packet, or rates of flows.
+Level = Literal["packet", "flow"]
 
 
 @dataclass(frozen=True, slots=True)

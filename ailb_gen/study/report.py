@@ -95,13 +95,10 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
         headings, *lines = study.summary(results).table
         table = {"headings": headings, "rows": lines}
     else:
-        roles = any(row.role for row in rows)
+        end = None if any(row.role for row in rows) else -1
         table = {
-            "headings": ("case", "quantity", "published", "ours", "deviation", *(("role",) if roles else ())),
-            "rows": [
-                (row.published.case, row.published.quantity, *cells(row), *((row.role,) if roles else ()))
-                for row in rows
-            ],
+            "headings": ("case", "quantity", "published", "ours", "deviation", "role")[:end],
+            "rows": [(row.published.case, row.published.quantity, *cells(row), row.role)[:end] for row in rows],
         }
     yield charts_section("numbers", "Results", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
 

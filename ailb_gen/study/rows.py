@@ -9,6 +9,7 @@ from typing import Any
 
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
+from ailb_gen.version import NAME_AND_VERSION
 from ailb_gen.wording import aligned, clean, counted
 
 PERCENT = 100
@@ -189,11 +190,8 @@ def _wrapped(text: str, first: str, width: int) -> list[str]:
 
 def record(study: Study, results: CaseResults, interrupted: bool) -> dict[str, Any]:
     """Return the content of `study.json`: rows, claims, calibration, and the statistics of every point."""
-    # It needs pyarrow; studies are listed without.
-    from ailb_gen.sim.results import PROGRAM  # noqa: PLC0415 - see above
-
     return {
-        "program": PROGRAM,
+        "program": NAME_AND_VERSION,
         "study": study.name,
         "digest": study.digest(),
         "interrupted": interrupted,

@@ -56,14 +56,14 @@ def long_overlay(short: Picture, overlay: Overlay) -> Overlay:
         return frozenset(names[name] for name in found)
 
     return Overlay(
-        longer(overlay.down),
-        longer(overlay.dead),
-        longer(overlay.drained),
-        longer(overlay.missing),
-        {names[name]: load for name, load in overlay.loads.items()},
-        {names[name]: counts for name, counts in overlay.findings.items()},
-        {names[name]: words for name, words in overlay.touched.items()},
-        tuple(
+        down=longer(overlay.down),
+        dead=longer(overlay.dead),
+        drained=longer(overlay.drained),
+        missing=longer(overlay.missing),
+        loads={names[name]: load for name, load in overlay.loads.items()},
+        findings={names[name]: counts for name, counts in overlay.findings.items()},
+        touched={names[name]: words for name, words in overlay.touched.items()},
+        paths=tuple(
             replace(
                 mark,
                 links=tuple(links[name] for name in mark.links),

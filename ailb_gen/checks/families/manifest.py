@@ -28,7 +28,7 @@ from ailb_gen.manifest import found_entry, parse
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.topology import Record, values
 from ailb_gen.textio import read_text
-from ailb_gen.version import __version__
+from ailb_gen.version import NAME_AND_VERSION
 
 GENERATOR = re.compile(r"ailb-gen \S+")
 
@@ -74,7 +74,7 @@ def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: 
     # Any version may have written the files; the newest need not have changed them.
     known = isinstance(generator, str) and GENERATOR.fullmatch(generator)
     expected = {
-        "generator": generator if known else f"ailb-gen {__version__}",
+        "generator": generator if known else NAME_AND_VERSION,
         "fabric": context.fabric.name,
         "input_sha256": context.digest,
     }

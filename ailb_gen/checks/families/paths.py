@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -172,16 +172,11 @@ def _check_balance(context: Context, findings: Findings) -> None:
         share = f"; {lost / matrix.sum():.1%} lost" if lost > EXACT * matrix.sum() else ""
         peer = f"; with ECMP hashing: {hashed.up:.2f}, {hashed.down:.2f} ({hashed.draws} draws)" if hashed else ""
         findings.figure(BALANCED, name, f"{ours}{share}{peer}")
-    for line in _speeds(context):
-        findings.figure(BALANCED, "NIC speeds", line)
-
-
-def _speeds(context: Context) -> Iterator[str]:
-    """Yield how many server ports have which speed, if there are several: loads are those at line rate."""
+    # Loads are those at line rate.
     counts = Counter(context.network.attachment_bps.get(end, 0) for end in context.network.attachments.values())
     if len(counts) > 1:
         shares = ", ".join(f"{count:,} at {speed_text(speed or None)}" for speed, count in sorted(counts.items()))
-        yield f"{shares}; between two speeds the lower one holds"
+        findings.figure(BALANCED, "NIC speeds", f"{shares}; between two speeds the lower one holds")
 
 
 def _worst(links: Links, leaves: Mapping[int, tuple[Prefix, ...]], load: Volumes) -> Worst:

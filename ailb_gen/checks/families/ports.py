@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -167,19 +166,18 @@ def _other_families(unit: Unit) -> Iterator[PortDefect]:
         yield PortDefect(f"family {family} does not belong there", line, f"unit 0 family {family}", instead=True)
 
 
-def _purposes(port: Port | None) -> Iterator[tuple[str, int, str]]:
-    """Yield the reasons why a port is not spare, each with a line and a statement; the first is the cause."""
+def _spare_defect(port: Port | None) -> PortDefect | None:
+    """Return why a port is not spare; the first reason is the cause of others."""
     if port is None or not port.disabled:
-        yield "it must be disabled", port.line if port is not None else 1, "disable"
-    if port is None:
-        return
+        return PortDefect("it must be disabled", port.line if port is not None else 1, "disable")
     if port.sub_ports is not None:
-        yield "it must not be split", port.line, "number-of-sub-ports"
+        return PortDefect("it must not be split", port.line, "number-of-sub-ports")
     if port.speed_bps is not None:
-        yield "it must have no speed", port.line, "speed"
-    for unit in port.units:
-        number = unit.name.rpartition(".")[2]
-        yield f"it must have no unit {number}", unit.line, f"unit {number}"
+        return PortDefect("it must have no speed", port.line, "speed")
+    if port.units:
+        below = f"unit {port.units[0].name.rpartition('.')[2]}"
+        return PortDefect(f"it must have no {below}", port.units[0].line, below)
+    return None
 
 
 def _check_spare(context: Context, findings: Findings) -> None:
@@ -189,9 +187,11 @@ def _check_spare(context: Context, findings: Findings) -> None:
             continue
         findings.look(SPARE, len(ports))
         for name in ports:
-            for reason, line, words in islice(_purposes(switch.ports.get(name)), 1):
-                message, statement = f"the intent leaves the port free: {reason}", f"interfaces {name} {words}"
-                findings.at(SPARE, switch, message, line, part=name, statement=statement)
+            defect = _spare_defect(switch.ports.get(name))
+            if defect is not None:
+                message = f"the intent leaves the port free: {defect.message}"
+                statement = f"interfaces {name} {defect.below}"
+                findings.at(SPARE, switch, message, defect.line, part=name, statement=statement)
 
 
 def _check_channels(context: Context, findings: Findings) -> None:

@@ -139,9 +139,13 @@ def run_section(trace: RunTrace, plan: Plan | None, impact: PushImpact | None, l
             facts += facts_of(plan, impact, wave.name, wave.devices)
         state, style = _state(wave)
         rows.append(_wave_row(len(rows) + 1, wave, tuple(facts), state, style))
-    ahead = "checked only" if trace.past.dry else "not started"
-    rows += _planned(trace.ahead, plan, impact, len(rows) + 1, (ahead, "soft"))
+    rows += _planned(trace.ahead, plan, impact, len(rows) + 1, (_not_run(trace), "soft"))
     return _section(rows, _chart(trace), links)
+
+
+def _not_run(trace: RunTrace) -> str:
+    """Return the state of waves that did not run."""
+    return "checked only" if trace.past.dry else "not started"
 
 
 def _section(rows: Sequence[WaveRow], chart: Markup, links: Links) -> Section:
@@ -205,8 +209,8 @@ def seconds(value: float) -> str:
 def _chart(trace: RunTrace) -> Markup:
     tracks = [Track("check all devices", trace.checks)] if trace.checks else []
     tracks += [Track(f"{number}. {wave.title}", wave.spans, "no step") for number, wave in enumerate(trace.waves, 1)]
-    note = "checked only" if trace.past.dry else "not started"
-    tracks += [Track(f"{len(trace.waves) + at}. {name}", (), note) for at, (name, _) in enumerate(trace.ahead, 1)]
+    ahead = enumerate(trace.ahead, len(trace.waves) + 1)
+    tracks += [Track(f"{number}. {name}", (), _not_run(trace)) for number, (name, _) in ahead]
     return timeline("Timeline of the run: steps of every wave", tracks, 0.0, trace.total) if tracks else NO_CHART
 
 

@@ -79,17 +79,17 @@ def devices_section(
 
 def device_states(context: Context) -> dict[str, str]:
     """Return the state of every switch that is not in full service: its file is missing, or it is drained."""
-    root, off = context.root, context.expected.drained.ports | context.expected.drained.ends
-    ends = [(end, link.a in off or link.b in off) for link in context.network.links for end in (link.a, link.b)]
-    links = Counter(end.device for end, _ in ends)
-    drained = Counter(end.device for end, out in ends if out)
+    drain = context.expected.drained
+    ends = [(end.device, drain.takes(link)) for link in context.network.links for end in (link.a, link.b)]
+    links = Counter(device for device, _ in ends)
+    drained = Counter(device for device, out in ends if out)
     found = {
         name: "drained" if count == links[name] else f"{count} of {links[name]} links drained"
         for name, count in drained.items()
     }
-    absent = [name for name in context.expected.switches if name not in context.network.switches]
     return found | {
-        name: "unreadable file" if FileFolder.of_switch(name, None, root).files else "no file" for name in absent
+        name: "unreadable file" if FileFolder.of_switch(name, None, context.root).files else "no file"
+        for name in context.absent
     }
 
 

@@ -11,6 +11,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.failure_outcomes import FailureOutcomes
 from ailb_gen.forwarding.failures import Impact
 from ailb_gen.forwarding.link_loads import link_name
+from ailb_gen.report.html.devices import device_states
 from ailb_gen.report.html.page import Section
 
 # Failures that are listed: those that lose most, those that load a link most.
@@ -72,15 +73,15 @@ def failures_section(context: Context) -> Section:
         return Section("failures", "Failures", {"kinds": [], "undelivered": context.failures_computed})
     columns = _columns(context, outcomes)
     pairs = _pairs(map(len, context.destinations.values()))
-    asked = _pairs(len(leaf.prefixes) for leaf in context.expected.leaves)
+    leaves = context.expected.leaves
+    asked = _pairs(len(leaf.prefixes) for leaf in leaves)
     single = (("link", outcomes.links), ("spine", outcomes.spines))
+    states = device_states(context)
     values = {
         "kinds": list(_kinds(outcomes)),
         "pairs": pairs,
         "gone": max(0, asked - pairs),
-        "absent": [
-            f"{leaf.name}: no file" for leaf in context.expected.leaves if leaf.name not in context.network.switches
-        ],
+        "absent": [f"{leaf.name}: {states[leaf.name]}" for leaf in leaves if leaf.name in context.absent],
         "by_stripe": len(columns) > LEAVES,
         "matrices": [
             found

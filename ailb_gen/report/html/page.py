@@ -79,15 +79,13 @@ def html(page: Page) -> str:
     names = [*SHARED, *dict.fromkeys(name for section in page.sections for name in (*section.uses, section.name))]
     rules = dict.fromkeys(section.css for section in page.sections if section.css)
     scripts, styles = list(_files(names, "js")), [*_files(names, "css"), *rules]
-    bodies = [
-        (section, Markup(environment.get_template(f"{section.name}.html.j2").render(section.values)))  # noqa: S704
-        for section in page.sections
-    ]
+    texts = [environment.get_template(f"{section.name}.html.j2").render(section.values) for section in page.sections]
+    # Markup as it stands: rendered with every value escaped, or the program's own files.
     return environment.get_template(f"{BASE}.html.j2").render(
         page=page,
-        bodies=bodies,
-        scripts=[Markup(text) for text in scripts],  # noqa: S704 - the program's own files
-        styles=[Markup(text) for text in styles],  # noqa: S704
+        bodies=list(zip(page.sections, map(Markup, texts), strict=True)),
+        scripts=list(map(Markup, scripts)),
+        styles=list(map(Markup, styles)),
         data=list(_data(page.sections)),
         policy=_policy(scripts, styles),
         version=__version__,

@@ -94,11 +94,9 @@ class Bars:
     def constants(self) -> Constants | None:
         """Return the value of a single bar; None where there are more to compare."""
         bars = [(name, bar) for group in self.bars.values() for name, bar in group.items()]
-        return (
-            (self.axis.title, {name: "-" if bar is None else bar.text() for name, bar in bars})
-            if len(bars) < 2
-            else None
-        )
+        if len(bars) > 1:
+            return None
+        return self.axis.title, {name: "-" if bar is None else bar.text() for name, bar in bars}
 
     @property
     def names(self) -> list[str]:

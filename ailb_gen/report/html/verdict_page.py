@@ -12,7 +12,7 @@ from ailb_gen.picture.build import picture_of, unread
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.overlays import drained_in, findings_on
 from ailb_gen.report.html.checks import checks_section, waivers_section
-from ailb_gen.report.html.devices import device_states, devices_section
+from ailb_gen.report.html.devices import devices_section
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.failures import failures_section
 from ailb_gen.report.html.findings import findings_section
@@ -100,8 +100,7 @@ def _facts(verdict: Verdict, context: Context | None, command: str) -> tuple[tup
     run = verdict.run
     roles = Counter(role for _, role in run.roles)
     devices = ", ".join(counted(count, role) for role, count in sorted(roles.items()))
-    states = device_states(context) if context is not None else {}
-    absent = [name for name, state in states.items() if "file" in state]
+    absent = context.absent if context is not None else ()
     rows = (
         ("Command", f"ailb-gen {command}"),
         ("Fabric", clean(run.intent)),

@@ -122,29 +122,29 @@ def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:
         return part.per_server
     if part.kind in ("incast", "permutation"):
         return 1
-    counts = Counter(fabric.names[rank].partition(":")[0] for rank in ranks.tolist()).values()
-    if not part.hosts and len(set(counts)) > 1:
-        shown = " and ".join(map(str, sorted(set(counts))))
+    servers = _servers(fabric, ranks)
+    counts = Counter(servers)
+    numbers = sorted(set(counts.values()))
+    if not part.hosts and len(numbers) > 1:
+        shown = " and ".join(map(str, numbers))
         hint = "name servers with as many of them under 'hosts', or write 'per_server'"
         raise UsageError(f"{part.kind}: the servers have {shown} NICs, and a collective needs the same number; {hint}")
-    return _together(fabric, ranks.tolist())
+    together = [name for name, count in counts.items() for _ in range(count)] == servers
+    return numbers[0] if together and len(numbers) == 1 else 1
 
 
 def servers_of(part: TrainingPart, fabric: FabricArrays, placed: Int32) -> Int64:
     """Return the numbers of the servers of ranks: as the scenario says, else as the names of hosts do."""
     if part.per_server is not None:
         return np.arange(len(placed), dtype=np.int64) // part.per_server
-    names = [fabric.names[host].partition(":")[0] for host in placed.tolist()]
+    names = _servers(fabric, placed)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
 
-def _together(fabric: FabricArrays, ranks: Sequence[int]) -> int:
-    """Return how many ranks in a row are NICs of one server (`SERVER:NIC`), if it is the same number everywhere."""
-    servers = [fabric.names[rank].partition(":")[0] for rank in ranks]
-    counts = Counter(servers)
-    together = [name for name, count in counts.items() for _ in range(count)] == servers
-    return next(iter(counts.values())) if together and len(set(counts.values())) == 1 else 1
+def _servers(fabric: FabricArrays, hosts: Int32) -> list[str]:
+    """Return the server of every host, by its name: `SERVER:NIC`."""
+    return [fabric.names[host].partition(":")[0] for host in hosts.tolist()]
 
 
 def addresses(fabric: FabricArrays) -> int:

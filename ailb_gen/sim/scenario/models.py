@@ -11,7 +11,7 @@ from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.fabric import PS_PER_US
 from ailb_gen.sim.scenario.scalars import Bytes, Number, Rate, Share, SomeBytes, SomeTime, Time, read_bytes, written
 from ailb_gen.sim.scenario.traffic import FileName, TrafficPart
-from ailb_gen.sim.settings import CongestionName, Scheduling, TransportName
+from ailb_gen.sim.settings import CongestionName, Level, Scheduling, TransportName
 from ailb_gen.validation import Bool, Int, Model, wrong
 from ailb_gen.wording import did_you_mean
 
@@ -288,7 +288,7 @@ class Scenario(Model):
     measure: Measure = Field(default_factory=Measure)
     until: SomeTime | None = Field(None, description="simulated time at which to stop, even with unfinished flows")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
-    level: Literal["packet", "flow"] = Field("packet", description="packet: every packet; flow: rates of flows")
+    level: Level = Field("packet", description="packet: every packet; flow: rates of flows")
     sweep: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="values for paths, all combinations of which are simulated"
     )

@@ -31,6 +31,7 @@ from ailb_gen.sim.scenario.scalars import (
     written,
 )
 from ailb_gen.sim.scenario.traffic import Count, FileName
+from ailb_gen.sim.settings import Level
 from ailb_gen.validation import Bool, Int, Model
 
 PARAMETERS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -116,7 +117,7 @@ class WhatIf(Model):
     )
     failures: Failures = Field((), description="each is a case of its own, next to the one without")
     seeds: Seeds = Field((1,), description="a count N (seeds 1 to N), or a list of seeds")
-    level: Literal["packet", "flow"] = Field("packet", description="packet: every packet; flow: rates of flows")
+    level: Level = Field("packet", description="packet: every packet; flow: rates of flows")
     scale: Count = Field(1, description="bytes and compute times are divided by it; times are scaled back")
     packets: Packets = Field(default_factory=Packets)
     switches: Switches = Field(default_factory=Switches)

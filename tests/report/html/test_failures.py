@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ailb_gen.checks.context import Context
@@ -78,6 +80,14 @@ def test_pairs_that_are_unreachable_without_failures_are_counted_first() -> None
     assert "24 of 48 are reachable without failures" in page
     assert '<p class="failures-gone">24 pairs are unreachable without any failure (stripe2-leaf1: no file).</p>' in page
     assert "<p>No further reachability lost.</p>" in page and 'class="failures-none"' not in page
+
+
+def test_a_leaf_with_an_unreadable_file_is_told_from_one_without(tmp_path: Path) -> None:
+    (tmp_path / "switches").mkdir()
+    (tmp_path / "switches" / "stripe2-leaf1.conf").write_text("interfaces {\n", "utf-8")
+    context = Context(intended().fabric, without("stripe2-leaf1"), "", tmp_path)
+    assert context.failure_outcomes is not None
+    assert failures_section(context).values["absent"] == ["stripe2-leaf1: unreadable file"]
 
 
 def test_it_says_why_there_is_nothing() -> None:
