@@ -30,10 +30,13 @@ SCRIPT_UNIT = "etc/systemd/system/ailb-net.service"
 ENVIRONMENT = "etc/ailb/nccl.env"
 QOS = "usr/local/sbin/ailb-qos"
 QOS_UNIT = "etc/systemd/system/ailb-qos.service"
+HOST_PROGRAM = "usr/local/sbin/ailb-host"
+# What ailb-host knows of the fabric.
+HOST_FILE = "etc/ailb/host.json"
 DROP_INS = "etc/systemd/network"
 
 # What every server has, and what it has besides for RoCE.
-PLAIN_FILES = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT)
+PLAIN_FILES = (NETPLAN, SYSCTL, TABLE_NAMES, SCRIPT, SCRIPT_UNIT, ENVIRONMENT, HOST_FILE, HOST_PROGRAM)
 QOS_FILES = (QOS, QOS_UNIT)
 
 # What editors, merges, package managers and version control leave in a folder, and what is for people. Programs that

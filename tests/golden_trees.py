@@ -1,7 +1,8 @@
 """Golden trees that are kept in part: one device of every role, and the manifest with the digest of every file.
 
-Nobody reviews 16 leaves that differ in numbers. What is not kept is rendered when tests begin, and ignored by Git. A
-byte of it that changes is another digest in the manifest, which is kept: `tests/render/test_golden.py` compares it.
+Nobody reviews 16 leaves that differ in numbers, or copies of the program `ailb-host`. What is not kept is rendered when
+tests begin, and ignored by Git. A byte of it that changes is another digest in the manifest, which is kept:
+`tests/render/test_golden.py` compares it.
 """
 
 from __future__ import annotations
@@ -12,15 +13,19 @@ from tempfile import TemporaryDirectory
 
 from ailb_gen.design.build import build
 from ailb_gen.intent.load import load
+from ailb_gen.layout import HOST_PROGRAM
 from ailb_gen.manifest import found_entry
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-PARTIAL = ("jvd", "jvd-8-uplinks", "mixed")
+PARTIAL = ("lab", "brownfield", "jvd", "jvd-8-uplinks", "mixed")
 KEPT = ("manifest.json", "switches/spine1.conf", "switches/stripe1-leaf1.conf")
+# What begins so is kept, besides; of the small trees everything.
 KEPT_OF = {
+    "lab": ("",),
+    "brownfield": ("",),
     "jvd": ("cabling.csv", "topology.json", "profiles/stripe1/"),
     "mixed": ("cabling.csv", "profiles/stripe1-storage/"),
 }
@@ -28,7 +33,8 @@ KEPT_OF = {
 
 def is_kept(name: str, path: str) -> bool:
     """Return whether a file of a tree is in the repository; the others are in `.gitignore`."""
-    return path in KEPT or path.startswith(KEPT_OF.get(name, ("/",)))
+    program = path.endswith(HOST_PROGRAM)
+    return not program and (path in KEPT or path.startswith(KEPT_OF.get(name, ("/",))))
 
 
 def complete() -> None:

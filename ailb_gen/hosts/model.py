@@ -164,6 +164,29 @@ class QosScript:
 
 
 @dataclass(frozen=True, slots=True)
+class HostColor:
+    """A color of a NIC in the file of `ailb-host`; what is no prefix or address is None."""
+
+    name: str
+    prefix: Prefix | None
+    gateway: int | None
+    table: int
+    line: int = line_field()
+
+
+@dataclass(frozen=True, slots=True)
+class HostFileNic:
+    """A NIC in the file of `ailb-host`."""
+
+    name: str
+    rdma: str
+    mac: str
+    mtu: int
+    colors: tuple[HostColor, ...]
+    line: int = line_field()
+
+
+@dataclass(frozen=True, slots=True)
 class HostDefect:
     """Why a file or folder of a server cannot be used; `place` is relative to the artifact directory."""
 
@@ -186,8 +209,9 @@ class ServerProfile:
 
     `nics`, `rules` (by priority) and `routes` (by table) are those of all netplan files, `network` are the other keys
     of the fabric's own. A file that is missing or unreadable leaves its part empty or None; `files` are those that
-    were read. `drop_ins` are the settings of networkd by NIC, `units` those of services by path. `extras` are files
-    that are none of the fabric's, `modes` the permissions of the scripts.
+    were read. `drop_ins` are the settings of networkd by NIC, `units` those of services by path. `host_nics` is what
+    `ailb-host` knows of the fabric, `program` the SHA-256 of that program. `extras` are files that are none of the
+    fabric's, `modes` the permissions of the scripts.
     """
 
     folder: str
@@ -206,6 +230,8 @@ class ServerProfile:
     defects: tuple[HostDefect, ...]
     extras: tuple[Extra, ...] = ()
     modes: Mapping[str, int] = field(default_factory=dict)
+    host_nics: tuple[HostFileNic, ...] = ()
+    program: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ailb_gen.errors import Place
 from ailb_gen.hosts.extras import modes, read_extras
+from ailb_gen.hosts.host_file import read_host_file
 from ailb_gen.hosts.model import Host, HostDefect, NetplanNic, Rule, ServerProfile, ServerRoute, Setting
 from ailb_gen.hosts.netplan import read_netplan
 from ailb_gen.hosts.scripts import read_names, read_qos, read_tables
@@ -18,6 +19,8 @@ from ailb_gen.hosts.text import Folder, assignments, ini, sysctls
 from ailb_gen.layout import (
     DROP_INS,
     ENVIRONMENT,
+    HOST_FILE,
+    HOST_PROGRAM,
     NETPLAN,
     NETPLAN_FOLDER,
     PLAIN_FILES,
@@ -110,7 +113,7 @@ def read_profile(root: Path, name: str) -> ServerProfile:
     """Read all files of the folder `name` below `root`; their defects are in the profile."""
     folder = Folder(root, name)
     nics, network = _netplan(folder)
-    names, script, qos = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS))
+    names, script, qos, host_file = (folder.read(file) for file in (TABLE_NAMES, SCRIPT, QOS, HOST_FILE))
     drop_ins = dict(_drop_ins(folder))
     own = (*PLAIN_FILES, *QOS_FILES, *map(drop_in_file, drop_ins))
     return ServerProfile(
@@ -126,11 +129,13 @@ def read_profile(root: Path, name: str) -> ServerProfile:
         units={unit: _settings(folder, unit, ini) for unit in (SCRIPT_UNIT, QOS_UNIT)},
         script=read_tables(folder, script) if script is not None else None,
         qos=read_qos(folder, QOS, qos) if qos is not None else None,
+        host_nics=read_host_file(folder, host_file) if host_file is not None else (),
+        program=folder.digest(HOST_PROGRAM),
         # All of them have been read now.
         files=frozenset(folder.files),
         defects=tuple(folder.defects),
         extras=read_extras(root / name, own),
-        modes=modes(root / name, (SCRIPT, QOS)),
+        modes=modes(root / name, (SCRIPT, QOS, HOST_PROGRAM)),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from ailb_gen.errors import IntentError, Place
 from ailb_gen.hosts.model import HostDefect, Setting
+from ailb_gen.layout import HOST_FILE
 from ailb_gen.textio import character_name, odd_characters, read_bytes, text_of, text_problem
 
 # A server of 64 NICs with 64 tables each needs less than half of this.
@@ -20,7 +22,13 @@ BOM = "\ufeff"
 # What the reader of a file takes besides blanks and ends of lines: netplan and systemd pass over a byte order mark and
 # know the ends of lines of Windows, sysctl and iproute2 these alone. To a kernel that looks for `#!`, and to a shell,
 # both are part of a word. Source: systemd's `read_line` and `config_parse`, libyaml, `rt_names.c` of iproute2.
-TAKEN = (("etc/netplan/", f"\r{BOM}"), ("etc/systemd/", f"\r{BOM}"), ("etc/sysctl.d/", "\r"), ("etc/iproute2/", "\r"))
+TAKEN = (
+    ("etc/netplan/", f"\r{BOM}"),
+    ("etc/systemd/", f"\r{BOM}"),
+    ("etc/sysctl.d/", "\r"),
+    ("etc/iproute2/", "\r"),
+    (HOST_FILE, "\r"),
+)
 REMARK = re.compile(r"(?:^|[ \t])#|^[ \t]*;")
 
 
@@ -41,11 +49,18 @@ class Folder:
 
     def read(self, file: str) -> str | None:
         """Return the text of a file, or None with a defect noted; a file that is not there is no defect."""
+        return self._take(file, _checked)
+
+    def digest(self, file: str) -> str | None:
+        """Return the SHA-256 of a file in hexadecimal, or None as `read` does."""
+        return self._take(file, _digest)
+
+    def _take(self, file: str, taken: Callable[[Path, str], str]) -> str | None:
         path = self.root / self.name / file
         try:
             if not path.is_symlink() and not path.exists():
                 return None
-            text = _checked(path, file)
+            found = taken(path, file)
         except OSError as error:
             self.defect(file, f"cannot read the file: {error.strerror or error}")
             return None
@@ -54,7 +69,11 @@ class Folder:
                 self.defect(file, problem.reason, problem.place.line, problem.place.column)
             return None
         self.files.add(file)
-        return text
+        return found
+
+
+def _digest(path: Path, file: str) -> str:
+    return sha256(read_bytes(path, file)).hexdigest()
 
 
 def _checked(path: Path, file: str) -> str:

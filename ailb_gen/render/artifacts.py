@@ -13,11 +13,14 @@ from time import process_time
 
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch, HostConfig
 from ailb_gen.errors import JunosSyntaxError, TemplateError
+from ailb_gen.host_program import host_program
 from ailb_gen.junos import writer
 from ailb_gen.junos.reader import read_curly
 from ailb_gen.junos.tree import Node
 from ailb_gen.layout import (
     ENVIRONMENT,
+    HOST_FILE,
+    HOST_PROGRAM,
     NETPLAN,
     QOS,
     QOS_UNIT,
@@ -68,6 +71,7 @@ HOST_FILES = (
     ("host/ailb-net.sh.j2", SCRIPT, EXECUTABLE),
     ("host/ailb-net.service.j2", SCRIPT_UNIT, PLAIN),
     ("host/nccl.env.j2", ENVIRONMENT, PLAIN),
+    ("host/host.json.j2", HOST_FILE, PLAIN),
 )
 QOS_FILES = (
     ("host/ailb-qos.sh.j2", QOS, EXECUTABLE),
@@ -119,6 +123,7 @@ class Renderer:
             if path == ENVIRONMENT and not config.environment:
                 continue
             yield path, Artifact(self.templates.render(template, name, values).encode(), mode)
+        yield HOST_PROGRAM, Artifact(host_program(), EXECUTABLE)
         drop_in = Artifact(self.templates.render(NETWORKD_TEMPLATE, name, values).encode())
         for nic in config.nics:
             yield drop_in_file(nic.name), drop_in

@@ -11,11 +11,22 @@ from hypothesis import strategies as st
 from ailb_gen.addresses import Prefix, prefix_value
 from ailb_gen.hosts.model import ServerProfile
 from ailb_gen.hosts.read import read_hosts, read_profile
-from ailb_gen.layout import ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES
+from ailb_gen.layout import (
+    ENVIRONMENT,
+    HOST_FILE,
+    HOST_PROGRAM,
+    NETPLAN,
+    QOS,
+    QOS_UNIT,
+    SCRIPT,
+    SCRIPT_UNIT,
+    SYSCTL,
+    TABLE_NAMES,
+)
 from tests.conftest import ROOT, examples
 
 GOLDEN = ROOT / "tests" / "golden"
-FILES = (ENVIRONMENT, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES)
+FILES = (ENVIRONMENT, HOST_FILE, NETPLAN, QOS, QOS_UNIT, SCRIPT, SCRIPT_UNIT, SYSCTL, TABLE_NAMES)
 
 
 def prefix(text: str) -> Prefix:
@@ -49,7 +60,7 @@ def test_the_shipped_trees_have_no_faults_and_profiles_are_shared(name: str, ser
 def test_every_file_is_read(lab: ServerProfile) -> None:
     drop_ins = {f"etc/systemd/network/10-netplan-gpu{i}_eth.network.d/50-ailb.conf" for i in (0, 1)}
     assert lab.folder == "profiles/stripe1"
-    assert lab.files == {*FILES, *drop_ins}
+    assert lab.files == {*FILES, HOST_PROGRAM, *drop_ins}
 
 
 def test_netplan_with_its_lines(lab: ServerProfile) -> None:
@@ -169,13 +180,13 @@ def test_ends_of_lines_and_byte_order_marks_as_the_reader_of_the_file_takes_them
     windows = damaged(tree, file, text.replace("\n", "\r\n").encode())
     assert bool(windows) is (file in (ENVIRONMENT, QOS, SCRIPT))
     marked = damaged(tree, file, b"\xef\xbb\xbf" + text.encode())
-    assert bool(marked) is (file in (ENVIRONMENT, QOS, SCRIPT, SYSCTL, TABLE_NAMES))
+    assert bool(marked) is (file in (ENVIRONMENT, HOST_FILE, QOS, SCRIPT, SYSCTL, TABLE_NAMES))
     for defect in windows + marked:
         assert "1: U+FEFF ZERO WIDTH NO-BREAK SPACE" in defect or "U+000D CARRIAGE RETURN" in defect
     assert damaged(tree, file, text.replace("\n", "\r", 3).encode())
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", [file for file in FILES if file != HOST_FILE])
 def test_remarks_may_hold_any_letter(tree: Path, file: str) -> None:
     lines = (tree / "profiles/stripe1" / file).read_text().split("\n")
     assert damaged(tree, file, "\n".join([lines[0], "# Größe:\u00a09000\u200b", *lines[1:]]).encode()) == []
@@ -227,9 +238,13 @@ def test_numbers_of_rules_and_routes_are_whole(tree: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_every_file_may_be_binary_huge_a_directory_or_a_loop(tree: Path, file: str) -> None:
+def test_every_text_may_be_binary(tree: Path, file: str) -> None:
     assert "not UTF-8" in damaged(tree, file, b"\xff" * 10)[0]
     assert "U+0000 NULL" in damaged(tree, file, b"# a\n\0")[0]
+
+
+@pytest.mark.parametrize("file", [*FILES, HOST_PROGRAM])
+def test_every_file_may_be_huge_a_directory_or_a_loop(tree: Path, file: str) -> None:
     path = tree / "profiles/stripe1" / file
     os.truncate(path, 100_000_000)
     assert "larger than" in read_profile(tree, "profiles/stripe1").defects[0].reason

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 
 from tests.mutations.spots import Selector, Spot, files
-from tests.mutations.tree import Changes, Tree, text_of
+from tests.mutations.tree import Changes, Tree, bytes_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def rewrite(glob: str, new: Callable[[bytes], bytes]) -> Edit:
     """Replace the content of one file as a whole."""
 
     def edit(tree: Tree) -> list[Damage]:
-        rows = [(path, text_of(tree, path).encode()) for path in files(tree, glob)]
+        rows = [(path, bytes_of(tree, path)) for path in files(tree, glob)]
         return [Damage(f"{path}: rewritten", {path: new(old)}) for path, old in rows if new(old) != old]
 
     return edit

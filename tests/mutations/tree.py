@@ -53,12 +53,17 @@ def read_tree(root: Path) -> Tree:
     return dict(sorted(tree.items()))
 
 
-def text_of(tree: Tree, path: str) -> str:
-    """Return a file's text."""
+def bytes_of(tree: Tree, path: str) -> bytes:
+    """Return a file's content."""
     entry = tree[path]
     if not isinstance(entry, bytes):
         raise TypeError(f"{path} is no file")
-    return entry.decode()
+    return entry
+
+
+def text_of(tree: Tree, path: str) -> str:
+    """Return a file's text."""
+    return bytes_of(tree, path).decode()
 
 
 def changed(tree: Tree, changes: Changes) -> Tree:

@@ -14,7 +14,8 @@ from ailb_gen.deploy.servers.files import PATH, Tree, files_of, permissions
 from ailb_gen.deploy.servers.verify import expected_of
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.read import read_hosts
-from ailb_gen.render.artifacts import HOST_FILES, QOS_FILES, RenderOptions
+from ailb_gen.layout import HOST_PROGRAM
+from ailb_gen.render.artifacts import EXECUTABLE, HOST_FILES, QOS_FILES, RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example
 from tests.deploy.servers.conftest import NAME
@@ -27,9 +28,10 @@ def test_the_files_of_a_server(files: Tree) -> None:
     paths = {path for path, file in files.items() if not file.is_link}
     assert paths == {
         *(path for _, path, _ in (*HOST_FILES, *QOS_FILES)),
+        HOST_PROGRAM,
         *(f"etc/systemd/network/10-netplan-gpu{n}_eth.network.d/50-ailb.conf" for n in (0, 1)),
     }
-    for _, path, mode in (*HOST_FILES, *QOS_FILES):
+    for _, path, mode in (*HOST_FILES, *QOS_FILES, ("", HOST_PROGRAM, EXECUTABLE)):
         assert files[path].mode & 0o7777 == mode == permissions(path)
         assert files[path].content == (LAB / "servers" / NAME / path).read_bytes()
     assert {path: file.content for path, file in files.items() if file.is_link} == {

@@ -51,6 +51,8 @@ FILES = (
     kind("netplan-missing", put(removed("*/60-ailb-gpu.yaml")), "AILB601"),
     kind("sysctl-file-missing", put(removed("*/99-accept-ra.conf")), "AILB601"),
     kind("script-missing", put(removed("*/sbin/ailb-net")), "AILB601"),
+    kind("host-program-missing", put(removed("*/sbin/ailb-host")), "AILB601"),
+    kind("host-file-missing", put(removed("*/ailb/host.json")), "AILB601"),
     kind("qos-script-missing", put(removed("*/sbin/ailb-qos")), "AILB601"),
     kind("unit-missing", put(removed("*/system/ailb-*.service")), "AILB601"),
     kind("table-names-missing", put(removed("*/jnpr_nccl_net.conf")), "AILB601"),

@@ -13,6 +13,37 @@ ROW = text(SCRIPT, r"^\w+ 1\d{4} \w+_subnet.*\n")
 FIRST_ROW = text(SCRIPT, r"^\w+ 1\d{4} \w+_subnet1 .*\n")
 QOS_ROW = text(QOS, r"^\w+_eth mlx5_\d+\n")
 
+HOST_FILE = "*/etc/ailb/host.json"
+HOST_NIC = text(HOST_FILE, r'^  \{"name": .*$')
+HOST_COLOR = text(HOST_FILE, r'^   \{"name": .*$')
+
+PROGRAM = (
+    kind("host-file-empty", rewrite(HOST_FILE, lambda _: b""), "AILB601"),
+    kind("host-file-format", replace(line(HOST_FILE, r' "format": .*'), r"(1)", "2"), "AILB601"),
+    kind("host-file-half", rewrite(HOST_FILE, lambda old: old[: len(old) // 2]), "AILB601"),
+    kind("host-file-rdma", replace(HOST_NIC, r"mlx5_(\d+)", add(1)), "AILB620"),
+    kind("host-file-nic", replace(HOST_NIC, r'"name": "(\w+)"', "gpu9_eth"), "AILB620"),
+    kind("host-file-mac", replace(HOST_NIC, r'"mac": "([^"]*)"', "02:00:00:00:00:99"), "AILB620"),
+    kind("host-file-mtu", replace(HOST_NIC, r'"mtu": (\d+)', "1500"), "AILB620"),
+    kind("host-file-mtu-text", replace(HOST_NIC, r'"mtu": (\d+)', '"9000"'), "AILB601"),
+    kind("host-file-color", replace(HOST_COLOR, r'"name": "(\w+)"', "purple"), "AILB620"),
+    kind("host-file-colors-swapped", borrow(HOST_COLOR, r'"name": "(\w+)"'), "AILB620"),
+    kind("host-file-prefix", borrow(HOST_COLOR, r'"prefix": "([^"]+)"'), "AILB620"),
+    kind("host-file-prefix-length", replace(HOST_COLOR, r"/(64)", "48"), "AILB620"),
+    kind("host-file-gateway", replace(HOST_COLOR, r'::(1)"', "2"), "AILB620"),
+    kind("host-file-table", replace(HOST_COLOR, r'"table": (\d+)', add(100)), "AILB620"),
+    kind("host-file-color-missing", delete(text(HOST_FILE, r'^   \{"name": .*,\n')), "AILB620"),
+    kind(
+        "host-file-color-twice",
+        replace(text(HOST_FILE, r'^   \{"name": .*,\n'), r"(?s).+", lambda old: old + old),
+        "AILB620",
+    ),
+    kind(
+        "host-program-edited", rewrite("*/sbin/ailb-host", lambda old: old.replace(b"return", b"retrun", 1)), "AILB621"
+    ),
+    kind("host-program-empty", rewrite("*/sbin/ailb-host", lambda _: b""), "AILB621"),
+)
+
 TABLES = (
     kind("script-row-missing", delete(ROW), "AILB607"),
     kind("script-nic", replace(ROW, r"^(\w+)", "gpu9_eth"), "AILB607"),
@@ -64,4 +95,4 @@ CLASSES = (
     kind("qos-ecn-missing", delete(line(QOS, r".*roce_np/enable.*")), "AILB708 AILB616"),
     kind("qos-empty", rewrite(QOS, lambda _: b""), "AILB601 AILB708 AILB602 AILB616"),
 )
-KINDS = (*TABLES, *CLASSES)
+KINDS = (*PROGRAM, *TABLES, *CLASSES)

@@ -1,0 +1,105 @@
+"""The command line of `ailb-host`.
+
+Exit codes: 0 as planned; 1 something differs from the plan; 2 wrong arguments; 3 no answer is possible.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .environment import first_color_index, with_index
+from .files import Host, HostError, load_host
+from .gids import Port, findings, own_addresses, read_ports
+
+OK, DIFFERENT, INCOMPLETE = 0, 1, 3
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table with aligned columns."""
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+
+
+def gids(arguments: argparse.Namespace) -> int:
+    """Print the GID tables, or the environment that follows from them."""
+    host = load_host(arguments.root)
+    ports = read_ports(arguments.root)
+    if arguments.env:
+        if not host.environment:
+            raise HostError("this server has no GPUs, and no environment of NCCL")
+        index = first_color_index(host, ports, arguments.root)
+        print("\n".join(with_index(host.environment, index)))
+        return OK
+    found, rows = findings(host, ports, arguments.root), _rows(host, ports, arguments.root)
+    if arguments.json:
+        print(json.dumps({"gids": rows, "findings": [one._asdict() for one in found]}, indent=2))
+    else:
+        print("\n".join(table(COLUMNS, [[str(row[key]) for key in COLUMNS] for row in rows])))
+        for one in found:
+            print(f"ailb-host: {one}", file=sys.stderr)
+    return DIFFERENT if found else OK
+
+
+COLUMNS = ("nic", "port", "state", "index", "color", "address", "version")
+
+
+def _rows(host: Host, ports: list[Port], root: str) -> list[dict[str, Any]]:
+    nics = {nic.rdma: nic for nic in host.nics}
+    colors = {
+        (nic.rdma, address): color.name
+        for nic in host.nics
+        for color, address in zip(nic.colors, own_addresses(nic, root))
+    }
+    return [
+        {
+            "nic": gid.netdev or (nics[port.device].name if port.device in nics else "-"),
+            "port": port.name,
+            "state": port.state,
+            "index": gid.gid_index,
+            "color": colors.get((port.device, gid.address), "-"),
+            "address": str(gid.address.ipv4_mapped or gid.address),
+            "version": gid.version or "-",
+        }
+        for port in ports
+        for gid in port.gids
+    ]
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    result = argparse.ArgumentParser(prog="ailb-host", description="What a GPU server sees of its fabric.")
+    result.add_argument("--root", default="/", metavar="DIR", help="read /sys, /proc and /etc below DIR instead")
+    verbs = result.add_subparsers(dest="verb", metavar="VERB")
+    verb = verbs.add_parser("gids", help="GIDs of all RDMA devices, their colors, and what is wrong with them")
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--env", action="store_true", help="print the variables of NCCL and UCX with the GID index found")
+    what.add_argument("--json", action="store_true", help="print JSON")
+    verb.set_defaults(run=gids)
+    return result
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a verb, and return the exit code."""
+    arguments = parser().parse_args(words)
+    if arguments.verb is None:
+        parser().print_usage(sys.stderr)
+        return 2
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except HostError as error:
+        print(f"ailb-host: {error}", file=sys.stderr)
+        return INCOMPLETE
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Python flushes once more at its end, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141

@@ -1,0 +1,30 @@
+"""`ailb-host` as one file: the modules of `ailb_gen/ailb_host` in a zip archive that Python runs (PEP 441)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from functools import cache
+
+from ailb_gen.shipped import PACKAGE_DIR
+
+SOURCE = PACKAGE_DIR / "ailb_host"
+START = b"#!/usr/bin/env python3\n"
+MAIN = "import sys\n\nfrom ailb_host.main import main\n\nsys.exit(main())\n"
+# The least that a zip archive can say: the same modules are the same bytes everywhere.
+WHEN = (1980, 1, 1, 0, 0, 0)
+
+
+@cache
+def host_program() -> bytes:
+    """Return the program, not compressed: compressors of one version differ from those of another."""
+    modules = {f"ailb_host/{path.name}": path.read_text(encoding="utf-8") for path in sorted(SOURCE.glob("[!_]*.py"))}
+    files = {"__main__.py": MAIN, "ailb_host/__init__.py": (SOURCE / "__init__.py").read_text(encoding="utf-8")}
+    buffer = io.BytesIO()
+    buffer.write(START)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as archive:
+        for name, text in {**files, **modules}.items():
+            member = zipfile.ZipInfo(name, WHEN)
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            archive.writestr(member, text)
+    return buffer.getvalue()

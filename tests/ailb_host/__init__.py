@@ -1,0 +1,1 @@
+"""Tests of ailb_gen/ailb_host."""
