@@ -18,7 +18,7 @@ class HostError(Exception):
     """Something keeps the program from an answer: what, and what to do about it. Exit code 3."""
 
 
-class Color(NamedTuple):
+class PlannedColor(NamedTuple):
     """A color of a NIC: its prefix, the gateway, and the routing table of the server."""
 
     name: str
@@ -27,21 +27,21 @@ class Color(NamedTuple):
     table: int
 
 
-class Nic(NamedTuple):
+class PlannedNic(NamedTuple):
     """A NIC as the fabric file has it; `mac` is empty where it does not name one."""
 
     name: str
     rdma: str
     mac: str
     mtu: int
-    colors: tuple[Color, ...]
+    colors: tuple[PlannedColor, ...]
 
 
-class Host(NamedTuple):
+class ServerPlan(NamedTuple):
     """A server as the fabric file has it; `environment` holds values as they stand in the file, quoted for a shell."""
 
     fabric: str
-    nics: tuple[Nic, ...]
+    nics: tuple[PlannedNic, ...]
     environment: dict[str, str]
 
     def color_of(self, address: ipaddress.IPv6Address) -> str:
@@ -67,7 +67,7 @@ def names(root: str, path: str) -> list[str]:
         return []
 
 
-def load_host(root: str) -> Host:
+def load_host(root: str) -> ServerPlan:
     """Read the server's part of the fabric file. Raises HostError."""
     path = os.path.join(root, HOST_FILE)
     try:
@@ -77,7 +77,7 @@ def load_host(root: str) -> Host:
             reason = f"{path}: format {data['format']}, and this program reads {FORMAT}"
             raise HostError(f"{reason}; push the server's files again")
         nics = tuple(_nic(row) for row in data["nics"])
-        return Host(str(data["fabric"]), nics, read_environment(root))
+        return ServerPlan(str(data["fabric"]), nics, read_environment(root))
     except FileNotFoundError:
         raise HostError(f"{path}: there is no such file; push the server's files: ailb-gen deploy") from None
     except OSError as error:
@@ -94,14 +94,14 @@ def read_environment(root: str) -> dict[str, str]:
     return {name.strip(): value for name, value in pairs}
 
 
-def _nic(row: dict[str, Any]) -> Nic:
+def _nic(row: dict[str, Any]) -> PlannedNic:
     colors = tuple(
-        Color(
+        PlannedColor(
             one["name"], ipaddress.IPv6Network(one["prefix"]), ipaddress.IPv6Address(one["gateway"]), int(one["table"])
         )
         for one in row["colors"]
     )
-    return Nic(row["name"], row["rdma"], row["mac"], int(row["mtu"]), colors)
+    return PlannedNic(row["name"], row["rdma"], row["mac"], int(row["mtu"]), colors)
 
 
 def slaac_address(prefix: ipaddress.IPv6Network, mac: str) -> ipaddress.IPv6Address:

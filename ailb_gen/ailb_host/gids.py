@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .files import INDEX, Host, Nic, names, read_text, slaac_address
+from .files import INDEX, PlannedNic, ServerPlan, names, read_text, slaac_address
 
 DEVICES = "sys/class/infiniband"
 ROCE_V2 = "RoCE v2"
@@ -26,7 +26,7 @@ class Gid(NamedTuple):
     netdev: str
 
 
-class Port(NamedTuple):
+class RdmaPort(NamedTuple):
     """A port of an RDMA device: its state and link layer as sysfs writes them, and its GIDs."""
 
     device: str
@@ -41,7 +41,7 @@ class Port(NamedTuple):
         return f"{self.device}:{self.number}"
 
 
-def read_ports(root: str) -> list[Port]:
+def read_ports(root: str) -> list[RdmaPort]:
     """Return all ports of all RDMA devices of the server, by name and number."""
     return [
         _port(root, device, number)
@@ -51,11 +51,11 @@ def read_ports(root: str) -> list[Port]:
     ]
 
 
-def _port(root: str, device: str, number: str) -> Port:
+def _port(root: str, device: str, number: str) -> RdmaPort:
     path = f"{DEVICES}/{device}/ports/{number}"
     # `4: ACTIVE`
     state = (read_text(root, path + "/state") or "unknown").rpartition(": ")[2]
-    return Port(device, int(number), state, read_text(root, path + "/link_layer") or "", tuple(_gids(root, path)))
+    return RdmaPort(device, int(number), state, read_text(root, path + "/link_layer") or "", tuple(_gids(root, path)))
 
 
 def _gids(root: str, path: str) -> Iterator[Gid]:
@@ -71,12 +71,12 @@ def _gids(root: str, path: str) -> Iterator[Gid]:
         yield Gid(int(index), address, version, read_text(root, f"{path}/gid_attrs/ndevs/{index}") or "")
 
 
-def v2_index(port: Port, address: ipaddress.IPv6Address | None) -> int | None:
+def v2_index(port: RdmaPort, address: ipaddress.IPv6Address | None) -> int | None:
     """Return the index of the RoCE v2 GID of an address; None when the port has none."""
     return next((gid.gid_index for gid in port.gids if gid.version == ROCE_V2 and gid.address == address), None)
 
 
-class Finding(NamedTuple):
+class GidFinding(NamedTuple):
     """Something that differs from the plan: the NIC, what it is, and what to do."""
 
     nic: str
@@ -87,18 +87,18 @@ class Finding(NamedTuple):
         return f"{self.nic}: {self.reason}; {self.repair}"
 
 
-def findings(host: Host, ports: list[Port], root: str) -> list[Finding]:
+def findings(host: ServerPlan, ports: list[RdmaPort], root: str) -> list[GidFinding]:
     """Compare the GID tables of the server's NICs with the plan."""
     first = {port.device: port for port in reversed(ports)}
     return [finding for nic in host.nics for finding in _nic(nic, first.get(nic.rdma), host, root)]
 
 
-def mac_of(nic: Nic, root: str) -> str:
+def mac_of(nic: PlannedNic, root: str) -> str:
     """Return the MAC that a NIC has now; empty when there is no interface of its name."""
     return read_text(root, f"sys/class/net/{nic.name}/address") or ""
 
 
-def own_addresses(nic: Nic, root: str) -> tuple[ipaddress.IPv6Address, ...]:
+def own_addresses(nic: PlannedNic, root: str) -> tuple[ipaddress.IPv6Address, ...]:
     """Return the address of every color, from the MAC that the NIC has now; none without a NIC of that name."""
     try:
         return tuple(slaac_address(color.prefix, mac_of(nic, root)) for color in nic.colors)
@@ -106,38 +106,40 @@ def own_addresses(nic: Nic, root: str) -> tuple[ipaddress.IPv6Address, ...]:
         return ()
 
 
-def _nic(nic: Nic, port: Port | None, host: Host, root: str) -> Iterator[Finding]:
+def _nic(nic: PlannedNic, port: RdmaPort | None, host: ServerPlan, root: str) -> Iterator[GidFinding]:
     mac, addresses = mac_of(nic, root), own_addresses(nic, root)
     if not addresses:
-        yield Finding(nic.name, "there is no such interface", "check its name and driver: ip link")
+        yield GidFinding(nic.name, "there is no such interface", "check its name and driver: ip link")
     elif nic.mac and mac != nic.mac:
-        yield Finding(nic.name, f"its MAC is {mac}, the fabric file has {nic.mac}", "correct the one that is wrong")
+        yield GidFinding(nic.name, f"its MAC is {mac}, the fabric file has {nic.mac}", "correct the one that is wrong")
     if port is None:
-        yield Finding(nic.name, f"there is no RDMA device {nic.rdma}", "check its name and driver: rdma link")
+        yield GidFinding(nic.name, f"there is no RDMA device {nic.rdma}", "check its name and driver: rdma link")
         return
     if port.link_layer not in ("", "Ethernet"):
-        yield Finding(nic.name, f"{port.name} is set to {port.link_layer}", "set the port to Ethernet and restart")
+        yield GidFinding(nic.name, f"{port.name} is set to {port.link_layer}", "set the port to Ethernet and restart")
     if port.state != "ACTIVE":
-        yield Finding(nic.name, f"{port.name} is {port.state}", "check the cable and the port of the leaf")
+        yield GidFinding(nic.name, f"{port.name} is {port.state}", "check the cable and the port of the leaf")
     if addresses:
         yield from _colors(nic, port, addresses)
         yield from _extra(nic, port, addresses, host)
         yield from _pinned(nic, port, addresses, host)
 
 
-def _colors(nic: Nic, port: Port, addresses: tuple[ipaddress.IPv6Address, ...]) -> Iterator[Finding]:
+def _colors(nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...]) -> Iterator[GidFinding]:
     netdevs = {gid.gid_index: gid.netdev for gid in port.gids}
     for color, address in zip(nic.colors, addresses):
         index = v2_index(port, address)
         if index is None:
             reason = f"{port.name} has no {ROCE_V2} GID of {address} (color {color.name})"
-            yield Finding(nic.name, reason, f"check the address: ip -6 address show dev {nic.name}")
+            yield GidFinding(nic.name, reason, f"check the address: ip -6 address show dev {nic.name}")
         elif netdevs[index] not in ("", nic.name):
             reason = f"GID {index} of {port.name} (color {color.name}) belongs to {netdevs[index]}"
-            yield Finding(nic.name, reason, f"remove the address from {netdevs[index]}")
+            yield GidFinding(nic.name, reason, f"remove the address from {netdevs[index]}")
 
 
-def _extra(nic: Nic, port: Port, addresses: tuple[ipaddress.IPv6Address, ...], host: Host) -> Iterator[Finding]:
+def _extra(
+    nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: ServerPlan
+) -> Iterator[GidFinding]:
     """Report addresses that no color has, each once, with the first GID that they take."""
     reported = set(addresses)
     indexes = [v2_index(port, address) for address in addresses]
@@ -149,10 +151,10 @@ def _extra(nic: Nic, port: Port, addresses: tuple[ipaddress.IPv6Address, ...], h
         before = f", before those of {later} of {len(addresses)} colors" if later else ""
         kind, text = _described(gid.address, host)
         repair = f"remove it: ip address del {text} dev {gid.netdev or nic.name}"
-        yield Finding(nic.name, f"{kind} {text} takes GID {gid.gid_index} of {port.name}{before}", repair)
+        yield GidFinding(nic.name, f"{kind} {text} takes GID {gid.gid_index} of {port.name}{before}", repair)
 
 
-def _described(address: ipaddress.IPv6Address, host: Host) -> tuple[str, str]:
+def _described(address: ipaddress.IPv6Address, host: ServerPlan) -> tuple[str, str]:
     """Return what an address is, and its text for `ip address del`."""
     if address.ipv4_mapped is not None:
         return "IPv4 address", f"{address.ipv4_mapped}/32"
@@ -160,7 +162,9 @@ def _described(address: ipaddress.IPv6Address, host: Host) -> tuple[str, str]:
     return f"second address of color {color}" if color else "address of no color", f"{address}/64"
 
 
-def _pinned(nic: Nic, port: Port, addresses: tuple[ipaddress.IPv6Address, ...], host: Host) -> Iterator[Finding]:
+def _pinned(
+    nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: ServerPlan
+) -> Iterator[GidFinding]:
     """Report a GID index of the environment that is not the one of the first color."""
     pinned, index = host.environment.get(INDEX, ""), v2_index(port, addresses[0])
     if not pinned.isdigit() or index in (None, int(pinned)):
@@ -171,4 +175,4 @@ def _pinned(nic: Nic, port: Port, addresses: tuple[ipaddress.IPv6Address, ...], 
         address = found.address.ipv4_mapped or found.address
         text = f"{address} ({found.version or 'of no known version'})"
     reason = f"{INDEX} is {pinned}, which is {text} on {port.name}; color {nic.colors[0].name} has {index}"
-    yield Finding(nic.name, reason, "use the environment of: ailb-host gids --env")
+    yield GidFinding(nic.name, reason, "use the environment of: ailb-host gids --env")
