@@ -161,6 +161,8 @@ class Commands(Mapping[str, Any]):
             section, place = self._places[name]
             verb = _imported(place)
             if isinstance(verb, typer.Typer):
+                # As of the program, which would hand it down to a group that it was built with.
+                verb.rich_markup_mode = None
                 command: Any = typer.main.get_group(verb)
             else:
                 app = typer.Typer(add_completion=False, rich_markup_mode=None)
