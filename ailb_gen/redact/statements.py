@@ -64,6 +64,7 @@ PROSE = frozenset(
             "mismatch",
             "missing",
             "name",
+            "references",
             "refused",
             "rejected",
             "required",

@@ -94,9 +94,7 @@ class _Table:
         for headline, *others in shown:
             yield from self._headline(headline)
             yield from _others(headline, others)
-        left = sum(map(len, groups)) - sum(map(len, shown))
-        if left:
-            yield f"  ... and {left:,} more"
+        yield from _left([row.finding for group in groups[len(shown) :] for row in group])
         self.hidden |= not self.everything and len(shown) < sum(1 + len(row.consequences) for row in headlines)
         yield from wrapped(f"Repair: {check.repair}", "  ")
 
@@ -138,6 +136,15 @@ def _others(first: Headline, headlines: Sequence[Headline]) -> Iterator[str]:
         names = ", ".join(others[:NAMED]) + (", ..." if len(others) > NAMED else "")
         text = f"and {len(scopes):,} more like it"
         yield from wrapped(f"{text}: {names}" if names else text, "    ", others[:NAMED])
+
+
+def _left(findings: Sequence[Finding]) -> Iterator[str]:
+    """Count the findings that are not shown, and where they have a statement by its first word."""
+    if findings:
+        counts = Counter(finding.statement.partition(" ")[0] for finding in findings)
+        parts = [f"{word} {count:,}" for word, count in counts.most_common()]
+        text = f"... and {len(findings):,} more"
+        yield from wrapped(text if "" in counts else f"{text}: {', '.join(parts)}", "  ", parts)
 
 
 def _waived(verdict: Verdict) -> list[str]:

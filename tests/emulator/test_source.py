@@ -130,6 +130,21 @@ def test_an_inventory_that_was_edited_stays(fleet: Fleet, tmp_path: Path) -> Non
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("added", [False, True])
+def test_host_keys_that_were_replaced_are_no_edit(fleet: Fleet, tmp_path: Path, added: bool) -> None:
+    """As by `ssh-keygen -R` and `--accept-new-hostkeys`; a key of another host stays."""
+    known = tmp_path / "known_hosts"
+    with fleet:
+        write(tmp_path, fleet, "secret")
+        head, *lines = known.read_text().splitlines()
+        known.write_text("\n".join([head, *lines[1:], *[lines[0]] * added]) + "\n")
+        write(tmp_path, fleet, "secret")
+        assert known.read_text().splitlines() == [head, *lines]
+        known.write_text("\n".join([head, *lines, "192.0.2.1 ssh-ed25519 AAAA"]))
+        with pytest.raises(OutputError, match=r"known_hosts: it was edited since"):
+            write(tmp_path, fleet, "secret")
+
+
 def test_a_link_to_an_inventory_of_somebody_else(artifacts: Path, tmp_path: Path) -> None:
     (tmp_path / "real.yaml").write_text("mine: {}\n")
     (tmp_path / "new").mkdir()
