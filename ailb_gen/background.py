@@ -49,18 +49,23 @@ INVENTORY_HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA
 EMULATOR = Service("an emulator", "emulator", "ailb-gen emulate --stop {directory}")
 
 
+def refuse_artifacts(directory: Path) -> None:
+    """Refuse an artifact directory for what people do not share, such as passwords. Raises UsageError."""
+    if (directory / MANIFEST).exists():
+        raise UsageError(
+            f"{directory}: generated files are here ({MANIFEST}), which people commit; name another directory for "
+            "an inventory or state"
+        )
+
+
 @contextmanager
 def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[str], None]]:
     """Lock a directory for this process; yield a function that records a line of JSON in it.
 
-    Raises UsageError when another process holds the lock and for an artifact directory, whose files people share,
-    OutputError when the directory cannot be used.
+    Raises UsageError when another process holds the lock and for an artifact directory, OutputError when the directory
+    cannot be used.
     """
-    if (directory / MANIFEST).exists():
-        raise UsageError(
-            f"{directory}: generated files are here ({MANIFEST}), and {service.noun} would put its own beside them, "
-            "even a password; name another directory"
-        )
+    refuse_artifacts(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         # Path.open has no opener.

@@ -68,7 +68,7 @@ def test_an_interrupt_while_it_starts_is_told_once(code: int, tmp_path: Path) ->
 def test_no_process_runs_from_generated_files(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text("{}")
     with (
-        pytest.raises(UsageError, match=r"generated files are here \(manifest\.json\).*name another"),
+        pytest.raises(UsageError, match=r"generated files are here \(manifest\.json\), which people commit; name"),
         locked(tmp_path),
     ):
         pass

@@ -13,7 +13,7 @@ import asyncssh
 import yaml
 
 from ailb_gen.atomic import replace_file
-from ailb_gen.background import INVENTORY_HEADLINE
+from ailb_gen.background import INVENTORY_HEADLINE, refuse_artifacts
 from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Spec
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.load_config import load
@@ -149,11 +149,12 @@ def public_keys(path: Path) -> tuple[asyncssh.SSHKey, ...]:
 
 
 def check_inventory(directory: Path) -> None:
-    """Check that an inventory can be written without overwriting other files. Raises OutputError.
+    """Check that an inventory can be written without overwriting other files. Raises OutputError, UsageError.
 
     A file is this program's own while its first line holds the digest of the others. `known_hosts` may have lost and
     got keys of the emulated devices, as by `ssh-keygen -R` and `--accept-new-hostkeys`.
     """
+    refuse_artifacts(directory)
     own = [_is_own(directory / name) for name in INVENTORY_FILES]
     if (directory / SECRET).exists() and not any(own):
         raise OutputError(f"{directory / SECRET}: 'ailb-gen emulate' did not write this; choose another directory")

@@ -117,6 +117,12 @@ def test_an_inventory_of_somebody_else_stays(fleet: Fleet, tmp_path: Path, name:
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "spine1: {hostname: 192.0.2.1}\n")]
 
 
+def test_no_inventory_beside_generated_files(artifacts: Path) -> None:
+    (artifacts / "manifest.json").touch()
+    with pytest.raises(UsageError, match="which people commit; name another directory for an inventory"):
+        check_inventory(artifacts)
+
+
 def test_an_inventory_that_was_edited_stays(fleet: Fleet, tmp_path: Path) -> None:
     folder = tmp_path / "inventory"
     with fleet:
