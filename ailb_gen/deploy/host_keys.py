@@ -328,7 +328,10 @@ def presented(endpoint: SshEndpoint) -> HostKey:
                 return HostKey(key.get_name(), key.get_base64())
     except (OSError, EOFError, SSHException) as error:
         reason = getattr(error, "strerror", None) or str(error)[:200] or "the connection was closed"
-        failure, hint = f"cannot be fetched: {reason}", "is it up, and does SSH answer at this port?"
+        failure, hint = (
+            f"cannot be fetched: {reason}",
+            "is the device up, are its address and port in the inventory right",
+        )
         text = f"{endpoint.name}: the host key of {endpoint.known.name} {failure}; {hint}"
         raise HostKeyError(text, f"the host key {failure}; {hint}") from error
 

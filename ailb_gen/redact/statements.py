@@ -64,7 +64,6 @@ PROSE = frozenset(
             "mismatch",
             "missing",
             "name",
-            "references",
             "refused",
             "rejected",
             "required",

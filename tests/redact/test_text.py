@@ -145,7 +145,6 @@ def test_a_key_that_a_device_repeats_line_by_line() -> None:
     "text",
     [
         "the password of spine1 is wrong",
-        "check username, keys and password references in the inventory",
         "the password or the key was refused",
         "authentication failed",
         "password authentication is off there",
