@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ailb_gen.errors import ExitCode, OutputError, UsageError
+from ailb_gen.layout import MANIFEST
 
 # How long a process may take to close its sessions, in seconds.
 PATIENCE_S = 30.0
@@ -43,15 +44,28 @@ class Service:
         return f"{self.name}.log"
 
 
+# The first line of a file of an inventory that an emulator wrote; a digest of the others follows.
+INVENTORY_HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA-256 "
 EMULATOR = Service("an emulator", "emulator", "ailb-gen emulate --stop {directory}")
+
+
+def refuse_artifacts(directory: Path) -> None:
+    """Refuse an artifact directory for what people do not share, such as passwords. Raises UsageError."""
+    if (directory / MANIFEST).exists():
+        raise UsageError(
+            f"{directory}: generated files are here ({MANIFEST}), which people commit; name another directory for "
+            "an inventory or state"
+        )
 
 
 @contextmanager
 def locked(directory: Path, service: Service = EMULATOR) -> Iterator[Callable[[str], None]]:
     """Lock a directory for this process; yield a function that records a line of JSON in it.
 
-    Raises UsageError when another process holds the lock, OutputError when the directory cannot be used.
+    Raises UsageError when another process holds the lock and for an artifact directory, OutputError when the directory
+    cannot be used.
     """
+    refuse_artifacts(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         # Path.open has no opener.

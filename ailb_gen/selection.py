@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from ailb_gen.errors import UsageError
 from ailb_gen.wording import did_you_mean
 
+# Before a pattern that leaves something out.
+NOT = "!"
+# More devices are not named in a hint.
+NAMED = 8
 ROLES = {
     "leaf": ("leaf",),
     "leaves": ("leaf",),
@@ -22,7 +27,7 @@ ROLES = {
 def patterns_of(option: str, values: Iterable[str]) -> list[str]:
     """Split the values of an option at commas. Raises UsageError for an empty pattern."""
     patterns = [pattern.strip() for value in values for pattern in value.split(",")]
-    if not all(pattern.removeprefix("!") for pattern in patterns):
+    if not all(pattern.removeprefix(NOT) for pattern in patterns):
         raise UsageError(f"{option}: an empty pattern; leave the option out to mean everything")
     return patterns
 
@@ -30,12 +35,14 @@ def patterns_of(option: str, values: Iterable[str]) -> list[str]:
 def pick_devices(roles: Mapping[str, str], values: Iterable[str], option: str = "--limit") -> set[str] | None:
     """Return the names of the devices that the patterns pick, or None for no pattern.
 
-    A pattern is a name, a glob or a role; `option` is where they were given. Raises UsageError for a pattern that picks
-    nothing.
+    A pattern is a name, a glob or a role; `!` before one leaves out what it picks, of all devices if no other pattern
+    is there. `option` is where they were given. Raises UsageError for a pattern that picks nothing, and for none left.
     """
     patterns = patterns_of(option, values)
     chosen: set[str] = set()
-    for pattern in patterns:
+    excluded: set[str] = set()
+    for word in patterns:
+        pattern = word.removeprefix(NOT)
         if pattern in ROLES:
             found = {name for name, role in roles.items() if role in ROLES[pattern]}
         else:
@@ -43,6 +50,18 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str], option: str = 
         if not found:
             known = did_you_mean(pattern, roles) or did_you_mean(pattern, ROLES)
             hint = known or f"names, globs, or {', '.join(ROLES)}"
-            raise UsageError(f"{option} {pattern!r}: no device is called that; {hint}")
-        chosen |= found
-    return chosen if patterns else None
+            raise UsageError(f"{option} {word!r}: no device is called that; {hint}")
+        (chosen if word == pattern else excluded).update(found)
+    if not patterns:
+        return None
+    if all(pattern.startswith(NOT) for pattern in patterns):
+        chosen = set(roles)
+    if chosen <= excluded:
+        raise UsageError(f"{option} {','.join(patterns)!r}: no device is left")
+    return chosen - excluded
+
+
+def limit_without(names: Sequence[str]) -> str:
+    """Return the option that leaves devices out, as for a shell; of more than NAMED its form."""
+    shown = ",".join(f"{NOT}{name}" for name in names) if len(names) <= NAMED else f"{NOT}NAME,..."
+    return shlex.join(["--limit", shown])

@@ -31,6 +31,11 @@ def some(items: Iterable[object]) -> str:
     return (", ".join(listed[:SHOWN]) or "none") + more
 
 
+def among(devices: Sequence[str]) -> str:
+    """Return the name of a device, or how many devices there are, with the first few names."""
+    return devices[0] if len(devices) == 1 else f"{counted(len(devices), 'device')}, {some(devices)}"
+
+
 def plural(noun: str, count: int) -> str:
     """Return a noun as its count needs it."""
     if count == 1:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ailb_gen.background import EMULATOR, locked, stop
-from ailb_gen.errors import OutputError
+from ailb_gen.errors import OutputError, UsageError
+from ailb_gen.layout import MANIFEST
 
 # Ends a while after it has closed everything, as a process with a coverage report or much memory does.
 SLOW = """
@@ -62,6 +63,16 @@ def test_an_interrupt_while_it_starts_is_told_once(code: int, tmp_path: Path) ->
         process.send_signal(signal.SIGINT)
         assert process.stdout.read() == ("child\n" if code else "parent\n")
         assert process.wait(30) == 130
+
+
+def test_no_process_runs_from_generated_files(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text("{}")
+    with (
+        pytest.raises(UsageError, match=r"generated files are here \(manifest\.json\), which people commit; name"),
+        locked(tmp_path),
+    ):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:

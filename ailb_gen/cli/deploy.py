@@ -362,7 +362,8 @@ def _conclude(
         raise RolledBackError(f"{where}: {outcomes(report.results)}:\n{why or 'as asked'}{following}")
     if reasons:
         kept = report.names(DeviceOutcome.CONFIRMED)
-        what = f"earlier changes stay, on {counted(len(kept), 'device')}" if kept else "nothing was changed"
+        stays = "the rollback is done" if rolls_back else "earlier changes stay,"
+        what = f"{stays} on {counted(len(kept), 'device')}" if kept else "nothing was changed"
         raise DeployError(f"{where}: {what}:\n{why}{following}")
 
 
@@ -391,7 +392,8 @@ def _following(report: RunReport, place: fleet.FabricArguments, rolls_back: bool
         # A rollback of its own: that of the other run would be another one, and leave this record without an end.
         ways.append(("to go on", place.command("deploy", "--resume", report.run)))
     elif changed or (rolls_back and report.unrecorded):
-        ways.append(("to undo it", place.command("rollback", about)))
+        label = "to go on with the rollback" if rolls_back else "to undo it"
+        ways.append((label, place.command("rollback", about)))
     if stuck:
         ways.append(("to keep it", place.command("confirm", report.run)))
         ways.append(("if you settled it by hand", place.command("rollback", report.run, "--as-is", stuck[0])))

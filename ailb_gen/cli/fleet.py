@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ailb_gen.api.connect import Driver, connect, records_of
-from ailb_gen.cli.console import notify, say
+from ailb_gen.cli.console import notify, say, warn
 from ailb_gen.cli.steady import write_now
 from ailb_gen.signals import Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ailb_gen.api.connect import Connection
     from ailb_gen.deploy.artifacts import Trust
@@ -84,12 +84,17 @@ class FabricArguments:
         return shlex.join(words)
 
 
-def say_errors(errors: Mapping[str, DeviceError]) -> None:
-    """Print the errors of devices to standard error, one line for all that have the same."""
+def say_errors(errors: Mapping[str, DeviceError], picked: Collection[str]) -> None:
+    """Print the errors of devices to standard error, one line for all that have the same.
+
+    Those of devices that are not `picked` are warnings.
+    """
     from ailb_gen.deploy.switch_driver import once
 
-    for line in once(errors.values()):
+    for line in once(error for name, error in errors.items() if name in picked):
         say(f"ailb-gen: {line}")
+    for line in once(error for name, error in errors.items() if name not in picked):
+        warn(f"sessions are not verified with {line}")
 
 
 def stop_signals(effect: str) -> Signals:

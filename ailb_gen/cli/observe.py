@@ -113,6 +113,6 @@ def collect(
             typer.echo(f"{counted(written.files, 'file')} of {counted(len(devices), 'device')} in {out}")
             for line in written.notes:
                 typer.echo(line)
-        fleet.say_errors(errors)
+        fleet.say_errors(errors, errors)
         if errors:
             raise typer.Exit(ExitCode.ENVIRONMENT)

@@ -22,7 +22,10 @@ ARTIFACTS = Annotated[
 LIMIT = Annotated[
     list[str] | None,
     typer.Option(
-        "--limit", help="Only these devices: names, globs or roles.", metavar="PATTERN", autocompletion=complete.limit
+        "--limit",
+        help="Only these devices: names, globs or roles; all but those with '!'.",
+        metavar="PATTERN",
+        autocompletion=complete.limit,
     ),
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -16,10 +16,11 @@ from ailb_gen.cli.steady import steady
 from ailb_gen.cli.verb import Verb
 from ailb_gen.errors import AilbError, ExitCode, OutputError
 from ailb_gen.paint import Style
+from ailb_gen.selection import limit_without
 from ailb_gen.wording import counted, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ailb_gen.api.connect import Connection
     from ailb_gen.deploy.device_diff import Edit, ServerDiff, SwitchDiff
@@ -74,7 +75,8 @@ def plan(
         with place.connect(limit, fleet.trust(allow_unverified)) as connection:
             on = connection.context
             found, trouble = _plan(connection, place, min_paths, brief, as_json, out, tuple(limit or ()), pages)
-            lost = not found.errors.keys().isdisjoint(on.picked)
+            lost = sorted(found.errors.keys() & on.picked)
+            picked = on.picked
             signed = on.inventory.allowed_signers is not None
             different = bool(found.changed) or not on.picked.isdisjoint(found.affected)
     except AilbError as error:
@@ -86,15 +88,23 @@ def plan(
         raise typer.Exit(code) from error
     if out is not None:
         command = place.command("deploy", *["--allow-unverified"] * allow_unverified, "--plan", str(out))
-        lines = [*([] if as_json else [""]), *_to_sign(out, signed), f"Plan written to {out}: {command}"]
-        typer.echo("\n".join(lines), err=as_json)
-    fleet.say_errors(found.errors)
+        lines = _unread(out, lost, picked) if lost else [*_to_sign(out, signed), f"Plan written to {out}: {command}"]
+        typer.echo("\n".join([*([] if as_json else [""]), *lines]), err=as_json)
+    fleet.say_errors(found.errors, picked)
     if trouble:
         raise OutputError(trouble)
     if lost:
         raise typer.Exit(ExitCode.ENVIRONMENT)
     if exit_code and different:
         raise typer.Exit(CHANGES)
+
+
+def _unread(out: Path, lost: Sequence[str], picked: Collection[str]) -> list[str]:
+    """Return what became of a plan while devices cannot be read, and what to do about it."""
+    if len(lost) == len(picked):
+        return ["No plan was written: no device could be read."]
+    hint = f"plan again once they can, or leave them out with {limit_without(lost)}"
+    return [f"Plan written to {out} without {counted(len(lost), 'device')} that cannot be read; {hint}"]
 
 
 def _to_sign(out: Path, signed: bool) -> list[str]:
@@ -128,9 +138,9 @@ def _plan(
         typer.echo(plan_json(found, impact))
     else:
         show(found, impact, brief)
-    if out is not None:
-        connection.write_plan(found, out, limit=limit, min_paths=min_paths, impact=impact)
     on = connection.context
+    if out is not None and not found.errors.keys() >= on.picked:
+        connection.write_plan(found, out, limit=limit, min_paths=min_paths, impact=impact)
     trouble = write_page(pages, lambda: plan_page(subject_of(place, on, "plan"), found, impact)) if pages else ""
     return found, trouble
 

@@ -26,6 +26,7 @@ from ailb_gen.deploy.switch_state import ExpectedState
 from ailb_gen.deploy.transaction import ConfigurationSource, history_source, unchanged
 from ailb_gen.deploy.wave import INTERRUPTED, Rollout, RunReport, WaveRun
 from ailb_gen.errors import DeployError, OutputError, UsageError
+from ailb_gen.selection import limit_without
 from ailb_gen.version import __version__
 from ailb_gen.wording import some
 
@@ -135,7 +136,7 @@ class Deployment:
         stuck = report.names(DeviceOutcome.ATTENTION)
         if len(stuck) > self.options.limits.failures:
             report.results.update({name: DeviceResult(DeviceOutcome.CONFIRMED) for name in sorted(changed)})
-            stays = f"what {past} confirmed on {', '.join(sorted(changed))} stays until then"
+            stays = f"what {past} confirmed on {some(sorted(changed))} stays until then"
             now = f"{stays}: --max-failures {len(stuck)} rolls it back now"
             return replace(report, stopped=now) if changed else report
         if report.unrecorded:
@@ -150,7 +151,7 @@ class Deployment:
         done = only._carry_out(found, RunTask(self.state.new_run(), ROLLBACK, source, past.run))
         still = {*found.changed, *found.errors} & changed - set(done.names(DeviceOutcome.CONFIRMED))
         if still:
-            self.options.tell(f"{past} is not rolled back on {', '.join(sorted(still))}")
+            self.options.tell(f"{past} is not rolled back on {some(sorted(still))}")
         return replace(done, results={**report.results, **done.results}, about=past.run)
 
     def _limited(self, picked: frozenset[str], failed: int = 0) -> Deployment:
@@ -188,7 +189,8 @@ class Deployment:
         """Push a plan. Devices that cannot be read stop it, unless as many may fail."""
         lost = [name for name in found.errors if name in self.session.picked]
         if len(lost) > self.options.limits.failures:
-            raise DeployError("\n".join(["nothing was changed:", *once(found.errors[name] for name in lost)]))
+            lines = once(found.errors[name] for name in lost)
+            raise DeployError("\n".join(["nothing was changed:", *lines, *self._without(lost, job)]))
         if not found.waves:
             if job.attempt:
                 # Nothing is left to do of a run that was resumed.
@@ -215,6 +217,14 @@ class Deployment:
             report.refused.update({name: str(found.errors[name]) for name in lost})
             _write_done(log, report)
         return report
+
+    def _without(self, lost: list[str], job: RunTask) -> list[str]:
+        """Return how a run goes on without the devices that cannot be read, if there are others."""
+        if len(lost) == len(self.session.picked):
+            return []
+        new = job.kind == DEPLOY and not job.attempt
+        way = limit_without(lost) if new else f"--max-failures {len(lost)}"
+        return [f"to go on with the other devices: {way}"]
 
     def _log(self, run: str) -> RunLog:
         try:

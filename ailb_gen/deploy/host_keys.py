@@ -134,7 +134,7 @@ class KnownHosts:
         """Read a line that is no comment; note it if it cannot be understood."""
         marker = words.pop(0) if words[0].startswith("@") else ""
         if marker not in ("", REVOKED, AUTHORITY):
-            raise HostKeyError(f"{file}:{number}: the marker {marker!r} is not known; it may forbid a key: correct it")
+            raise HostKeyError(f"{file}:{number}: the marker {marker!r} is not known; it may forbid a key; correct it")
         try:
             self._load(marker, words[:3], (file, number))
         except (KeyImportError, ValueError) as error:
@@ -328,9 +328,12 @@ def presented(endpoint: SshEndpoint) -> HostKey:
                 return HostKey(key.get_name(), key.get_base64())
     except (OSError, EOFError, SSHException) as error:
         reason = getattr(error, "strerror", None) or str(error)[:200] or "the connection was closed"
-        hint = "is the device up, are its address and port in the inventory right"
-        text = f"{endpoint.name}: the host key of {endpoint.known.name} cannot be fetched: {reason}; {hint}"
-        raise HostKeyError(text) from error
+        failure, hint = (
+            f"cannot be fetched: {reason}",
+            "is the device up, are its address and port in the inventory right",
+        )
+        text = f"{endpoint.name}: the host key of {endpoint.known.name} {failure}; {hint}"
+        raise HostKeyError(text, f"the host key {failure}; {hint}") from error
 
 
 def host_key_error(endpoint: SshEndpoint, error: BaseException) -> HostKeyError | None:
@@ -384,7 +387,7 @@ def _revoked(endpoint: SshEndpoint, key: HostKey) -> str:
     text = (
         f"{endpoint.name}: {endpoint.known.name} shows the host key {key.kind} {key.fingerprint}, which {where} revokes"
     )
-    return f"{text}; give the device a new key: the old one may be compromised"
+    return f"{text}; give the device a new key, because the old one may be compromised"
 
 
 def _changed(endpoint: SshEndpoint, key: HostKey | None) -> str:

@@ -35,7 +35,7 @@ class Target(FabricDevice):
 
     `known_hosts` are the files its host key is looked up in, `ssh_config` the user's OpenSSH configuration or None.
     A device that is not `managed` is left alone by everything that connects. `own` and `keep` are paths of the
-    configuration, see ownership.py.
+    configuration, see ownership.py. `listed` is false where `hosts.yaml` lists other devices, and not this one.
     """
 
     groups: tuple[str, ...]
@@ -50,6 +50,7 @@ class Target(FabricDevice):
     own: tuple[str, ...]
     keep: tuple[str, ...]
     labels: Mapping[str, bool | int | str]
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ def read_inventory(fabric: Path, directory: Path) -> Inventory:
         if own not in shared:
             shared[own] = files.resolved(own)
         names, entry = shared[own]
-        targets[device.name] = _target(device, names, merged(entry, host) if host else entry, host, directory)
+        whole = merged(entry, host) if host else entry
+        targets[device.name] = _target(device, names, whole, host, directory, host is not None or not files.hosts)
     _check_addresses(targets, given, files)
     files.stop_on_problems()
     known = dict.fromkeys(name for names, _ in shared.values() for name in names)
@@ -126,7 +128,12 @@ def resolved_path(directory: Path, text: str) -> Path:
 
 
 def _target(
-    device: FabricDevice, groups: tuple[str, ...], entry: InventoryEntry, host: HostEntry | None, directory: Path
+    device: FabricDevice,
+    groups: tuple[str, ...],
+    entry: InventoryEntry,
+    host: HostEntry | None,
+    directory: Path,
+    listed: bool,
 ) -> Target:
     data = entry.data
     # As OpenSSH does by default, unless something else is named.
@@ -153,6 +160,7 @@ def _target(
         own=data.own,
         keep=data.keep,
         labels=data.labels,
+        listed=listed,
     )
 
 

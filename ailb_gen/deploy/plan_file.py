@@ -16,6 +16,7 @@ from ailb_gen.deploy.impact import PushImpact
 from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.errors import OutputError, PlanError
 from ailb_gen.version import __version__
+from ailb_gen.wording import among
 
 # Of the file, and of what other programs get.
 FORMAT, JSON_FORMAT = 3, 1
@@ -241,24 +242,13 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
 
     Raises PlanError with everything that is not. `impact` is computed when all else holds.
     """
-    wrong = []
-    if approved.inputs != inputs.digest:
-        wrong.append("the fabric file or the generated files have changed")
-    for name, fingerprint in approved.fingerprints.items():
-        found = plan.devices.get(name)
-        if found is None:
-            wrong.append(f"{name} cannot be reached any more: {plan.errors.get(name, 'it is not managed')}")
-        elif found.fingerprint != fingerprint:
-            wrong.append(f"the configuration of {name} has changed")
-        elif found.digest != approved.changes[name] and approved.inputs == inputs.digest:
-            wrong.append(f"the change on {name} is not the planned one: {_cause(approved)}")
-        elif name not in plan.changed and approved.inputs == inputs.digest:
-            wrong.append(f"{name} would not be changed: 'limit' of the plan leaves it out")
-    wrong += [
-        f"{name} is to be changed now, and was not in the plan"
-        for name in plan.changed
-        if name not in approved.fingerprints
-    ]
+    wrong = ["the fabric file or the generated files have changed"] if approved.inputs != inputs.digest else []
+    reasons: dict[str, list[str]] = {}
+    for name in dict.fromkeys((*approved.fingerprints, *plan.changed)):
+        reason = _difference(name, approved, plan, approved.inputs == inputs.digest)
+        if reason:
+            reasons.setdefault(reason, []).append(name)
+    wrong += [f"{among(names)}: {reason}" for reason, names in reasons.items()]
     if not wrong and approved.waves != plan.waves:
         wrong.append("waves: another order than planned: other sessions are up, or the plan was edited")
     if not wrong:
@@ -268,6 +258,23 @@ def check_plan(approved: ApprovedPlan, inputs: Inputs, plan: Plan, impact: Calla
     if wrong:
         reason = "\n".join(["the plan is out of date, plan again:", *(f"  {text}" for text in wrong)])
         raise PlanError("plan-outdated", approved.file, reason)
+
+
+def _difference(name: str, approved: ApprovedPlan, plan: Plan, same_files: bool) -> str:
+    """Return how a device is not as it was planned; empty if it is."""
+    fingerprint, found = approved.fingerprints.get(name), plan.devices.get(name)
+    if fingerprint is None:
+        return "to be changed now, and was not in the plan"
+    if found is None:
+        error = plan.errors.get(name)
+        return f"cannot be reached any more: {error.common if error is not None else 'it is not managed'}"
+    if found.fingerprint != fingerprint:
+        return "the configuration has changed"
+    if found.digest != approved.changes[name] and same_files:
+        return f"the change is not the planned one: {_cause(approved)}"
+    if name not in plan.changed and same_files:
+        return "would not be changed: 'limit' of the plan leaves it out"
+    return ""
 
 
 def _unlike(part: str) -> str:

@@ -16,6 +16,7 @@ from ailb_gen.addresses import Prefix
 from ailb_gen.deploy.artifacts import Inputs, Trust, read_inputs
 from ailb_gen.deploy.credentials import Credentials, SecretCache, resolve
 from ailb_gen.deploy.device_pool import ByDevice, DevicePool, Runner
+from ailb_gen.deploy.emulated import Emulator, emulator_of
 from ailb_gen.deploy.host_keys import HostKeyError, HostKeys, SshEndpoint, host_key_error, paramiko_host_keys
 from ailb_gen.deploy.inventory import Inventory, Target, need_inventory, read_inventory, to_nornir
 from ailb_gen.deploy.login import SshReach
@@ -58,10 +59,10 @@ class Access:
 
 
 @contextmanager
-def fleet(inventory: Inventory, access: Access) -> Iterator[DevicePool]:
-    """Yield the pool of all managed devices; no connection is left when it is done."""
+def fleet(inventory: Inventory, access: Access, emulator: Emulator | None = None) -> Iterator[DevicePool]:
+    """Yield the pool of all managed devices, perhaps of an emulator; no connection is left when it is done."""
     _silence()
-    connects = {target.name: partial(_connect, target, access) for target in inventory.managed}
+    connects = {target.name: partial(_connect, target, access, emulator) for target in inventory.managed}
     runner = Runner(access.jobs, access.hostkeys.stop, access.signals)
     pool = DevicePool(Nornir(to_nornir(inventory), runner=runner), connects, access.signals)
     try:
@@ -81,7 +82,21 @@ def _silence() -> None:
             logger.addHandler(logging.NullHandler())
 
 
-def _connect(target: Target, access: Access) -> SwitchDriver | ServerConnection:
+def _connect(target: Target, access: Access, emulator: Emulator | None) -> SwitchDriver | ServerConnection:
+    """Connect to a device; say so where there is none because of its emulator. Raises DeviceError."""
+    if emulator is None:
+        return _opened(target, access)
+    # A device that it does not have is not looked for in the network.
+    lacking = emulator.lacks(target)
+    if lacking is not None:
+        raise lacking
+    try:
+        return _opened(target, access)
+    except DeviceError as error:
+        raise emulator.stopped(target, error) or error from error
+
+
+def _opened(target: Target, access: Access) -> SwitchDriver | ServerConnection:
     """Resolve the credentials of a device, look up its host key, connect. Raises DeviceError."""
     try:
         credentials = resolve(target.login, access.secrets)
@@ -102,7 +117,11 @@ def _connect(target: Target, access: Access) -> SwitchDriver | ServerConnection:
 def _failed(target: Target, error: DeployError) -> DeviceError:
     """Return the error of a device that cannot be connected to; `shared` fits many with the same error."""
     shared = error.shared if isinstance(error, HostKeyError) else ""
-    return DeviceError(target.name, Phase.CONNECT, str(error).removeprefix(f"{target.name}: "), shared=shared)
+    reason, hint = str(error).removeprefix(f"{target.name}: "), ""
+    if shared and not target.listed:
+        hint = "hosts.yaml does not list it: is its address right?"
+        shared = f"{shared}; hosts.yaml does not list them: are their addresses right?"
+    return DeviceError(target.name, Phase.CONNECT, reason, hint, shared)
 
 
 def _device(
@@ -233,7 +252,8 @@ def open_session(
     picked = pick_devices({target.name: target.role for target in found.managed}, limit, limited_by)
     servers = {target.name: target for target in found.managed if target.kind == "server"}
     inputs = read_inputs(intent, artifacts, switches, servers, trust) if artifacts is not None else NO_FILES
-    with fleet(found, access) as pool, rare_garbage_collection():
+    emulator = emulator_of(inventory or fabric.parent, artifacts or fabric)
+    with fleet(found, access, emulator) as pool, rare_garbage_collection():
         yield DeploySession(
             intent,
             found,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ailb_gen.errors import DeployError
-from ailb_gen.wording import counted, some
+from ailb_gen.wording import among, counted
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -92,6 +92,11 @@ class DeviceError(DeployError):
         self.reason = cut(reason, redact)
         super().__init__(f"{device}: {phase}: {self.reason}{f'; {hint}' if hint else ''}")
 
+    @property
+    def common(self) -> str:
+        """The error without its device: equal for devices with the same error."""
+        return f"{self.phase}: {self.shared or self.reason + (f'; {self.hint}' if self.hint else '')}"
+
     def mask(self, mask: Callable[[str], str]) -> None:
         """Take more secrets out of what the device said."""
         self.reason, self.args = mask(self.reason), (mask(str(self)),)
@@ -99,15 +104,12 @@ class DeviceError(DeployError):
 
 def once(errors: Iterable[DeviceError]) -> list[str]:
     """Return a line for each error; those that differ in nothing but the device share one."""
-    groups: dict[tuple[Phase, str], list[DeviceError]] = {}
+    groups: dict[str, list[DeviceError]] = {}
     for error in errors:
-        text = error.shared or f"{error.reason}{f'; {error.hint}' if error.hint else ''}"
-        groups.setdefault((error.phase, text), []).append(error)
+        groups.setdefault(error.common, []).append(error)
     return [
-        f"{len(alike)} devices, {some(error.device for error in alike)}: {phase}: {text}"
-        if len(alike) > 1
-        else str(alike[0])
-        for (phase, text), alike in groups.items()
+        f"{among([error.device for error in alike])}: {text}" if len(alike) > 1 else str(alike[0])
+        for text, alike in groups.items()
     ]
 
 

@@ -13,6 +13,7 @@ import asyncssh
 import yaml
 
 from ailb_gen.atomic import replace_file
+from ailb_gen.background import INVENTORY_HEADLINE, refuse_artifacts
 from ailb_gen.emulator.device import MODEL, NATIVE_BPS, VERSION, Spec
 from ailb_gen.emulator.fleet import Fleet
 from ailb_gen.emulator.load_config import load
@@ -27,11 +28,11 @@ from ailb_gen.paths import real
 
 # A public key of OpenSSH, wherever it stands in a line.
 KEY = re.compile(r"(?:ssh-|ecdsa-sha2-|sk-ssh-|sk-ecdsa-)\S+ [A-Za-z0-9+/=]+")
-INVENTORY_FILES = ("hosts.yaml", "defaults.yaml", "known_hosts")
+HOSTS, KNOWN_HOSTS = "hosts.yaml", "known_hosts"
+INVENTORY_FILES = (HOSTS, "defaults.yaml", KNOWN_HOSTS)
 # The platform that is no model.
 GENERIC = "generic"
 SECRET = "password"  # noqa: S105 - the name of a file
-HEADLINE = b"# Written by 'ailb-gen emulate'; what follows has the SHA-256 "
 # The configuration of a device before that of a fabric: a name, logins with secrets, services, management.
 FACTORY = """\
 system {{
@@ -148,10 +149,12 @@ def public_keys(path: Path) -> tuple[asyncssh.SSHKey, ...]:
 
 
 def check_inventory(directory: Path) -> None:
-    """Check that an inventory can be written without overwriting other files. Raises OutputError.
+    """Check that an inventory can be written without overwriting other files. Raises OutputError, UsageError.
 
-    A file is this program's own while its first line holds the digest of the others.
+    A file is this program's own while its first line holds the digest of the others. `known_hosts` may have lost and
+    got keys of the emulated devices, as by `ssh-keygen -R` and `--accept-new-hostkeys`.
     """
+    refuse_artifacts(directory)
     own = [_is_own(directory / name) for name in INVENTORY_FILES]
     if (directory / SECRET).exists() and not any(own):
         raise OutputError(f"{directory / SECRET}: 'ailb-gen emulate' did not write this; choose another directory")
@@ -167,16 +170,27 @@ def _is_own(path: Path) -> bool:
         raise OutputError(f"{path}: cannot be read: {error.strerror}") from error
     if head == _headline(body):
         return True
+    if path.name == KNOWN_HOSTS and head.startswith(INVENTORY_HEADLINE) and _are_listed(path.with_name(HOSTS), body):
+        return True
     what = (
         "it was edited since 'ailb-gen emulate' wrote it"
-        if head.startswith(HEADLINE)
+        if head.startswith(INVENTORY_HEADLINE)
         else "an emulator did not write it"
     )
     raise OutputError(f"{path}: {what}, and would be overwritten; choose another directory, or move it away")
 
 
+def _are_listed(hosts: Path, known: bytes) -> bool:
+    """Return whether every host of a known_hosts file is a device of hosts.yaml, which an emulator wrote."""
+    if not _is_own(hosts):
+        return False
+    devices = yaml.safe_load(hosts.read_bytes()) or {}
+    names = {f"[{one['hostname']}]:{one['port']}".encode() for one in devices.values() if "port" in one}
+    return all(line.split()[0] in names for line in known.splitlines() if line.strip())
+
+
 def _headline(body: bytes) -> bytes:
-    return HEADLINE + sha256(body).hexdigest().encode()
+    return INVENTORY_HEADLINE + sha256(body).hexdigest().encode()
 
 
 def entries(fleet: Fleet, ports: Mapping[str, int] | None = None) -> dict[str, object]:

@@ -96,9 +96,7 @@ class _Table:
         for headline, *others in shown:
             yield from self._headline(headline)
             yield from self._others(headline, others)
-        left = sum(map(len, groups)) - sum(map(len, shown))
-        if left:
-            yield f"  ... and {left:,} more"
+        yield from self._left([row.finding for group in groups[len(shown) :] for row in group])
         self.hidden |= not self.everything and len(shown) < sum(1 + len(row.consequences) for row in headlines)
         yield from self.wrapped(f"Repair: {check.repair}", "  ")
 
@@ -120,6 +118,14 @@ class _Table:
         yield from self.wrapped(finding.message, f"{indent}  ")
         if any(text not in finding.message for text in (finding.expected, finding.found)):
             yield from self.wrapped(detail(finding), f"{indent}  ")
+
+    def _left(self, findings: Sequence[Finding]) -> Iterator[str]:
+        """Count the findings that are not shown, and where they have a statement by its first word."""
+        if findings:
+            counts = Counter(finding.statement.partition(" ")[0] for finding in findings)
+            parts = [f"{word} {count:,}" for word, count in counts.most_common()]
+            text = f"... and {len(findings):,} more"
+            yield from self.wrapped(text if "" in counts else f"{text}: {', '.join(parts)}", "  ", parts)
 
     def _section(self, title: str, lines: Sequence[str]) -> Iterator[str]:
         if lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,9 @@ PLACES = frozenset(
     {SubjectKind.DEVICE, SubjectKind.PORT, SubjectKind.NIC, SubjectKind.PREFIX, SubjectKind.TABLE, SubjectKind.VLAN}
 )
 # The words of a statement that stand before the name of a place.
-NAMING = frozenset({"address", "interface", "interfaces", "members", "prefix", "route", "unit", "vlans"})
+NAMING = frozenset({"address", "description", "interface", "interfaces", "members", "prefix", "route", "unit", "vlans"})
+# A word of a statement, or a text in quotes.
+WORD = re.compile(r'"[^"]*"|\S+')
 STATUSES: tuple[Status, ...] = ("pass", "fail", "warn", "skip", "empty")
 # The headings of their columns.
 HEADINGS: Mapping[Status, str] = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "empty": "n/a"}
@@ -191,7 +194,7 @@ def _kind(headline: Headline) -> tuple[object, ...]:
     """Return the check, the kinds of subjects, the names of settings and the statement without names of places."""
     finding = headline.finding
     subjects = sorted({(one.kind, "" if one.kind in PLACES else one.name) for one in finding.subjects})
-    words = finding.statement.split()
+    words = WORD.findall(finding.statement)
     statement = tuple(ANY if before in NAMING else word for before, word in zip(["", *words], words, strict=False))
     texts = (bool(finding.part), bool(finding.expected), bool(finding.found), finding.instead)
     return (finding.check, headline.waived is not None, *sorted(headline.by_check()), *subjects, statement, texts)

@@ -141,6 +141,8 @@ def removed(tree: Path, name: str) -> None:
         (lambda tree: (tree / NETPLAN).write_bytes(b""), ("AILB005", "profiles/stripe1")),
         (lambda tree: removed(tree, NETPLAN), ("AILB005", "profiles/stripe1")),
         (lambda tree: removed(tree, "servers/gpu-s1-1"), ("AILB005", "servers/gpu-s1-1")),
+        (lambda tree: (tree / "password").write_text("x"), ("AILB005", "password")),
+        (lambda tree: (tree / "inventory").mkdir(), ("AILB005", "inventory")),
     ],
 )
 def test_files_that_are_missing_strange_or_edited(damage: Callable[[Path], object], intended: Told, tree: Path) -> None:

@@ -13,6 +13,7 @@ import yaml
 
 from ailb_gen.deploy.plan_file import _digest
 from ailb_gen.emulator.faults import Fault
+from ailb_gen.wording import among
 from tests.cli.verbs import by_hand, refused
 from tests.deploy.fabric import CANARY, LAST, ORDER, SPINES, VARIABLE, Site, assert_sound, run
 
@@ -105,13 +106,40 @@ def test_a_plan_is_shown_written_pushed_and_then_over(tiny: Site, tmp_path: Path
     again = tiny.deploy("--plan", str(plan))
     assert (again.code, again.out) == (2, "")
     outdated = f"ailb-gen: {plan}: error[plan-outdated]: the plan is out of date, plan again:\n"
-    assert again.err == outdated + "".join(f"  the configuration of {name} has changed\n" for name in ORDER)
+    assert again.err == outdated + f"  {among(ORDER)}: the configuration has changed\n"
     assert tiny.deploy().out == "Nothing to do.\n"
     assert run(*tiny.place("plan")).out == "Nothing to do: 4 devices match their files.\n"
     tiny.fleet.add_faults(CANARY, Fault("refuse-auth", "connect", 0))
     lost = run(*tiny.place("plan"))
     assert (lost.code, lost.out) == (3, "3 devices match their files; 1 could not be read.\n")
     assert f"{CANARY}: connect: " in lost.err
+
+
+def test_a_plan_while_devices_cannot_be_read(tiny: Site, tmp_path: Path) -> None:
+    """It is offered for a push only when all of its devices were read, and written only when any was."""
+    plan, lost = tmp_path / "plan.json", LAST
+    tiny.fleet.add_faults(lost, Fault("refuse-auth", "connect", 0))
+    some = run(*tiny.place("plan"), "-o", str(plan))
+    told = f"Plan written to {plan} without 1 device that cannot be read; plan again once they can, or leave them out"
+    assert f"{told} with --limit '!{lost}'\n" in some.out
+    assert (some.code, plan.exists(), "ailb-gen deploy" in some.out) == (3, True, False)
+    assert f"\nailb-gen: {lost}: connect: " in f"\n{some.err}"
+    refusal = tiny.deploy()
+    assert (refusal.code, tiny.events()) == (3, [])
+    assert refusal.err.endswith(f"\nto go on with the other devices: --limit '!{lost}'\n")
+
+    others = run(*tiny.place("plan"), "--limit", f"!{lost}", "-o", str(plan))
+    assert (others.code, f"Plan written to {plan}: ailb-gen deploy " in others.out) == (0, True)
+    assert others.err.startswith(f"warning: sessions are not verified with {lost}: connect: ")
+
+    plan.unlink()
+    for name in ORDER:
+        tiny.fleet.add_faults(name, Fault("refuse-auth", "connect", 0))
+    none = run(*tiny.place("plan"), "-o", str(plan))
+    assert (none.code, plan.exists()) == (3, False)
+    assert none.out.endswith("\nNo plan was written: no device could be read.\n")
+    assert none.err.startswith("ailb-gen: 4 devices, ")
+    assert "--limit" not in tiny.deploy().err
 
 
 @pytest.mark.long
@@ -207,7 +235,7 @@ def test_a_plan_for_devices_that_somebody_changes(tiny: Site, tmp_path: Path) ->
     assert tiny.deploy("--limit", SPINES[0]).code == 0
     done = tiny.deploy("--plan", str(plan))
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith(f"plan again:\n  the configuration of {SPINES[0]} has changed\n")
+    assert done.err.endswith(f"plan again:\n  {SPINES[0]}: the configuration has changed\n")
 
 
 def test_files_that_somebody_edited(tiny: Site, tmp_path: Path) -> None:
@@ -237,9 +265,7 @@ def test_a_device_that_cannot_be_looked_at(tiny: Site) -> None:
     shown = run(*tiny.place("plan"), "--brief", "--min-paths", "0")
     assert shown.code == 3
     assert "canary leaf" in shown.out
-    assert re.fullmatch(
-        rf"ailb-gen: {SPINES[1]}: connect: \S+ the login is refused; check the inventory's username.*\n", shown.err
-    )
+    assert re.fullmatch(rf"ailb-gen: {SPINES[1]}: connect: \S+ the login is refused; check .*\n", shown.err)
     # It is none of a push's that does not change it.
     assert run(*tiny.place("plan"), "--brief", "--limit", CANARY).code == 0
     done = tiny.deploy("--min-paths", "0")

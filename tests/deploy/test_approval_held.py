@@ -52,7 +52,7 @@ def test_a_plan_does_not_hold_with_another_inventory(tiny: Site, data: dict[str,
     done = tiny.deploy("--plan", plan)
     assert (done.code, done.out) == (2, "")
     for name in (CANARY, LAST):
-        told = f"the change on {name} is not the planned one: 'own' or 'keep' in the inventory has changed"
+        told = f"{name}: the change is not the planned one: 'own' or 'keep' in the inventory has changed"
         assert told in done.err
     assert SPINES[0] not in done.err
     assert "the order of the devices" not in done.err
@@ -64,7 +64,7 @@ def test_a_device_that_is_not_managed_any_more(tiny: Site) -> None:
     given(tiny, managed=False)
     done = tiny.deploy("--plan", plan)
     assert done.code == 2
-    assert f"{CANARY} cannot be reached any more: it is not managed" in done.err
+    assert f"{CANARY}: cannot be reached any more: it is not managed" in done.err
 
 
 @pytest.mark.sampled(3)

@@ -240,7 +240,10 @@ def test_a_rollback_that_stopped_half_way_is_gone_on_with_by_name(tiny: Site) ->
     done = verb(tiny, "rollback")
     assert done.code in (3, 4), done
     assert f"the run {first} is not rolled back on {LAST}" in done.out
-    assert f"to undo it: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}" in done.err
+    assert (
+        f"to go on with the rollback: ailb-gen rollback {tiny.generated.fabric} {tiny.generated.artifacts} {first}"
+        in done.err
+    )
     refused(tiny, f"'rollback … {first}' continues with {LAST}, which it did not reach", "rollback")
     well(tiny, "rollback", first)
     tiny.assert_all(tiny.old)

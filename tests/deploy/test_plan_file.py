@@ -84,9 +84,9 @@ def test_a_server_in_a_plan(tmp_path: Path) -> None:
     plan = read_plan(written(tmp_path / "plan.json", found))
     assert plan.fingerprints["gpu-s1-1"] == "f"
     check_plan(plan, INPUTS, found)
-    with pytest.raises(UsageError, match="the configuration of gpu-s1-1 has changed"):
+    with pytest.raises(UsageError, match="gpu-s1-1: the configuration has changed"):
         check_plan(plan, INPUTS, replace(found, servers={"gpu-s1-1": replace(host, fingerprint="g")}))
-    with pytest.raises(UsageError, match="the change on gpu-s1-1 is not the planned one"):
+    with pytest.raises(UsageError, match="gpu-s1-1: the change is not the planned one"):
         check_plan(plan, INPUTS, replace(found, servers={"gpu-s1-1": replace(host, digest="e")}))
 
 
@@ -101,27 +101,27 @@ ANOTHER_ORDER = "another order than planned: other sessions are up, or the plan 
     ("found", "inputs", "wrong"),
     [
         (FOUND, OTHER_FILES, [FILES_CHANGED]),
-        (plan_of(look(LEAF), FOUND.switches[SPINE]), INPUTS, [f"the configuration of {LEAF} has changed"]),
+        (plan_of(look(LEAF), FOUND.switches[SPINE]), INPUTS, [f"{LEAF}: the configuration has changed"]),
         (
             plan_of(*CHANGED, look("spine2", before=edited("spine2", ("9216", "9000")))),
             INPUTS,
-            ["spine2 is to be changed now, and was not in the plan"],
+            ["spine2: to be changed now, and was not in the plan"],
         ),
         (
             replace(FOUND, switches=WITHOUT_LEAF, errors={LEAF: GONE}, waves=FOUND.waves[:1]),
             INPUTS,
-            [f"{LEAF} cannot be reached any more: {LEAF}: connect: no answer"],
+            [f"{LEAF}: cannot be reached any more: connect: no answer"],
         ),
         (replace(FOUND, waves=FOUND.waves[::-1]), INPUTS, [f"waves: {ANOTHER_ORDER}"]),
         (
             replace(FOUND, waves=FOUND.waves[:1]),
             INPUTS,
-            [f"{LEAF} would not be changed: 'limit' of the plan leaves it out"],
+            [f"{LEAF}: would not be changed: 'limit' of the plan leaves it out"],
         ),
         (
             plan_of(look(LEAF), look(SPINE)),
             OTHER_FILES,
-            [FILES_CHANGED, *(f"the configuration of {name} has changed" for name in (SPINE, LEAF))],
+            [FILES_CHANGED, f"2 devices, {SPINE}, {LEAF}: the configuration has changed"],
         ),
     ],
 )
@@ -176,7 +176,7 @@ def test_other_files(tmp_path: Path) -> None:
 def test_another_change_of_the_same_files_and_configuration(tmp_path: Path) -> None:
     path = written(tmp_path / "plan.json")
     found = replace(FOUND, switches={**FOUND.switches, LEAF: replace(FOUND.switches[LEAF], digest="other")})
-    told = f"the change on {LEAF} is not the planned one: 'own' or 'keep' in the inventory has changed"
+    told = f"{LEAF}: the change is not the planned one: 'own' or 'keep' in the inventory has changed"
     with pytest.raises(UsageError, match=re.escape(told)):
         check_plan(read_plan(path), INPUTS, found)
     older = replace(read_plan(path), version="0.0.1")

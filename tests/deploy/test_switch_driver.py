@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import ast
+
+import pytest
+
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, once
+from ailb_gen.redact.text import redact
+from tests.conftest import ROOT
 
 
 def failed(name: str, reason: str = "no answer", hint: str = "is it up?") -> DeviceError:
@@ -37,3 +43,29 @@ def test_a_reason_has_an_end() -> None:
     error = failed("leaf1", "x" * 1_000_000)
     assert len(str(error)) < 2100
     assert "(998,000 more letters)" in str(error)
+
+
+# Modules whose texts become errors of devices.
+TELLING = (
+    "credentials",
+    "drivers",
+    "emulated",
+    "host_keys",
+    "login",
+    "netconf",
+    "session",
+    "switch_driver",
+    "transaction",
+)
+
+
+@pytest.mark.parametrize("module", TELLING)
+def test_no_error_of_its_own_is_taken_for_a_secret(module: str) -> None:
+    tree = ast.parse((ROOT / "ailb_gen/deploy" / f"{module}.py").read_text())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docs = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, documented)}
+    texts = {
+        str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert len(texts - docs) > 5
+    assert [text for text in texts - docs if redact(text) != text] == []

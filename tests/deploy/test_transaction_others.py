@@ -191,7 +191,7 @@ def test_a_plan_does_not_hold_when_somebody_has_committed(tiny: Site, driver: st
     tiny.fleet.do(BUSY, commit)
     done = tiny.deploy("--driver", driver, "--plan", plan)
     assert done.code == 2
-    assert f"plan again:\n  the configuration of {BUSY} has changed\n" in done.err
+    assert f"plan again:\n  {BUSY}: the configuration has changed\n" in done.err
     assert tiny.settled(BUSY).active == with_theirs(tiny.old[BUSY])
     assert_others(tiny, {})
 

@@ -117,6 +117,12 @@ def test_an_inventory_of_somebody_else_stays(fleet: Fleet, tmp_path: Path, name:
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "spine1: {hostname: 192.0.2.1}\n")]
 
 
+def test_no_inventory_beside_generated_files(artifacts: Path) -> None:
+    (artifacts / "manifest.json").touch()
+    with pytest.raises(UsageError, match="which people commit; name another directory for an inventory"):
+        check_inventory(artifacts)
+
+
 def test_an_inventory_that_was_edited_stays(fleet: Fleet, tmp_path: Path) -> None:
     folder = tmp_path / "inventory"
     with fleet:
@@ -128,6 +134,21 @@ def test_an_inventory_that_was_edited_stays(fleet: Fleet, tmp_path: Path) -> Non
         with pytest.raises(OutputError, match=r"defaults\.yaml: it was edited since 'ailb-gen emulate' wrote it"):
             write(folder, fleet, "secret")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("added", [False, True])
+def test_host_keys_that_were_replaced_are_no_edit(fleet: Fleet, tmp_path: Path, added: bool) -> None:
+    """As by `ssh-keygen -R` and `--accept-new-hostkeys`; a key of another host stays."""
+    known = tmp_path / "known_hosts"
+    with fleet:
+        write(tmp_path, fleet, "secret")
+        head, *lines = known.read_text().splitlines()
+        known.write_text("\n".join([head, *lines[1:], *[lines[0]] * added]) + "\n")
+        write(tmp_path, fleet, "secret")
+        assert known.read_text().splitlines() == [head, *lines]
+        known.write_text("\n".join([head, *lines, "192.0.2.1 ssh-ed25519 AAAA"]))
+        with pytest.raises(OutputError, match=r"known_hosts: it was edited since"):
+            write(tmp_path, fleet, "secret")
 
 
 def test_a_link_to_an_inventory_of_somebody_else(artifacts: Path, tmp_path: Path) -> None:

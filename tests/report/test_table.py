@@ -74,6 +74,19 @@ def test_findings_of_a_check_are_capped_and_the_report_says_so() -> None:
     assert HIDDEN in text
 
 
+def test_statements_that_are_not_shown_are_counted_by_their_hierarchy() -> None:
+    words = [*(f"protocols bgp group {n}" for n in range(30)), *(f"vlans vn{n} vlan-id {n}" for n in range(2))]
+    rows = tuple(Finding(SESSION.id, "leaf", f"{word}: is missing", statement=word) for word in words)
+    text = table(verdict_of(Result(SESSION, rows, 32)))
+    assert "\n  ... and 12 more: protocols 10, vlans 2\n" in text
+
+
+def test_descriptions_of_ports_are_alike() -> None:
+    words = [f'interfaces et-0/0/{n} description "Breakout of {n}"' for n in range(9)]
+    rows = tuple(Finding(SESSION.id, "leaf", f"{word}: is missing", statement=word) for word in words)
+    assert "\n    and 8 more like it\n" in table(verdict_of(Result(SESSION, rows, 9)))
+
+
 def test_two_of_a_kind_stay_apart() -> None:
     text = table(verdict_of(many(2)))
     assert "message 0" in text and "message 1" in text

@@ -21,6 +21,8 @@ from ailb_gen.layout import (
     SWITCHES,
     TOPOLOGY,
     drop_in_file,
+    is_artifact,
+    is_left_over,
     owner,
     server_folder,
 )
@@ -67,6 +69,15 @@ def _check_manifest(context: Context, findings: Findings) -> None:
         if name not in manifest.here:
             message = f"{name} is not in {MANIFEST}: no edit can be detected"
             findings.add(UNCHANGED, _owner(name), message, place)
+    for name in _foreign(root):
+        message = f"{name} is none of the generated files: whoever gets them, as from version control, gets it, too"
+        findings.add(UNCHANGED, name, message, Place(name))
+
+
+def _foreign(root: Path) -> list[str]:
+    """List the other entries at the top of an artifact directory, without texts for people and hidden files."""
+    names = sorted(path.name for path in root.iterdir())
+    return [name for name in names if not (is_artifact(name) or is_left_over(name) or name.startswith("."))]
 
 
 def _check_head(context: Context, data: Mapping[str, Any], text: str, findings: Findings) -> None:
@@ -106,10 +117,11 @@ def _generated(network: Network, root: Path) -> Iterator[str]:
 
 UNCHANGED = Check(
     "AILB005",
-    "every file is unchanged since it was generated, by the sha256 in manifest.json, and generated from this intent",
-    "a file was edited after it was generated, or was generated from another intent",
-    "The next generate overwrites edits by hand, and they were not reviewed in the intent.",
-    "Put the change into the intent, extra_config or a template, and generate again.",
+    "every file is as generated from this intent, by the sha256 in manifest.json, and no other files are beside them",
+    "a file was edited after it was generated, was generated from another intent, or does not belong here",
+    "The next generate overwrites edits by hand, and they were not reviewed in the intent. Other files, such as an "
+    "inventory with a password, are committed along with the generated ones.",
+    "Put the change into the intent, extra_config or a template, and generate again. Move other files elsewhere.",
     _check_manifest,
     Severity.WARNING,
     layer=Layer.REPETITIONS,
