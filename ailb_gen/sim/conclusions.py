@@ -82,16 +82,19 @@ def conclusions(points: Mapping[str, Sequence[Statistics]]) -> Iterator[str]:
     if ranking is not None:
         yield _fastest(points, ranking)
         yield from (_against(one, ranking.best, ranking.best.mean or 0.0) for one in ranking.others)
+        if len(ranking.same) < LEAST_EQUAL and (slower := _to_slower(points[ranking.best.name])):
+            yield slower
     elif any(points.values()):
         yield "No job and no flow completed."
 
 
-def tie(points: Mapping[str, Sequence[Statistics]]) -> str:
-    """Return which variants are fastest together, and why; empty if one alone is, or none."""
+def remark(points: Mapping[str, Sequence[Statistics]]) -> str:
+    """Return which variants are fastest together, and why; of one alone, which flows no load balancer makes faster."""
     ranking = _ranking(points)
-    if ranking is None or len(ranking.same) < LEAST_EQUAL:
+    if ranking is None:
         return ""
-    return _fastest(points, ranking)
+    several = len(ranking.same) >= LEAST_EQUAL
+    return _fastest(points, ranking) if several else _to_slower(points[ranking.best.name])
 
 
 def _fastest(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> str:
