@@ -75,9 +75,18 @@ def test_flows_to_slower_nics_do_not_need_to_collide(between: float, host: float
     seeds = [{**one, "to_slower_nic": {"flows": 400, "of": 1600}} for one in 3 * loaded(between, host)]
     where = "1,200 of 4,800 flows go from a faster to a slower NIC: their queues build at the ports to the receivers."
     assert remark({"rlb": seeds, "ecmp": seeds}).endswith(f"The peak load of a link between switches {before} {where}")
-    slow = [{**one, "jobs": {"job": {"time_us": 6}}} for one in seeds]
+    slow = [{**one, "jobs": {"job": {"time_us": 6.5}}} for one in seeds]
     assert remark({"rlb": slow, "ecmp": seeds}) == where, "also where one is faster"
     assert list(conclusions({"rlb": slow, "ecmp": seeds}))[2:] == [where]
+
+
+def test_the_first_burst_of_rlb_is_named_as_long_as_it_can_be_the_reason() -> None:
+    more = "rlb takes 0.49 us more: all NICs begin with the first color at once. Larger messages do not make that longer."
+    assert remark({"rlb": times(26.34), "ecmp": times(25.85)}) == more
+    assert list(conclusions({"rlb": times(26.34), "ecmp": times(25.85)}))[2:] == [more]
+    assert remark({"rlb": times(27.0), "ecmp": times(25.85)}) == ""
+    assert remark({"dlb": times(26.34), "ecmp": times(25.85)}) == ""
+    assert remark({"rlb": times(None), "ecmp": times(25.85)}) == ""
 
 
 def test_without_a_tie_nothing_is_said() -> None:
