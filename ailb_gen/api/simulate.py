@@ -70,7 +70,7 @@ class SimulationReport:
         return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint, width)
 
     def tie(self) -> str:
-        """Return why load balancers are equally fast, or which flows none makes faster; empty if more than they differs."""
+        """Return why load balancers are equally fast, or which flows none makes faster; else, or of others, nothing."""
         from ailb_gen.sim.conclusions import comparable, remark
 
         names = {row.variant: row.variant for row in self.rows}

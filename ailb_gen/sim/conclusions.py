@@ -109,7 +109,7 @@ def _reasons(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> I
     for one in ranking.others:
         more = (one.mean or math.inf) - (ranking.best.mean or 0.0)
         if one.name == RLB and more <= BURST_US:
-            why = "all NICs begin with the first color at once. Larger messages do not make that longer."
+            why = "all NICs begin with the first color at once. Larger messages do not make it longer."
             yield f"{RLB} takes {shown(more)} us more: {why}"
 
 
