@@ -58,7 +58,7 @@ def unstoppable(stop: Callable[[], None]) -> AbstractContextManager[object]:
 class Execution:
     """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, `jobs` by default one per core.
 
-    `note` is called before the engine is compiled, and when points are simulated again.
+    `note` is called with the reasons why a run takes longer than usual.
     """
 
     executor: str = "processes"
