@@ -84,10 +84,11 @@ def test_the_licenses_are_those_of_the_faq() -> None:
     others = set()
     for name in closure("") - {"ailb-gen"}:
         about = distribution(name).metadata
-        license_ = about.get("License-Expression") or about.get("License") or ""
         # Some put the whole text there.
-        classes = [line for line in about.get_all("Classifier", []) if line.startswith("License")]
-        if any(COPYLEFT.search(line) for line in (license_.partition("\n")[0], *classes)):
+        named = [
+            line.partition("\n")[0] for key in ("License-Expression", "License") for line in about.get_all(key, [])
+        ]
+        if any(COPYLEFT.search(line) for line in (*named, *about.get_all("Classifier", []))):
             others.add(name)
     answer = (
         (ROOT / "docs/faq.md").read_text(encoding="utf-8").partition("with these exceptions:")[2].partition("All")[0]
