@@ -81,9 +81,7 @@ def test_flows_to_slower_nics_do_not_need_to_collide(between: float, host: float
 
 
 def test_the_first_burst_of_rlb_is_named_as_long_as_it_can_be_the_reason() -> None:
-    more = (
-        "rlb takes 0.49 us more: all NICs begin with the first color at once. Larger messages do not make that longer."
-    )
+    more = "rlb takes 0.49 us more: all NICs begin with the first color at once. Larger messages do not make it longer."
     assert remark({"rlb": times(26.34), "ecmp": times(25.85)}) == more
     assert list(conclusions({"rlb": times(26.34), "ecmp": times(25.85)}))[2:] == [more]
     assert remark({"rlb": times(27.0), "ecmp": times(25.85)}) == ""
