@@ -74,3 +74,24 @@ def test_pip_decides_where_packages_come_from() -> None:
     """A mirror in pip's own configuration is used."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert not re.search(r"--(extra-)?index-url|--no-index|--find-links|--isolated|pypi", text)
+
+
+# Licenses under which a changed copy must be passed on under the same one, by the letters that name them.
+COPYLEFT = re.compile(r"GPL|EPL|MPL|Mozilla")
+
+
+def test_the_licenses_are_those_of_the_faq() -> None:
+    others = set()
+    for name in closure("") - {"ailb-gen"}:
+        about = distribution(name).metadata
+        # Some put the whole text there.
+        named = [
+            line.partition("\n")[0] for key in ("License-Expression", "License") for line in about.get_all(key, [])
+        ]
+        if any(COPYLEFT.search(line) for line in (*named, *about.get_all("Classifier", []))):
+            others.add(name)
+    answer = (
+        (ROOT / "docs/faq.md").read_text(encoding="utf-8").partition("with these exceptions:")[2].partition("All")[0]
+    )
+    assert others
+    assert others == set(re.findall(r"[a-z]\w+(?=[ ,]|\n)", answer)) - {"and", "or"}

@@ -112,8 +112,7 @@ def simulated(
         from ailb_gen.sim.engine.jit import NOT_KEPT
 
         compiling = "compiling the engine, once"
-        if NOT_KEPT:
-            note(f"compiling the engine; it cannot be cached: {NOT_KEPT}")
+        note(f"compiling the engine: up to 2 min{f'; it cannot be cached: {NOT_KEPT}' if NOT_KEPT else ', once'}")
     board = Board(len(todo))
     with execution.stoppable(board.stop), _counted(progress, todo, compiling) as told:
         sweep(todo, options, kept, board, told)
@@ -125,21 +124,27 @@ def _counted(progress: Progress, todo: Sequence[Prepared], first: str) -> Iterat
     """Report how many tasks have ended, the simulated time and the rate; `first` is done before any of that."""
     from time import monotonic
 
-    began = monotonic()
-    shown = 0
-    with progress("simulating", sum(one.tasks for one in todo)) as bar:
+    from ailb_gen.wording import shown
+
+    total = sum(one.tasks for one in todo)
+    reported = before = 0
+    began: float | None = None
+    with progress("simulating", total) as bar:
         bar.step(first)
 
         def told(now: Board) -> None:
-            nonlocal shown
+            nonlocal reported, began, before
             cells = now.read()
             ended = sum(cell[0] for cell in cells)
             events = sum(cell[2] for cell in cells)
-            latest = max((cell[1] for cell in cells), default=0)
-            rate = events / max(monotonic() - began, 1e-3)
-            if events:
-                bar.step(f"{latest / 1e9:.3f} ms, {rate / 1e6:.2f} M events/s")
-            bar(ended - shown)
-            shown = ended
+            latest = f"{max((cell[1] for cell in cells), default=0) / 1e9:.3f} ms"
+            if began is not None:
+                bar.step(f"{latest}, {shown((events - before) / max(monotonic() - began, 1e-3))} events/s")
+            elif events:
+                # Starting and compiling count neither for the rate nor for the time that is left.
+                began, before = monotonic(), events
+                bar.stage(latest, total)
+            bar(ended - reported)
+            reported = ended
 
         yield told

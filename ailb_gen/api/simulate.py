@@ -70,10 +70,11 @@ class SimulationReport:
         return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint, width)
 
     def tie(self) -> str:
-        """Return why load balancers are equally fast; empty if they are not, or if more than they differs."""
-        from ailb_gen.sim.conclusions import comparable, tie
+        """Return why load balancers are equally fast, or which flows none makes faster; else, or of others, nothing."""
+        from ailb_gen.sim.conclusions import comparable, remark
 
-        return tie(comparable(self.rows, {row.variant: row.variant for row in self.rows})) if self.by_balancer else ""
+        names = {row.variant: row.variant for row in self.rows}
+        return remark(comparable(self.rows, names)) if self.by_balancer else ""
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the simulation was asked for them."""

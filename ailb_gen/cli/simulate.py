@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import WIDTH, echo_json, prose_width, room, say, warn
+from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.project import source_of
@@ -155,8 +155,8 @@ def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, a
         echo_json(body)
     else:
         show(report.table(painter(), room() or WIDTH))
-        if equal := report.tie():
-            show(textwrap.fill(equal, prose_width()) + "\n")
+        if why := report.tie():
+            show(textwrap.fill(why, prose_width()) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})
@@ -185,6 +185,6 @@ def stoppable(executor: str, jobs: int | None) -> Iterator[Execution]:
         signals.on_signal = on_signal
         return signals.handled()
 
-    yield Execution(executor, jobs, progress, warn, say, handled)
+    yield Execution(executor, jobs, progress, warn, notify, handled)
     if signals():
         raise typer.Exit(128 + signals.numbers[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,10 @@ LEAST_EQUAL = 2
 # Shares of a link's rate over the whole time: from which on a link limits a job, and below which flows hardly meet.
 FULL, IDLE = 0.9, 0.5
 HOSTS = TIERS[HOST]
+RLB = "rlb"
+# All NICs begin at the same instant, with the queue pair of the first color: that the packets of a leaf's NICs wait for
+# each other once takes at most so much.
+BURST_US = 1.0
 
 # Per variant by its name: the statistics of its seeds, in their order.
 Statistics = Mapping[str, Any]
@@ -82,16 +87,30 @@ def conclusions(points: Mapping[str, Sequence[Statistics]]) -> Iterator[str]:
     if ranking is not None:
         yield _fastest(points, ranking)
         yield from (_against(one, ranking.best, ranking.best.mean or 0.0) for one in ranking.others)
+        yield from _reasons(points, ranking)
     elif any(points.values()):
         yield "No job and no flow completed."
 
 
-def tie(points: Mapping[str, Sequence[Statistics]]) -> str:
-    """Return which variants are fastest together, and why; empty if one alone is, or none."""
+def remark(points: Mapping[str, Sequence[Statistics]]) -> str:
+    """Return which variants are fastest together, and why; of one alone, what costs time without a load balancer."""
     ranking = _ranking(points)
-    if ranking is None or len(ranking.same) < LEAST_EQUAL:
+    if ranking is None:
         return ""
-    return _fastest(points, ranking)
+    several = len(ranking.same) >= LEAST_EQUAL
+    return " ".join([*([_fastest(points, ranking)] if several else []), *_reasons(points, ranking)])
+
+
+def _reasons(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> Iterator[str]:
+    """Yield why no load balancer, or not RLB, is faster; where several are equal that says why flows are slow."""
+    slower = _to_slower(points[ranking.best.name])
+    if slower and len(ranking.same) < LEAST_EQUAL:
+        yield slower
+    for one in ranking.others:
+        more = (one.mean or math.inf) - (ranking.best.mean or 0.0)
+        if one.name == RLB and more <= BURST_US:
+            why = "all NICs begin with the first color at once. Larger messages do not make it longer."
+            yield f"{RLB} takes {shown(more)} us more: {why}"
 
 
 def _fastest(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> str:

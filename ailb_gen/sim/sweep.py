@@ -154,7 +154,7 @@ def sweep(
 
 
 def must_compile(prepared: Sequence[Prepared]) -> bool:
-    """Return whether an engine has to be compiled first, which takes up to a minute. Slow to import."""
+    """Return whether an engine has to be compiled first, which takes up to 2 minutes. Slow to import."""
     from ailb_gen.sim.engine.jit import is_compiled  # noqa: PLC0415
 
     return any(not is_compiled(ENTRIES[level]) for level in {one.point.level for one in prepared})

@@ -32,3 +32,8 @@ ailb generate "$out/fabric.yaml" -o "$out/generated"
 ailb deploy "$out/fabric.yaml" "$out/generated" -i "$out" --limit switches --yes
 lab check --no-faults
 lab status
+trap - EXIT
+ailb lab down demo-lab
+program=$(dirname "$python")/ailb-gen
+printf "\nTo start it again, and to keep it:\n"
+echo "$program lab up $out/fabric.yaml $out/generated --lab demo-lab --inventory $out"

@@ -34,3 +34,6 @@ ailb verify "$out/fabric.yaml" "$out/generated" || code=$?
 ailb deploy "$out/fabric.yaml" "$out/generated" --yes
 ailb drift "$out/fabric.yaml" "$out/generated"
 ailb verify "$out/fabric.yaml" "$out/generated"
+
+trap - EXIT
+ailb emulate --stop "$out"

@@ -61,6 +61,9 @@ def test_the_demo_of_a_lab(tmp_path: Path) -> None:
     ecmp = re.search(r"^ECMP +32 +32,000 +0 +0 +0 +([0-9.]+)$", steady, re.M)
     # How uneven it is depends on the seed that a kernel draws for its hash once.
     assert ecmp is not None and float(ecmp[1]) > 1
+    # It says that the lab ends, and how to start it again.
+    assert parts[-1].startswith("ailb-gen lab down demo-lab")
+    assert f"/ailb-gen lab up {tmp_path}/demo/fabric.yaml {tmp_path}/demo/generated --lab demo-lab" in parts[-1]
     # The failed uplink of one leaf carries nothing, and nothing is lost.
     assert re.search(r"^  et-0/0/0 +spine1 +0\.000", failed, re.M)
     assert re.search(r"^pinned +32 +32,000 +0 +0 ", failed, re.M)

@@ -168,6 +168,16 @@ def test_traffic_that_cannot_end_is_told(scenario: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("doubled")
+def test_compiling_is_announced_also_in_a_pipe(scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "must_compile", lambda prepared: True)
+    monkeypatch.setattr("ailb_gen.sim.engine.jit.NOT_KEPT", "")
+    assert simulate(scenario)[2] == "compiling the engine: up to 2 min, once\n"
+    assert simulate(scenario, "-q")[2] == ""
+    monkeypatch.setattr("ailb_gen.sim.engine.jit.NOT_KEPT", "it is read-only")
+    assert simulate(scenario)[2] == "compiling the engine: up to 2 min; it cannot be cached: it is read-only\n"
+
+
+@pytest.mark.usefixtures("doubled")
 def test_other_values_by_option(scenario: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("--set", "balancer=[rlb, {name: dlb, parameters: {inactivity_us: 64}}]", "--set", "packets.payload=1KiB")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.deploy.fabric import (
     ORDER,
     SPINES,
     Hooks,
+    Outcome,
     Site,
     State,
     assert_sound,
@@ -124,6 +126,25 @@ def test_what_somebody_does_during_the_push_stays(tiny: Site, driver: str, what:
     active = with_theirs(tiny.old[BUSY]) if what == "commit" else tiny.old[BUSY]
     assert tiny.settled(BUSY) == State(active, "", False, what == "pending")
     assert_others(tiny, {CANARY: "confirmed"} if when == "results" else {})
+
+
+@pytest.mark.parametrize(
+    ("clone", "code", "told"),
+    [
+        ("another", 3, f"{CANARY}: lock: configuration database locked by:"),
+        ("the same", 2, "another run uses it; wait until it has ended, or name another --state"),
+    ],
+)
+def test_a_second_push_meanwhile_is_refused(tiny: Site, tmp_path: Path, clone: str, code: int, told: str) -> None:
+    """Two clones have two state directories: then the lock of the device is what keeps the second push out."""
+    second: list[Outcome] = []
+    records = ("--state", str(tmp_path / "clone")) if clone == "another" else ()
+    with Hooks({"committing": lambda: second.append(tiny.deploy(*records))}).watching():
+        first = tiny.deploy()
+    assert (first.code, [one.code for one in second]) == (0, [code])
+    assert told in second[0].err
+    assert ("nothing was changed" in second[0].err) == (clone == "another")
+    assert_others(tiny, ALL_NEW)
 
 
 def test_what_somebody_committed_before_stays(tiny: Site, driver: str) -> None:

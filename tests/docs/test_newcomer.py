@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -41,5 +43,11 @@ def test_start_and_tutorial_are_true(clone: Path) -> None:
     run(todo, clone, env)
     assert silent(todo, clone.parent) == []
     assert differences(todo) == []
+    # The last page says what to delete to start over.
+    told = re.search(r"To start over, delete (.*?)\n\n", PAGES[-1].read_text(encoding="utf-8"), re.S)
+    assert told is not None
+    named = re.findall(r"`\.\./([^`]+)`", told[1])
+    left = [path.name for path in clone.parent.iterdir() if path != clone]
+    assert [name for name in left if not any(fnmatch(name, pattern) for pattern in named)] == []
     # What they show is compared by tests/test_pictures.py.
     assert sorted(path.name for path in clone.parent.glob("*.svg")) == PICTURES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.sim.conclusions import conclusions, tie
+from ailb_gen.sim.conclusions import conclusions, remark
 
 
 def times(*values: float | None) -> list[dict[str, object]]:
@@ -61,7 +61,7 @@ def loaded(between: float, host: float) -> list[dict[str, object]]:
 )
 def test_why_variants_are_equal(between: float, host: float, why: str) -> None:
     equal = "All take the same time, within 0.1 %: the job takes 5 us. The peak load of a link between switches is"
-    assert tie({"rlb": loaded(0.01, 0.01), "ecmp": loaded(between, host)}) == equal + why
+    assert remark({"rlb": loaded(0.01, 0.01), "ecmp": loaded(between, host)}) == equal + why
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,22 @@ def test_why_variants_are_equal(between: float, host: float, why: str) -> None:
 def test_flows_to_slower_nics_do_not_need_to_collide(between: float, host: float, before: str) -> None:
     seeds = [{**one, "to_slower_nic": {"flows": 400, "of": 1600}} for one in 3 * loaded(between, host)]
     where = "1,200 of 4,800 flows go from a faster to a slower NIC: their queues build at the ports to the receivers."
-    assert tie({"rlb": seeds, "ecmp": seeds}).endswith(f"The peak load of a link between switches {before} {where}")
+    assert remark({"rlb": seeds, "ecmp": seeds}).endswith(f"The peak load of a link between switches {before} {where}")
+    slow = [{**one, "jobs": {"job": {"time_us": 6.5}}} for one in seeds]
+    assert remark({"rlb": slow, "ecmp": seeds}) == where, "also where one is faster"
+    assert list(conclusions({"rlb": slow, "ecmp": seeds}))[2:] == [where]
+
+
+def test_the_first_burst_of_rlb_is_named_as_long_as_it_can_be_the_reason() -> None:
+    more = "rlb takes 0.49 us more: all NICs begin with the first color at once. Larger messages do not make it longer."
+    assert remark({"rlb": times(26.34), "ecmp": times(25.85)}) == more
+    assert list(conclusions({"rlb": times(26.34), "ecmp": times(25.85)}))[2:] == [more]
+    assert remark({"rlb": times(27.0), "ecmp": times(25.85)}) == ""
+    assert remark({"dlb": times(26.34), "ecmp": times(25.85)}) == ""
+    assert remark({"rlb": times(None), "ecmp": times(25.85)}) == ""
 
 
 def test_without_a_tie_nothing_is_said() -> None:
-    assert tie({"rlb": loaded(0.1, 0.2)}) == ""
-    assert tie({"rlb": loaded(0.1, 0.2), "ecmp": times(9)}) == ""
-    assert tie({"rlb": times(None), "ecmp": times(None)}) == ""
+    assert remark({"rlb": loaded(0.1, 0.2)}) == ""
+    assert remark({"rlb": loaded(0.1, 0.2), "ecmp": times(9)}) == ""
+    assert remark({"rlb": times(None), "ecmp": times(None)}) == ""
