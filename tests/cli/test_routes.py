@@ -201,8 +201,8 @@ def test_routes_that_a_leaf_advertises() -> None:
     assert "spine2" not in out
 
 
-def test_advertised_routes_of_colors_and_sessions_without_one(lab_copy: Path) -> None:
-    """Without a backup color the prefix goes to its own spine only, without AIGP."""
+def test_without_a_backup_color_a_prefix_is_advertised_to_its_own_spine_only(lab_copy: Path) -> None:
+    """AIGP is for preference over a backup: here there is none."""
     file = "switches/stripe1-leaf1.conf"
     changed(lab_copy, file, "color green;\n                backup-color all-colors;", "color green;")
     code, out, _ = run("rib", "--advertised", "stripe1-leaf1", "fc00:1:1:1::/64", "-C", str(lab_copy))
