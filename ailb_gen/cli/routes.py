@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ailb_gen.addresses import Prefix
     from ailb_gen.api.routes import Routes
-    from ailb_gen.routing.rib import NextHop
+    from ailb_gen.routing.rib import NextHop, SentRoute
     from ailb_gen.routing.rib import Path as RibPath
 
 # More warnings are counted.
@@ -28,6 +28,8 @@ MARKS = {"active": "*", "multipath": "#", "inactive": " ", "hidden": "-"}
 PROTOCOLS = {"direct": "[Direct/0]", "bgp": "[BGP/170]"}
 
 Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH", autocompletion=complete.switch)]
+
+Advertised = Annotated[bool, typer.Option("--advertised", help="Show the routes that it sends to each peer instead.")]
 
 
 def routes_of(artifacts: Path, failed: list[str] | None) -> Routes:
@@ -61,6 +63,7 @@ def rib(
     prefix: Annotated[str | None, typer.Argument(help="A prefix or an address.", metavar="PREFIX")] = None,
     artifacts: TREE = HERE,
     fail: FAILED = None,
+    advertised: Advertised = False,
     as_json: JSON = False,
 ) -> None:
     """Show every path of a switch to a prefix.
@@ -70,6 +73,9 @@ def rib(
     from ailb_gen.wording import counted
 
     routes = routes_of(artifacts, fail)
+    if advertised:
+        _show_advertised(routes, device, prefix, as_json)
+        return
     found = routes.rib(device, prefix)
     warn_unsettled(routes, found)
     if as_json:
@@ -117,6 +123,53 @@ def _as_json(path: RibPath) -> dict[str, object]:
         "aigp": path.route.aigp,
         "med": path.route.med,
         "communities": sorted(path.route.communities),
+    }
+
+
+def _show_advertised(routes: Routes, device: str, prefix: str | None, as_json: bool) -> None:
+    """Print the routes that a switch sends, with their communities and AIGP, by prefix and peer. Raises UsageError."""
+    from ailb_gen.api.routes import device_of
+    from ailb_gen.wording import counted
+
+    routing, index = routes.view.routing, device_of(routes.view, device)
+    colors = {route.prefix: route.color for route in routing.graph.switches[index].routes}
+    found = {row: sent for row in routes.prefixes(prefix) if (sent := routing.sent(index, row))}
+    warn_unsettled(routes, found)
+    if as_json:
+        body = {str(row): {"color": colors.get(row), "sent": [*map(_sent_json, sent)]} for row, sent in found.items()}
+        echo_json({"switch": device, "advertised": body})
+        return
+    if not found:
+        typer.echo(f"{device}: advertises nothing{f' of {prefix}' if prefix else ''}")
+        return
+    peers = {one.interface for sent in found.values() for one in sent}
+    title = f"{device}: {counted(len(found), 'prefix')} advertised over {counted(len(peers), 'session')}"
+    rows = [
+        (
+            str(row),
+            colors.get(row) or "-",
+            one.peer,
+            one.interface,
+            one.color or "-",
+            " ".join(sorted(one.route.communities)) or "-",
+            "-" if one.route.aigp is None else str(one.route.aigp),
+        )
+        for row, sent in found.items()
+        for one in sent
+    ]
+    echo_table(title, ("PREFIX", "COLOR", "TO", "INTERFACE", "FABRIC COLOR", "COMMUNITIES", "AIGP"), rows)
+
+
+def _sent_json(one: SentRoute) -> dict[str, object]:
+    return {
+        "peer": one.peer,
+        "interface": one.interface,
+        "group": one.group,
+        "color": one.color or None,
+        "as_path": list(one.route.as_path),
+        "aigp": one.route.aigp,
+        "med": one.route.med,
+        "communities": sorted(one.route.communities),
     }
 
 

@@ -40,6 +40,17 @@ class NextHop(NamedTuple):
     color: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SentRoute:
+    """A route that a device sends over one session, as the peer gets it; `color` is that of the session, if any."""
+
+    route: Route
+    peer: str
+    interface: str
+    group: str
+    color: str = ""
+
+
 class Routing:
     """The routes of every prefix; `failed` are sessions (indices into Graph.sessions.up) that are down.
 
@@ -92,6 +103,25 @@ class Routing:
     def paths(self, device: int, prefix: Prefix) -> tuple[Path, ...]:
         """Return every path that a device has of a prefix, the best ones first, the hidden ones last."""
         return tuple(sorted(_paths(self.graph, self.state(prefix), device), key=lambda path: ORDER[path.status]))
+
+    def sent(self, device: int, prefix: Prefix) -> tuple[SentRoute, ...]:
+        """Return what a device sends of a prefix over each of its sessions; nothing to the AS that it came from."""
+        graph, groups, down = self.graph, self.graph.switches[device].groups, self.removed.get(device, frozenset())
+        # A device that has no route sends nothing to any group.
+        by_group = dict(zip(graph.class_at(device).groups, self.held(device, prefix).sent, strict=False))
+        return tuple(
+            SentRoute(
+                replace(route, as_path=(entry.own_asn, *route.as_path)),
+                graph.names[entry.peer],
+                entry.interface,
+                groups[entry.own_group].name,
+                groups[entry.own_group].color or "",
+            )
+            for at, entry in enumerate(graph.adjacencies[device])
+            if at not in down
+            and (route := by_group.get(entry.own_group)) is not None
+            and route.as_path[:1] != (entry.peer_asn,)
+        )
 
     def next_hops(self, device: int, prefix: Prefix) -> tuple[NextHop, ...]:
         """Return the FIB entry of a prefix; empty for a direct route or none at all."""

@@ -47,6 +47,23 @@ PATH = closed(
 )
 ENTRY = closed(direct={"type": "boolean"}, next_hops=listed(closed(interface=TEXT, peer=TEXT)))
 RIB = closed(switch=TEXT, routes={"type": "object", "additionalProperties": listed(PATH)})
+OUT = closed(
+    peer=TEXT,
+    interface=TEXT,
+    group=TEXT,
+    color={"type": ["string", "null"]},
+    as_path=listed({"type": "integer"}),
+    aigp=NUMBER,
+    med=NUMBER,
+    communities=listed(TEXT),
+)
+SENT = closed(
+    switch=TEXT,
+    advertised={
+        "type": "object",
+        "additionalProperties": closed(color={"type": ["string", "null"]}, sent=listed(OUT)),
+    },
+)
 FIB = closed(switch=TEXT, routes={"type": "object", "additionalProperties": ENTRY})
 
 
@@ -158,6 +175,67 @@ def test_rib_as_json() -> None:
     }
 
 
+ADVERTISED = """\
+stripe1-leaf1: 2 prefixes advertised over 4 sessions
+PREFIX           COLOR  TO      INTERFACE   FABRIC COLOR  COMMUNITIES  AIGP
+---------------  -----  ------  ----------  ------------  -----------  ----
+fc00:1:1:2::/64  blue   spine1  et-0/0/0.0  green         color:0:1    -
+fc00:1:1:2::/64  blue   spine2  et-0/0/1.0  blue          color:0:2    0
+fc00:1:1:2::/64  blue   spine3  et-0/0/2.0  red           color:0:3    -
+fc00:1:1:2::/64  blue   spine4  et-0/0/3.0  orange        color:0:4    -
+fc00:1:1:3::/64  red    spine1  et-0/0/0.0  green         color:0:1    -
+fc00:1:1:3::/64  red    spine2  et-0/0/1.0  blue          color:0:2    -
+fc00:1:1:3::/64  red    spine3  et-0/0/2.0  red           color:0:3    0
+fc00:1:1:3::/64  red    spine4  et-0/0/3.0  orange        color:0:4    -
+"""
+
+
+def test_routes_that_a_leaf_advertises() -> None:
+    """The guide's table: over every session its own color's community, AIGP only over the prefix's color."""
+    assert rib("--advertised", "stripe1-leaf1", "fc00:1:1:2::/63") == (0, ADVERTISED, "")
+    assert rib("--advertised", "stripe1-leaf1", "fc00:1:2::/48")[1] == (
+        "stripe1-leaf1: advertises nothing of fc00:1:2::/48\n"
+    )
+    code, out, _ = rib("--advertised", "stripe1-leaf1", "--fail", "spine2")
+    assert (code, out.splitlines()[0]) == (0, "stripe1-leaf1: 4 prefixes advertised over 3 sessions")
+    assert "spine2" not in out
+
+
+def test_without_a_backup_color_a_prefix_is_advertised_to_its_own_spine_only(lab_copy: Path) -> None:
+    """AIGP is for preference over a backup: here there is none."""
+    file = "switches/stripe1-leaf1.conf"
+    changed(lab_copy, file, "color green;\n                backup-color all-colors;", "color green;")
+    code, out, _ = run("rib", "--advertised", "stripe1-leaf1", "fc00:1:1:1::/64", "-C", str(lab_copy))
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[3:]] == [
+        ["fc00:1:1:1::/64", "green", "spine1", "et-0/0/0.0", "green", "color:0:1", "-"]
+    ]
+
+
+def test_advertised_routes_as_json() -> None:
+    code, out, err = rib("--advertised", "spine2", "fc00:1:1:2::/64", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    jsonschema.validate(found, SENT)
+    assert found["switch"] == "spine2"
+    row = found["advertised"]["fc00:1:1:2::/64"]
+    assert row["color"] is None, "it is a leaf's prefix"
+    # Not to the leaf that it came from.
+    assert [one["peer"] for one in row["sent"]] == ["stripe1-leaf2", "stripe2-leaf1", "stripe2-leaf2"]
+    assert row["sent"][1] == {
+        "peer": "stripe2-leaf1",
+        "interface": "et-0/0/2.0",
+        "group": "fabric-blue",
+        "color": "blue",
+        "as_path": [65002, 65101],
+        "aigp": 0,
+        "med": None,
+        "communities": ["0:15", "color:0:2"],
+    }
+    own = json.loads(rib("--advertised", "stripe1-leaf1", "fc00:1:1:2::/64", "--json")[1])
+    assert own["advertised"]["fc00:1:1:2::/64"]["color"] == "blue"
+
+
 def test_a_forwarding_table() -> None:
     code, out, err = fib("stripe1-leaf2", "fc00:1::/32")
     assert (code, err) == (0, "")
@@ -236,6 +314,8 @@ def test_a_cable_to_a_server_changes_no_route() -> None:
 
 BAD = [
     (["rib", "stripe1-leaf"], "'stripe1-leaf': no switch of the files is called that; did you mean 'stripe1-leaf"),
+    (["rib", "--advertised", "x"], "'x': no switch of the files is called that; there are 8: spine1, spine2, spine3"),
+    (["rib", "spine1", "hello", "--advertised"], "'hello': not an IPv6 address or prefix\n"),
     (["rib", "x"], "'x': no switch of the files is called that; there are 8: spine1, spine2, spine3 and 5 more\n"),
     (["fib", "gpu-s1-1"], "'gpu-s1-1': this is a server, on stripe1-leaf1, stripe1-leaf2; name a switch\n"),
     (["rib", "spine1", "hello"], "'hello': not an IPv6 address or prefix\n"),

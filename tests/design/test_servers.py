@@ -1,4 +1,4 @@
-"""Tables 2, 8, 9 and 10 of the design guide (the JVD), row by row, with its errata resolved."""
+"""Tables 2, 4, 8, 9 and 10 of the design guide (the JVD), row by row, with its errata resolved."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ailb_gen.addresses import address_text, eui64
 from ailb_gen.design.build import build
 from ailb_gen.design.model import Design, DesignServer, DesignSwitch
 from ailb_gen.errors import IntentError
@@ -50,6 +51,26 @@ def test_table_2_irb_prefixes_and_gateways(seed: str, jvd: Design) -> None:
         assert pairs == addresses.split()
         nics = {nic.leaf: nic.name for s in jvd.servers for nic in s.config.nics}
         assert nics[device.name] == gpu
+
+
+def test_table_4_gateways_and_addresses(seed: str, jvd: Design) -> None:
+    """All rows are of one leaf: they have the gateways of the first, and addresses in its prefixes."""
+    text = section(seed, "Table 4: GPU to Leaf", "BGP DPF (Deterministic")
+    rows = re.findall(r"Leaf 1 - \S+ ((?:fc00:\S+ ){4})Server \d - gpu0_eth (\S+) ((?:fc00:\S+ ){4})", text)
+    prefixes = leaf(jvd, 1, 1).prefixes
+    used = [
+        ([one.gateway for one in prefixes], [address_text(one.network | eui64(mac)) for one in prefixes])
+        for _, mac, _ in rows
+    ]
+    assert [(gateways.split(), addresses.split()) for gateways, _, addresses in rows][:1] == used[:1]
+    # Errata: row 2 prints the second prefix of leaves 1 to 4 instead of the four prefixes of leaf 1, row 3 the third;
+    # the suffix of row 2 belongs to another MAC address.
+    for number, (printed, mac, addresses) in enumerate(rows[1:], 2):
+        starts = [f"fc00:1:{number_of_leaf}:{number}:" for number_of_leaf in range(1, N + 1)]
+        assert printed.split() == [f"{start}:1" for start in starts]
+        suffix = "a288:c2ff:fe3b:506a" if mac == "58:a2:e1:46:c6:ca" else used[number - 1][1][0].split(":", 4)[4]
+        assert addresses.split() == [f"{start}{suffix}" for start in starts]
+    assert used[1][1][0] == "fc00:1:1:1:5aa2:e1ff:fe46:c6ca"
 
 
 def test_table_8_routing_tables(seed: str, jvd: Design) -> None:

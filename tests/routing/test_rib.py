@@ -95,6 +95,28 @@ def test_two_failures_that_leave_different_spines() -> None:
     assert hops(found, "stripe2-leaf2") == ["spine1", "spine3", "spine4"]
 
 
+@pytest.mark.parametrize(
+    "failed", [(), (("stripe1-leaf1", "spine2"), ("stripe2-leaf2", "spine4")), (("stripe1-leaf1", "spine1"),)]
+)
+def test_what_a_switch_sends_is_what_its_peers_hold(failed: tuple[tuple[str, str], ...]) -> None:
+    found = routing(lab(), *failed)
+    graph = found.graph
+    for which in found.prefixes:
+        sent = {
+            (name, one.peer): (one.route.as_path, one.route.communities, one.route.aigp)
+            for name, device in graph.index.items()
+            for one in found.sent(device, which)
+        }
+        held = {
+            (path.peer, name): (path.route.as_path, path.route.communities, path.route.aigp)
+            for name, device in graph.index.items()
+            for path in found.paths(device, which)
+            if path.peer
+        }
+        assert sent == held
+        assert sent
+
+
 def test_without_any_session_there_is_no_route() -> None:
     found = routing(lab(), *((OWN, f"spine{k}") for k in range(1, 5)))
     assert hops(found, "stripe2-leaf1") == []

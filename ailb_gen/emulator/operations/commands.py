@@ -159,7 +159,7 @@ COMMANDS: Mapping[str, ShowCommand] = {
     "file show": command("file-show", system.file_show, "<filename>"),
     "ping": command("ping", reach.ping, f"{PROBES} size= count= interval= rapid do-not-fragment"),
     "traceroute": command("traceroute", reach.traceroute, PROBES),
-    "show vlans": command("get-vlan-information", neighbors.vlans, "<vlan-name> brief"),
+    "show vlans": command("get-vlan-information", neighbors.vlans, f"<vlan-name> {LENGTHS}"),
 }
 # Requests without a show command here.
 REQUESTS = (

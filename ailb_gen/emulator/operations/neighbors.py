@@ -12,10 +12,10 @@ from lxml import etree
 
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import end_address
-from ailb_gen.emulator.operations.build import argument, check_found, element, fill, parts
+from ailb_gen.emulator.operations.build import argument, check_found, element, fill, flag, parts
 from ailb_gen.emulator.operations.ports import FIRST_SNMP, check_there, port_mtu, positions
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.network.model import RouterAdvertisement, Switch, Vlan
 
 # Junos's defaults of [edit protocols router-advertisement interface]: seconds between two advertisements at most.
 MAX_INTERVAL_S, LIFETIMES = 600, 3
@@ -147,15 +147,25 @@ def lldp_local(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
 
 def vlans(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show vlans`, of one VLAN or all; a port that is up has an asterisk. Raises RpcRefusedError."""
-    switch, requested = device.switch, argument(rpc, "vlan-name")
-    shown, rows = [vlan for vlan in switch.vlans if requested in ("", vlan.name)], []
+    requested, style = argument(rpc, "vlan-name"), "brief"
+    style = next((length for length in ("detail", "extensive") if flag(rpc, length)), style)
+    shown = [vlan for vlan in device.switch.vlans if requested in ("", vlan.name)]
     check_found(shown, "vlan", requested)
-    for vlan in shown:
-        members = []
-        for port in switch.ports.values():
-            mark = "*" if device.fabric.link_up(device.name, port.name) else ""
-            for unit in port.units:
-                if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):
-                    members.append(fill("l2ng-l2rtb-vlan-member", name=unit.name, mark=mark))
-        rows.append(fill("l2ng-l2ald-vlan-instance-group", vlan=vlan, members=members))
-    return element("l2ng-l2ald-vlan-instance-information", *rows, style="brief")
+    return element("l2ng-l2ald-vlan-instance-information", *(_vlan(device, vlan, style) for vlan in shown), style=style)
+
+
+def _vlan(device: EmulatedDevice, vlan: Vlan, style: str) -> etree._Element:
+    """Make a VLAN with its members, in the long forms with their tags: a trunk sends its native VLAN untagged."""
+    members, tags, long = [], [], style != "brief"
+    for port in device.switch.ports.values():
+        mark = "*" if device.fabric.link_up(device.name, port.name) else ""
+        for unit in port.units:
+            if any(name in (vlan.name, str(vlan.vlan_id)) for name, _ in unit.vlans):
+                mode = unit.mode or "access"
+                tags.append("tagged" if mode == "trunk" and port.native_vlan != vlan.vlan_id else "untagged")
+                known = {"tagness": tags[-1], "mode": mode} if long else {"tagness": None, "mode": None}
+                members.append(fill("l2ng-l2rtb-vlan-member", name=unit.name, mark=mark, **known))
+    if not long:
+        return fill("l2ng-l2ald-vlan-instance-group", vlan=vlan, members=members)
+    tagged, untagged = tags.count("tagged"), tags.count("untagged")
+    return fill("vlan-long", style=style, vlan=vlan, members=members, tagged=tagged, untagged=untagged)

@@ -241,7 +241,7 @@ def test_what_cannot_be_honored_is_refused(leaf: Fake, text: str, word: str) -> 
     [
         ("show bfd session", "", {"address", "brief", "detail", "discriminator", "extensive", "summary"}),
         ("show bfd session", "detail", {"address", "discriminator"}),
-        ("show vlans", "", {"brief", "<vlan-name>"}),
+        ("show vlans", "", {"brief", "detail", "extensive", "<vlan-name>"}),
         ("show vlans", "vn2 brief", set()),
         ("show bfd session", "address", set()),
         ("show bfd", "", set()),

@@ -20,7 +20,7 @@ def test_layouts() -> None:
 
 
 def test_every_layout_is_of_an_rpc_or_part_of_one() -> None:
-    parts = ("fpc-", "interfaces-", "instances-", "route", "exchanged", "bgp-", "bfd-")
+    parts = ("fpc-", "interfaces-", "instances-", "route", "exchanged", "bgp-", "bfd-", "vlans-")
     assert all(rpc.partition("+")[0] in OPERATIONS or rpc.startswith(parts) for rpc in LAYOUTS)
 
 
