@@ -70,6 +70,22 @@ def test_an_error_is_told_where_it_begins(text: str, line: int) -> None:
     assert caught.value.problems[0].place.line == line
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a: 1\nb:2\nc: 3\n", "put a space after the colon: 'b: 2'"),
+        ("a: 1\nb:2  # two\n", "put a space after the colon: 'b: 2'"),
+        ("a:\n  - b:1\n    c: 2\n", "put a space after the colon: 'b: 1'"),
+        ("a:\n  b:1\n  c: 2\n", "put a space after the colon: 'b: 1'"),
+        ("a: [1,\n2\nb: 3\n", ""),
+    ],
+)
+def test_a_colon_without_a_space_is_told(text: str, hint: str) -> None:
+    with pytest.raises(IntentError) as caught:
+        read_yaml(text, "f")
+    assert caught.value.problems[0].hint == hint
+
+
 def test_aliases_work_and_bombs_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_yaml("a: &x [1]\nb: *x\n", "f").data == {"a": [1], "b": [1]}
     monkeypatch.setattr(module, "MAX_NODES", 1000)
@@ -191,6 +207,8 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
         (b"name\n" + b"x," * 40_000, "a row has more than 65,536 characters"),
         (b"name\n" + b'"\n",' * 20_000, "a row has more than 65,536 characters"),
         (b"name\n" + b"x\n" * 6, "more than 5 servers"),
+        (b"name;stripe\na;1\n", r"^s.csv:1:1: error.*separate the columns with commas, not semicolons$"),
+        (b"host\tstripe\na\t1\n", "separate the columns with commas, not tabs$"),
         (b"name" + b",q" * 500, "501 columns; there are 404 names"),
     ],
 )

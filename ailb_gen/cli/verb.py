@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +13,11 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ailb_gen.cli.console import say_verbose
-from ailb_gen.cli.project import Defaults, hint, key_of
+from ailb_gen.cli.project import FILE, Defaults, hint, key_of
 from ailb_gen.cli.visible import Color, output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def _note(ctx: typer.Context, param: typer.CallbackParam, value: object) -> object:
@@ -68,6 +69,15 @@ class Verb(TyperCommand):
         # What a command passes on to another program is not its own.
         if not self.context_settings.get("ignore_unknown_options"):
             self.params = [*self.params, *common()]
+        params: list[Any] = self.params
+        for param in params:
+            param.get_help_record = partial(_help_record, param, param.get_help_record)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Return the arguments of the usage line; those that a project file can give are in brackets."""
+        omitted = {f"{{{param.metavar}}}" for param in self.params if key_of(param)}
+        pieces = super().collect_usage_pieces(ctx)
+        return [f"[{one[1:-1]}]" if one in omitted else one.replace("{", "").replace("}", "") for one in pieces]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
         """Parse the arguments after `words`; an error is seen by `refused` first."""
@@ -109,6 +119,14 @@ class Verb(TyperCommand):
             return []
         values = [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
         return [str(value) for value in values] if all(values) else []
+
+
+def _help_record(param: Any, record: Callable[[Any], tuple[str, str] | None], ctx: Any) -> tuple[str, str] | None:  # noqa: ANN401
+    """Return name and help of a parameter; a required one may be in a project file."""
+    name, text = record(ctx) or ("", "")
+    if key_of(param):
+        text = re.sub(r"required\]$", f"required unless {FILE} has it]", text)
+    return (name.replace(" range>", ">"), text) if name else None
 
 
 def looks_like_file(word: str) -> bool:
