@@ -219,7 +219,7 @@ def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
 
 def _layout(answers: dict[str, Any], colors: int) -> str:
     """Return the fields of the address plan for a pool that the default ones do not fit; else nothing."""
-    from ailb_gen.design.check import fitting_layout, layout_text
+    from ailb_gen.design.address_plan import fitting_layout, layout_text
     from ailb_gen.intent.plans import Addressing
 
     length = answers["pool"].rpartition("/")[2]

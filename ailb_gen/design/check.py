@@ -6,7 +6,7 @@ from functools import partial
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.design.inventory import Slot, StripeSlot
-from ailb_gen.design.numbers import capacity, ipv4_text
+from ailb_gen.design.numbers import ipv4_text
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
 from ailb_gen.design.seats import Seat, host_mtu
@@ -15,11 +15,10 @@ from ailb_gen.design.switches import ECMP_STEPS, ranges
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.nccl import NcclNetwork, faults
-from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.servers import CountedEntry, Server
 from ailb_gen.intent.settings import Settings, SwitchMtu
-from ailb_gen.wording import counted, plural
+from ailb_gen.wording import plural
 from ailb_gen.yamlio import Path
 
 # Ethernet header with two VLAN tags: what Junos counts into a port's MTU and an IPv6 MTU does not have.
@@ -73,59 +72,6 @@ def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems
 
 def _name_path(slot: Slot) -> Path:
     return ("names", "leaf") if slot.role == "leaf" else (*slot.levels[1], "name")
-
-
-def check_plan(plan: Addressing, stripes: tuple[StripeSlot, ...], colors: int, problems: Problems) -> None:
-    """Note fields of the address plan that overlap, lie in the pool, or are too small."""
-    pool = plan.pool.length
-    fields = (
-        ("stripe", plan.stripe, len(stripes)),
-        ("leaf", plan.leaf, max(len(s.leaves) for s in stripes)),
-        ("uplink", plan.uplink, colors),
-    )
-    layout = fitting_layout(pool, [needed for _, _, needed in fields])
-    if layout is None:
-        left, bits = max(64 - pool, 0), sum(needed.bit_length() for _, _, needed in fields)
-        reason = f"a /{pool} leaves {counted(left, 'bit')} of the /64 for stripe, leaf and uplink, which need {bits}"
-        problems.error("bad-plan", ("addressing", "pool"), reason, "use a shorter pool, at most a /48 for most fabrics")
-        return
-    hint = f"possible in addressing: {{{layout_text(layout)}}}"
-    for number, (name, (first, last), needed) in enumerate(fields):
-        path: Path = ("addressing", name)
-        if first < pool:
-            reason = f"bits {first}-{last} are inside the pool's /{pool}"
-            problems.error("bad-plan", path, reason, hint)
-        if needed > capacity((first, last)):
-            reason = f"{needed} numbers are needed, bits {first}-{last} hold {capacity((first, last))}"
-            problems.error("pool-exhausted", path, reason, hint)
-        for other, (other_first, other_last), _ in fields[:number]:
-            if first <= other_last and other_first <= last:
-                problems.error("bad-plan", path, f"bits {first}-{last} are also those of {other}", hint)
-
-
-def fitting_layout(pool: int, needed: Sequence[int]) -> tuple[tuple[int, int], ...] | None:
-    """Return first and last bits of stripe, leaf and uplink that hold the `needed` numbers in a pool of this length.
-
-    Fields end at hexadecimal digits if there is room. None if the bits from the pool to the /64 are too few.
-    """
-    left = 64 - pool
-    for step in (4, 1):
-        widths = [-(-count.bit_length() // step) * step for count in needed]
-        if sum(widths) <= left:
-            break
-    else:
-        return None
-    widths[0] += (left - sum(widths)) % step
-    while sum(widths) < left:
-        widths[widths.index(min(widths))] += step
-    lasts = [pool + sum(widths[: number + 1]) - 1 for number in range(len(widths))]
-    return tuple((last - width + 1, last) for width, last in zip(widths, lasts, strict=True))
-
-
-def layout_text(layout: Sequence[tuple[int, int]]) -> str:
-    """Return the layout of an address plan as fabric.yaml has it."""
-    fields = zip(("stripe", "leaf", "uplink"), layout, strict=True)
-    return ", ".join(f'{name}: "{first}-{last}"' for name, (first, last) in fields)
 
 
 def check_overlaps(fabric: Fabric, problems: Problems) -> None:

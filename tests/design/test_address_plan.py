@@ -1,11 +1,11 @@
-"""Address plans that fit a pool; the other rules have cases in `tests/errors/`."""
+"""Address plans that fit a pool; what is wrong with one has cases in `tests/errors/`."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ailb_gen.design.check import fitting_layout, layout_text
+from ailb_gen.design.address_plan import fitting_layout, layout_text
 from ailb_gen.design.numbers import capacity
 
 
