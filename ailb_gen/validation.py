@@ -51,12 +51,26 @@ def checked_text(value: object, what: str) -> str:
     """Return a value that must be text; `what` names it in the error."""
     if isinstance(value, str):
         return value
-    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}; put it in quotes")
+    remedy = "" if isinstance(value, (list, dict)) else "; put it in quotes"
+    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}{remedy}")
 
 
 def _kind(value: object) -> str:
     kinds = {bool: "true/false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
     return "empty" if value is None else kinds.get(type(value), type(value).__name__)
+
+
+def keyed(many: str, what: str, accepts: Any) -> BeforeValidator:
+    """Let a number stand for a mapping with a `count`, a list for one with the key `many`."""
+
+    def expand(value: object) -> object:
+        keys = {int: "count", list: many, dict: ""}
+        key = keys.get(type(value))
+        if key is None:
+            raise wrong("wrong-type", f"must be {what}")
+        return {key: value} if key else value
+
+    return BeforeValidator(expand, json_schema_input_type=accepts)
 
 
 def matching(what: str, pattern: str, allowed: str, example: str) -> Callable[[object], str]:
@@ -189,7 +203,9 @@ def problem(
     hint = ""
     if code == "unknown-key":
         keys = known_keys(model, path[:-1])
-        hint = space_after_colon(path[-1], keys) or did_you_mean(path[-1], keys)
+        # A union of models may know the key in another one of them.
+        near = space_after_colon(path[-1], keys) or did_you_mean(path[-1], keys)
+        hint = "it does not go with the other keys here" if path[-1] in keys else near
     elif code == "wrong-type" and space_after_colon(error["input"]):
         hint = space_after_colon(error["input"], known_keys(model, path))
     elif error["type"] == "literal_error":

@@ -58,7 +58,7 @@ def unstoppable(stop: Callable[[], None]) -> AbstractContextManager[object]:
 class Execution:
     """How points are simulated: `executor` is `processes`, `serial` or `dask:ADDRESS`, `jobs` by default one per core.
 
-    `note` is called when compiling the engine will be necessary again the next time.
+    `note` is called with the reasons why a run takes longer than usual.
     """
 
     executor: str = "processes"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ailb_gen.cli.console import echo_table, warn
+from ailb_gen.cli.console import echo_json, echo_table, warn
 from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, JSON, YES, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.steady import ask as asked
@@ -21,11 +20,6 @@ from ailb_gen.wording import counted
 app = typer.Typer(
     cls=Verbs, name="batfish", help="Write snapshots for Batfish; delete those of killed runs.", no_args_is_help=True
 )
-
-
-@app.callback()
-def _batfish() -> None:
-    """Write the snapshots that `ailb-gen validate --batfish HOST` sends; delete what killed runs have left there."""
 
 
 @app.command("snapshot", cls=Verb)
@@ -92,7 +86,7 @@ def clean(
         ]
         tell = partial(typer.echo, err=as_json)
         if as_json:
-            typer.echo(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1))
+            echo_json([dict(zip(columns, row, strict=True)) for row in rows])
         elif found:
             echo_table(f"Networks of runs on Batfish at {service.address}", columns, rows)
         if not gone or dry_run:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import warn
+from ailb_gen.cli.console import echo_json, prose_width, warn
 from ailb_gen.cli.options import JSON
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def checks(
     names = dict(NAMES) | {check.family: NAMES[check.family] for check in every}
     picked = pick_checks(every, names, patterns) if patterns else every
     if as_json:
-        typer.echo(json.dumps([_row(check, names, origins.get(check.id, "ailb-gen")) for check in picked], indent=1))
+        echo_json([_row(check, names, origins.get(check.id, "ailb-gen")) for check in picked])
     elif patterns:
         typer.echo("\n\n".join(_explained(check, origins.get(check.id, "")) for check in picked))
     else:
@@ -72,10 +71,12 @@ def _row(check: Check, names: Mapping[str, str], origin: str) -> dict[str, str]:
 
 def _listed(check: Check) -> str:
     start = f"  {check.id}  {check.severity!s:7}  "
-    return fill(check.meaning, 80, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
+    return fill(
+        check.meaning, prose_width(), initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
+    )
 
 
 def _explained(check: Check, origin: str) -> str:
     lines = [f"{check.id} ({check.severity}): {check.meaning}", "", check.why, "", f"Repair: {check.repair}"]
     lines += [f"From: {origin}"] if origin else []
-    return "\n".join(fill(line, 80, break_on_hyphens=False) for line in lines)
+    return "\n".join(fill(line, prose_width(), break_on_hyphens=False) for line in lines)

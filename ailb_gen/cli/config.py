@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from ailb_gen.cli.console import echo_table
+from ailb_gen.cli.console import echo_json, echo_table
 from ailb_gen.cli.options import JSON
-from ailb_gen.cli.project import PREFIX, all_keys, project
+from ailb_gen.cli.project import all_keys, project, source_of
 from ailb_gen.cli.visible import output
 
 if TYPE_CHECKING:
-    from ailb_gen.cli.project import Project
+    from ailb_gen.cli.project import Parameter, Project
 
 
 def config(ctx: typer.Context, as_json: JSON = False) -> None:
@@ -28,23 +26,22 @@ def config(ctx: typer.Context, as_json: JSON = False) -> None:
     found = project()
     # The last one, by key: all have the same meaning.
     params = dict(all_keys(ctx.find_root().command))
-    rows = {key: _value(key, params[key], found) for key in sorted(params)}
+    rows = {key: _value(ctx, key, params[key], found) for key in sorted(params)}
     if as_json:
         values = {key: {"value": value, "from": origin} for key, (value, origin) in rows.items()}
-        typer.echo(json.dumps({"file": str(found.file) if found else None, "keys": values}, indent=1))
+        echo_json({"file": str(found.file) if found else None, "keys": values})
         return
     title = f"Project file: {found.file}" if found else "Project file: none, here or above"
     echo_table(title, ("key", "value", "from"), [(key, _text(value), origin) for key, (value, origin) in rows.items()])
 
 
-def _value(key: str, param: Any, found: Project | None) -> tuple[Any, str]:  # noqa: ANN401 - Typer's has no public type
+def _value(ctx: typer.Context, key: str, param: Parameter, found: Project | None) -> tuple[object, str]:
     """Return the value of a key and where it comes from."""
-    variable = PREFIX + key.replace("-", "_").upper()
-    if key == "color" and output.color_given and output.color != os.environ.get(variable):
+    if key == "color" and "COMMANDLINE" in (source_of(one, key) for one in (ctx, ctx.find_root())):
         return output.color, "flag"
-    if os.environ.get(variable):
-        value = os.environ[variable]
-        return value.split() if param.multiple else value, variable
+    given = param.value_from_envvar(ctx)
+    if given is not None:
+        return given, param.envvar
     if found is not None and key in found.values:
         return found.values[key], str(found.file)
     return param.show_default if isinstance(param.show_default, str) else _plain(param.default), "default"

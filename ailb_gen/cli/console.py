@@ -1,11 +1,14 @@
-"""Printing that every verb shares: warnings, plain tables, a progress bar on a terminal only."""
+"""Printing that every verb shares: warnings, lines, tables, JSON."""
 
+import json
 import os
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
+
+import typer
 
 from ailb_gen.cli.visible import output, painter, show, visible
 from ailb_gen.errors import AilbError, IntentError
@@ -28,6 +31,8 @@ BOUND = "\0"
 NARROWEST = 40
 # Of tables in a pipe.
 WIDTH = 80
+# Longer lines of prose are hard to read.
+WIDEST = 120
 CellStyle = Callable[[int, int], Style | None]
 
 
@@ -114,10 +119,20 @@ def echo_changes(lines: Iterable[str]) -> None:
     )
 
 
+def echo_json(value: object) -> None:
+    """Print a value as JSON to standard output."""
+    typer.echo(json.dumps(value, indent=1))
+
+
 def room() -> int:
     """Return how many columns standard output has: of its terminal, else of COLUMNS; 0 where neither says."""
     told = os.environ.get("COLUMNS", "")
     return _columns(sys.stdout) or (int(told) if told.isdecimal() and int(told) >= NARROWEST else 0)
+
+
+def prose_width() -> int:
+    """Return the columns that prose on standard output is wrapped at: those of a terminal up to 120, in a pipe 80."""
+    return min(room() or WIDTH, WIDEST)
 
 
 def echo_table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete, fleet, options
-from ailb_gen.cli.console import echo, echo_wrapped
+from ailb_gen.cli.console import echo, echo_json, echo_wrapped
 from ailb_gen.cli.live import progress, watching
 from ailb_gen.cli.plan import show_changes, show_waves
 from ailb_gen.cli.reports import Pages, page_files
@@ -51,7 +50,10 @@ RUN = Annotated[
 RESUMED = Annotated[
     str,
     typer.Argument(
-        help="With --resume: the run, or its number.", metavar="RUN", show_default=False, autocompletion=complete.run
+        help="With --resume: the run, or its number.",
+        metavar="RUN",
+        show_default=False,
+        autocompletion=complete.resumed,
     ),
 ]
 AS_IS = Annotated[
@@ -268,18 +270,18 @@ def _run(
             pages.on = connection.context
             pages.report = ended = verb(connection, watched)
         if as_json:
-            typer.echo(_json(ended, place))
+            echo_json(_result(ended, place))
         with text:
             _conclude(ended, place, signals, options.dry_run, rolls_back)
 
 
-def _json(report: RunReport, place: fleet.FabricArguments) -> str:
+def _result(report: RunReport, place: fleet.FabricArguments) -> dict[str, object]:
     devices = {
         name: {"outcome": str(result.outcome), "phase": result.phase, "reason": result.reason}
         for name, result in report.results.items()
     }
     body = {"run": report.run, "record": str(place.records.log(report.run)), "devices": devices}
-    return json.dumps({**body, "refused": report.refused, "stopped": report.stopped}, indent=1)
+    return {**body, "refused": report.refused, "stopped": report.stopped}
 
 
 def _check_together(

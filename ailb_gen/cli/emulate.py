@@ -43,10 +43,6 @@ SOURCE = Annotated[
 ]
 ADDRESS = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 STATE = Annotated[Path | None, typer.Option("--state", help=options.STATE_HELP, metavar="DIR", show_default="none")]
-INVENTORY = Annotated[
-    Path | None,
-    typer.Option("--write-inventory", "-i", "--inventory", help=options.WRITE_INVENTORY_HELP, metavar="DIR"),
-]
 LOADED = Annotated[
     bool, typer.Option("--loaded/--empty", help="Start with the generated files, or with management access only.")
 ]
@@ -70,7 +66,7 @@ def emulate(
     base_port: options.BASE_PORT = 20830,
     host: ADDRESS = "127.0.0.1",
     state: STATE = None,
-    inventory: INVENTORY = None,
+    inventory: options.WRITE_INVENTORY = None,
     loaded: LOADED = False,
     yang: YANG = None,
     fault: FAULT = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ailb_gen.shipped import shipped_examples
 from ailb_gen.wording import counted, did_you_mean
 
 # Of the editor, as a file of the repository and as a copy name it.
-SCHEMA, COPIED_SCHEMA = "../../docs/fabric.schema.json", "fabric.schema.json"
+SCHEMA, SCHEMA_FILE = "../../docs/fabric.schema.json", "fabric.schema.json"
 
 
 def write_example(name: str, directory: Path) -> None:
@@ -37,19 +38,20 @@ def write_example(name: str, directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         raise OutputError(f"{error.filename or directory}: cannot write the file: {error.strerror}") from error
     fabric = directory / "fabric.yaml"
-    typer.echo(f"{directory}: {counted(written, 'file')} written; next: ailb-gen generate {fabric} -o build/{name}")
+    command = f"ailb-gen generate {shlex.quote(str(fabric))} -o build/{name}"
+    typer.echo(f"{directory}: {counted(written, 'file')} written; next: {command}")
 
 
 def _copy(example: Path, directory: Path) -> int:
     """Copy the files of an example, whose texts then name the new directory, and return how many were written."""
     from ailb_gen.intent.schema import json_schema
 
-    (directory / COPIED_SCHEMA).write_text(json_schema(), encoding="utf-8")
+    (directory / SCHEMA_FILE).write_text(json_schema(), encoding="utf-8")
     files = [path for path in sorted(example.iterdir()) if path.is_file()]
     for path in files:
-        text = path.read_text(encoding="utf-8").replace(SCHEMA, COPIED_SCHEMA)
+        text = path.read_text(encoding="utf-8").replace(SCHEMA, SCHEMA_FILE)
         copy = directory / path.name
-        copy.write_text(text.replace(f"examples/{example.name}", str(directory)), encoding="utf-8")
+        copy.write_text(text.replace(f"examples/{example.name}", shlex.quote(str(directory))), encoding="utf-8")
         # Scripts stay executable; that an installation is read-only does not matter.
         copy.chmod(copy.stat().st_mode | path.stat().st_mode & 0o111)
     return len(files) + 1

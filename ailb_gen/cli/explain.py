@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_table, notify
+from ailb_gen.cli.console import echo_json, echo_table, notify
 from ailb_gen.cli.options import FABRIC, JSON
 from ailb_gen.errors import UsageError
 
@@ -39,7 +38,7 @@ def explain(
         body = {
             title: [dict(zip(columns, map(str, row), strict=True)) for row in rows] for title, columns, rows in tables
         }
-        typer.echo(json.dumps(body, indent=1))
+        echo_json(body)
         return
     for number, row in enumerate(tables):
         typer.echo("", nl=number > 0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import notify
+from ailb_gen.cli.console import echo_json, notify
 from ailb_gen.cli.options import JSON, LIST, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
@@ -38,7 +37,10 @@ def export(
 
     if list_all:
         rows = {key: origin or "ailb-gen" for key, origin in exports().items()}
-        typer.echo(json.dumps(rows, indent=1) if as_json else "\n".join(aligned([("export", "from"), *rows.items()])))
+        if as_json:
+            echo_json(rows)
+        else:
+            typer.echo("\n".join(aligned([("export", "from"), *rows.items()])))
         return
     if as_json:
         raise UsageError("--json goes with --list; an export has its own format")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from ailb_gen.api.generate import Format
 from ailb_gen.cli import visible
-from ailb_gen.cli.console import echo_changes, echo_table, notify
+from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import FABRIC, JOBS, JSON, LIMIT, output_option
 from ailb_gen.cli.steady import steady
@@ -80,7 +79,7 @@ def generate(
     )
     shown = made.diff() if diff else ""
     if as_json:
-        typer.echo(json.dumps(_result(made) | ({"diff": shown} if diff else {}), indent=1))
+        echo_json(_result(made) | ({"diff": shown} if diff else {}))
     else:
         echo_changes(shown.removesuffix("\n").split("\n") if shown else ())
         if check:

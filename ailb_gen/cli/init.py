@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.example import write_example
+from ailb_gen.cli.example import SCHEMA_FILE, write_example
 from ailb_gen.cli.options import YES
 from ailb_gen.cli.project import FILE, find_file
 from ailb_gen.cli.reports import check_place
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ailb_gen.design.ports import Ports
 
 T = TypeVar("T", int, str)
-SCHEMA_FILE = "fabric.schema.json"
 SPEED_GBPS, FIRST_HOST_PORT = 400, 16
 
 TEXT = """\

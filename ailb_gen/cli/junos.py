@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ailb_gen.cli.console import echo_changes, echo_wrapped
+from ailb_gen.cli.console import echo_changes, echo_json, echo_wrapped
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import JSON, YANG
 from ailb_gen.cli.steady import steady
@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from ailb_gen.junos.diff import Change
     from ailb_gen.junos.tree import Node
 
-app = typer.Typer(
-    cls=Verbs,
-    name="junos",
-    help="Read, convert and compare Junos configurations.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = typer.Typer(cls=Verbs, name="junos", help="Read, convert and compare Junos configurations.", no_args_is_help=True)
 
 
 # How a configuration is written.
@@ -165,7 +158,7 @@ def diff(
 def _show_changes(first: Path, second: Path, changes: Sequence[Change], as_json: bool) -> None:
     if as_json:
         rows = [{"command": change.command, "line": change.line} for change in changes]
-        typer.echo(json.dumps({"first": str(first), "second": str(second), "changes": rows}, indent=1))
+        echo_json({"first": str(first), "second": str(second), "changes": rows})
     else:
         echo_changes(map(str, changes))
 

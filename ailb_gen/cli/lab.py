@@ -14,7 +14,7 @@ import typer
 from ailb_gen.cli import complete, lab_state, options
 from ailb_gen.cli.console import echo, echo_wrapped
 from ailb_gen.cli.live import Live, Piece, progress, wanted
-from ailb_gen.cli.reports import formats, targets, with_json
+from ailb_gen.cli.reports import finding_targets
 from ailb_gen.cli.validate import conclude
 from ailb_gen.cli.verb import Verb, Verbs
 from ailb_gen.errors import UsageError
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
     from ailb_gen.network.fabric import Network
 
 app = typer.Typer(
-    cls=Verbs,
-    name="lab",
-    help="Run a fabric in network namespaces: real kernels, real BGP.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    cls=Verbs, name="lab", help="Run a fabric in network namespaces: real kernels, real BGP.", no_args_is_help=True
 )
 # So many things that are missing are worth a line each.
 MOST = 10
@@ -80,10 +76,7 @@ def up(
         str | None, typer.Option("--lab", help=options.LAB_HELP, metavar="NAME", show_default="the fabric's")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Leave the switches unconfigured, to deploy to them.")] = False,
-    inventory: Annotated[
-        Path | None,
-        typer.Option("--write-inventory", "-i", "--inventory", help=options.WRITE_INVENTORY_HELP, metavar="DIR"),
-    ] = None,
+    inventory: options.WRITE_INVENTORY = None,
     base_port: options.BASE_PORT = 0,
     hosts: HOSTS = "auto",
     user: options.USER = "admin",
@@ -267,8 +260,7 @@ def check(
         raise UsageError("ARTIFACTS is missing: name both, FABRIC and ARTIFACTS, or none of them")
     lab = find(name)
     inputs = [fabric or Path(lab.fabric), artifacts or Path(lab.artifacts), waivers]
-    reports = with_json(reports, as_json)
-    where = targets(reports, inputs, formats(reports))
+    where = finding_targets(reports, as_json, inputs)
     report = check_lab(
         lab.name,
         fabric,

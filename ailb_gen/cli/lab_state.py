@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_table, echo_wrapped
+from ailb_gen.cli.console import echo_json, echo_table, echo_wrapped
 from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE, SEED, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.visible import painter, show
@@ -53,7 +52,7 @@ def status(name: LAB = None, as_json: JSON = False) -> None:
             "failed": failed,
             "ended": ended,
         }
-        typer.echo(json.dumps({**found, "switches": rows}, indent=1))
+        echo_json({**found, "switches": rows})
         return
     cells = [
         (
@@ -166,7 +165,7 @@ def _tell(verb: str, found: Sequence[CableFault], plan: LabPlan | None, as_json:
     settled_s = None if plan is None else round(time.monotonic() - began, 1)
     if as_json:
         body = {verb: [str(fault) for fault in found], "settled_s": settled_s, "down": missing}
-        typer.echo(json.dumps(body, indent=1))
+        echo_json(body)
     elif settled_s is not None:
         typer.echo(f"settled after {settled_s:.1f} s")
         echo_wrapped(*((f"down: {line}", Style.FAIL) for line in missing))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -10,8 +9,9 @@ import typer
 
 from ailb_gen.api.connect import Connection
 from ailb_gen.cli import fleet, options
+from ailb_gen.cli.console import echo_json
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.reports import check_place, formats, targets, with_json
+from ailb_gen.cli.reports import check_place, finding_targets
 from ailb_gen.cli.steady import steady
 from ailb_gen.cli.validate import conclude
 from ailb_gen.errors import ExitCode
@@ -20,6 +20,7 @@ from ailb_gen.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ailb_gen.cli.reports import Target
     from ailb_gen.progress import Progress
     from ailb_gen.report.check_report import CheckReport
 
@@ -41,7 +42,7 @@ def drift(
     Exit codes: 0 no drift, 1 drift or a device that cannot be read, 2 bad input.
     """
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
-    _observe(place, limit, with_json(reports, as_json), Connection.drift)
+    _observe(place, limit, finding_targets(reports, as_json, place.inputs), Connection.drift)
 
 
 @steady()
@@ -64,7 +65,7 @@ def verify(
     Exit codes: 0 as designed, 1 a deviation or a device that cannot be read, 2 bad input.
     """
     place = fleet.FabricArguments(fabric, artifacts, inventory, driver, jobs, accept_new_hostkeys)
-    _observe(place, limit, with_json(reports, as_json), Connection.verify)
+    _observe(place, limit, finding_targets(reports, as_json, place.inputs), Connection.verify)
 
 
 class Observe(Protocol):
@@ -76,9 +77,8 @@ class Observe(Protocol):
         """Return the report."""
 
 
-def _observe(place: fleet.FabricArguments, limit: list[str] | None, reports: list[str], observe: Observe) -> None:
+def _observe(place: fleet.FabricArguments, limit: list[str] | None, where: Sequence[Target], observe: Observe) -> None:
     """Observe the devices, report, and leave with 1 if anything deviates."""
-    where = targets(reports, place.inputs, formats(reports))
     with place.connect(limit) as connection:
         html = any(kind == "html" for kind, _ in where)
         report = observe(connection, limit=limit or (), html=html, progress=progress)
@@ -109,7 +109,7 @@ def collect(
         devices = [name for name in connection.devices if name not in errors]
         if as_json:
             body = {"directory": str(out), "files": written.files, "devices": devices, "notes": [*written.notes]}
-            typer.echo(json.dumps({**body, "errors": {name: str(one) for name, one in errors.items()}}, indent=1))
+            echo_json({**body, "errors": {name: str(one) for name, one in errors.items()}})
         else:
             typer.echo(f"{counted(written.files, 'file')} of {counted(len(devices), 'device')} in {out}")
             for line in written.notes:

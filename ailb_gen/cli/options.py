@@ -49,7 +49,16 @@ INVENTORY = Annotated[
         show_default="beside the fabric file",
     ),
 ]
-WRITE_INVENTORY_HELP = "Write the inventory of the emulated devices to this directory."
+WRITE_INVENTORY = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-inventory",
+        "-i",
+        "--inventory",
+        help="Write the inventory of the emulated devices to this directory.",
+        metavar="DIR",
+    ),
+]
 JOBS_HELP = "Devices, or processes, at once."
 JOBS = Annotated[int, typer.Option("-j", "--jobs", min=1, max=512, help=JOBS_HELP)]
 DRIVER = Annotated[Driver, typer.Option("--driver", help="NETCONF driver for the switches.", envvar="AILB_DRIVER")]
@@ -117,7 +126,13 @@ PAGES = Annotated[
 # Of verbs that compute in processes.
 EXECUTOR = Annotated[
     str,
-    typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW", envvar="AILB_EXECUTOR"),
+    typer.Option(
+        "--executor",
+        help="processes, serial or dask:ADDRESS.",
+        metavar="HOW",
+        autocompletion=complete.executor,
+        envvar="AILB_EXECUTOR",
+    ),
 ]
 PROCESSES = Annotated[
     int | None,

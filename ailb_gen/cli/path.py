@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_wrapped, room, wrapped
+from ailb_gen.cli.console import echo_json, echo_wrapped, room, wrapped
 from ailb_gen.cli.options import FAILED, HERE, JSON, TREE
 from ailb_gen.cli.routes import routes_of, warn_unsettled
 from ailb_gen.errors import ExitCode
@@ -56,7 +55,7 @@ def path(
     passed = (hop.prefix for path_trace in traces for hop in path_trace.hops)
     warn_unsettled(routes, (prefix for prefix in passed if prefix is not None))
     if as_json:
-        typer.echo(json.dumps([trace_json(path_trace) for path_trace in traces], indent=1))
+        echo_json([trace_json(path_trace) for path_trace in traces])
     else:
         echo_wrapped(*_report(traces))
     if any(path_trace.problem for path_trace in traces):

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ailb_gen.errors import AilbError, UsageError
 
@@ -26,6 +26,10 @@ PREFIX = "AILB_"
 VERB = "{verb}"
 # Of options that take HTML reports only.
 PAGE = "html=FILE"
+# Typer has no public types for its commands, their parameters, and the contexts of all commands.
+Command: TypeAlias = Any
+Parameter: TypeAlias = Any
+Context: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +46,27 @@ def find_file(start: Path) -> Path | None:
     The search ends with the directory that has a `.git`, and at the root of the file system.
     """
     for folder in (start, *start.parents):
-        if (folder / FILE).is_file():
+        # A dangling link counts, too: reading it is an error.
+        if os.path.lexists(folder / FILE):
             return folder / FILE
-        shared = folder / SHARED_FILE
-        if shared.is_file() and b"tool.ailb" in shared.read_bytes().replace(b" ", b""):
-            return shared
+        if (folder / SHARED_FILE).is_file() and _has_table((folder / SHARED_FILE).read_bytes()):
+            return folder / SHARED_FILE
         if (folder / ".git").exists():
             break
     return None
+
+
+def _has_table(data: bytes) -> bool:
+    """Return whether a pyproject.toml has our table; broken TOML that names it counts, so that its error is told."""
+    if b"ailb" not in data:
+        return False
+    import tomllib
+
+    try:
+        tools = tomllib.loads(data.decode("utf-8-sig")).get(TABLE[0])
+    except ValueError:
+        return b"tool.ailb" in data.replace(b" ", b"")
+    return isinstance(tools, dict) and TABLE[1] in tools
 
 
 def project() -> Project | None:
@@ -62,7 +79,7 @@ def project() -> Project | None:
     file = find_file(here)
     if file is None:
         return None
-    if file.parent != here and file.stat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
+    if file.parent != here and file.lstat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
         reason = "this project file above the working directory belongs to another user, so it is not used"
         raise UsageError(f"{file}: {reason}; work in its directory, or write an {FILE} here")
     from ailb_gen.cli.project_file import read_project
@@ -70,7 +87,7 @@ def project() -> Project | None:
     return Project(Path(os.path.relpath(file)), read_project(file, () if file.name == FILE else TABLE))
 
 
-def key_of(param: Any) -> str | None:  # noqa: ANN401 - Typer's parameters have no public type
+def key_of(param: Parameter) -> str | None:
     """Return the key of the project file that a parameter takes its value from, or None."""
     name = param.envvar
     return name.removeprefix(PREFIX).lower().replace("_", "-") if name and name.startswith(PREFIX) else None
@@ -89,15 +106,11 @@ class Defaults(dict[str, Any]):
         """The project, read when a value is first asked for: `--help` does without."""
         return project()
 
-    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as the type of the values
+    def get(self, name: str, default: object = None) -> object:
         """Return the value of a parameter from the project file; nothing for help and completion."""
-        return default if self.ctx.resilient_parsing else self.value(name, default)
-
-    def value(self, name: str, default: Any = None) -> Any:  # noqa: ANN401
-        """Return the value of a parameter from the project file."""
-        param: Any = self.params.get(name)
+        param: Parameter = self.params.get(name)
         key = key_of(param) if param is not None else None
-        if key is None or self.project is None:
+        if key is None or self.ctx.resilient_parsing or self.project is None:
             return default
         found = self.project.values.get(key, default)
         return _reports(found, str(self.ctx.info_name), param.metavar == PAGE) if key == "reports" and found else found
@@ -108,18 +121,25 @@ def _reports(words: Sequence[str], verb: str, pages: bool) -> list[str]:
     return [word.replace(VERB, verb) for word in words if not pages or word.startswith("html=")]
 
 
-def completed(ctx: typer.Context, name: str) -> str | None:
-    """Return what the project file gives for a parameter of a command line that is being typed."""
-    defaults = ctx.default_map
+def source_of(ctx: Context, name: str) -> str:
+    """Return what gave a parameter its value: COMMANDLINE, ENVIRONMENT, DEFAULT_MAP (the project file) or DEFAULT."""
+    return str(getattr(ctx.get_parameter_source(name), "name", ""))
+
+
+def completed(ctx: typer.Context, key: str) -> str | None:
+    """Return what the environment, or else the project file, has for a key while a command line is being typed."""
+    if found := os.environ.get(f"{PREFIX}{key.upper().replace('-', '_')}"):
+        return found
     try:
-        value = defaults.value(name) if isinstance(defaults, Defaults) else None
-    except AilbError:
+        given = ctx.default_map.project if isinstance(ctx.default_map, Defaults) else None
+    except (AilbError, OSError):
         # A shell shows no errors while somebody types; the command itself will.
         return None
+    value = given.values.get(key) if given is not None else None
     return str(value) if value is not None else None
 
 
-def all_keys(command: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def all_keys(command: Command) -> Iterator[tuple[str, Parameter]]:
     """Yield every key with a parameter that takes it, of a command and those below it."""
     for param in command.params:
         if (key := key_of(param)) is not None:
@@ -128,7 +148,7 @@ def all_keys(command: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
         yield from all_keys(below)
 
 
-def hint(param: Any) -> str:  # noqa: ANN401
+def hint(param: Parameter) -> str:
     """Return what else can give a missing argument, or nothing."""
     key = key_of(param)
     if key is None:

@@ -47,11 +47,6 @@ def formats(words: Sequence[str] | None = None) -> list[str]:
     return [*FORMATS, *(extension.name for extension in installed("reports"))]
 
 
-def with_json(words: Sequence[str] | None, as_json: bool) -> list[str]:
-    """Return what `--report` and `--json` ask for: the latter is short for `--report json`."""
-    return [*(words or ()), *(["json"] if as_json else [])]
-
-
 def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequence[str]) -> list[Target]:
     """Return where which report goes.
 
@@ -83,6 +78,12 @@ def targets(words: Sequence[str], inputs: Sequence[Path | None], formats: Sequen
                 raise UsageError(f"--report {kind}: {path} is a directory; name a file")
         seen.add(place)
     return targets if None in seen or TABLE not in formats else [*targets, (TABLE, None)]
+
+
+def finding_targets(words: Sequence[str] | None, as_json: bool, inputs: Sequence[Path | None]) -> list[Target]:
+    """Return where which report about findings goes; `--json` is short for `--report json`. Raises UsageError."""
+    given = [*(words or ()), *(["json"] if as_json else [])]
+    return targets(given, inputs, formats(given))
 
 
 def check_place(option: str, path: Path, inputs: Iterable[Path | None] = ()) -> None:
@@ -181,25 +182,25 @@ class Pages:
             raise OutputError(trouble)
 
     def _write(self, error: str) -> str:
-        if not self.files or self.on is None:
+        on = self.on
+        if not self.files or on is None:
             # No device was asked for anything.
             return ""
-        return write_page(self.files, lambda: self._page(error))
+        return write_page(self.files, lambda: self._page(on, error))
 
-    def _page(self, error: str) -> str:
+    def _page(self, on: DeploySession, error: str) -> str:
         from ailb_gen.api.connect import impact_of_plan
         from ailb_gen.deploy.report.pages import Ending, run_page
         from ailb_gen.deploy.report.trace import trace_of
         from ailb_gen.deploy.run_history import RecordedRun
 
-        assert self.on is not None  # noqa: S101 - seen to by the caller
         records, done = self.place.records, self.report
         # What the error says is in the record, and in what became of the devices.
         ending = Ending(done.refused, done.stopped) if done is not None else Ending({}, error=error)
         trace = trace_of(RecordedRun(self.run, records.events(self.run))) if self.run else None
         file = str(records.log(self.run)) if self.run else ""
         impact = impact_of_plan(self.plan) if self.plan is not None else None
-        return run_page(subject_of(self.place, self.on, self.verb), trace, file, ending, self.plan, impact)
+        return run_page(subject_of(self.place, on, self.verb), trace, file, ending, self.plan, impact)
 
 
 def subject_of(place: FabricArguments, on: DeploySession, verb: str) -> PageSubject:

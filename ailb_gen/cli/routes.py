@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_table, echo_wrapped, warn
+from ailb_gen.cli.console import echo_json, echo_table, echo_wrapped, warn
 from ailb_gen.cli.options import FAILED, HERE, JSON, TREE
 from ailb_gen.paint import Style
 
@@ -79,7 +78,7 @@ def rib(
     warn_unsettled(routes, found)
     if as_json:
         body = {str(row): [_as_json(path) for path in paths] for row, paths in found.items() if paths}
-        typer.echo(json.dumps({"switch": device, "routes": body}, indent=1))
+        echo_json({"switch": device, "routes": body})
         return
     shown = {row: paths for row, paths in found.items() if paths}
     hidden = sum(path.status == "hidden" for paths in shown.values() for path in paths)
@@ -141,7 +140,7 @@ def fib(
     warn_unsettled(routes, found)
     local = {row for row in found if routes.is_direct(device, row)}
     if as_json:
-        typer.echo(json.dumps({"switch": device, "routes": _fib_json(found, local)}, indent=1))
+        echo_json({"switch": device, "routes": _fib_json(found, local)})
         return
     if not found:
         typer.echo(f"{device}: no route to {address}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import WIDTH, room, say, warn
+from ailb_gen.cli.console import WIDTH, echo_json, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
+from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
 from ailb_gen.cli.visible import painter, show
@@ -115,9 +115,8 @@ def simulate(
     if out is not None:
         check_place("-o", out, [scenario, artifacts])
     where = targets(reports or [], [scenario, artifacts, out], PAGE_FORMATS)
-    words = list(settings or [])
-    words += [f"seeds={seeds}"] if seeds is not None else []
-    words += [f"level={level}"] if level is not None else []
+    replaced = {"seeds": seeds, "level": level}
+    words = [*(settings or []), *(f"{key}={value}" for key, value in replaced.items() if value is not None)]
     given = {
         "--collective": collective,
         "--bytes": size,
@@ -153,18 +152,17 @@ def simulate(
 
 def given_alone(ctx: typer.Context, first: str, second: str) -> bool:
     """Return whether the command line gives the first of two arguments, and not the second."""
-    one, other = (getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE" for name in (first, second))
-    return one and not other
+    return source_of(ctx, first) == "COMMANDLINE" != source_of(ctx, second)
 
 
 def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, as_json: bool) -> None:
     if as_json:
         body = {"interrupted": report.interrupted, "variants": [dict(one) for one in report.records]}
-        typer.echo(json.dumps(body, indent=1))
+        echo_json(body)
     else:
         show(report.table(painter(), room() or WIDTH))
         if equal := report.tie():
-            show(textwrap.fill(equal, WIDTH) + "\n")
+            show(textwrap.fill(equal, prose_width()) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import WIDTH, room, say
+from ailb_gen.cli.console import WIDTH, echo_json, room, say
 from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
@@ -52,8 +51,10 @@ def study(
 
     if list_all:
         texts = {key: entry.text for key, entry in STUDIES.items()}
-        listed = json.dumps(texts, indent=1) if as_json else "\n".join(aligned([("study", "about"), *texts.items()]))
-        typer.echo(listed)
+        if as_json:
+            echo_json(texts)
+        else:
+            typer.echo("\n".join(aligned([("study", "about"), *texts.items()])))
         return
     if name is None:
         raise UsageError(f"name a study: there are {', '.join(STUDIES)}")
@@ -66,7 +67,7 @@ def study(
             if as_json:
                 from ailb_gen.study.rows import record
 
-                typer.echo(json.dumps(record(report.study, report.results, report.interrupted), indent=1))
+                echo_json(record(report.study, report.results, report.interrupted))
             else:
                 show(report.table(painter(), room() or WIDTH))
             write_reports(where, {"html": report.html})

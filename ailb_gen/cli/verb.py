@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, partial
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ailb_gen.cli.console import say_verbose
-from ailb_gen.cli.project import FILE, Defaults, hint, key_of
+from ailb_gen.cli.project import FILE, Command, Context, Defaults, Parameter, completed, hint, key_of, source_of
 from ailb_gen.cli.visible import Color, output
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+# What gives an option its value; what stands later wins.
+SOURCES = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
 
 
 def _note(ctx: typer.Context, param: typer.CallbackParam, value: object) -> object:
     """Keep an option of the output; behind a verb it wins over the same before the verb."""
-    root = ctx.find_root()
-    sources = [str(getattr(one.get_parameter_source(str(param.name)), "name", "")) for one in (ctx, root)]
-    own = sources[0] == "COMMANDLINE" or (sources[0] == "DEFAULT_MAP" and sources[1] == "DEFAULT")
-    if ctx is root or own:
-        setattr(output, str(param.name), value)
-    if param.name == "color" and (ctx is root or own):
-        output.color_given = sources[0] in ("COMMANDLINE", "ENVIRONMENT")
+    name = str(param.name)
+    own, before = (SOURCES.index(source_of(one, name)) for one in (ctx, ctx.find_root()))
+    if own >= before:
+        setattr(output, name, value)
+        if name == "color":
+            output.color_given = own > SOURCES.index("DEFAULT_MAP")
     return value
 
 
@@ -47,7 +49,7 @@ COLOR = Annotated[
 
 
 @cache
-def common() -> list[Any]:
+def common() -> list[Parameter]:
     """Return the options that every command has; their values are kept in `output`."""
     app = typer.Typer(add_completion=False)
 
@@ -61,17 +63,38 @@ def common() -> list[Any]:
     return list(params)
 
 
+class _AsTyped:
+    """Converts nothing."""
+
+    def coerce(self, value: object, **_: object) -> object:
+        return value
+
+
+@contextmanager
+def _unconverted(ctx: Any) -> Iterator[None]:  # noqa: ANN401 - which module has it depends on Typer
+    """Keep what is typed as text during completion: converters of Typer import pydantic, which costs 0.1 s."""
+    params = [vars(param) for param in ctx.command.get_params(ctx)] if ctx.resilient_parsing else []
+    converters = [param.get("_runtime_param") for param in params]
+    for param in params:
+        param["_runtime_param"] = _AsTyped()
+    try:
+        yield
+    finally:
+        for param, converter in zip(params, converters, strict=True):
+            param["_runtime_param"] = converter
+
+
 class Verb(TyperCommand):
     """A command: its omitted arguments come from the project file, and its own module may change how it is parsed."""
 
     def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - as in Typer
         super().__init__(*args, **more)
-        # What a command passes on to another program is not its own.
-        if not self.context_settings.get("ignore_unknown_options"):
-            self.params = [*self.params, *common()]
         params: list[Any] = self.params
         for param in params:
             param.get_help_record = partial(_help_record, param, param.get_help_record)
+        # What a command passes on to another program is not its own.
+        if not self.context_settings.get("ignore_unknown_options"):
+            self.params = [*self.params, *common()]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
         """Return the arguments of the usage line; those that a project file can give are in brackets."""
@@ -79,13 +102,14 @@ class Verb(TyperCommand):
         pieces = super().collect_usage_pieces(ctx)
         return [f"[{one[1:-1]}]" if one in omitted else one.replace("{", "").replace("}", "") for one in pieces]
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - which module has it depends on Typer
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Parse the arguments after `words`; an error is seen by `refused` first."""
         ctx.default_map = Defaults(ctx)
         try:
             # A copy: what is parsed is taken out of the list.
             words = self.words(list(args))
-            rest = super().parse_args(ctx, [*self._omitted(ctx, words), *words])
+            with _unconverted(ctx):
+                rest = super().parse_args(ctx, [*self._omitted(ctx, words), *words])
             if output.verbose and ctx.default_map.project is not None:
                 say_verbose(f"project file: {ctx.default_map.project.file}")
             return rest
@@ -103,21 +127,26 @@ class Verb(TyperCommand):
     def refused(self, args: list[str], error: Exception) -> None:
         """Change the error that parsing raised."""
 
-    def _omitted(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+    def _omitted(self, ctx: Context, args: list[str]) -> list[str]:
         """Return the values of the first arguments, where those that were given are the last ones.
 
-        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`.
+        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`. While
+        a command line is being typed, none may be given yet.
         """
         arguments = [param for param in self.params if param.param_type_name == "argument"]
         first = [*takewhile(key_of, arguments)]
         last = arguments[len(first) :]
-        if ctx.resilient_parsing or not first or not last:
+        if not first or not last:
             return []
         parsed, _, _ = self.make_parser(ctx).parse_args(list(args))
         given = [str(parsed[param.name]) for param in arguments if parsed.get(param.name) is not None]
-        if not 0 < len(given) <= len(last) or looks_like_file(given[0]):
+        if len(given) > len(last) or not (given or ctx.resilient_parsing) or any(map(looks_like_file, given[:1])):
             return []
-        values = [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        values: list[Any] = (
+            [completed(ctx, str(key_of(param))) for param in first]
+            if ctx.resilient_parsing
+            else [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        )
         return [str(value) for value in values] if all(values) else []
 
 
@@ -134,12 +163,58 @@ def looks_like_file(word: str) -> bool:
     return "/" in word or word.endswith((".yaml", ".yml")) or Path(word).is_file()
 
 
+class Commands(Mapping[str, Any]):
+    """The commands of all sections by name; a module is imported when one of its commands is first used.
+
+    `sections` and `parsed`: where a command, or the class that parses it, is: `module.name`. A Typer is a group.
+    """
+
+    def __init__(self, sections: Mapping[str, Mapping[str, str]], parsed: Mapping[str, str]) -> None:
+        self._places = {name: (section, place) for section, rows in sections.items() for name, place in rows.items()}
+        self._parsed = parsed
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - which module has it depends on Typer
+        if name not in self._built:
+            section, place = self._places[name]
+            verb = _imported(place)
+            if isinstance(verb, typer.Typer):
+                command: Any = typer.main.get_group(verb)
+            else:
+                app = typer.Typer(add_completion=False, rich_markup_mode=None)
+                app.command(name, cls=_imported(self._parsed[name]) if name in self._parsed else Verb)(verb)
+                command = typer.main.get_command(app)
+            command.rich_help_panel = section
+            self._built[name] = command
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _imported(place: str) -> Any:  # noqa: ANN401
+    module, _, name = place.partition(".")
+    return getattr(import_module(f"ailb_gen.cli.{module}"), name)
+
+
 class Verbs(TyperGroup):
     """A group of commands that `--help` lists by section."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as in Typer
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command."""
+        with _unconverted(ctx):
+            return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names of the commands; none is imported for it."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Context, formatter: Any) -> None:  # noqa: ANN401 - as in Typer
         """Write the commands in the order of their sections."""
-        sections: dict[str, list[tuple[str, Any]]] = {}
+        sections: dict[str, list[tuple[str, Command]]] = {}
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
@@ -153,7 +228,7 @@ class Verbs(TyperGroup):
                 formatter.write_dl([(name.ljust(widest), one.get_short_help_str(room)) for name, one in rows])
 
 
-def verbs_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def verbs_of(command: Command, name: str = "") -> Iterator[tuple[str, Command]]:
     """Yield every command that is not a group, with its words: `lab up`."""
     below = getattr(command, "commands", None)
     if below is None:

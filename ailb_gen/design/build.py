@@ -18,7 +18,6 @@ from ailb_gen.design.model import (
     DeviceSettings,
 )
 from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_text, network
-from ailb_gen.design.ports import PortUse
 from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Claim, Problems, collapsed, duplicates
 from ailb_gen.design.seats import seats
@@ -186,17 +185,6 @@ class DesignBuilder:
             for slot in self.slots
         ]
 
-    def spare(self, rows: tuple[Wire, ...], uses: list[HostPortUse]) -> dict[str, tuple[str, ...]]:
-        """Return the spare ports of every switch."""
-        taken: dict[str, list[PortUse]] = defaultdict(list)
-        for row in rows:
-            taken[row.link.leaf].append(row.leaf_use)
-            taken[row.link.spine].append(row.spine_use)
-        for use in uses:
-            taken[use.leaf].append(use.use)
-        plan = self.fabric.spare_ports
-        return {slot.name: spare_ports(slot, taken[slot.name], plan, self.problems) for slot in self.slots}
-
     def design(self) -> Design:
         """Compute everything; raises IntentError with all that does not add up."""
         self.check_early()
@@ -208,8 +196,10 @@ class DesignBuilder:
         prefixes = {leaf.name: _prefixes(self.fabric.addressing, leaf, self.colors) for leaf in self.leaves}
         servers, uses = self._servers(prefixes, vlans, managed)
         by_name = {slot.name: slot for slot in self.slots}
-        spare = self.spare(rows, uses)
-        check.check_ports(by_name, rows, uses, spare, self.problems)
+        claimed = check.claimed_ports(by_name, rows, uses, self.problems)
+        ports = {name: [use for use, *_ in claims] for name, claims in claimed.items()}
+        spare = spare_ports(self.slots, ports, self.fabric.spare_ports, self.problems)
+        check.check_ports(by_name, claimed, spare, self.problems)
         check.check_links(by_name, rows, self.problems)
         self.problems.stop_on_errors("drains are" if self.fabric.drain else "")
         out = drained(by_name, rows, uses, self.colors, self.problems)

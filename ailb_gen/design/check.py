@@ -1,6 +1,6 @@
 """Rules beyond types: no duplicates, no overlaps, numbers within their pools, equal speeds and MTUs."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -9,14 +9,14 @@ from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.numbers import ipv4_text
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
-from ailb_gen.design.seats import Seat, host_mtu
+from ailb_gen.design.seats import Seat, gpu_kinds, host_mtu, server_entries
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.switches import ECMP_STEPS, ranges
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.intent.scalars import Cidr
-from ailb_gen.intent.servers import CountedEntry, Server
+from ailb_gen.intent.servers import Server
 from ailb_gen.intent.settings import Settings, SwitchMtu
 from ailb_gen.wording import plural
 from ailb_gen.yamlio import Path
@@ -41,9 +41,8 @@ def check_size(fabric: Fabric, problems: Problems) -> None:
     ]
     leaves = sum(count or fabric.rails for count in rails)
     links = leaves * len(fabric.spines) * fabric.links_per_spine
-    groups = [fabric.servers, *(stripe.servers for stripe in fabric.stripes if stripe.servers is not None)]
-    servers = sum(isinstance(entry, Server) for group in groups for entry in group.list)
-    servers += sum(_counted(fabric, number) for number in range(1, len(fabric.stripes) + 1))
+    entries = (entry for number in range(1, len(rails) + 1) for entry, _ in server_entries(fabric, number, problems))
+    servers = sum(1 if isinstance(entry, Server) else entry.count for entry in entries)
     for what, count, limit, key in (
         ("switches", leaves + len(fabric.spines), MAX_SWITCHES, "stripes"),
         ("leaf-spine links", links, MAX_LINKS, "spines"),
@@ -52,15 +51,6 @@ def check_size(fabric: Fabric, problems: Problems) -> None:
     ):
         if count > limit:
             problems.error("too-large", (key,), f"this makes {count:,} {what}; at most {limit:,} are possible")
-
-
-def _counted(fabric: Fabric, stripe: int) -> int:
-    """Return how many servers of a stripe are counted, not named."""
-    own = fabric.stripes[stripe - 1].servers
-    rows = [(fabric.servers, (None, stripe) if own is None else (stripe,))] + ([(own, (None, stripe))] if own else [])
-    listed = [(entry, stripes) for group, stripes in rows for entry in group.list]
-    count = sum(e.count for e, stripes in listed if isinstance(e, CountedEntry) and e.stripe in stripes)
-    return (own or fabric.servers).count + count
 
 
 def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems) -> None:
@@ -97,23 +87,33 @@ def check_loopbacks(slots: Iterable[Slot], fabric: Fabric, problems: Problems) -
             problems.error("overlapping-pools", problems.where(slot.own, "loopback"), reason)
 
 
+# A port with the device at its other end, the NIC there for a server, and where that was decided.
+ClaimedPort = tuple[PortUse, str, str, Path]
+
+
+def claimed_ports(
+    slots: dict[str, Slot], wires: tuple[Wire, ...], hosts: Iterable[HostPortUse], problems: Problems
+) -> dict[str, list[ClaimedPort]]:
+    """Return the ports of every switch that cables are meant for, those to switches first."""
+    claimed: dict[str, list[ClaimedPort]] = {name: [] for name in slots}
+    for wire in wires:
+        link = wire.link
+        claimed[link.leaf].append((wire.leaf_use, link.spine, "", _wire_path(slots[link.leaf], link.spine, problems)))
+        claimed[link.spine].append((wire.spine_use, link.leaf, "", _wire_path(slots[link.spine], link.leaf, problems)))
+    for host in hosts:
+        claimed[host.leaf].append((host.use, host.server, host.nic, host.path))
+    return claimed
+
+
 def check_ports(
     slots: dict[str, Slot],
-    wires: tuple[Wire, ...],
-    hosts: Iterable[HostPortUse],
+    claimed: Mapping[str, list[ClaimedPort]],
     spare: Mapping[str, Sequence[str]],
     problems: Problems,
 ) -> None:
     """Note ports that are used twice, ports split in two ways, and overrides of ports that nothing uses."""
     laid_out = PORT_CODES.isdisjoint(problem.code for problem in problems.found)
-    rows: dict[str, list[_Claimed]] = defaultdict(list)
-    for wire in wires:
-        link = wire.link
-        rows[link.leaf].append((wire.leaf_use, link.spine, "", _wire_path(slots[link.leaf], link.spine, problems)))
-        rows[link.spine].append((wire.spine_use, link.leaf, "", _wire_path(slots[link.spine], link.leaf, problems)))
-    for host in hosts:
-        rows[host.leaf].append((host.use, host.server, host.nic, host.path))
-    for name, uses in rows.items():
+    for name, uses in claimed.items():
         if len({use.physical for use, *_ in uses}) < len(uses):
             _check_device_ports(slots[name], uses, problems)
         used = {use.interface for use, *_ in uses} | set(spare[name])
@@ -121,10 +121,6 @@ def check_ports(
             if interface not in used:
                 path = problems.where(slots[name].own, "ports", interface)
                 problems.error("unused-port", path, f"{name} uses no port {interface}")
-
-
-# A port with the device at its other end, the NIC there for a server, and where that was decided.
-_Claimed = tuple[PortUse, str, str, Path]
 
 
 def _wire_path(slot: Slot, peer: str, problems: Problems) -> Path:
@@ -136,14 +132,14 @@ def _owner(peer: str, nic: str) -> str:
     return f"{nic} of {peer}" if nic else f"the link to {peer}"
 
 
-def _free(path: Path, uses: list[_Claimed], slot: Slot) -> str:
+def _free(path: Path, uses: list[ClaimedPort], slot: Slot) -> str:
     """Return which first port is behind all other ports, as a hint for a row of ports that meets them."""
     names = slot.ports.names
     last = max((names.index(use.physical) for use, _, _, where in uses if where != path and use.physical), default=-1)
     return f"first_port: {last + 1} is the first free port after the others" if last + 1 < len(names) else ""
 
 
-def _check_device_ports(slot: Slot, uses: list[_Claimed], problems: Problems) -> None:
+def _check_device_ports(slot: Slot, uses: list[ClaimedPort], problems: Problems) -> None:
     name = slot.name
     taken: dict[str, tuple[str, str]] = {}
     splits: dict[str, tuple[PortUse, str, str]] = {}
@@ -187,8 +183,8 @@ def check_mtus(slots: Iterable[Slot], seats: Iterable[tuple[StripeSlot, Sequence
         for seat in row:
             host = host_mtu(stripe, seat)
             if host > irb:
-                common = not (seat.given.mtu or seat.kind.kind.mtu)
-                own = stripe.levels if common else (*seat.levels, *seat.kind.levels[:1])
+                common = not (seat.given.mtu or seat.kind.mtu)
+                own = stripe.levels if common else (*seat.levels, seat.kind.own)
                 key = ("mtu", "host") if common else ("mtu",)
                 reason = f"NIC MTU {host} of {seat.name} is larger than the IRB MTU {irb} of {leaf.name}"
                 path = max(problems.where(own, *key), problems.where(leaf.levels, "mtu", "irb"), key=len)
@@ -310,20 +306,6 @@ def check_gateway(gateway: int | None, switches: Iterable[tuple[str, Cidr | None
             problems.error("conflict", path, reason)
 
 
-def _gpu_nics(fabric: Fabric, seats: Iterable[Seat]) -> set[tuple[str | tuple[str, ...], str, int]]:
-    """Return RDMA names, pattern of NIC names and number of NICs of the servers with GPUs."""
-    kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.kind.gpus}.values()
-    plain = {(fabric.hosts.rdma, fabric.names.nic, fabric.rails)} if not kinds else set()
-    return plain | {
-        (
-            kind.kind.rdma if kind.kind.rdma is not None else fabric.hosts.rdma,
-            kind.kind.nic or fabric.names.nic,
-            len(kind.rails),
-        )
-        for kind in kinds
-    }
-
-
 def check_environment(fabric: Fabric, seats: Iterable[Seat], colors: int, problems: Problems) -> None:
     """Note values of the intent's own environment that do not work, and another number of queue pairs than colors."""
     own = fabric.nccl.environment
@@ -331,9 +313,9 @@ def check_environment(fabric: Fabric, seats: Iterable[Seat], colors: int, proble
     pool = Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length)
     dscp = fabric.roce.dscp if fabric.roce.enabled else None
     wrong: dict[str, tuple[str, str]] = {}
-    for names, nic, count in _gpu_nics(fabric, seats):
-        rdma = [names.format(i=number) for number in range(count)] if isinstance(names, str) else names
-        nics = [nic.format(i=number) for number in range(count)]
+    for kind in gpu_kinds(fabric, seats):
+        rdma = [kind.rdma_name(number) for number in range(len(kind.rails))]
+        nics = [kind.nic.format(i=number) for number in range(len(kind.rails))]
         wrong = faults(values, NcclNetwork(rdma, dscp, nics, pool)) | wrong
     for name, (why, remedy) in wrong.items():
         shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."

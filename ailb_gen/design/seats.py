@@ -1,21 +1,13 @@
 """The servers of every stripe before their design: names, kinds, and places in rows of ports."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ailb_gen.design.inventory import StripeSlot
-from ailb_gen.design.problems import Problems
+from ailb_gen.design.problems import Claim, Problems, duplicates
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.servers import (
-    CountedEntry,
-    CountedServers,
-    HostPorts,
-    Server,
-    ServerGroup,
-    ServerKind,
-    ServerOverride,
-)
+from ailb_gen.intent.servers import CountedEntry, CountedServers, HostPorts, Server, ServerKind, ServerOverride
 from ailb_gen.validation import merged
 from ailb_gen.wording import did_you_mean
 from ailb_gen.yamlio import Path
@@ -25,16 +17,28 @@ PLAIN_SERVER, PLAIN_KIND = ServerOverride(), ServerKind()
 
 @dataclass(frozen=True, slots=True)
 class StripeKind:
-    """The servers of a kind in a stripe: `rails` of their NICs, the `row` of ports that they share, paths about them.
+    """The servers of a kind in a stripe: the rails of their NICs, the row of ports that they share, names.
 
-    The kind without a name is that of servers with a NIC on every rail.
+    The kind without a name is that of servers with a NIC on every rail. `row_path` is where the row was decided, `own`
+    the most specific level about the kind. `mtu` in bytes is None where the stripe's holds; `nic` is a pattern, `rdma`
+    a pattern or one name per NIC.
     """
 
     name: str
-    kind: ServerKind
     rails: tuple[int, ...]
     row: HostPorts
-    levels: tuple[Path, ...]
+    row_path: Path
+    own: Path
+    gpus: bool
+    mtu: int | None
+    nic: str
+    rdma: str | tuple[str, ...]
+
+    def rdma_name(self, number: int) -> str:
+        """Return the RDMA device of a NIC; a list that is too short has an error of its own."""
+        if isinstance(self.rdma, str):
+            return self.rdma.format(i=number)
+        return self.rdma[number] if number < len(self.rdma) else f"rdma{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Seat:
 
 def host_mtu(stripe: StripeSlot, seat: Seat) -> int:
     """Return the MTU of a server's NICs in bytes."""
-    return seat.given.mtu or seat.kind.kind.mtu or stripe.settings.mtu.host
+    return seat.given.mtu or seat.kind.mtu or stripe.settings.mtu.host
 
 
 def _entry_path(group: Path, number: int, problems: Problems) -> Path:
@@ -79,53 +83,54 @@ class _Names:
 _Entry = tuple[str, str | None, ServerOverride, Path]
 
 
-def _counted(group: CountedServers, stripe: int, names: _Names, path: Path) -> Iterator[_Entry]:
-    for _ in range(group.count):
-        yield names.next(group.pattern, group.kind or "", stripe), group.kind, PLAIN_SERVER, path
+def server_entries(fabric: Fabric, stripe: int, problems: Problems) -> Iterator[tuple[CountedServers | Server, Path]]:
+    """Yield what is counted and what is listed of the servers of a stripe, in the order of their ports, with paths."""
+    own, base = fabric.stripes[stripe - 1].servers, ("stripes", stripe - 1, "servers")
+    yield (fabric.servers, ("servers", "name")) if own is None else (own, (*base, "name"))
+    for number, entry in enumerate(fabric.servers.list):
+        # What a stripe says itself replaces what is counted for every stripe.
+        common = own is None if isinstance(entry, CountedEntry) else len(fabric.stripes) == 1
+        if entry.stripe == stripe or (entry.stripe is None and common):
+            yield entry, _entry_path(("servers",), number, problems)
+    for number, entry in enumerate(own.list if own is not None else ()):
+        if entry.stripe in (None, stripe):
+            yield entry, _entry_path(base, number, problems)
 
 
 def _entries(stripe: int, fabric: Fabric, names: _Names, problems: Problems) -> Iterator[_Entry]:
     """Return the servers of a stripe in the order of their ports."""
-    own = fabric.stripes[stripe - 1].servers
-    group, base = (own, ("stripes", stripe - 1, "servers")) if own is not None else (fabric.servers, ("servers",))
-    yield from _counted(group, stripe, names, (*base, "name"))
-    lists: list[tuple[ServerGroup, Path]] = [(fabric.servers, ("servers",))]
-    if own is not None:
-        lists.append((own, base))
-    for rows, where in lists:
-        for number, entry in enumerate(rows.list):
-            path = _entry_path(where, number, problems)
-            if rows is own and entry.stripe not in (None, stripe):
-                problems.error("conflict", (*path, "stripe"), f"this server is listed in stripe {stripe}")
-            elif entry.stripe not in (None, stripe):
-                continue
-            elif isinstance(entry, CountedEntry):
-                # What a stripe says itself replaces what is counted for every stripe.
-                if rows is group or entry.stripe == stripe:
-                    yield from _counted(entry, stripe, names, path)
-            elif rows is own or entry.stripe == stripe or len(fabric.stripes) == 1:
-                yield entry.name, entry.kind, entry, path
+    for entry, path in server_entries(fabric, stripe, problems):
+        if isinstance(entry, Server):
+            yield entry.name, entry.kind, entry, path
+        else:
+            for _ in range(entry.count):
+                yield names.next(entry.pattern, entry.kind or "", stripe), entry.kind, PLAIN_SERVER, path
 
 
 def _check_stripes(fabric: Fabric, problems: Problems) -> None:
     for number, entry in enumerate(fabric.servers.list):
         path = _entry_path(("servers",), number, problems)
         if isinstance(entry, Server) and entry.stripe is None and len(fabric.stripes) > 1:
-            problems.error("missing-key", path, f"server {entry.name!r} needs a stripe", "add 'stripe:'")
+            problems.error("missing-key", path, f"server {entry.name!r} needs a stripe", "add 'stripe'")
         elif entry.stripe is not None and entry.stripe > len(fabric.stripes):
             reason = f"there is no stripe {entry.stripe}; the fabric has {len(fabric.stripes)}"
             problems.error("out-of-range", (*path, "stripe"), reason)
+    for stripe, group in enumerate((one.servers for one in fabric.stripes), 1):
+        for number, entry in enumerate(group.list if group is not None else ()):
+            if entry.stripe not in (None, stripe):
+                path = _entry_path(("stripes", stripe - 1, "servers"), number, problems)
+                problems.error("conflict", (*path, "stripe"), f"this server is listed in stripe {stripe}")
 
 
 class _Kinds:
     """The kinds of servers by stripe; kinds with the same layout of ports share one row of ports."""
 
-    __slots__ = ("fabric", "known", "problems", "rows")
+    __slots__ = ("fabric", "known", "problems", "rows", "stripes")
 
-    def __init__(self, fabric: Fabric, problems: Problems) -> None:
-        self.fabric, self.problems = fabric, problems
+    def __init__(self, fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> None:
+        self.fabric, self.stripes, self.problems = fabric, stripes, problems
         self.known: dict[tuple[int, str], StripeKind] = {}
-        self.rows: dict[object, HostPorts] = {}
+        self.rows: dict[HostPorts, HostPorts] = {}
 
     def find(self, name: str | None, stripe: StripeSlot, path: Path) -> StripeKind:
         """Return the kind of a server; notes a problem with an unknown one and returns the plain one for it."""
@@ -142,27 +147,46 @@ class _Kinds:
     def _kind(self, name: str | None, stripe: StripeSlot) -> StripeKind:
         fabric = self.fabric
         kind = fabric.server_kinds[name] if name is not None else PLAIN_KIND
-        levels = ((("server_kinds", name), *stripe.levels)) if name is not None else stripe.levels
+        levels = (("server_kinds", name), *stripe.levels) if name is not None else stripe.levels
         row = fabric.host_ports
         for level in (fabric.stripes[stripe.number - 1], fabric.overrides.stripes.get(stripe.number), kind):
             row = merged(row, level.host_ports) if level is not None else row
-        row = self.rows.setdefault(tuple(row.model_dump().values()), row)
+        row = self.rows.setdefault(row, row)
         rails = kind.rails if kind.rails is not None else tuple(range(len(stripe.leaves)))
         last = len(stripe.leaves) - 1
         for number, rail in enumerate(rails):
             path = (*levels[0], "rails", number)
             if rail > last:
                 reason = f"stripe {stripe.number} has no rail {rail}: its rails are 0 to {last}"
-                self.problems.error("out-of-range", path, reason, "give servers of this kind a 'stripe:' that has it")
+                has_it = any(rail < len(other.leaves) for other in self.stripes)
+                hint = "give servers of this kind a 'stripe:' that has it" if has_it else "rails count from 0"
+                self.problems.error("out-of-range", path, reason, hint)
             elif rail in rails[:number]:
                 self.problems.error("conflict", path, f"rail {rail} is listed twice; a server has one NIC on a rail")
-        return StripeKind(name or "", kind, tuple(dict.fromkeys(rail for rail in rails if rail <= last)), row, levels)
+        return StripeKind(
+            name=name or "",
+            rails=tuple(dict.fromkeys(rail for rail in rails if rail <= last)),
+            row=row,
+            row_path=self.problems.where(levels, "host_ports"),
+            own=levels[0],
+            gpus=kind.gpus,
+            mtu=kind.mtu,
+            nic=kind.nic or fabric.names.nic,
+            rdma=kind.rdma if kind.rdma is not None else fabric.hosts.rdma,
+        )
+
+
+def gpu_kinds(fabric: Fabric, seats: Iterable[Seat]) -> Iterable[StripeKind]:
+    """Return the kinds of the servers with GPUs; without such servers, the one that they would be of."""
+    kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.gpus}
+    rails, row = tuple(range(fabric.rails)), fabric.host_ports
+    return kinds.values() or [StripeKind("", rails, row, (), (), True, None, fabric.names.nic, fabric.hosts.rdma)]
 
 
 def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> tuple[tuple[Seat, ...], ...]:
     """Return the servers of every stripe in order, overrides applied."""
     _check_stripes(fabric, problems)
-    numbers, kinds = _Names(), _Kinds(fabric, problems)
+    numbers, kinds = _Names(), _Kinds(fabric, stripes, problems)
     result = []
     names: set[str] = set()
     for stripe in stripes:
@@ -181,11 +205,14 @@ def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -
         if name not in names:
             hint = did_you_mean(name, names)
             problems.error("unknown-device", ("overrides", "servers", name), "the fabric has no such server", hint)
-    _check_kinds_used(fabric, kinds, problems)
+    _check_kinds(fabric, kinds, problems)
     return tuple(result)
 
 
-def _check_kinds_used(fabric: Fabric, kinds: _Kinds, problems: Problems) -> None:
+def _check_kinds(fabric: Fabric, kinds: _Kinds, problems: Problems) -> None:
+    claims: list[Claim] = [(name.lower(), "a kind", ("server_kinds", name)) for name in fabric.server_kinds]
+    # Their profiles would collide as folders.
+    duplicates("duplicate-name", "the name", claims, problems)
     used = {name for _, name in kinds.known}
     for name in fabric.server_kinds:
         if name not in used:

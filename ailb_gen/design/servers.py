@@ -1,6 +1,6 @@
 """GPU servers: names, NICs, leaf ports, and the host tables that pin every prefix to its gateway."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -12,12 +12,12 @@ from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.seats import Seat, StripeKind, host_mtu
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.servers import HostPorts, Nic, ServerKind
+from ailb_gen.intent.servers import HostPorts, Nic
+from ailb_gen.wording import counted
 from ailb_gen.yamlio import Path
 
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
 LINUX_MAX_ADDRESSES = 16
-HOST_PORTS: Path = ("host_ports",)
 PLAIN_NIC = Nic()
 
 
@@ -86,27 +86,18 @@ class ServerBuilder:
         self.tables: dict[tuple[str, int], tuple[HostTable, ...]] = {}
         self.uses: list[HostPortUse] = []
 
-    def _rdma_names(self, kind: ServerKind) -> str | tuple[str, ...]:
-        return kind.rdma if kind.rdma is not None else self.fabric.hosts.rdma
-
-    def _rdma(self, kind: ServerKind, number: int) -> str:
-        names = self._rdma_names(kind)
-        if isinstance(names, str):
-            return names.format(i=number)
-        return names[number] if number < len(names) else f"rdma{number}"
-
     def check_rdma(self, kinds: Iterable[StripeKind]) -> None:
         """Note lists of RDMA names that are not one per NIC of the largest server that takes its names from them."""
         lists: dict[Path, tuple[tuple[str, ...], int]] = {}
         for kind in kinds:
-            names, said = self._rdma_names(kind.kind), kind.kind.rails
+            said = self.fabric.server_kinds[kind.name].rails if kind.name else None
             # Rails that are there twice, or not at all, have an error of their own.
-            if not isinstance(names, str) and (said is None or len(said) == len(kind.rails)):
-                path: Path = (*kind.levels[0], "rdma") if kind.kind.rdma is not None else ("hosts", "rdma")
-                lists[path] = (names, max(len(kind.rails), lists.get(path, (names, 0))[1]))
+            if not isinstance(kind.rdma, str) and (said is None or len(said) == len(kind.rails)):
+                path = self.problems.where((kind.own, ("hosts",)), "rdma")
+                lists[path] = (kind.rdma, max(len(kind.rails), lists.get(path, (kind.rdma, 0))[1]))
         for path, (names, nics) in lists.items():
             if len(names) != nics:
-                reason = f"{nics} names are needed, one per NIC; {len(names)} are given"
+                reason = f"one name per NIC is needed, {nics} in all; {len(names)} given"
                 self.problems.error("wrong-count", path, reason)
 
     def _check_twice(self, seat: Seat, nics: tuple[HostNic, ...]) -> None:
@@ -125,13 +116,13 @@ class ServerBuilder:
         if (leaf.name, number) not in self.tables:
             self.tables[leaf.name, number] = tables(number, self.prefixes[leaf.name], self.fabric)
         rows = self.tables[leaf.name, number]
-        given, kind = seat.given.nics.get(number, PLAIN_NIC), seat.kind.kind
+        given = seat.given.nics.get(number, PLAIN_NIC)
         suffix = eui64(given.mac) if given.mac else 0
         return HostNic(
             index=number,
             rail=leaf.number - 1,
-            name=given.name or (kind.nic or self.fabric.names.nic).format(i=number),
-            rdma=given.rdma or self._rdma(kind, number),
+            name=given.name or seat.kind.nic.format(i=number),
+            rdma=given.rdma or seat.kind.rdma_name(number),
             mac=given.mac or "",
             mtu=mtu,
             speed_gbps=seat.kind.row.speed,
@@ -158,48 +149,47 @@ class ServerBuilder:
                 accept_ra=2 if self.fabric.hosts.forwarding else 1,
                 max_addresses=addresses + 1 if addresses >= LINUX_MAX_ADDRESSES else 0,
                 qos=host_qos(stripe.settings.roce),
-                environment=environment(self.fabric, rdma, addresses - 1) if kind.kind.gpus else (),
+                environment=environment(self.fabric, rdma, addresses - 1) if kind.gpus else (),
             )
         return self.configs[key]
 
     def _layout(self, ports: Ports, row: HostPorts) -> Layout:
         return ports.layout(row, row.speed, 1)
 
-    def _laid_out(self, stripe: StripeSlot, kinds: Iterable[StripeKind], servers: int) -> dict[int, LaidOut] | None:
-        """Return by rail the ports of so many servers of kinds that share a row and name no port themselves.
+    def _laid_out(self, stripe: StripeSlot, seats: list[Seat]) -> dict[int, LaidOut] | None:
+        """Return by rail the ports of servers that share a row.
 
         Notes a problem and returns None when they do not fit.
         """
-        result: dict[int, LaidOut | None] = {}
-        for kind in kinds:
+        servers, fit = seats[-1].position + 1, True
+        result: dict[int, LaidOut] = {}
+        for kind in {seat.kind.name: seat.kind for seat in seats}.values():
             for rail in kind.rails:
                 ports, row = stripe.leaves[rail].ports, kind.row
                 key = (ports.name, id(row), servers)
                 if key not in self.laid_out:
-                    layout, what = self._layout(ports, row), f"{servers} server ports of {stripe.leaves[rail].name}"
-                    path = self.problems.where((*kind.levels, ()), *HOST_PORTS)
-                    fits = ports.check_layout(layout, servers, what, path, self.problems)
+                    layout = self._layout(ports, row)
+                    what = f"{counted(servers, 'server port')} of {stripe.leaves[rail].name}"
+                    fits = ports.check_layout(layout, servers, what, kind.row_path, self.problems)
                     self.laid_out[key] = ports.uses(layout, servers) if fits else None
-                result[rail] = self.laid_out[key]
-        rows = {rail: laid_out for rail, laid_out in result.items() if laid_out is not None}
-        return rows if len(rows) == len(result) else None
+                laid_out = self.laid_out[key]
+                if laid_out is None:
+                    fit = False
+                else:
+                    result[rail] = laid_out
+        return result if fit else None
 
     def _rows(self, stripe: StripeSlot, seated: tuple[Seat, ...]) -> dict[int, dict[int, LaidOut] | None]:
-        """Return the ports of a stripe by row of ports and rail."""
-        kinds: dict[int, dict[str, StripeKind]] = defaultdict(dict)
-        automatic: Counter[int] = Counter()
+        """Return the ports of a stripe by row of ports and rail, of servers that do not name all theirs."""
+        rows: dict[int, list[Seat]] = defaultdict(list)
         for seat in seated:
             if not _all_named(seat):
-                row = id(seat.kind.row)
-                kinds[row][seat.kind.name] = seat.kind
-                automatic[row] = max(automatic[row], seat.position + 1)
-        return {row: self._laid_out(stripe, given.values(), automatic[row]) for row, given in kinds.items()}
+                rows[id(seat.kind.row)].append(seat)
+        return {row: self._laid_out(stripe, seats) for row, seats in rows.items()}
 
     def stripe(self, stripe: StripeSlot, seated: tuple[Seat, ...]) -> list[DesignServer]:
         """Design the servers of a stripe; notes problems with their NICs and ports."""
         rows = self._rows(stripe, seated)
-        kinds = {seat.kind.name: seat.kind for seat in seated}
-        paths = {name: self.problems.where((*kind.levels, ()), *HOST_PORTS) for name, kind in kinds.items()}
         result = []
         for seat in seated:
             given, count = seat.given.nics, len(seat.kind.rails)
@@ -216,7 +206,7 @@ class ServerBuilder:
             ports = []
             for number, (rail, nic) in enumerate(zip(seat.kind.rails, config.nics, strict=True)):
                 leaf = stripe.leaves[rail]
-                path = paths[seat.kind.name]
+                path = seat.kind.row_path
                 if number in named:
                     path = self.problems.where(seat.levels, "nics", number, "port")
                     layout = self._layout(leaf.ports, seat.kind.row)

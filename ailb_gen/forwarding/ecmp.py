@@ -33,8 +33,8 @@ def monte_carlo(
     """Hash every queue pair of every flow over all uplinks of its leaf; None when nothing crosses a spine.
 
     `matrix` are numbers of flows between devices, `volumes` what they carry together (default: one unit each),
-    `pairs_per_flow` the queue pairs of each. The spine's link down is
-    the one to the destination; of several to the same leaf each takes its share.
+    `pairs_per_flow` the queue pairs of each. The spine's link down is the one to the destination; of several to the
+    same leaf each takes its share.
     """
     graph = links.graph
     sources = [device for device in range(len(graph.names)) if matrix[device].any() and graph.adjacencies[device]]

@@ -58,7 +58,7 @@ def flows(
     if start is not None and pair not in (None, start.pair):
         raise UsageError(f"--qp {pair}: {source} is the address of queue pair {start.pair}")
     host, nic = _nic(network, source) if start is None else (network.hosts[start.device], start.port)
-    rail = dict(_railed(network, host))[nic]
+    rail = rails_of(network, host.name, host.profile.nics)[nic]
     end = _by_address(network, destination, (host.name, nic))
     chosen = pair or (start.pair if start is not None else 0) or (end.pair if end is not None else 0)
     found = []
@@ -75,11 +75,6 @@ def leave(network: Network, source: Endpoint, destination: int) -> Lookup:
     return route(network.hosts[source.device].profile, source.address, destination)
 
 
-def _railed(network: Network, host: Host) -> Iterator[tuple[str, int]]:
-    """Return the NICs of a server, in the order of its files, with their rails."""
-    return zip(host.profile.nics, rails_of(network, host.name, host.profile.nics), strict=True)
-
-
 def _nic(network: Network, text: str, rail: int | None = None) -> tuple[Host, str]:
     """Return the server and the NIC that `SERVER[:NIC]` means; without NIC that on the rail, or the first."""
     name, _, nic = text.partition(":")
@@ -92,12 +87,14 @@ def _nic(network: Network, text: str, rail: int | None = None) -> tuple[Host, st
         raise UsageError(f"{text!r}: this server has no NIC {nic!r}; {hint}")
     if not names:
         raise UsageError(f"{text!r}: this server has no NICs in its netplan files")
-    on_rail = names[0] if rail is None else next((one for one, other in _railed(network, host) if other == rail), "")
-    if not (nic or on_rail):
+    if not nic and rail is None:
+        return host, names[0]
+    nic = nic or next((one for one, other in rails_of(network, name, names).items() if other == rail), "")
+    if not nic:
         raise UsageError(
             f"{text!r}: this server has {counted(len(names), 'NIC')}, none on rail {rail}; name one of {some(names)}"
         )
-    return host, nic or on_rail
+    return host, nic
 
 
 def _unknown(network: Network, name: str) -> str:

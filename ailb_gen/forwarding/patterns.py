@@ -36,8 +36,7 @@ def _ends(network: Network, index: Mapping[str, int]) -> list[list[End]]:
     found: dict[str, dict[int, End]] = {}
     for server, names in cabled_nics(network).items():
         if server not in others:
-            ends = (network.attachments[server, nic] for nic in names)
-            on = zip(rails_of(network, server, names), ends, strict=True)
+            on = ((rail, network.attachments[server, nic]) for nic, rail in rails_of(network, server, names).items())
             found[server] = {rail: end for rail, end in on if end.device in index}
 
     def first(server: str) -> tuple[int, object]:

@@ -24,27 +24,26 @@ from ailb_gen.intent.scalars import (
     Ipv4Address,
     Ipv4Interface,
     Ipv6Address,
+    NicPattern,
     PortGlob,
     PortName,
     Positive,
+    RdmaNames,
+    name_pattern,
 )
 from ailb_gen.intent.servers import (
     MAX_COUNT,
     HostPorts,
     KindName,
-    NicPattern,
-    RdmaNames,
     ServerGroup,
     ServerKind,
     ServerOverride,
     Servers,
     Spread,
-    keyed,
-    name_pattern,
 )
 from ailb_gen.intent.settings import PortOverride, Settings, SwitchSettings
 from ailb_gen.junos.reader import read_curly
-from ailb_gen.validation import Bool, Int, Model, Name, wrong
+from ailb_gen.validation import Bool, Int, Model, Name, keyed, wrong
 
 # Steps of a validation path that no file has: `servers: 2` is read as `servers: {count: 2}`, and so on.
 UNWRITTEN_STEPS = frozenset(

@@ -8,14 +8,16 @@ from typing import Annotated, Literal
 from netaddr import EUI, AddrFormatError, IPNetwork
 from pydantic import (
     AfterValidator,
+    Discriminator,
     Field,
     PlainSerializer,
     PlainValidator,
     Strict,
+    Tag,
     WithJsonSchema,
 )
 
-from ailb_gen.validation import NAME_PATTERN, checked_text, matching, schema_of, wrong
+from ailb_gen.validation import NAME_PATTERN, checked_name, checked_text, matching, schema_of, wrong
 
 NIC_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,14}$"
 COLOR_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,30}$"
@@ -94,6 +96,31 @@ def not_among(reserved: tuple[str, ...], where: str) -> Callable[[str], str]:
         return value
 
     return check
+
+
+def name_pattern(
+    allowed: str, required: tuple[str, ...], rule: Callable[[object], str] = checked_name
+) -> AfterValidator:
+    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; all fields of one of `required` must occur.
+
+    A field is `{s}`, or `{s:03}` with leading zeros; what it expands to must satisfy `rule`.
+    """
+    fields = ", ".join(f"{{{letter}}}" for letter in allowed)
+
+    def check(pattern: str) -> str:
+        parts = re.findall(r"\{([a-z])(?::0[1-9])?\}", pattern)
+        literal = re.sub(r"\{[a-z](?::0[1-9])?\}", "", pattern)
+        if any(part not in allowed for part in parts) or "{" in literal or "}" in literal:
+            raise wrong(
+                "bad-pattern", f"{pattern!r} is not a name pattern; it may use {fields}, or {{{allowed[0]}:02}}"
+            )
+        if not any(set(need) <= set(parts) for need in required):
+            needs = " or ".join(" and ".join(f"{{{x}}}" for x in sorted(need)) for need in required)
+            raise wrong("bad-pattern", f"{pattern!r} is not unique per device; it needs {needs}")
+        rule(pattern.format(**dict.fromkeys(allowed, 63)))
+        return pattern
+
+    return AfterValidator(check)
 
 
 def _printable(value: object) -> str:
@@ -198,6 +225,10 @@ def parse_speed(value: object) -> int:
     return known[text]
 
 
+def _list_or_word(value: object) -> str:
+    return "names" if isinstance(value, list | tuple) else "word"
+
+
 AS_TEXT = PlainSerializer(str, return_type=str)
 
 NicName = Annotated[
@@ -226,6 +257,11 @@ PortGlob = Annotated[
     str,
     PlainValidator(matching("port name or glob", PORT_GLOB, "TYPE-FPC/PIC/PORT[:CHANNEL], *, ?, [...]", "et-0/0/6*")),
     schema_of("string", PORT_GLOB, "et-0/0/6*"),
+]
+NicPattern = Annotated[str, name_pattern("i", ("i",), checked_nic)]
+RdmaNames = Annotated[
+    Annotated[str, name_pattern("i", ("i",)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
+    Discriminator(_list_or_word),
 ]
 EnvName = Annotated[
     str,

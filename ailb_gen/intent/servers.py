@@ -1,13 +1,23 @@
 """Servers of `fabric.yaml`: by count, by name or from a CSV file, their NICs, kinds and ports."""
 
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Strict, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Strict, Tag, model_validator
 
-from ailb_gen.intent.scalars import Ipv4Interface, Mac, NicName, PortName, Positive, RdmaName, Speed, checked_nic
-from ailb_gen.validation import Bool, Int, Model, Name, checked_name, wrong
+from ailb_gen.intent.scalars import (
+    Ipv4Interface,
+    Mac,
+    NicName,
+    NicPattern,
+    PortName,
+    Positive,
+    RdmaName,
+    RdmaNames,
+    Speed,
+    name_pattern,
+)
+from ailb_gen.validation import Bool, Int, Model, Name, keyed, wrong
 
 MAX_COUNT = 4096
 # Other groups of an inventory.
@@ -23,44 +33,6 @@ def _kind_name(name: str) -> str:
 
 
 KindName = Annotated[Name, AfterValidator(_kind_name)]
-
-
-def name_pattern(
-    allowed: str, required: tuple[str, ...], rule: Callable[[object], str] = checked_name
-) -> AfterValidator:
-    """Make a validator for name patterns such as `stripe{s}-leaf{l}`; all fields of one of `required` must occur.
-
-    A field is `{s}`, or `{s:03}` with leading zeros; what it expands to must satisfy `rule`.
-    """
-    fields = ", ".join(f"{{{letter}}}" for letter in allowed)
-
-    def check(pattern: str) -> str:
-        parts = re.findall(r"\{([a-z])(?::0[1-9])?\}", pattern)
-        literal = re.sub(r"\{[a-z](?::0[1-9])?\}", "", pattern)
-        if any(part not in allowed for part in parts) or "{" in literal or "}" in literal:
-            raise wrong(
-                "bad-pattern", f"{pattern!r} is not a name pattern; it may use {fields}, or {{{allowed[0]}:02}}"
-            )
-        if not any(set(need) <= set(parts) for need in required):
-            needs = " or ".join(" and ".join(f"{{{x}}}" for x in sorted(need)) for need in required)
-            raise wrong("bad-pattern", f"{pattern!r} is not unique per device; it needs {needs}")
-        rule(pattern.format(**dict.fromkeys(allowed, 63)))
-        return pattern
-
-    return AfterValidator(check)
-
-
-def keyed(many: str, what: str, accepts: Any) -> BeforeValidator:
-    """Let a number stand for a mapping with a `count`, a list for one with the key `many`."""
-
-    def expand(value: object) -> object:
-        keys = {int: "count", list: many, dict: ""}
-        key = keys.get(type(value))
-        if key is None:
-            raise wrong("wrong-type", f"must be {what}")
-        return {key: value} if key else value
-
-    return BeforeValidator(expand, json_schema_input_type=accepts)
 
 
 class Spread(Model):
@@ -161,6 +133,12 @@ class ServerGroup(CountedServers):
     list: tuple[ServerEntry, ...] = Field((), description="servers by name or by count, after the counted ones")
     csv: Annotated[str, Strict()] | None = Field(None, description="path relative to the fabric file")
 
+    @model_validator(mode="after")
+    def _counted(self) -> "ServerGroup":
+        if self.kind is not None and "count" not in self.model_fields_set:
+            raise wrong("conflict", "'kind' is that of counted servers; add 'count', or give each server its 'kind'")
+        return self
+
 
 Servers = Annotated[
     ServerGroup,
@@ -169,17 +147,6 @@ Servers = Annotated[
         "a number of servers per stripe, a list of servers, or {count, name, kind, list, csv}",
         int | tuple[ServerEntry, ...] | ServerGroup,
     ),
-]
-
-
-def _list_or_word(value: object) -> str:
-    return "names" if isinstance(value, list | tuple) else "word"
-
-
-NicPattern = Annotated[str, name_pattern("i", ("i",), checked_nic)]
-RdmaNames = Annotated[
-    Annotated[str, name_pattern("i", ("i",)), Tag("word")] | Annotated[tuple[RdmaName, ...], Tag("names")],
-    Discriminator(_list_or_word),
 ]
 
 

@@ -225,7 +225,7 @@ def _server(network: Network, name: str, number: int, far: Cables, cabled: int) 
     configured = host.profile.nics if host is not None else {}
     nics = {}
     names = list(dict.fromkeys((*configured, *far)))
-    for spare, (nic, rail) in enumerate(zip(names, rails_of(network, name, names), strict=True), start=1):
+    for spare, (nic, rail) in enumerate(rails_of(network, name, names).items(), start=1):
         if not NIC.fullmatch(nic) or nic in RESERVED:
             raise UsageError(
                 f"{name}: {nic!r} cannot be the name of a NIC of Linux; it has at most {LONGEST} characters"

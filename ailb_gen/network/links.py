@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from ailb_gen.errors import Place, UsageError
 from ailb_gen.layout import CABLING, TOPOLOGY
@@ -23,12 +24,9 @@ def cables(switches: Mapping[str, Switch], roles: Mapping[str, str], topology: T
 
     The cabling table, by which cables are laid, goes first, then the topology, then the descriptions.
     """
-    described = _described(switches, roles)
-    links = cabling.links or topology.links or described.links
-    attachments = cabling.attachments or topology.attachments or described.attachments
+    found = cabling.completed(topology).completed(_described(switches, roles))
     compared = _compared(cabling.links + cabling.attachments, topology.links + topology.attachments)
-    defects = (*_twice(links, attachments), *compared)
-    return Topology(roles, links, attachments, defects=defects, rails=cabling.rails or topology.rails)
+    return replace(found, roles=roles, defects=(*_twice(found.links, found.attachments), *compared))
 
 
 def neighbor(port: Port) -> End | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ailb_gen.addresses import BITS, Prefix, interface_value
 from ailb_gen.junos.tree import Node
@@ -96,7 +97,7 @@ def _term(name: str, node: Node) -> Term:
         unknown += [(f"from prefix-list-filter {entry.word}", entry.line)] * len(odd)
     unknown += [(f"from {entry.word}", entry.line) for entry in node.each("from") if entry.word not in KNOWN_CONDITIONS]
     unknown += [("to", entry.line) for entry in node.each("to")]
-    known: dict[str, object] = {}
+    known: dict[str, Any] = {}
     changes: list[tuple[str, str]] = []
     for entry in node.each("then"):
         _action(entry, known, changes, unknown)
@@ -113,7 +114,7 @@ def _term(name: str, node: Node) -> Term:
         changes=tuple(changes),
         unknown=tuple(unknown),
         line=node.line,
-        **known,  # type: ignore[arg-type]
+        **known,
     )
 
 
@@ -135,9 +136,7 @@ def _route_filter(text: str, kind: Node) -> RouteFilter | None:
     return RouteFilter(prefix, kind.word, low, high, kind.line)
 
 
-def _action(
-    node: Node, known: dict[str, object], changes: list[tuple[str, str]], unknown: list[tuple[str, int]]
-) -> None:
+def _action(node: Node, known: dict[str, Any], changes: list[tuple[str, str]], unknown: list[tuple[str, int]]) -> None:
     """Sort one action into what a Term knows; what it does not know goes into `unknown`."""
     verdict = VERDICTS.get((node.word, *list(node.children)[:1]) if node.word == "next" else (node.word,))
     if verdict is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import count
 
 from ailb_gen.layout import ENVIRONMENT
@@ -31,8 +31,8 @@ def cabled_nics(network: Network) -> Mapping[str, list[str]]:
     return {server: sorted(names, key=natural) for server, names in nics.items()}
 
 
-def rails_of(network: Network, server: str, nics: Iterable[str]) -> Sequence[int]:
-    """Return the rails of NICs of a server, each NIC on another.
+def rails_of(network: Network, server: str, nics: Iterable[str]) -> dict[str, int]:
+    """Return the rail of each of some NICs of a server, in their order; no two NICs have the same.
 
     The rail is that of the leaf at the other end of the cable; NICs without one follow behind. Where the lists of
     cables do not number the leaves, or several NICs are on one rail, the n-th NIC is on the n-th rail.
@@ -42,9 +42,9 @@ def rails_of(network: Network, server: str, nics: Iterable[str]) -> Sequence[int
     rails = [network.rails.get(end.device) if end is not None else None for end in ends]
     known = {rail for rail in rails if rail is not None}
     if not known or len(known) + rails.count(None) < len(names):
-        return range(len(names))
+        return {name: number for number, name in enumerate(names)}
     others = count(max(*known, *network.rails.values()) + 1)
-    return [next(others) if rail is None else rail for rail in rails]
+    return {name: next(others) if rail is None else rail for name, rail in zip(names, rails, strict=True)}
 
 
 def without_gpus(network: Network) -> frozenset[str]:

@@ -6,6 +6,7 @@ Leaves differ in few lines of thousands; blocks that files share are read once (
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -35,9 +36,8 @@ def listed(root: Path) -> Topology:
     if cabling.links and cabling.attachments:
         return cabling
     topology = optional(root, TOPOLOGY, read_topology)
-    links, attachments = cabling.links or topology.links, cabling.attachments or topology.attachments
     defects = (*cabling.defects, *topology.defects)
-    return Topology(topology.roles, links, attachments, defects=defects, rails=cabling.rails or topology.rails)
+    return replace(cabling.completed(topology), roles=topology.roles, defects=defects)
 
 
 def read_routed(root: Path) -> Network:

@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -68,6 +68,11 @@ class Topology:
     records: tuple[Record, ...] = ()
     defects: tuple[Defect, ...] = ()
     rails: Mapping[str, int] = field(default_factory=dict)
+
+    def completed(self, other: Topology) -> Topology:
+        """Return this with the cables and the rails of another one where it has none."""
+        links, attachments = self.links or other.links, self.attachments or other.attachments
+        return replace(self, links=links, attachments=attachments, rails=self.rails or other.rails)
 
 
 def read_topology(text: str) -> Topology:

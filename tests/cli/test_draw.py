@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,13 +25,22 @@ def draw(out: Path, *words: str, tree: str = TREE) -> Told:
 
 @pytest.mark.parametrize("suffix", [".svg", ".dot", ".mmd"])
 @pytest.mark.parametrize(
-    "view", ["fabric", "rail 0", "stripe 2", "device spine1", "device gpu-s1-1", "path gpu-s1-1:gpu1_eth gpu-s2-2"]
+    ("view", "leaves"),
+    [
+        ("fabric", "11 12 21 22"),
+        ("rail 0", "11 21"),
+        ("stripe 2", "21 22"),
+        ("device spine1", "11 12 21 22"),
+        ("device gpu-s1-1", "11 12"),
+        ("path gpu-s1-1:gpu1_eth gpu-s2-2", "12 22"),
+    ],
 )
-def test_every_view_is_drawn_in_every_format(view: str, suffix: str, tmp_path: Path) -> None:
+def test_every_view_is_drawn_in_every_format(view: str, leaves: str, suffix: str, tmp_path: Path) -> None:
+    """With its leaves, each a stripe and a number."""
     out = tmp_path / "new" / f"picture{suffix}"
     assert draw(out, "--view", *view.split()) == (0, "", "")
     text = out.read_text(encoding="utf-8")
-    assert "spine1" in text or "stripe1-leaf" in text
+    assert {"".join(found) for found in re.findall(r"stripe(\d)-leaf(\d)", text)} == set(leaves.split())
     quoted = tmp_path / f"quoted{suffix}"
     assert draw(quoted, "--view", view) == (0, "", "")
     assert quoted.read_text(encoding="utf-8") == text

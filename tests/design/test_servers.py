@@ -202,6 +202,16 @@ def test_the_environment_of_every_kind_with_gpus_is_checked() -> None:
         build(intent_of(text.replace(", gpus: off", "")))
 
 
+def test_of_a_list_of_rdma_devices_a_smaller_server_has_the_first() -> None:
+    text = (
+        "name: f\nstripes: 1\nrails: 2\nspines: 2\nservers: [{count: 1}, {count: 1, kind: half}]\n"
+        "server_kinds: {half: {rails: [1]}}\nhosts: {rdma: [x0, x1]}\nnccl: {environment: {UCX_NET_DEVICES: 'x0:1'}}\n"
+    )
+    build(intent_of(text))
+    with pytest.raises(IntentError, match="x1 is not an RDMA device"):
+        build(intent_of(text.replace("x0:1", "x1:1")))
+
+
 def test_a_csv_file_names_kinds(tmp_path: Path) -> None:
     (tmp_path / "servers.csv").write_text("name,stripe,kind\na,1,half\nb,1,\n")
     text = "name: f\nstripes: 1\nrails: 2\nspines: 2\nservers: {csv: servers.csv}\nserver_kinds: {half: {rails: [1]}}\n"
