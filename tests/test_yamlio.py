@@ -207,8 +207,6 @@ def test_csv_cells_know_their_place(tmp_path: Path) -> None:
         (b"name\n" + b"x," * 40_000, "a row has more than 65,536 characters"),
         (b"name\n" + b'"\n",' * 20_000, "a row has more than 65,536 characters"),
         (b"name\n" + b"x\n" * 6, "more than 5 servers"),
-        (b"name;stripe\na;1\n", r"^s.csv:1:1: error.*separate the columns with commas, not semicolons$"),
-        (b"host\tstripe\na\t1\n", "separate the columns with commas, not tabs$"),
         (b"name" + b",q" * 500, "501 columns; there are 404 names"),
     ],
 )

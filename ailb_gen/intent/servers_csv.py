@@ -7,12 +7,10 @@ from typing import Any
 
 from ailb_gen.errors import IntentError, Place, Problem
 from ailb_gen.textio import text_problem
-from ailb_gen.wording import clean, counted, did_you_mean
+from ailb_gen.wording import counted, did_you_mean
 from ailb_gen.yamlio import Path, Source
 
 PLAIN_COLUMNS = ("name", "stripe", "kind", "management")
-# Of other formats than CSV, and how they are called.
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "'|'"}
 NIC_COLUMN = re.compile(r"^(mac|port|rdma|nic)(0|[1-9][0-9]?)$")
 STRIPE = re.compile(r"^[0-9]{1,9}$")
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
@@ -45,7 +43,6 @@ class _Lines:
 
 def _check_header(header: list[str], file: str) -> None:
     problems = []
-    separated = next((sign for sign in SEPARATORS if len(header) == 1 and sign in header[0]), None)
     for number, column in enumerate(header):
         place = Place(file, 1, number + 1)
         if not column:
@@ -54,12 +51,10 @@ def _check_header(header: list[str], file: str) -> None:
         if column not in PLAIN_COLUMNS and not NIC_COLUMN.match(column):
             known = [*PLAIN_COLUMNS, *(f"{kind}{i}" for kind in NIC_KEYS for i in range(16))]
             hint = did_you_mean(column, known) or "known: name, stripe, kind, management, macN, portN, rdmaN, nicN"
-            if separated:
-                hint = f"separate the columns with commas, not {SEPARATORS[separated]}"
-            problems.append(Problem("unknown-key", place, clean(column), "unknown column", hint))
+            problems.append(Problem("unknown-key", place, column, "unknown column", hint))
         if column in header[:number]:
             problems.append(Problem("duplicate-key", place, column, "this column is repeated"))
-    if "name" not in header and not separated:
+    if "name" not in header:
         problems.append(Problem("missing-key", Place(file), "name", "this column is required and missing"))
     if problems:
         raise IntentError(problems)
