@@ -48,8 +48,10 @@ def pick_devices(roles: Mapping[str, str], values: Iterable[str], option: str = 
         else:
             found = {name for name in roles if fnmatchcase(name, pattern)}
         if not found:
-            known = did_you_mean(pattern, roles) or did_you_mean(pattern, ROLES)
-            hint = known or f"names, globs, or {', '.join(ROLES)}"
+            # A role has no number in it, a device mostly has.
+            near = (roles,) if any(map(str.isdigit, pattern)) else (ROLES, roles)
+            hint = next(filter(None, (did_you_mean(pattern, names) for names in near)), "")
+            hint = hint or f"names, globs, or {', '.join(ROLES)}"
             raise UsageError(f"{option} {word!r}: no device is called that; {hint}")
         (chosen if word == pattern else excluded).update(found)
     if not patterns:

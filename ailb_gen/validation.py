@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ailb_gen.errors import IntentError, Problem
 from ailb_gen.wording import did_you_mean
-from ailb_gen.yamlio import Path, Source, dotted
+from ailb_gen.yamlio import Path, Source, dotted, space_after_colon
 
 NAME_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,62}$"
 # The step of pydantic that stands for the key itself of a mapping.
@@ -204,7 +204,10 @@ def problem(
     if code == "unknown-key":
         keys = known_keys(model, path[:-1])
         # A union of models may know the key in another one of them.
-        hint = "it does not go with the other keys here" if path[-1] in keys else did_you_mean(path[-1], keys)
+        near = space_after_colon(path[-1], keys) or did_you_mean(path[-1], keys)
+        hint = "it does not go with the other keys here" if path[-1] in keys else near
+    elif code == "wrong-type" and space_after_colon(error["input"]):
+        hint = space_after_colon(error["input"], known_keys(model, path))
     elif error["type"] == "literal_error":
         hint = did_you_mean(error["input"], error["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", "))
     return Problem(code, source.locate(path), dotted(path), reason, hint)

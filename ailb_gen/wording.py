@@ -13,6 +13,8 @@ SHOWN = 3
 UNITS = "kMGT"
 # Ends of nouns, and what takes their place where the plural is not one with an s behind.
 PLURALS = {"leaf": "leaves", "ch": "ches", "x": "xes", "ss": "sses", "ry": "ries", "cy": "cies"}
+# What follows the host part of a name: in `spine1.example.net`, also of a port, `spine1.example.net:et-0/0/0`.
+DOMAIN = re.compile(r"(?<=[^.:/ ])\.[^:/ ]*")
 # Where lines of cells end: at blanks; in words, too, behind a dot or colon of a name or an address.
 BLANKS, INSIDE = re.compile(r"([\t\n\r ]+)"), re.compile(r"([\t\n\r ]+)|(?<=[.:])(?=[^.:/ ])")
 
@@ -50,11 +52,14 @@ def counted(count: int, noun: str) -> str:
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return a hint naming the closest known word, or nothing."""
+    """Return a hint naming the closest known word, or nothing; of names with a domain the host part is enough."""
     # Case counts in names, but a wrong case is the most frequent mistake.
-    names = {name.lower(): name for name in known}
-    close = [names[one] for one in get_close_matches(str(word).lower(), list(names), n=1, cutoff=0.6)]
-    return f"did you mean {close[0]!r}?" if close else ""
+    listed = list(known)
+    names = {DOMAIN.sub("", name.lower()): name for name in reversed(listed)} | {name.lower(): name for name in listed}
+    text = str(word).lower()
+    host = DOMAIN.sub("", text)
+    close = [host] if host in names else get_close_matches(text, list(names), n=1, cutoff=0.6)
+    return f"did you mean {names[close[0]]!r}?" if close else ""
 
 
 def aligned(

@@ -1,7 +1,7 @@
 """YAML text to plain data that remembers where every key and value stood."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ MAX_NODES = 500_000
 MAX_DEPTH = 100
 NO_MAPPING = "mapping values are not allowed in this context"
 COLON = re.compile(r":(?:\s|$)|^(?:#|$)")
+GLUED = re.compile(r"\s*(?:- )?(?P<key>\w+):(?P<value>[^\s:/]\S*)\s*(?:#.*)?")
 TAG = "tag:yaml.org,2002:"
 
 
@@ -195,6 +196,17 @@ def _start(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int]:
     return place
 
 
+def space_after_colon(text: object, keys: Container[str] | None = None) -> str:
+    """Return the hint for a text such as `spines:4`, which YAML does not take for a key and its value, or nothing.
+
+    With `keys`, only for one of them.
+    """
+    found = GLUED.fullmatch(text) if isinstance(text, str) else None
+    if found is None or (keys is not None and found["key"] not in keys):
+        return ""
+    return f"put a space after the colon: '{found['key']}: {found['value']}'"
+
+
 def read_yaml(text: str, file: str, typed: bool = True) -> Source:
     """Parse one YAML document; unless `typed`, every scalar is text, as programs have it that know what they expect.
 
@@ -213,7 +225,10 @@ def read_yaml(text: str, file: str, typed: bool = True) -> Source:
     except yaml.MarkedYAMLError as error:
         where = _start(text, error)
         reason = f"not valid YAML: {error.problem or error.context}"
-        raise text_problem(file, "yaml-syntax", reason, *where) from error
+        # The error may be noticed in the line below.
+        lines = text.split("\n")[max(0, where[0] - 2) : where[0]]
+        hint = next(filter(None, map(space_after_colon, reversed(lines))), "")
+        raise text_problem(file, "yaml-syntax", reason, *where, hint) from error
     if builder.problems:
         raise IntentError(builder.problems)
     return Source(file, data, builder.places)

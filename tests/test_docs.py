@@ -69,6 +69,7 @@ def test_every_command_of_a_page_runs(page: Path, checkout: Path, fork_server: F
             with with_fake([program, *words]) as here:
                 code, out, err = run(*here[1:])
             assert code == 0, f"{command}\n{err}"
+            assert page != ROOT / "README.md" or "warning[" not in err, f"{command}\n{err}"
             ran = Step(page, command, printed=[*out.splitlines(), *err.splitlines()])
             assert silent([ran], checkout) == []
 
@@ -76,6 +77,14 @@ def test_every_command_of_a_page_runs(page: Path, checkout: Path, fork_server: F
 def test_the_readme_shows_the_reference_fabric_as_it_is() -> None:
     (shown,) = blocks(ROOT / "README.md", "yaml")
     assert shown == (ROOT / "examples/jvd/fabric.yaml").read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_the_errors_of_its_mistakes(cli: Cli, tmp_path: Path) -> None:
+    (text,) = blocks(ROOT / "README.md", "yaml")
+    (shown,) = [block for block in blocks(ROOT / "README.md", "text") if block.startswith("fabric.yaml:")]
+    wrong = text.replace("spines: 4", "spinez: 4").replace("uplinks: {speed: 400g}", "uplinks: {speed: 400gb}")
+    (tmp_path / "fabric.yaml").write_text(wrong, encoding="utf-8")
+    assert cli("generate", "fabric.yaml", "-o", "out") == (2, "", shown)
 
 
 def test_the_readme_shows_what_comes_out() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.wording import aligned, counted, shown, some
+from ailb_gen.wording import aligned, counted, did_you_mean, shown, some
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,23 @@ from ailb_gen.wording import aligned, counted, shown, some
 )
 def test_the_first_few(items: list[object], text: str) -> None:
     assert some(items) == text
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("leaf3", "did you mean 'leaf3.dc1.example.net'?"),
+        ("Leaf4", "did you mean 'leaf3.dc1.example.net'?"),
+        ("leaf3.dc2.example.net", "did you mean 'leaf3.dc1.example.net'?"),
+        ("leaf3:et-0/0/1", "did you mean 'leaf3.dc1.example.net:et-0/0/1'?"),
+        ("spine1", "did you mean 'spine1'?"),
+        (".svh", "did you mean '.svg'?"),
+        ("zzz", ""),
+    ],
+)
+def test_a_name_without_its_domain_is_close(word: str, hint: str) -> None:
+    known = ["leaf3.dc1.example.net", "leaf3.dc1.example.net:et-0/0/1", "spine1.dc1.example.net", "spine1", ".svg"]
+    assert did_you_mean(word, known) == hint
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,22 @@ def test_an_error_is_told_where_it_begins(text: str, line: int) -> None:
     assert caught.value.problems[0].place.line == line
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a: 1\nb:2\nc: 3\n", "put a space after the colon: 'b: 2'"),
+        ("a: 1\nb:2  # two\n", "put a space after the colon: 'b: 2'"),
+        ("a:\n  - b:1\n    c: 2\n", "put a space after the colon: 'b: 1'"),
+        ("a:\n  b:1\n  c: 2\n", "put a space after the colon: 'b: 1'"),
+        ("a: [1,\n2\nb: 3\n", ""),
+    ],
+)
+def test_a_colon_without_a_space_is_told(text: str, hint: str) -> None:
+    with pytest.raises(IntentError) as caught:
+        read_yaml(text, "f")
+    assert caught.value.problems[0].hint == hint
+
+
 def test_aliases_work_and_bombs_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_yaml("a: &x [1]\nb: *x\n", "f").data == {"a": [1], "b": [1]}
     monkeypatch.setattr(module, "MAX_NODES", 1000)

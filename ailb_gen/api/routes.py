@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ailb_gen.errors import UsageError
 
@@ -135,10 +135,34 @@ def _cables(network: Network) -> Iterator[tuple[End, End]]:
     yield from ((end, End(*nic)) for nic, end in network.attachments.items())
 
 
-def device_of(found: View, name: str) -> int:
-    """Return the index of a switch. Raises UsageError."""
+def check_device(artifacts: str | Path, name: str, kind: Literal["switch", "server"]) -> None:
+    """Refuse a name that no device has, before any configuration is read. Raises UsageError.
+
+    Only `topology.json` has all names; without it, or for a device of the other kind, reading the files says more.
+    """
+    from ailb_gen.layout import TOPOLOGY
+    from ailb_gen.network.read import optional, switch_files
+    from ailb_gen.network.topology import read_topology
+
+    root = Path(artifacts)
+    files, _ = switch_files(root)
+    roles = optional(root, TOPOLOGY, read_topology).roles
+    if roles and name not in {*roles, *(Path(file).stem for file in files)}:
+        raise _unknown(
+            name, kind, [one for one, role in sorted(roles.items()) if (role == "server") == (kind == "server")]
+        )
+
+
+def _unknown(name: str, kind: str, names: Sequence[str]) -> UsageError:
     from ailb_gen.wording import did_you_mean, some
 
+    hint = did_you_mean(name, names) or f"there are {len(names)}: {some(names)}"
+    reason = f"there is no server called {name!r}" if kind == "server" else "no switch of the files is called that"
+    return UsageError(f"{name!r}: {reason}; {hint}")
+
+
+def device_of(found: View, name: str) -> int:
+    """Return the index of a switch. Raises UsageError."""
     if name in found.switches:
         raise UsageError(f"{name!r}: this switch is down (--fail)")
     graph = found.routing.graph
@@ -152,8 +176,7 @@ def device_of(found: View, name: str) -> int:
     if defect or name in _without_file(found.network):
         reason = f": {defect}" if defect else ""
         raise UsageError(f"{name!r}: there is no usable file of this switch{reason}")
-    hint = did_you_mean(name, graph.names) or f"there are {len(graph.names)}: {some(graph.names)}"
-    raise UsageError(f"{name!r}: no switch of the files is called that; {hint}")
+    raise _unknown(name, "switch", graph.names)
 
 
 def prefixes_of(routing: Routing, text: str | None) -> tuple[Prefix, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ailb_gen.cli.console import echo_json, echo_table, warn
-from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, JSON, OUTPUT_DIR, YES
+from ailb_gen.cli.options import ARTIFACTS, BATFISH_S, DRY_RUN, JSON, YES, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.steady import ask as asked
 from ailb_gen.cli.verb import Verb, Verbs
@@ -24,7 +25,7 @@ app = typer.Typer(
 @app.command("snapshot", cls=Verb)
 def snapshot(
     artifacts: ARTIFACTS,
-    out: OUTPUT_DIR,
+    out: Annotated[Path, output_option("snapshot", "DIR", "--out")],
 ) -> None:
     """Write the files, and their IPv4 shadow, as snapshots.
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 STUDIES = ("scale-unit", "recovery", "balancers", "queue-pairs", "hopper", "what-if")
 PATTERNS = ("all-to-all", "permutation", "ring")
+COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "incast", "permutation")
+BALANCERS = (
+    "ecmp", "spray", "adaptive", "drill", "letflow", "flowlet", "conga", "conweave", "dlb", "dlb-per-packet",
+    "dlb-assigned-flow", "glb", "rlb", "flowbender", "hopper",
+)  # fmt: skip
 VIEWS = ("device", "fabric", "path", "rail", "stripe")
 PACKAGE = Path(__file__).parent.parent
 # What names a fabric, at the beginning of its file and of a manifest.
@@ -156,8 +161,6 @@ def platform(incomplete: str) -> list[str]:
 
 def balancer(incomplete: str) -> list[str]:
     """Complete a load balancer, the last of several."""
-    from ailb_gen.sim.balancers import BALANCERS
-
     return _last(BALANCERS, incomplete)
 
 
@@ -182,6 +185,7 @@ def export(incomplete: str) -> list[str]:
 page_format = _of(("html",))
 executor = _of(("processes", "serial", "dask:"))
 study = _of(STUDIES)
+collective = _of(COLLECTIVES)
 pattern = _of(PATTERNS)
 view = _of(VIEWS)
 

@@ -10,7 +10,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.live import working
-from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED, OUTPUT_FILE
+from ailb_gen.cli.options import ARTIFACTS, FABRIC, FAILED, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.routes import warn_of
 from ailb_gen.cli.verb import Verb
@@ -69,7 +69,7 @@ def joined(args: list[str]) -> list[str]:
 def draw(
     fabric: FABRIC,
     artifacts: ARTIFACTS,
-    out: OUTPUT_FILE,
+    out: Annotated[Path, output_option("picture", "FILE", "--out")],
     view: Annotated[
         str,
         typer.Option(

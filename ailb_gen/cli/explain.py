@@ -52,11 +52,10 @@ def _tables(design: Design, name: str) -> list[Table]:
     for server in design.servers:
         if server.name == name:
             return _server(server)
-    from ailb_gen.wording import did_you_mean
+    from ailb_gen.wording import did_you_mean, some
 
     known = list(design.roles)
-    some = ", ".join([*known[:3], "...", known[-1]] if len(known) > 4 else known)
-    hint = did_you_mean(name, known) or f"it has {len(known)}: {some}"
+    hint = did_you_mean(name, known) or f"there are {len(known)}: {some(known)}"
     raise UsageError(f"{name!r}: the fabric has no such device; {hint}")
 
 

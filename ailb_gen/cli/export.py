@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_json, notify
-from ailb_gen.cli.options import JSON, LIST, SOME_FILE
+from ailb_gen.cli.options import JSON, LIST, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
 
@@ -21,7 +21,7 @@ def export(
     fabric: Annotated[
         Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")
     ] = None,
-    out: SOME_FILE = None,
+    out: Annotated[Path | None, output_option("export", "FILE", "--out")] = None,
     list_all: LIST = False,
     as_json: JSON = False,
 ) -> None:

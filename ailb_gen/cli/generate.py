@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.api.generate import Format
+from ailb_gen.cli import visible
 from ailb_gen.cli.console import echo_changes, echo_json, echo_table, notify
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import FABRIC, JOBS, JSON, LIMIT, OUTPUT_HELP
+from ailb_gen.cli.options import FABRIC, JOBS, JSON, LIMIT, output_option
 from ailb_gen.cli.steady import steady
 from ailb_gen.errors import ExitCode
 from ailb_gen.layout import SWITCHES, owner
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ailb_gen.api.generate import Generation
     from ailb_gen.render.compare import Changes
 
-OUTPUT = Annotated[Path, typer.Option("-o", "--output", help=OUTPUT_HELP, metavar="DIR", envvar="AILB_ARTIFACTS")]
+OUTPUT = Annotated[Path, output_option("generated files", "DIR", envvar="AILB_ARTIFACTS")]
 TEMPLATES = Annotated[
     Path | None,
     typer.Option(
@@ -86,7 +87,7 @@ def generate(
                 _list_differences(made, output)
         elif diff:
             _say_unwritten(made, output)
-        else:
+        elif not visible.output.quiet:
             _show_summary(made, output)
     if check and made.changes:
         raise typer.Exit(ExitCode.FINDINGS)
@@ -122,12 +123,12 @@ def _list_differences(made: Generation, output: Path) -> None:
         typer.echo(row)
     count = "1 file differs" if len(rows) == 1 else f"{len(rows):,} files differ"
     state = f"{count}; run without --check to write" if rows else "up to date"
-    typer.echo(f"{output}: {state}", err=True)
+    notify(f"{output}: {state}")
 
 
 def _say_unwritten(made: Generation, output: Path) -> None:
     state = "run without --diff to write this" if made.changes else "up to date"
-    typer.echo(f"{output}: {state}", err=True)
+    notify(f"{output}: {state}")
 
 
 def _kind(path: str, roles: dict[str, str]) -> str:

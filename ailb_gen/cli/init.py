@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -16,7 +17,7 @@ from ailb_gen.cli.example import SCHEMA_FILE, write_example
 from ailb_gen.cli.options import YES
 from ailb_gen.cli.project import FILE, find_file
 from ailb_gen.cli.reports import check_place
-from ailb_gen.errors import ExitCode, OutputError, UsageError
+from ailb_gen.errors import ExitCode, IntentError, OutputError, Place, UsageError
 from ailb_gen.paths import real
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ servers: {{count: {servers}, name: {pattern}}}  # per stripe
 uplinks: {{speed: 400g, packing: {up}}}
 downlinks: {{packing: {down}}}
 host_ports: {{speed: 400g, first_port: {first_port}}}
-addressing: {{pool: {pool}}}
+addressing: {{pool: {pool}{layout}}}
 # asn: {{leaves: 4200100001-4200199999, spines: 4200000001-4200000999}}
 # management: {{gateway: 192.0.2.254, leaves: 192.0.2.11/24, spines: 192.0.2.1/24, servers: 192.0.2.101/24}}
 # server_kinds: {{b200: {{host_ports: {{speed: 800g, first_port: 48}}}}}}  # for servers with "kind: b200"
@@ -114,7 +115,12 @@ def init(
         "pool": _answer(ask, "pool", "IPv6 pool", pool, "fc00::/16"),
     }
     text = fabric_text(answers, colors)
-    build(parse(text, str(path), path.parent))
+    try:
+        build(parse(text, str(path), path.parent))
+    except IntentError as error:
+        # Its lines are nowhere to be read; the keys are those of the options.
+        place = Place(f"{path} (not written)", 0)
+        raise IntentError(replace(problem, place=place) for problem in error.problems) from error
     typer.echo(_written(path, text, force))
 
 
@@ -205,8 +211,22 @@ def fabric_text(answers: dict[str, Any], colors: int | None) -> str:
         up=up,
         down=down,
         first_port=max(FIRST_HOST_PORT, taken),
+        layout=_layout(answers, uplinks if colors is None else colors),
         pattern=json.dumps(f"{answers['name']}-s{{s}}-{{i:02}}"),
     )
+
+
+def _layout(answers: dict[str, Any], colors: int) -> str:
+    """Return the fields of the address plan for a pool that the default ones do not fit; else nothing."""
+    from ailb_gen.design.address_plan import fitting_layout, layout_text
+    from ailb_gen.intent.plans import Addressing
+
+    length = answers["pool"].rpartition("/")[2]
+    if not length.isdecimal() or int(length) <= Addressing.model_fields["stripe"].default[0]:
+        return ""
+    layout = fitting_layout(int(length), [answers["stripes"], answers["rails"], colors])
+    # A pool that is too long for any is refused by the design.
+    return f", {layout_text(layout)}" if layout is not None else ""
 
 
 SCHEMAS = {

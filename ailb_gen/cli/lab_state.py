@@ -11,7 +11,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_json, echo_table, echo_wrapped
-from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE, OUTPUT_FILE, SEED
+from ailb_gen.cli.options import JSON, LAB, LAB_DEVICE, SEED, output_option
 from ailb_gen.cli.reports import check_place
 from ailb_gen.cli.visible import painter, show
 from ailb_gen.errors import OutputError, UsageError
@@ -223,7 +223,7 @@ def _measured(plan: LabPlan, network: Network, load: TrafficLoad, qps: int, seed
 def capture(
     device: LAB_DEVICE,
     port: Annotated[str, typer.Argument(help="A port, an IRB or a NIC.", metavar="PORT")],
-    output: OUTPUT_FILE,
+    output: Annotated[Path, output_option("capture", "FILE", "--out")],
     count: Annotated[int, typer.Option("--count", min=0, help=COUNT_HELP, show_default="no limit")] = 0,
     seconds: Annotated[float, typer.Option(min=0, help="Stop after this many seconds; 0: no limit.")] = 0.0,
     name: LAB = None,

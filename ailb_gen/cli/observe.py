@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -87,7 +88,7 @@ def _observe(place: fleet.FabricArguments, limit: list[str] | None, where: Seque
 @steady()
 def collect(
     fabric: options.FABRIC,
-    out: options.OUTPUT_DIR,
+    out: Annotated[Path, options.output_option("collected files", "DIR", "--out")],
     as_json: options.JSON = False,
     inventory: options.INVENTORY = None,
     limit: options.LIMIT = None,

@@ -6,7 +6,7 @@ Those with an environment variable `AILB_KEY` are also keys of the project file.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,12 +32,13 @@ JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Go ahead without asking.")]
 DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Check and show everything, but change nothing.")]
 LIST = Annotated[bool, typer.Option("--list", help="List the names.")]
-OUTPUT_HELP = "Where to write the result."
-# Of verbs that write nothing else, or print otherwise.
-OUTPUT_DIR = Annotated[Path, typer.Option("-o", "--output", "--out", help=OUTPUT_HELP, metavar="DIR")]
-OUTPUT_FILE = Annotated[Path, typer.Option("-o", "--output", "--out", help=OUTPUT_HELP, metavar="FILE")]
-SOME_DIR = Annotated[Path | None, typer.Option("-o", "--output", help=OUTPUT_HELP, metavar="DIR")]
-SOME_FILE = Annotated[Path | None, typer.Option("-o", "--output", "--out", help=OUTPUT_HELP, metavar="FILE")]
+OUTPUT_HELP = "Where to write the {}."
+
+
+def output_option(result: str, metavar: str = "FILE", *others: str, envvar: str | None = None) -> Any:  # noqa: ANN401 - as in Typer
+    """Return the option that says where a verb writes its result; `others` are older spellings."""
+    return typer.Option("-o", "--output", *others, help=OUTPUT_HELP.format(result), metavar=metavar, envvar=envvar)
+
 
 # Of verbs that connect to devices.
 INVENTORY = Annotated[

@@ -47,7 +47,10 @@ def path(
     Queue pair k goes from the k-th prefix of a NIC to the k-th prefix of the
     other. Exit code 1 when one does not arrive.
     """
-    routes = routes_of(artifacts, fail)
+    from ailb_gen.addresses import address_value
+
+    ends = [end for end in (source, destination) if address_value(end) is None]
+    routes = routes_of(artifacts, fail, servers=[end.partition(":")[0] for end in ends])
     traces = routes.trace(source, destination, qp, number)
     passed = (hop.prefix for path_trace in traces for hop in path_trace.hops)
     warn_unsettled(routes, (prefix for prefix in passed if prefix is not None))

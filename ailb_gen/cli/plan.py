@@ -46,7 +46,7 @@ def plan(
     fabric: options.FABRIC,
     artifacts: options.ARTIFACTS,
     inventory: options.INVENTORY = None,
-    out: options.SOME_FILE = None,
+    out: Annotated[Path | None, options.output_option("plan", "FILE", "--out")] = None,
     limit: options.LIMIT = None,
     min_paths: options.MIN_PATHS = 1,
     driver: options.DRIVER = "napalm",

@@ -32,10 +32,14 @@ Device = Annotated[str, typer.Argument(help="A switch.", metavar="SWITCH", autoc
 Advertised = Annotated[bool, typer.Option("--advertised", help="Show the routes that it sends to each peer instead.")]
 
 
-def routes_of(artifacts: Path, failed: list[str] | None) -> Routes:
-    """Compute the routes, and warn of files that could not be used. Raises UsageError."""
-    from ailb_gen.api.routes import compute_routes
+def routes_of(artifacts: Path, failed: list[str] | None, *switches: str, servers: Iterable[str] = ()) -> Routes:
+    """Compute the routes of devices that exist, and warn of files that could not be used. Raises UsageError."""
+    from ailb_gen.api.routes import check_device, compute_routes
 
+    for name in switches:
+        check_device(artifacts, name, "switch")
+    for name in servers:
+        check_device(artifacts, name, "server")
     routes = compute_routes(artifacts, failed or ())
     warn_of(routes.warnings)
     return routes
@@ -72,7 +76,7 @@ def rib(
     """
     from ailb_gen.wording import counted
 
-    routes = routes_of(artifacts, fail)
+    routes = routes_of(artifacts, fail, device)
     if advertised:
         _show_advertised(routes, device, prefix, as_json)
         return
@@ -184,7 +188,7 @@ def fib(
 
     For an address, only the longest matching prefix.
     """
-    routes = routes_of(artifacts, fail)
+    routes = routes_of(artifacts, fail, device)
     found = routes.fib(device, address)
     warn_unsettled(routes, found)
     local = {row for row in found if routes.is_direct(device, row)}

@@ -12,7 +12,7 @@ import typer
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, notify, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
-from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, SOME_DIR
+from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.steady import steady, write_now
@@ -45,7 +45,13 @@ LEVEL = Annotated[
     Literal["packet", "flow"] | None, typer.Option("--level", help="Simulate packets, or flows as fluid.")
 ]
 COLLECTIVE = Annotated[
-    str | None, typer.Option("--collective", help="The collective, such as all-reduce or all-to-all.")
+    str | None,
+    typer.Option(
+        "--collective",
+        help=f"The collective: {', '.join(complete.COLLECTIVES)}.",
+        metavar="NAME",
+        autocompletion=complete.collective,
+    ),
 ]
 SIZE = Annotated[
     str | None,
@@ -55,7 +61,7 @@ BALANCER = Annotated[
     str | None,
     typer.Option(
         "--balancer",
-        help="Load balancers to compare.",
+        help=f"Load balancers to compare: {', '.join(complete.BALANCERS)}.",
         metavar="NAME,NAME,...",
         autocompletion=complete.balancer,
     ),
@@ -81,7 +87,7 @@ def simulate(
     ctx: typer.Context,
     scenario: SCENARIO,
     artifacts: ARTIFACTS = None,
-    out: SOME_DIR = None,
+    out: Annotated[Path | None, output_option("results", "DIR")] = None,
     settings: SET = None,
     seeds: SEEDS = None,
     level: LEVEL = None,

@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import WIDTH, echo_json, room, say
-from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, SOME_DIR
+from ailb_gen.cli.options import EXECUTOR, JSON, LIST, PAGES, PROCESSES, SEEDS, output_option
 from ailb_gen.cli.reports import PAGE_FORMATS, check_place, targets, write_reports
 from ailb_gen.cli.simulate import stoppable
 from ailb_gen.cli.steady import steady
@@ -29,7 +29,7 @@ QUICK = Annotated[
 def study(
     name: NAME = None,
     file: FILE = None,
-    out: SOME_DIR = None,
+    out: Annotated[Path | None, output_option("results", "DIR")] = None,
     quick: QUICK = False,
     seeds: SEEDS = None,
     list_all: LIST = False,

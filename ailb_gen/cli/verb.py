@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -15,7 +16,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ailb_gen.cli.console import say_verbose
-from ailb_gen.cli.project import Command, Context, Defaults, Parameter, completed, hint, key_of, source_of
+from ailb_gen.cli.project import FILE, Command, Context, Defaults, Parameter, completed, hint, key_of, source_of
 from ailb_gen.cli.visible import Color, output
 
 # What gives an option its value; what stands later wins.
@@ -88,9 +89,18 @@ class Verb(TyperCommand):
 
     def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - as in Typer
         super().__init__(*args, **more)
+        params: list[Any] = self.params
+        for param in params:
+            param.get_help_record = partial(_help_record, param, param.get_help_record)
         # What a command passes on to another program is not its own.
         if not self.context_settings.get("ignore_unknown_options"):
             self.params = [*self.params, *common()]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Return the arguments of the usage line; those that a project file can give are in brackets."""
+        omitted = {f"{{{param.metavar}}}" for param in self.params if key_of(param)}
+        pieces = super().collect_usage_pieces(ctx)
+        return [f"[{one[1:-1]}]" if one in omitted else one.replace("{", "").replace("}", "") for one in pieces]
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Parse the arguments after `words`; an error is seen by `refused` first."""
@@ -138,6 +148,14 @@ class Verb(TyperCommand):
             else [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
         )
         return [str(value) for value in values] if all(values) else []
+
+
+def _help_record(param: Any, record: Callable[[Any], tuple[str, str] | None], ctx: Any) -> tuple[str, str] | None:  # noqa: ANN401
+    """Return name and help of a parameter; a required one may be in a project file."""
+    name, text = record(ctx) or ("", "")
+    if key_of(param):
+        text = re.sub(r"required\]$", f"required unless {FILE} has it]", text)
+    return (name.replace(" range>", ">"), text) if name else None
 
 
 def looks_like_file(word: str) -> bool:

@@ -218,9 +218,9 @@ class InventoryFiles:
         self.hints = MAX_HINTS
         self.sources: dict[str, Source] = {}
         if not directory.is_dir():
-            hint = "give the one that holds groups.yaml and defaults.yaml"
+            hint = f"give the one that holds {', '.join(reversed(FILES))}"
             reason = "this is a file, no directory" if directory.exists() else absent(directory, "directory")
-            raise IntentError([Problem("unreadable", Place(str(directory)), "", reason, hint)])
+            raise IntentError([Problem("unreadable", Place(str(directory), 0), "", reason, hint)])
         models: tuple[type[BaseModel], ...] = (DefaultsFile, GroupsFile, HostsFile)
         defaults, groups, hosts = (
             self.read(directory / name, model) for name, model in zip(FILES, models, strict=True)

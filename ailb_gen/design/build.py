@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from ailb_gen.addresses import address_text
-from ailb_gen.design import check, numbers
+from ailb_gen.design import address_plan, check, numbers
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
 from ailb_gen.design.inventory import PlatformProfiles, Slot, spines, stripes
@@ -71,7 +71,7 @@ class DesignBuilder:
         if any(problem.code == "duplicate-name" for problem in problems.found):
             # Everything below goes by name; with two of a name it would find faults that are none.
             problems.stop_on_errors("numbers, links and ports are")
-        check.check_plan(self.fabric.addressing, self.stripes, len(self.colors), problems)
+        address_plan.check_plan(self.fabric.addressing, self.stripes, len(self.colors), problems)
         check.check_overlaps(fabric, problems)
         check.check_loopbacks(self.slots, fabric, problems)
         check.check_settings(self.slots, problems)

@@ -6,19 +6,19 @@ from functools import partial
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.design.inventory import Slot, StripeSlot
-from ailb_gen.design.numbers import capacity, ipv4_text
+from ailb_gen.design.numbers import ipv4_text
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
 from ailb_gen.design.seats import Seat, gpu_kinds, host_mtu, server_entries
 from ailb_gen.design.servers import HostPortUse
-from ailb_gen.design.switches import ECMP_STEPS
+from ailb_gen.design.switches import ECMP_STEPS, ranges
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.nccl import NcclNetwork, faults
-from ailb_gen.intent.plans import Addressing
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.servers import Server
 from ailb_gen.intent.settings import Settings, SwitchMtu
+from ailb_gen.wording import plural
 from ailb_gen.yamlio import Path
 
 # Ethernet header with two VLAN tags: what Junos counts into a port's MTU and an IPv6 MTU does not have.
@@ -62,32 +62,6 @@ def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems
 
 def _name_path(slot: Slot) -> Path:
     return ("names", "leaf") if slot.role == "leaf" else (*slot.levels[1], "name")
-
-
-def check_plan(plan: Addressing, stripes: tuple[StripeSlot, ...], colors: int, problems: Problems) -> None:
-    """Note fields of the address plan that overlap, lie in the pool, or are too small."""
-    pool = plan.pool.length
-    fields = (
-        ("stripe", plan.stripe, len(stripes)),
-        ("leaf", plan.leaf, max(len(s.leaves) for s in stripes)),
-        ("uplink", plan.uplink, colors),
-    )
-    left = 64 - pool
-    if left < len(fields):
-        reason = f"a /{pool} leaves {max(left, 0)} bits of the /64 for stripe, leaf and uplink"
-        problems.error("bad-plan", ("addressing", "pool"), reason, "use a shorter pool, at most a /48 for most fabrics")
-        return
-    for number, (name, (first, last), needed) in enumerate(fields):
-        path: Path = ("addressing", name)
-        if first < pool:
-            reason = f"bits {first}-{last} are inside the pool's /{pool}"
-            problems.error("bad-plan", path, reason, f"use bits {pool} to 63")
-        if needed > capacity((first, last)):
-            reason = f"{needed} numbers are needed, bits {first}-{last} hold {capacity((first, last))}"
-            problems.error("pool-exhausted", path, reason)
-        for other, (other_first, other_last), _ in fields[:number]:
-            if first <= other_last and other_first <= last:
-                problems.error("bad-plan", path, f"bits {first}-{last} are also those of {other}")
 
 
 def check_overlaps(fabric: Fabric, problems: Problems) -> None:
@@ -365,7 +339,12 @@ def check_oversubscription(
         for seat in row:
             for rail in seat.kind.rails:
                 down[stripe.number, rail] += seat.kind.row.speed
-    (number, _), most = max(down.items(), key=lambda item: item[1], default=((0, 0), 0))
+    most = max(down.values(), default=0)
     if most > up:
-        reason = f"leaves of stripe {number} are oversubscribed {most / up:.2f}:1 ({most}g to servers, {up}g up)"
+        over = sorted({number for (number, _), speed in down.items() if speed > up})
+        numbers = ", ".join(ranges(over)).replace("-", " and " if len(over) == 2 else " to ")
+        stripes = f"{plural('stripe', len(over))} {numbers}"
+        highest = "" if all(speed in (most, *range(up + 1)) for speed in down.values()) else "up to "
+        rate = f"{highest}{most / up:.2f}:1 ({most}g to servers, {up}g up)"
+        reason = f"leaves of {stripes} are oversubscribed {rate}"
         problems.warning("oversubscribed", ("uplinks",), reason, "add spines, links or uplink speed")

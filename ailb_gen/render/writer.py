@@ -18,6 +18,8 @@ from ailb_gen.manifest import manifest_bytes
 from ailb_gen.render.artifacts import LINK, Tree
 from ailb_gen.render.compare import Changes
 
+# In the names of what is beside an output directory while it is written.
+OWN = ".ailb-"
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
@@ -144,7 +146,7 @@ def _write_files(stage: Path, tree: Tree, paths: list[str]) -> None:
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
     """Hold the lock of an output directory: a file beside it, which goes when the lock does."""
-    path = target.parent / f".{target.name}.ailb-lock"
+    path = target.parent / f".{target.name}{OWN}lock"
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.lockf(descriptor, fcntl.LOCK_EX)
@@ -161,11 +163,11 @@ def _locked(target: Path) -> Iterator[None]:
 
 
 def _old_name(target: Path) -> Path:
-    return target.parent / f".{target.name}.ailb-old"
+    return target.parent / f".{target.name}{OWN}old"
 
 
 def _stage_name(target: Path) -> Path:
-    return target.parent / f".{target.name}.ailb-new"
+    return target.parent / f".{target.name}{OWN}new"
 
 
 def _recover(target: Path) -> None:
@@ -240,7 +242,8 @@ def write(target: Path, tree: Tree, changes: Changes, seen: bytes | None) -> Non
                 raise
             _remove_old(old, target)
     except OSError as error:
-        where = error.filename or target
+        # Names of this program's own, beside the target or below it, say nothing to who chose the target.
+        where = target if OWN in str(error.filename) else error.filename or target
         reason = f"{error.strerror or error}; the old tree is unchanged"
         raise OutputError(f"{where}: cannot write the output: {reason}") from error
 

@@ -19,6 +19,7 @@ IDS = ("AILB001", "AILB201", "AILB202", "AILB501")
 CATALOGUE = tuple(Check(name, "", "", "", "") for name in IDS)
 FAMILIES = {"AILB0": "files", "AILB2": "sessions", "AILB5": "failures"}
 DEVICES = {"stripe1-leaf1": "leaf", "stripe1-leaf2": "leaf", "spine1": "spine", "h1": "server"}
+NAMED = {**DEVICES, "gpu-1.dc1.example.net": "server"}
 
 
 @pytest.mark.parametrize(
@@ -77,14 +78,23 @@ def test_devices(patterns: list[str], expected: set[str] | None) -> None:
 
 @pytest.mark.parametrize(
     ("patterns", "message"),
-    [(["spin1"], "did you mean 'spine1'?"), (["zzz"], "names, globs, or leaf"), (["spine1,"], "an empty pattern")],
+    [
+        (["spin1"], "did you mean 'spine1'?"),
+        (["spine99"], "did you mean 'spine1'?"),
+        (["leafs"], "did you mean 'leaf'?"),
+        (["H1.example.net"], "did you mean 'h1'?"),
+        (["gpu-1"], "did you mean 'gpu-1.dc1.example.net'?"),
+        (["switch99"], "names, globs, or leaf"),
+        (["zzz"], "names, globs, or leaf"),
+        (["spine1,"], "an empty pattern"),
+    ],
 )
 def test_devices_that_are_not_there(patterns: list[str], message: str) -> None:
     with pytest.raises(UsageError, match="--limit") as error:
-        pick_devices(DEVICES, patterns)
+        pick_devices(NAMED, patterns)
     assert message in str(error.value)
     with pytest.raises(UsageError, match=r"^'limit' of the plan p\.json:"):
-        pick_devices(DEVICES, patterns, "'limit' of the plan p.json:")
+        pick_devices(NAMED, patterns, "'limit' of the plan p.json:")
 
 
 def test_limit_keeps_findings_that_name_a_device() -> None:

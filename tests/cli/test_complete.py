@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -20,6 +21,8 @@ from ailb_gen.forwarding.patterns import PATTERNS
 from ailb_gen.intent.platforms import shipped_names
 from ailb_gen.picture.view import ARGUMENTS
 from ailb_gen.report.check_report import FORMATS
+from ailb_gen.sim.balancers import BALANCERS
+from ailb_gen.sim.scenario.traffic import CollectiveName
 from tests.cli.verbs import program
 from tests.conftest import ROOT, need_tool
 from tests.forkserver import ForkServer
@@ -214,6 +217,8 @@ def test_lists_are_those_of_the_program() -> None:
     assert set(complete.checks_and_families()) == everything
     assert complete.platform("") == sorted(shipped_names())
     assert sorted(complete.PATTERNS) == sorted(PATTERNS)
+    assert get_args(CollectiveName) == complete.COLLECTIVES
+    assert list(complete.BALANCERS) == list(BALANCERS)
     assert list(complete.VIEWS) == sorted(ARGUMENTS)
     assert formats() == [*FORMATS]
 

@@ -2,7 +2,9 @@
 
 import json
 import re
+from pathlib import Path
 
+from tests.cli.verbs import program
 from tests.conftest import EXAMPLES, Cli
 
 JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
@@ -42,3 +44,11 @@ def test_explain_with_several_kinds_of_servers(cli: Cli) -> None:
     storage = json.loads(out)
     assert {row["SPEED"] for row in storage["NICs"]} == {"200g"}
     assert "NCCL environment" not in storage
+
+
+def test_long_values_stay_whole_in_a_pipe_unless_its_width_is_given(tmp_path: Path) -> None:
+    words = ("explain", JVD, "h100-01")
+    told = {columns: program(*words, cwd=tmp_path, env={"COLUMNS": columns}).stdout for columns in ("", "80")}
+    assert "mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1" in told[""]
+    assert max(map(len, told[""].splitlines())) > 80
+    assert max(map(len, told["80"].splitlines())) <= 80

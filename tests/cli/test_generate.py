@@ -71,6 +71,18 @@ def test_check_is_a_gate(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     assert err == "out: 7 files differ; run without --check to write\n"
 
 
+def test_quiet_leaves_errors_and_results_only(cli: Cli, fabric: Path) -> None:
+    assert cli("generate", "fabric.yaml", "-o", "out", "-q") == (0, "", "")
+    assert cli("generate", "fabric.yaml", "-o", "out", "-q", "--check") == (0, "", "")
+    fabric.write_text(SMALL + "bfd: {multiplier: 4}\n", encoding="utf-8")
+    code, out, err = cli("generate", "fabric.yaml", "-o", "out", "-q", "--check")
+    assert (code, err) == (1, "")
+    assert "changed  switches/spine1.conf" in out.splitlines()
+    assert cli("generate", "fabric.yaml", "-o", "out", "-q", "--diff")[2] == ""
+    fabric.write_text(SMALL.replace("spines", "spinez"), encoding="utf-8")
+    assert "did you mean 'spines'?" in cli("generate", "fabric.yaml", "-o", "out", "-q")[2]
+
+
 def test_a_diff_only_shows(cli: Cli, fabric: Path, tmp_path: Path) -> None:
     code, out, err = cli("generate", "fabric.yaml", "-o", "out", "--diff")
     assert (code, err) == (0, "out: run without --diff to write this\n")
@@ -197,7 +209,7 @@ def test_limits(cli: Cli, fabric: Path, limit: str) -> None:
         (
             ("explain", "fabric.yaml", "zzz"),
             2,
-            "it has 10: stripe1-leaf1, stripe1-leaf2,",
+            "there are 10: stripe1-leaf1, stripe1-leaf2,",
         ),
         (("generate", "fabric.yaml", "-o", "o", "--format", "xml"), 2, "Invalid value for '--format'"),
         (("generate", "fabric.yaml"), 2, "Missing option '-o'"),
@@ -239,6 +251,7 @@ def test_warnings_go_to_standard_error_and_do_not_stop(cli: Cli, fabric: Path, t
 
 def test_an_unwritable_place_is_told(cli: Cli, fabric: Path) -> None:
     refused(cli("generate", "fabric.yaml", "-o", "/proc/ailb/out"), "cannot write the output", code=3)
+    refused(cli("generate", "fabric.yaml", "-o", "/proc/x"), "ailb-gen: /proc/x: cannot write the output: ", code=3)
 
 
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path, cli: Cli) -> None:

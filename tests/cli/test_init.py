@@ -76,6 +76,25 @@ def test_init_writes_nothing_unusable(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "fabric.yaml").exists()
 
 
+@pytest.mark.parametrize(
+    ("pool", "fields"),
+    [
+        ("fc00::/16", ""),
+        ("fd12:3456:789a::/48", ', stripe: "48-55", leaf: "56-59", uplink: "60-63"'),
+        ("fd12:3456:789a:8000::/50", ', stripe: "50-55", leaf: "56-59", uplink: "60-63"'),
+    ],
+)
+def test_init_lays_out_the_address_plan_of_a_longer_pool(cli: Cli, tmp_path: Path, pool: str, fields: str) -> None:
+    assert cli("init", "--pool", pool, "--stripes", "6")[0] == 0
+    assert f'addressing: {{pool: "{pool}"{fields}}}\n' in (tmp_path / "fabric.yaml").read_text()
+    build(load(tmp_path / "fabric.yaml"))
+
+
+def test_init_names_no_line_of_a_file_that_it_does_not_write(cli: Cli) -> None:
+    start = "fabric.yaml (not written): error[bad-plan]: addressing.pool: a /60 leaves 4 bits"
+    refused(cli("init", "--pool", "fd12::/60"), start)
+
+
 def test_init_asks_on_a_terminal(tmp_path: Path) -> None:
     seen = at_terminal(tmp_path, "init", "--rails", "2", answers="asked\n" + "\n" * 6)
     assert "Name of the fabric" in seen

@@ -345,6 +345,32 @@ def test_bad_input(words: list[str], message: str) -> None:
     assert message in err and err.startswith("ailb-gen: ") and err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["rib", "spine1"], "spine1.dc1.example.net"),
+        (["fib", "SPINE1"], "spine1.dc1.example.net"),
+        (["path", "gpu-s1-1:gpu1_eth", "gpu-s2-1"], "gpu-s1-1.dc1.example.net"),
+        (["path", "fc00:1:1:1::1", "gpu-s1-1"], "gpu-s1-1.dc1.example.net"),
+    ],
+)
+def test_a_name_without_its_domain_is_told_before_files_are_read(
+    lab_copy: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], name: str
+) -> None:
+    file = lab_copy / "topology.json"
+    text = file.read_text().replace('"spine1"', '"spine1.dc1.example.net"')
+    file.write_text(text.replace('"gpu-s1-1"', '"gpu-s1-1.dc1.example.net"'))
+    (lab_copy / "switches" / "spine1.conf").rename(lab_copy / "switches" / "spine1.dc1.example.net.conf")
+
+    def read(*given: object) -> None:
+        raise AssertionError(given)
+
+    monkeypatch.setattr("ailb_gen.network.read.read_network", read)
+    code, out, err = run(*words, "-C", str(lab_copy))
+    assert (code, out) == (2, "")
+    assert f"did you mean {name!r}?" in err
+
+
 def test_bad_directories(tmp_path: Path) -> None:
     told = "name the directory that 'ailb-gen generate -o DIR' wrote\n"
     missing = tmp_path / "none"
@@ -400,6 +426,7 @@ def test_routes_that_never_come_to_rest(monkeypatch: pytest.MonkeyPatch) -> None
     """What is shown is a moment: that is said."""
     reading = SimpleNamespace(network=ring(3))
     monkeypatch.setattr("ailb_gen.network.read.read_network", lambda root, inspect: reading)
+    monkeypatch.setattr("ailb_gen.api.routes.check_device", lambda *device: None)
     warning = "warning: the routes of fc00:1::/64 do not converge; this is one of several states\n"
     for verb in ("rib", "fib"):
         code, out, err = run(verb, "n1", "fc00:1::/64")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ def test_each_option_has_one_meaning_type_and_help() -> None:
                 if verb in verbs:
                     assert new in (*option.opts, *option.secondary_opts), (verb, name)
                     continue
-                meanings[name][str(option.type_descriptor.annotation), option.help].append(verb)
+                # It says what is written, and nothing else.
+                told = re.sub(r"^Where to write the [a-z ]+\.$", "Where to write the result.", option.help)
+                meanings[name][str(option.type_descriptor.annotation), told].append(verb)
     assert {name: dict(found) for name, found in meanings.items() if len(found) > 1} == {}
 
 
@@ -66,6 +69,28 @@ def test_common_options_are_everywhere() -> None:
         assert ({"-q", "--quiet", "-v", "--verbose", "--color"} <= names) == (verb != "lab exec"), verb
         assert ("--json" in names) == (verb not in NO_DATA), verb
         assert ("-o" in names) == ("--output" in names), verb
+
+
+@pytest.mark.parametrize(
+    ("verb", "usage"),
+    [
+        ("generate", "[OPTIONS] [FABRIC]"),
+        ("simulate", "[OPTIONS] [SCENARIO|FABRIC] [ARTIFACTS]"),
+        ("explain", "[OPTIONS] [FABRIC] DEVICE"),
+        ("rib", "[OPTIONS] SWITCH [PREFIX]"),
+    ],
+)
+def test_usage_has_brackets_around_what_can_be_omitted(cli: Cli, verb: str, usage: str) -> None:
+    assert cli(verb, "--help")[1].startswith(f"Usage: ailb-gen {verb} {usage}\n")
+
+
+def test_help_says_what_a_project_file_can_give(cli: Cli) -> None:
+    lines = " ".join(cli("generate", "--help")[1].split())
+    assert "FABRIC <path> The fabric file. [env var: AILB_FABRIC; required unless ailb.toml has it]" in lines
+    assert "-o, --output DIR Where to write the generated files. [env var: AILB_ARTIFACTS; required unless" in lines
+    assert "-j, --jobs <int> Devices" in lines
+    lines = " ".join(cli("explain", "--help")[1].split())
+    assert "DEVICE <str> A leaf, a spine or a server. [required]" in lines
 
 
 def test_help_lists_every_verb_in_a_section(cli: Cli) -> None:

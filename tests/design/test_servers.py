@@ -209,7 +209,7 @@ def test_servers_of_a_stripe_replace_what_is_counted_for_all_but_not_for_that_st
 def test_the_most_loaded_leaf_decides_about_oversubscription() -> None:
     """The second leaf of stripe 2: 3 x 800g and 2 x 200g against 2 x 400g up."""
     (warning,) = (row for row in build(intent_of(KINDS))[1] if row.code == "oversubscribed")
-    assert "leaves of stripe 2 are oversubscribed 3.50:1 (2800g to servers, 800g up)" in warning.reason
+    assert "leaves of stripes 1 and 2 are oversubscribed up to 3.50:1 (2800g to servers, 800g up)" in warning.reason
 
 
 def test_the_environment_of_every_kind_with_gpus_is_checked() -> None:
