@@ -37,7 +37,7 @@ def colors_of(design: Design) -> dict[tuple[str, str, str, str], str]:
 
 def files(design: Design) -> dict[str, set[str]]:
     tree = render(design, RenderOptions("set", None))
-    return {path: set(artifact.content.decode().splitlines()) for path, artifact in tree.items()}
+    return {path: set(artifact.content.decode(errors="replace").splitlines()) for path, artifact in tree.items()}
 
 
 def fits(spines: int, links: int) -> bool:
