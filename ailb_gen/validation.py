@@ -51,7 +51,8 @@ def checked_text(value: object, what: str) -> str:
     """Return a value that must be text; `what` names it in the error."""
     if isinstance(value, str):
         return value
-    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}; put it in quotes")
+    remedy = "" if isinstance(value, (list, dict)) else "; put it in quotes"
+    raise wrong("wrong-type", f"{what} must be text, not {_kind(value)}{remedy}")
 
 
 def _kind(value: object) -> str:
@@ -202,7 +203,8 @@ def problem(
     hint = ""
     if code == "unknown-key":
         keys = known_keys(model, path[:-1])
-        hint = did_you_mean(path[-1], keys)
+        # A union of models may know the key in another one of them.
+        hint = "it does not go with the other keys here" if path[-1] in keys else did_you_mean(path[-1], keys)
     elif error["type"] == "literal_error":
         hint = did_you_mean(error["input"], error["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", "))
     return Problem(code, source.locate(path), dotted(path), reason, hint)

@@ -21,9 +21,10 @@ PICTURES = {
     "load-failed": ("--load", "all-to-all", "--fail", LINK),
     "device": ("--view", "device", "stripe1-leaf1"),
     "jvd": (),
+    "mixed": ("--view", "stripe 2"),
 }
 # Of which example a picture is, if not of the lab.
-EXAMPLE = {"jvd": "jvd"}
+EXAMPLE = {"jvd": "jvd", "mixed": "mixed"}
 # What `draw` cannot show, drawn by hand.
 BY_HAND = {"addresses", "announce"}
 # Those of the tutorial, whose commands draw the same.

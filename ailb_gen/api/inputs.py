@@ -50,11 +50,19 @@ def check_path(path: Path, kind: Literal["file", "directory"], other: str, missi
         raise UsageError(f"{name}: {absent(path, kind)}; {missing}")
 
 
+EXECUTORS = "processes, serial, or dask:ADDRESS"
+
+
+def is_executor(text: str) -> bool:
+    """Return whether a text is one of EXECUTORS."""
+    kind, _, address = text.partition(":")
+    return text in ("processes", "serial") or (kind == "dask" and bool(address))
+
+
 def check_executor(executor: str) -> None:
     """Refuse what is no executor. Raises UsageError."""
-    kind, _, address = executor.partition(":")
-    if not (executor in ("processes", "serial") or (kind == "dask" and address)):
-        raise UsageError(f"--executor {executor!r}: must be processes, serial, or dask:ADDRESS")
+    if not is_executor(executor):
+        raise UsageError(f"--executor {executor!r}: must be {EXECUTORS}")
 
 
 def processes(jobs: int | None) -> int:

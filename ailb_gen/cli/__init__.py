@@ -5,41 +5,65 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from ailb_gen.cli import (
-    batfish,
-    checks,
-    config,
-    deploy,
-    draw,
-    emulate,
-    explain,
-    export,
-    generate,
-    init,
-    junos,
-    lab,
-    observe,
-    path,
-    plan,
-    routes,
-    simulate,
-    study,
-    validate,
-)
 from ailb_gen.cli.console import report, say, silence
-from ailb_gen.cli.verb import COLOR, QUIET, VERBOSE, Verb, Verbs
+from ailb_gen.cli.verb import COLOR, QUIET, VERBOSE, Commands, Verbs
 from ailb_gen.cli.visible import plain_streams
 from ailb_gen.errors import AilbError, ExitCode
 
+# The sections of `--help`, with their commands and where these are; how a few are parsed.
+DESCRIBE, VERIFY, PUSH, TEST, PREDICT = "Describe", "Verify files", "Push", "Test without devices", "Predict"
+SECTIONS: dict[str, dict[str, str]] = {
+    DESCRIBE: {
+        "init": "init.init",
+        "generate": "generate.generate",
+        "explain": "explain.explain",
+        "draw": "draw.draw",
+        "export": "export.export",
+        "schema": "init.schema",
+        "config": "config.config",
+    },
+    VERIFY: {
+        "validate": "validate.validate",
+        "checks": "checks.checks",
+        "rib": "routes.rib",
+        "fib": "routes.fib",
+        "path": "path.path",
+        "junos": "junos.app",
+        "batfish": "batfish.app",
+    },
+    PUSH: {
+        "plan": "plan.plan",
+        "deploy": "deploy.deploy",
+        "confirm": "deploy.confirm",
+        "rollback": "deploy.rollback",
+        "drift": "observe.drift",
+        "verify": "observe.verify",
+        "collect": "observe.collect",
+    },
+    TEST: {"emulate": "emulate.emulate", "lab": "lab.app"},
+    PREDICT: {"simulate": "simulate.simulate", "study": "study.study"},
+}
+PARSED = {"plan": "plan.Detailed", "draw": "draw.Views"}
+
+
+class Root(Verbs):
+    """The program without a verb."""
+
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - as in Typer
+        super().__init__(**given)
+        # Typer declares a mapping that can be written to, and writes to none.
+        commands: Any = Commands(SECTIONS, PARSED)
+        self.commands = commands
+
+
 app = typer.Typer(
     name="ailb-gen",
-    cls=Verbs,
+    cls=Root,
     epilog="A project file (ailb.toml) gives arguments that are omitted: ailb-gen config",
     help="Intent in, a working RDMA-load-balanced GPU fabric out.",
     no_args_is_help=True,
@@ -78,46 +102,8 @@ def _root(
     """Intent in, a working RDMA-load-balanced GPU fabric out."""
 
 
-# The sections of `--help`, with their commands and how these are parsed.
-DESCRIBE, VERIFY, PUSH, TEST, PREDICT = "Describe", "Verify files", "Push", "Test without devices", "Predict"
-SECTIONS: dict[str, dict[str, Callable[..., None]]] = {
-    DESCRIBE: {
-        "init": init.init,
-        "generate": generate.generate,
-        "explain": explain.explain,
-        "draw": draw.draw,
-        "export": export.export,
-        "schema": init.schema,
-        "config": config.config,
-    },
-    VERIFY: {
-        "validate": validate.validate,
-        "checks": checks.checks,
-        "rib": routes.rib,
-        "fib": routes.fib,
-        "path": path.path,
-    },
-    PUSH: {
-        "plan": plan.plan,
-        "deploy": deploy.deploy,
-        "confirm": deploy.confirm,
-        "rollback": deploy.rollback,
-        "drift": observe.drift,
-        "verify": observe.verify,
-        "collect": observe.collect,
-    },
-    TEST: {"emulate": emulate.emulate},
-    PREDICT: {"simulate": simulate.simulate, "study": study.study},
-}
-PARSED: dict[str, type[Verb]] = {"plan": plan.Detailed, "draw": draw.Views}
-for section, commands in SECTIONS.items():
-    for name, command in commands.items():
-        app.command(name, cls=PARSED.get(name, Verb), rich_help_panel=section)(command)
-app.add_typer(junos.app, rich_help_panel=VERIFY)
-app.add_typer(batfish.app, rich_help_panel=VERIFY)
-app.add_typer(lab.app, rich_help_panel=TEST)
-
-
+# What a shell sets when it asks for completions.
+COMPLETING = "_AILB_GEN_COMPLETE"
 # Exit codes above this name the signal that ended a run.
 SIGNALLED = 128
 # The names of threads that work on devices begin so (`deploy/device_pool.py`, which is not imported for every verb).
@@ -126,6 +112,9 @@ DEVICES = "device_"
 
 def main() -> None:
     """Run the command line and leave with the documented exit code."""
+    if COMPLETING in os.environ:
+        # Typer imports it to render the help of what it offers, which has no markup: a third of the time.
+        sys.modules["rich"] = None  # type: ignore[assignment]
     with plain_streams():
         code = _run()
     by_signal = isinstance(code, int) and code > SIGNALLED

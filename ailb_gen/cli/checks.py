@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import echo_json, warn
+from ailb_gen.cli.console import echo_json, prose_width, warn
 from ailb_gen.cli.options import JSON
 
 if TYPE_CHECKING:
@@ -71,10 +71,12 @@ def _row(check: Check, names: Mapping[str, str], origin: str) -> dict[str, str]:
 
 def _listed(check: Check) -> str:
     start = f"  {check.id}  {check.severity!s:7}  "
-    return fill(check.meaning, 80, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
+    return fill(
+        check.meaning, prose_width(), initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
+    )
 
 
 def _explained(check: Check, origin: str) -> str:
     lines = [f"{check.id} ({check.severity}): {check.meaning}", "", check.why, "", f"Repair: {check.repair}"]
     lines += [f"From: {origin}"] if origin else []
-    return "\n".join(fill(line, 80, break_on_hyphens=False) for line in lines)
+    return "\n".join(fill(line, prose_width(), break_on_hyphens=False) for line in lines)

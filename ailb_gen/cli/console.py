@@ -31,6 +31,8 @@ BOUND = "\0"
 NARROWEST = 40
 # Of tables in a pipe.
 WIDTH = 80
+# Longer lines of prose are hard to read.
+WIDEST = 120
 CellStyle = Callable[[int, int], Style | None]
 
 
@@ -126,6 +128,11 @@ def room() -> int:
     """Return how many columns standard output has: of its terminal, else of COLUMNS; 0 where neither says."""
     told = os.environ.get("COLUMNS", "")
     return _columns(sys.stdout) or (int(told) if told.isdecimal() and int(told) >= NARROWEST else 0)
+
+
+def prose_width() -> int:
+    """Return the columns that prose on standard output is wrapped at: those of a terminal up to 120, in a pipe 80."""
+    return min(room() or WIDTH, WIDEST)
 
 
 def echo_table(

@@ -50,7 +50,10 @@ RUN = Annotated[
 RESUMED = Annotated[
     str,
     typer.Argument(
-        help="With --resume: the run, or its number.", metavar="RUN", show_default=False, autocompletion=complete.run
+        help="With --resume: the run, or its number.",
+        metavar="RUN",
+        show_default=False,
+        autocompletion=complete.resumed,
     ),
 ]
 AS_IS = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def write_example(name: str, directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         raise OutputError(f"{error.filename or directory}: cannot write the file: {error.strerror}") from error
     fabric = directory / "fabric.yaml"
-    typer.echo(f"{directory}: {counted(written, 'file')} written; next: ailb-gen generate {fabric} -o build/{name}")
+    command = f"ailb-gen generate {shlex.quote(str(fabric))} -o build/{name}"
+    typer.echo(f"{directory}: {counted(written, 'file')} written; next: {command}")
 
 
 def _copy(example: Path, directory: Path) -> int:
@@ -49,7 +51,7 @@ def _copy(example: Path, directory: Path) -> int:
     for path in files:
         text = path.read_text(encoding="utf-8").replace(SCHEMA, SCHEMA_FILE)
         copy = directory / path.name
-        copy.write_text(text.replace(f"examples/{example.name}", str(directory)), encoding="utf-8")
+        copy.write_text(text.replace(f"examples/{example.name}", shlex.quote(str(directory))), encoding="utf-8")
         # Scripts stay executable; that an installation is read-only does not matter.
         copy.chmod(copy.stat().st_mode | path.stat().st_mode & 0o111)
     return len(files) + 1

@@ -125,7 +125,13 @@ PAGES = Annotated[
 # Of verbs that compute in processes.
 EXECUTOR = Annotated[
     str,
-    typer.Option("--executor", help="processes, serial or dask:ADDRESS.", metavar="HOW", envvar="AILB_EXECUTOR"),
+    typer.Option(
+        "--executor",
+        help="processes, serial or dask:ADDRESS.",
+        metavar="HOW",
+        autocompletion=complete.executor,
+        envvar="AILB_EXECUTOR",
+    ),
 ]
 PROCESSES = Annotated[
     int | None,

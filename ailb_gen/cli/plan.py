@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import fleet, options
-from ailb_gen.cli.console import WIDTH, echo, echo_changes, echo_table, report
+from ailb_gen.cli.console import echo, echo_changes, echo_table, prose_width, report
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.reports import check_place, page_files, subject_of, write_page
 from ailb_gen.cli.steady import steady
@@ -262,5 +262,5 @@ def _while_away(impact: PushImpact, waves: Sequence[str]) -> Iterator[tuple[str,
             seen.setdefault((text, Style.FAIL if lost else None), []).append(str(number))
     for (text, style), numbers in seen.items():
         which = f"waves {', '.join(numbers)}" if len(numbers) > 1 else f"wave {numbers[0]}"
-        lines = fill(f"traffic while the spines of {which} are away: {text}", WIDTH).split("\n")
+        lines = fill(f"traffic while the spines of {which} are away: {text}", prose_width()).split("\n")
         yield from ((line, style) for line in lines)

@@ -46,14 +46,27 @@ def find_file(start: Path) -> Path | None:
     The search ends with the directory that has a `.git`, and at the root of the file system.
     """
     for folder in (start, *start.parents):
-        if (folder / FILE).is_file():
+        # A dangling link counts, too: reading it is an error.
+        if os.path.lexists(folder / FILE):
             return folder / FILE
-        shared = folder / SHARED_FILE
-        if shared.is_file() and b"tool.ailb" in shared.read_bytes().replace(b" ", b""):
-            return shared
+        if (folder / SHARED_FILE).is_file() and _has_table((folder / SHARED_FILE).read_bytes()):
+            return folder / SHARED_FILE
         if (folder / ".git").exists():
             break
     return None
+
+
+def _has_table(data: bytes) -> bool:
+    """Return whether a pyproject.toml has our table; broken TOML that names it counts, so that its error is told."""
+    if b"ailb" not in data:
+        return False
+    import tomllib
+
+    try:
+        tools = tomllib.loads(data.decode("utf-8-sig")).get(TABLE[0])
+    except ValueError:
+        return b"tool.ailb" in data.replace(b" ", b"")
+    return isinstance(tools, dict) and TABLE[1] in tools
 
 
 def project() -> Project | None:
@@ -66,7 +79,7 @@ def project() -> Project | None:
     file = find_file(here)
     if file is None:
         return None
-    if file.parent != here and file.stat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
+    if file.parent != here and file.lstat().st_uid not in (0, os.geteuid(), here.stat().st_uid):
         reason = "this project file above the working directory belongs to another user, so it is not used"
         raise UsageError(f"{file}: {reason}; work in its directory, or write an {FILE} here")
     from ailb_gen.cli.project_file import read_project
@@ -95,13 +108,9 @@ class Defaults(dict[str, Any]):
 
     def get(self, name: str, default: object = None) -> object:
         """Return the value of a parameter from the project file; nothing for help and completion."""
-        return default if self.ctx.resilient_parsing else self.value(name, default)
-
-    def value(self, name: str, default: object = None) -> object:
-        """Return the value of a parameter from the project file."""
         param: Parameter = self.params.get(name)
         key = key_of(param) if param is not None else None
-        if key is None or self.project is None:
+        if key is None or self.ctx.resilient_parsing or self.project is None:
             return default
         found = self.project.values.get(key, default)
         return _reports(found, str(self.ctx.info_name), param.metavar == PAGE) if key == "reports" and found else found
@@ -117,14 +126,16 @@ def source_of(ctx: Context, name: str) -> str:
     return str(getattr(ctx.get_parameter_source(name), "name", ""))
 
 
-def completed(ctx: typer.Context, name: str) -> str | None:
-    """Return what the project file gives for a parameter of a command line that is being typed."""
-    defaults = ctx.default_map
+def completed(ctx: typer.Context, key: str) -> str | None:
+    """Return what the environment, or else the project file, has for a key while a command line is being typed."""
+    if found := os.environ.get(f"{PREFIX}{key.upper().replace('-', '_')}"):
+        return found
     try:
-        value = defaults.value(name) if isinstance(defaults, Defaults) else None
-    except AilbError:
+        given = ctx.default_map.project if isinstance(ctx.default_map, Defaults) else None
+    except (AilbError, OSError):
         # A shell shows no errors while somebody types; the command itself will.
         return None
+    value = given.values.get(key) if given is not None else None
     return str(value) if value is not None else None
 
 

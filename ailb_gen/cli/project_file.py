@@ -13,6 +13,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from ailb_gen.api.connect import Driver
 from ailb_gen.api.generate import Format
+from ailb_gen.api.inputs import EXECUTORS, is_executor
 from ailb_gen.api.validate import FailOn
 from ailb_gen.errors import Place
 from ailb_gen.textio import read_text, text_problem
@@ -21,7 +22,8 @@ from ailb_gen.yamlio import Source
 
 # As tomllib ends its messages.
 POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-KEY = re.compile(r'^\s*"?([\w-]+)"?\s*=', re.MULTILINE)
+SYNTAX = 'write KEY = "TEXT", each key once, and \\ twice or / instead'
+KEY = re.compile(r'^\s*["\']?([\w-]+)["\']?\s*=', re.MULTILINE)
 HEADER = re.compile(r"^\s*\[([^\]]*)\]", re.MULTILINE)
 
 
@@ -29,6 +31,14 @@ def _report(text: str) -> str:
     kind, equals, file = text.partition("=")
     if not (kind and equals and file):
         raise wrong("wrong-value", f"{text!r}: write FORMAT=FILE, such as 'html=build/{{verb}}.html'")
+    if set("{}") & set(file.replace("{verb}", "")):
+        raise wrong("wrong-value", f"{text!r}: only {{verb}} can stand in braces")
+    return text
+
+
+def _executor(text: str) -> str:
+    if not is_executor(text):
+        raise wrong("wrong-value", f"must be {EXECUTORS}, not {text!r}")
     return text
 
 
@@ -53,7 +63,7 @@ class ProjectFile(Model):
     waivers: Text | None = None
     fail_on: FailOn | None = None
     reports: tuple[Report, ...] | None = None
-    executor: Text | None = None
+    executor: Annotated[str, AfterValidator(_executor)] | None = None
     workers: Annotated[Int, Field(ge=1, le=512)] | None = None
     color: Literal["auto", "always", "never"] | None = None
 
@@ -79,7 +89,8 @@ def read_project(file: Path, table: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def placed(folder: Path, text: str) -> str:
-    """Return a path of a file in a folder as it leads from the working directory; absolute ones stay."""
+    """Return a path of a file in a folder as it leads from the working directory; absolute ones and `~` stay."""
+    text = os.path.expanduser(text)  # noqa: PTH111 - leaves `~somebody` as it is where nobody has that name
     return text if Path(text).is_absolute() else os.path.relpath(folder / text)
 
 
@@ -92,12 +103,16 @@ def _source(text: str, name: str, table: Sequence[str]) -> Source:
         line, column = (
             (int(at[1]), int(at[2])) if at and at[1] else (text.count("\n") + 1, len(text) - text.rfind("\n"))
         )
-        raise text_problem(name, "toml-syntax", POSITION.sub("", str(error)), line, column) from error
-    start, end = 0, len(text)
+        reason = f"not valid TOML: {POSITION.sub('', str(error))}"
+        raise text_problem(name, "toml-syntax", reason, line, column, SYNTAX) from error
+    # Without a header of its own, a table may be anywhere.
+    start, end = (text.find(table[-1]),) * 2 if table else (0, len(text))
     for step in table:
-        data = data.get(step, {})
+        data = data[step]
+    if not table and not data.keys().isdisjoint(("tool", "ailb")):
+        raise text_problem(name, "unknown-key", "this file has no tables", hint="delete the line with the brackets")
     for header in HEADER.finditer(text) if table else ():
-        if header[1].replace(" ", "") == ".".join(table):
+        if re.sub(r"[\s\"']", "", header[1]) == ".".join(table):
             start, following = header.end(), HEADER.search(text, header.end())
             end = following.start() if following is not None else len(text)
     places: dict[tuple[str | int, ...], Place] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ailb_gen.cli import complete
-from ailb_gen.cli.console import WIDTH, echo_json, room, say, warn
+from ailb_gen.cli.console import WIDTH, echo_json, prose_width, room, say, warn
 from ailb_gen.cli.live import progress
 from ailb_gen.cli.options import EXECUTOR, FAIL_HELP, JSON, PAGES, PROCESSES, SEEDS, SOME_DIR
 from ailb_gen.cli.project import source_of
@@ -156,7 +156,7 @@ def _show(report: SimulationReport, where: Sequence[Target], out: Path | None, a
     else:
         show(report.table(painter(), room() or WIDTH))
         if equal := report.tie():
-            show(textwrap.fill(equal, WIDTH) + "\n")
+            show(textwrap.fill(equal, prose_width()) + "\n")
     for line in report.doubts:
         warn(line)
     write_reports(where, {"html": report.html})

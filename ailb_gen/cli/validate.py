@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ailb_gen.cli import options
-from ailb_gen.cli.console import say, warn
+from ailb_gen.cli.console import prose_width, say, warn
 from ailb_gen.cli.live import ProgressBar, minutes, progress, wanted
 from ailb_gen.cli.reports import finding_targets, write_reports
 from ailb_gen.cli.steady import steady
@@ -117,7 +117,7 @@ def conclude(report: CheckReport, where: Sequence[Target], everything: bool = Fa
     whole = partial(table, report.verdict, everything)
     made = {kind: partial(format_of(kind), report) for kind, _ in where}
     with steady():
-        write_reports(where, {**made, "table": whole}, whole)
+        write_reports(where, {**made, "table": whole}, lambda paint: whole(paint, prose_width()))
         if report.trouble is not None:
             raise report.trouble
         if report.verdict.failed:

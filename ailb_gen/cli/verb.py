@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ailb_gen.cli.console import say_verbose
-from ailb_gen.cli.project import Command, Context, Defaults, Parameter, hint, key_of, source_of
+from ailb_gen.cli.project import Command, Context, Defaults, Parameter, completed, hint, key_of, source_of
 from ailb_gen.cli.visible import Color, output
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # What gives an option its value; what stands later wins.
 SOURCES = ("DEFAULT", "DEFAULT_MAP", "ENVIRONMENT", "COMMANDLINE")
@@ -63,6 +62,27 @@ def common() -> list[Parameter]:
     return list(params)
 
 
+class _AsTyped:
+    """Converts nothing."""
+
+    def coerce(self, value: object, **_: object) -> object:
+        return value
+
+
+@contextmanager
+def _unconverted(ctx: Any) -> Iterator[None]:  # noqa: ANN401 - which module has it depends on Typer
+    """Keep what is typed as text during completion: converters of Typer import pydantic, which costs 0.1 s."""
+    params = [vars(param) for param in ctx.command.get_params(ctx)] if ctx.resilient_parsing else []
+    converters = [param.get("_runtime_param") for param in params]
+    for param in params:
+        param["_runtime_param"] = _AsTyped()
+    try:
+        yield
+    finally:
+        for param, converter in zip(params, converters, strict=True):
+            param["_runtime_param"] = converter
+
+
 class Verb(TyperCommand):
     """A command: its omitted arguments come from the project file, and its own module may change how it is parsed."""
 
@@ -78,7 +98,8 @@ class Verb(TyperCommand):
         try:
             # A copy: what is parsed is taken out of the list.
             words = self.words(list(args))
-            rest = super().parse_args(ctx, [*self._omitted(ctx, words), *words])
+            with _unconverted(ctx):
+                rest = super().parse_args(ctx, [*self._omitted(ctx, words), *words])
             if output.verbose and ctx.default_map.project is not None:
                 say_verbose(f"project file: {ctx.default_map.project.file}")
             return rest
@@ -99,18 +120,23 @@ class Verb(TyperCommand):
     def _omitted(self, ctx: Context, args: list[str]) -> list[str]:
         """Return the values of the first arguments, where those that were given are the last ones.
 
-        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`.
+        That is so inside a project where too few are given for all, and the first is no file: `explain spine1`. While
+        a command line is being typed, none may be given yet.
         """
         arguments = [param for param in self.params if param.param_type_name == "argument"]
         first = [*takewhile(key_of, arguments)]
         last = arguments[len(first) :]
-        if ctx.resilient_parsing or not first or not last:
+        if not first or not last:
             return []
         parsed, _, _ = self.make_parser(ctx).parse_args(list(args))
         given = [str(parsed[param.name]) for param in arguments if parsed.get(param.name) is not None]
-        if not 0 < len(given) <= len(last) or looks_like_file(given[0]):
+        if len(given) > len(last) or not (given or ctx.resilient_parsing) or any(map(looks_like_file, given[:1])):
             return []
-        values = [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        values: list[Any] = (
+            [completed(ctx, str(key_of(param))) for param in first]
+            if ctx.resilient_parsing
+            else [param.value_from_envvar(ctx) or ctx.default_map.get(param.name) for param in first]
+        )
         return [str(value) for value in values] if all(values) else []
 
 
@@ -119,8 +145,54 @@ def looks_like_file(word: str) -> bool:
     return "/" in word or word.endswith((".yaml", ".yml")) or Path(word).is_file()
 
 
+class Commands(Mapping[str, Any]):
+    """The commands of all sections by name; a module is imported when one of its commands is first used.
+
+    `sections` and `parsed`: where a command, or the class that parses it, is: `module.name`. A Typer is a group.
+    """
+
+    def __init__(self, sections: Mapping[str, Mapping[str, str]], parsed: Mapping[str, str]) -> None:
+        self._places = {name: (section, place) for section, rows in sections.items() for name, place in rows.items()}
+        self._parsed = parsed
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - which module has it depends on Typer
+        if name not in self._built:
+            section, place = self._places[name]
+            verb = _imported(place)
+            if isinstance(verb, typer.Typer):
+                command: Any = typer.main.get_group(verb)
+            else:
+                app = typer.Typer(add_completion=False, rich_markup_mode=None)
+                app.command(name, cls=_imported(self._parsed[name]) if name in self._parsed else Verb)(verb)
+                command = typer.main.get_command(app)
+            command.rich_help_panel = section
+            self._built[name] = command
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _imported(place: str) -> Any:  # noqa: ANN401
+    module, _, name = place.partition(".")
+    return getattr(import_module(f"ailb_gen.cli.{module}"), name)
+
+
 class Verbs(TyperGroup):
     """A group of commands that `--help` lists by section."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command."""
+        with _unconverted(ctx):
+            return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names of the commands; none is imported for it."""
+        return list(self.commands)
 
     def format_commands(self, ctx: Context, formatter: Any) -> None:  # noqa: ANN401 - as in Typer
         """Write the commands in the order of their sections."""

@@ -328,7 +328,8 @@ def presented(endpoint: SshEndpoint) -> HostKey:
                 return HostKey(key.get_name(), key.get_base64())
     except (OSError, EOFError, SSHException) as error:
         reason = getattr(error, "strerror", None) or str(error)[:200] or "the connection was closed"
-        text = f"{endpoint.name}: the host key of {endpoint.known.name} cannot be fetched: {reason}"
+        hint = "is the device up, are its address and port in the inventory right"
+        text = f"{endpoint.name}: the host key of {endpoint.known.name} cannot be fetched: {reason}; {hint}"
         raise HostKeyError(text) from error
 
 

@@ -284,7 +284,7 @@ _REFUSALS: tuple[tuple[type[Exception], str, dict[Kind, str]], ...] = (
         AuthenticationException,
         "the login is refused",
         {
-            "switch": "check username, keys and password references in the inventory",
+            "switch": "check the inventory's username, keys and password",
             "server": "check username, key and password",
         },
     ),

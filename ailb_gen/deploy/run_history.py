@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -290,6 +291,16 @@ class RecordedRun:
                     {name: row[0] for name, row in event["devices"].items() if row[0] != DeviceOutcome.UNTOUCHED}
                 )
         return outcomes
+
+    @property
+    def summary(self) -> str:
+        """When the run began, its kind and how its devices ended, as one line."""
+        began = str(self._begin.get("time", ""))[:16].replace("T", " ")
+        counts = Counter(self.outcomes.values())
+        if unsettled_devices := [name for name in self.left.devices if name not in self.outcomes]:
+            counts["unsettled"] = len(unsettled_devices)
+        ended = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "nothing changed"
+        return f"{began} UTC, {'dry run' if self.dry else self.kind}: {ended}"
 
     @property
     def changed(self) -> tuple[str, ...]:

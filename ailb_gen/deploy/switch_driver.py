@@ -4,17 +4,19 @@ Two drivers stand behind it, NAPALM and PyEZ; nothing above this module knows wh
 something can go wrong; reports and the log name them.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
-
-from lxml.etree import _Element
+from typing import TYPE_CHECKING, Protocol
 
 from ailb_gen.errors import DeployError
-from ailb_gen.redact.text import redact
 from ailb_gen.wording import counted, some
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 # Letters of a reason or a statement: a device may send any number of them.
 LONGEST = 2000
@@ -61,7 +63,7 @@ class Step:
 # The steps of a push on a device, in order: connecting, reading and locking belong to them.
 STEPS = (
     Step(Phase.CHECK, "wave", "wave begins", "load, read back, commit check"),
-    Step(Phase.COMMIT, "committing", "commit confirmed", "commit with a timer", ends_new=False),
+    Step(Phase.COMMIT, "committing", "commit with a timer", "commit with a timer", ends_new=False),
     Step(
         Phase.VERIFY,
         "asked again",
@@ -85,6 +87,8 @@ class DeviceError(DeployError):
 
     def __init__(self, device: str, phase: Phase, reason: str, hint: str = "", shared: str = "") -> None:
         self.device, self.phase, self.hint, self.shared = device, phase, hint, shared
+        from ailb_gen.redact.text import redact  # noqa: PLC0415 - slow, and completion in a shell reads this module
+
         self.reason = cut(reason, redact)
         super().__init__(f"{device}: {phase}: {self.reason}{f'; {hint}' if hint else ''}")
 

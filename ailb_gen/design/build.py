@@ -199,11 +199,8 @@ class DesignBuilder:
         servers, uses = self._servers(prefixes, vlans, managed)
         by_name = {slot.name: slot for slot in self.slots}
         claimed = check.claimed_ports(by_name, rows, uses, self.problems)
-        plan = self.fabric.spare_ports
-        spare = {
-            name: spare_ports(by_name[name], [use for use, *_ in ports], plan, self.problems)
-            for name, ports in claimed.items()
-        }
+        ports = {name: [use for use, *_ in claims] for name, claims in claimed.items()}
+        spare = spare_ports(self.slots, ports, self.fabric.spare_ports, self.problems)
         check.check_ports(by_name, claimed, spare, self.problems)
         check.check_links(by_name, rows, self.problems)
         self.problems.stop_on_errors("drains are" if self.fabric.drain else "")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ailb_gen.design.inventory import StripeSlot
-from ailb_gen.design.problems import Problems
+from ailb_gen.design.problems import Claim, Problems, duplicates
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.servers import CountedEntry, CountedServers, HostPorts, Server, ServerKind, ServerOverride
 from ailb_gen.validation import merged
@@ -112,7 +112,7 @@ def _check_stripes(fabric: Fabric, problems: Problems) -> None:
     for number, entry in enumerate(fabric.servers.list):
         path = _entry_path(("servers",), number, problems)
         if isinstance(entry, Server) and entry.stripe is None and len(fabric.stripes) > 1:
-            problems.error("missing-key", path, f"server {entry.name!r} needs a stripe", "add 'stripe:'")
+            problems.error("missing-key", path, f"server {entry.name!r} needs a stripe", "add 'stripe'")
         elif entry.stripe is not None and entry.stripe > len(fabric.stripes):
             reason = f"there is no stripe {entry.stripe}; the fabric has {len(fabric.stripes)}"
             problems.error("out-of-range", (*path, "stripe"), reason)
@@ -126,10 +126,10 @@ def _check_stripes(fabric: Fabric, problems: Problems) -> None:
 class _Kinds:
     """The kinds of servers by stripe; kinds with the same layout of ports share one row of ports."""
 
-    __slots__ = ("fabric", "known", "problems", "rows")
+    __slots__ = ("fabric", "known", "problems", "rows", "stripes")
 
-    def __init__(self, fabric: Fabric, problems: Problems) -> None:
-        self.fabric, self.problems = fabric, problems
+    def __init__(self, fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> None:
+        self.fabric, self.stripes, self.problems = fabric, stripes, problems
         self.known: dict[tuple[int, str], StripeKind] = {}
         self.rows: dict[HostPorts, HostPorts] = {}
 
@@ -159,7 +159,9 @@ class _Kinds:
             path = (*levels[0], "rails", number)
             if rail > last:
                 reason = f"stripe {stripe.number} has no rail {rail}: its rails are 0 to {last}"
-                self.problems.error("out-of-range", path, reason, "give servers of this kind a 'stripe:' that has it")
+                has_it = any(rail < len(other.leaves) for other in self.stripes)
+                hint = "give servers of this kind a 'stripe:' that has it" if has_it else "rails count from 0"
+                self.problems.error("out-of-range", path, reason, hint)
             elif rail in rails[:number]:
                 self.problems.error("conflict", path, f"rail {rail} is listed twice; a server has one NIC on a rail")
         return StripeKind(
@@ -187,7 +189,7 @@ def gpu_kinds(fabric: Fabric, seats: Iterable[Seat]) -> Iterable[StripeKind]:
 def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> tuple[tuple[Seat, ...], ...]:
     """Return the servers of every stripe in order, overrides applied."""
     _check_stripes(fabric, problems)
-    numbers, kinds = _Names(), _Kinds(fabric, problems)
+    numbers, kinds = _Names(), _Kinds(fabric, stripes, problems)
     result = []
     names: set[str] = set()
     for stripe in stripes:
@@ -206,11 +208,14 @@ def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -
         if name not in names:
             hint = did_you_mean(name, names)
             problems.error("unknown-device", ("overrides", "servers", name), "the fabric has no such server", hint)
-    _check_kinds_used(fabric, kinds, problems)
+    _check_kinds(fabric, kinds, problems)
     return tuple(result)
 
 
-def _check_kinds_used(fabric: Fabric, kinds: _Kinds, problems: Problems) -> None:
+def _check_kinds(fabric: Fabric, kinds: _Kinds, problems: Problems) -> None:
+    claims: list[Claim] = [(name.lower(), "a kind", ("server_kinds", name)) for name in fabric.server_kinds]
+    # Their profiles would collide as folders.
+    duplicates("duplicate-name", "the name", claims, problems)
     used = {name for _, name in kinds.known}
     for name in fabric.server_kinds:
         if name not in used:

@@ -14,6 +14,7 @@ from ailb_gen.design.seats import Seat, StripeKind, host_mtu
 from ailb_gen.intent.models import Fabric
 from ailb_gen.intent.nccl import QUEUE_PAIRS, SOCKET_NAMES
 from ailb_gen.intent.servers import HostPorts, Nic
+from ailb_gen.wording import counted
 from ailb_gen.yamlio import Path
 
 # Linux keeps at most 16 addresses per interface, the link-local one included (ip-sysctl: max_addresses).
@@ -100,7 +101,7 @@ class ServerBuilder:
                 lists[path] = (kind.rdma, max(len(kind.rails), lists.get(path, (kind.rdma, 0))[1]))
         for path, (names, nics) in lists.items():
             if len(names) != nics:
-                reason = f"{nics} names are needed, one per NIC; {len(names)} are given"
+                reason = f"one name per NIC is needed, {nics} in all; {len(names)} given"
                 self.problems.error("wrong-count", path, reason)
 
     def _check_twice(self, seat: Seat, nics: tuple[HostNic, ...]) -> None:
@@ -171,7 +172,8 @@ class ServerBuilder:
                 ports, row = stripe.leaves[rail].ports, kind.row
                 key = (ports.name, id(row), servers)
                 if key not in self.laid_out:
-                    layout, what = self._layout(ports, row), f"{servers} server ports of {stripe.leaves[rail].name}"
+                    layout = self._layout(ports, row)
+                    what = f"{counted(servers, 'server port')} of {stripe.leaves[rail].name}"
                     fits = ports.check_layout(layout, servers, what, kind.row_path, self.problems)
                     self.laid_out[key] = ports.uses(layout, servers) if fits else None
                 laid_out = self.laid_out[key]

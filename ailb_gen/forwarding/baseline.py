@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ailb_gen.addresses import Prefix
+from ailb_gen.forwarding.delivery import VALLEY_FREE_HOPS, outcomes
 from ailb_gen.forwarding.loads import Indices, Links, Volumes, spread
 from ailb_gen.network.policy import Policy
 from ailb_gen.routing.fib import fib_entry, held, node_of
@@ -57,6 +58,7 @@ class Baseline:
         # By class, whether its export policies look at the prefix alone, and those policies.
         self.by_prefix: dict[int, tuple[bool, list[tuple[Policy, ...]]]] = {}
         self.second: dict[int, Indices] = {}
+        self.arriving: dict[int, bool] = {}
         self.load = np.zeros(self.links.count)
         self.lost = 0.0
         self.selections: dict[object, Ways] = {}
@@ -125,6 +127,15 @@ class Baseline:
         certain, distinct = self.by_prefix[number]
         lists, route = self.graph.lists[device], rib.selection.active
         return certain and not any(evaluate(chain, lists, prefix, route, default=True).accepted for chain in distinct)
+
+    def arrives(self, number: int) -> bool:
+        """Return whether packets to a prefix arrive from every switch, up to a neighbor of the owner and down to it."""
+        found = self.arriving.get(number)
+        if found is None:
+            ends = outcomes(self.graph, self.states[number]).values()
+            found = all(not end.problem and end.hops <= VALLEY_FREE_HOPS for end in ends)
+            self.arriving[number] = found
+        return found
 
     def second_hops(self, device: int) -> Indices:
         """Return, per prefix, the one link by which a device reaches its owner; NOT_ONE where there is none."""

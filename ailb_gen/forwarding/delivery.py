@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ailb_gen.routing.fib import fib_entry, node_of
 from ailb_gen.routing.graph import Graph
@@ -12,8 +12,7 @@ from ailb_gen.routing.solve import EMPTY, State
 VALLEY_FREE_HOPS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The fate of packets at a node: the most hops of any of its paths, and what goes wrong on any.
 
     Where something goes wrong, `hops` says nothing. `stranded`: the node has no route, and so has none of the devices

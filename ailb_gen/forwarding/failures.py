@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -93,13 +93,14 @@ class Assessment:
         self.removed: Removed = removed_positions(self.graph, failure.sessions)
         self.load = baseline.load.copy()
         self.moved = 0
-        self.corrected: list[tuple[int, Ways, list[int]]] = []
+        self.corrected: list[tuple[int, Ways, Indices]] = []
         self.solved: dict[int, State] = {}
         self.lost: list[tuple[int, Prefix, str]] = []
         self.strayed: list[tuple[int, Prefix]] = []
 
     def run(self) -> Impact:
         """Compute what the failure changes; once."""
+        baseline = self.baseline
         groups: dict[tuple[int, Ways, Ways], list[Indices]] = defaultdict(list)
         fully: set[int] = set()
         for site in self._sites():
@@ -110,20 +111,23 @@ class Assessment:
                 else:
                     self._singly(site, numbers, groups)
             special = site.special()
-            holders = {number: self._before_node(self.baseline.states[number], site.node) for number in special}
-            whole = {number for number, node in holders.items() if (node, number) in self.baseline.whole}
+            holders = {number: self._before_node(baseline.states[number], site.node) for number in special}
+            whole = {number for number, node in holders.items() if (node, number) in baseline.whole}
             fully |= whole
             self._singly(site, [number for number in special if number not in whole], groups)
         rows = {key: self._together(found) for key, found in groups.items()}
         # What goes another way than up to a switch next to the destination is computed like everything else.
-        fully.update(number for (node, old, new), row in rows.items() for number in self._further(node, old, new, row))
+        for (node, old, new), row in rows.items():
+            fully.update(self._further(node, old, new, row).tolist())
+        moved = np.ones(len(baseline.states), dtype=bool)
+        moved[list(fully)] = False
         for (node, old, new), row in rows.items():
             if old != new:
-                self._move(node, old, new, [number for number in row.tolist() if number not in fully])
+                self._move(node, old, new, row[moved[row]])
         for number in sorted(fully):
             self._solve(number)
         worst = int(self.load.argmax()) if len(self.load) else 0
-        ratio = float(self.load[worst]) / self.baseline.highest if self.baseline.highest else 0.0
+        ratio = float(self.load[worst]) / baseline.highest if baseline.highest else 0.0
         return Impact(self.failure, self.moved, tuple(self.lost), tuple(self.strayed), ratio, worst)
 
     def _together(self, found: list[Indices]) -> Indices:
@@ -179,19 +183,17 @@ class Assessment:
             self.baseline.selections[key] = found
         return found
 
-    def _further(self, node: int, old: Ways, new: Ways, row: Indices) -> Iterable[int]:
+    def _further(self, node: int, old: Ways, new: Ways, row: Indices) -> Indices:
         """Return the prefixes of which some way before or after does not lead to a neighbor of the destination."""
         ahead = self.graph.adjacencies[self.graph.device(node)]
-        hops = [self.baseline.second_hops(ahead[at].peer)[row] for at in {*old, *new}]
-        if not hops:
-            return ()
-        return (
-            int(number) for number, near in zip(row, (np.stack(hops) != NOT_ONE).all(axis=0), strict=True) if not near
-        )
+        far = np.zeros(len(row), dtype=bool)
+        for peer in {ahead[at].peer for at in (*old, *new)}:
+            far |= self.baseline.second_hops(peer)[row] == NOT_ONE
+        return row[far]
 
-    def _move(self, node: int, old: Ways, new: Ways, row: list[int]) -> None:
+    def _move(self, node: int, old: Ways, new: Ways, row: Indices) -> None:
         """Replace FIB entries of a node and shift their load; every way leads to a neighbor of the destination."""
-        if not row:
+        if not len(row):
             return
         baseline, graph = self.baseline, self.graph
         self.corrected.append((node, new, row))
@@ -204,7 +206,7 @@ class Assessment:
         self.moved += len(row) * len(sources)
         if not alone:
             # Whoever is on its own for a prefix is not moved with its class.
-            for index, number in enumerate(row):
+            for index, number in enumerate(row.tolist()):
                 apart = baseline.states[number].singles & graph.classes[node].members
                 self.moved -= len(apart)
                 for single in apart:
@@ -213,16 +215,21 @@ class Assessment:
         if not new:
             self.lost += [
                 (source, baseline.prefixes[number], stranded(graph, source).problem)
-                for number in row
+                for number in row.tolist()
                 for source in sources
                 if baseline.sources[source] and (alone or source not in baseline.states[number].singles)
             ]
+        by_peer: dict[int, list[tuple[int, float, int]]] = defaultdict(list)
         for ways, sign in ((old, -1.0), (new, 1.0)):
             for at in ways:
+                by_peer[graph.adjacencies[device][at].peer].append((at, sign, len(ways)))
+        # All that concerns a link in one go: its loads are far apart in memory.
+        for peer, shares in by_peer.items():
+            down = baseline.second_hops(peer)[row]
+            for at, sign, count in shares:
                 up = baseline.links.of[device][at] if alone else baseline.links.matrix[node][:, at]
-                self.load[up] += sign * volume[device if alone else sources] / len(ways)
-                down = baseline.second_hops(graph.adjacencies[device][at].peer)[row]
-                np.add.at(self.load, down, sign * inflow / len(ways))
+                self.load[up] += sign * volume[device if alone else sources] / count
+                np.add.at(self.load, down, sign * inflow / count)
 
     def _solve(self, number: int) -> None:
         """Compute a prefix again and compare with what was."""
@@ -238,13 +245,17 @@ class Assessment:
             for node in sources
             for at in fib_entry(graph, state, node if state is new else self._before_node(old, node))
         }
-        if any(node in reached or self._before_node(old, node) in reached or node in sources for node in changed):
+        touched = any(node in reached or self._before_node(old, node) in reached or node in sources for node in changed)
+        if touched:
             spread(baseline.links, old, baseline.demand(number), self.load, -1.0)
             spread(baseline.links, new, baseline.demand(number), self.load)
-        ends = outcomes(graph, new)
-        for node, senders in sources.items():
-            if ends[node].problem:
-                self.lost += [(device, old.prefix, outcome_at(graph, ends[node], device).problem) for device in senders]
+        # Where every way is up and down, and all that is on one stays as it was, packets arrive as before.
+        if touched or self.failure.dead or not baseline.arrives(number):
+            ends = outcomes(graph, new)
+            for node, senders in sources.items():
+                end = ends[node]
+                if end.problem:
+                    self.lost += [(device, old.prefix, outcome_at(graph, end, device).problem) for device in senders]
         for node in changed:
             self.moved += len(members_of(graph, new, node))
             # Members of a class have the same ways, and none of them is next to what failed.
@@ -268,11 +279,10 @@ class Assessment:
         if self.graph.is_alone(node):
             device = self.graph.device(node)
             return [device] if self.baseline.sources[device] else []
-        found = [*self.baseline.senders[node]]
+        found = self.baseline.senders[node]
         # A class has hundreds of devices, and few are on their own.
-        for device in state.singles.intersection(found):
-            found.remove(device)
-        return found
+        apart = {one for one in state.singles if self.graph.class_of[one] == node}
+        return [device for device in found if device not in apart] if apart else found
 
     def _used(self, old: State, device: int) -> bool:
         """Return whether any way from a device passed what failed."""
@@ -298,5 +308,4 @@ def _shape(candidate: Candidate) -> tuple[object, ...]:
 
 
 def _without(candidate: Candidate, down: frozenset[int]) -> Candidate:
-    kept = tuple(at for at in candidate.positions if at not in down)
-    return replace(candidate, positions=kept)
+    return candidate._replace(positions=tuple(at for at in candidate.positions if at not in down))

@@ -43,6 +43,11 @@ class Links:
         return tuple(np.array(sorted(found.members), dtype=np.int64) for found in self.graph.classes)
 
     @cached_property
+    def rows(self) -> tuple[Indices, ...]:
+        """The rows of `members` and `matrix` of every class."""
+        return tuple(np.arange(len(row)) for row in self.members)
+
+    @cached_property
     def matrix(self) -> tuple[Indices, ...]:
         """The links of every class: one row per member, one column per position."""
         return tuple(np.stack([self.of[device] for device in row]) for row in self.members)
@@ -99,6 +104,8 @@ def _rows(links: Links, state: State, node: int) -> Indices:
     """Return the rows of a class's members that stand for themselves in no other node."""
     members = links.members[node]
     apart = [device for device in state.singles if links.graph.class_of[device] == node]
+    if not apart:
+        return links.rows[node]
     keep = np.ones(len(members), dtype=bool)
     keep[np.searchsorted(members, apart)] = False
     return np.flatnonzero(keep)

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Strict, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Strict, Tag, model_validator
 
 from ailb_gen.intent.scalars import (
     Ipv4Interface,
@@ -132,6 +132,12 @@ class ServerGroup(CountedServers):
 
     list: tuple[ServerEntry, ...] = Field((), description="servers by name or by count, after the counted ones")
     csv: Annotated[str, Strict()] | None = Field(None, description="path relative to the fabric file")
+
+    @model_validator(mode="after")
+    def _counted(self) -> "ServerGroup":
+        if self.kind is not None and "count" not in self.model_fields_set:
+            raise wrong("conflict", "'kind' is that of counted servers; add 'count', or give each server its 'kind'")
+        return self
 
 
 Servers = Annotated[

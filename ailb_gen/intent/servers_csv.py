@@ -20,6 +20,8 @@ BLANKS = " \t\r\n"
 MAX_ROWS = 100_000
 MAX_ROW = 64 * 1024
 NIC_KEYS = {"mac": "mac", "port": "port", "rdma": "rdma", "nic": "name"}
+# Spreadsheets of some countries separate cells by semicolons; no name of a column holds one of these.
+SEPARATOR = re.compile(r"[,;\t]")
 MAX_COLUMNS = len(PLAIN_COLUMNS) + 100 * len(NIC_KEYS)
 
 
@@ -43,6 +45,9 @@ def _check_header(header: list[str], file: str) -> None:
     problems = []
     for number, column in enumerate(header):
         place = Place(file, 1, number + 1)
+        if not column:
+            problems.append(Problem("unknown-key", place, "", "a column without a name", "delete it, or name it"))
+            continue
         if column not in PLAIN_COLUMNS and not NIC_COLUMN.match(column):
             known = [*PLAIN_COLUMNS, *(f"{kind}{i}" for kind in NIC_KEYS for i in range(16))]
             hint = did_you_mean(column, known) or "known: name, stripe, kind, management, macN, portN, rdmaN, nicN"
@@ -76,10 +81,12 @@ def _row(header: list[str], cells: list[str]) -> dict[str, Any]:
 def read_servers(text: str, name: str, at: Path, source: Source) -> list[dict[str, Any]]:
     """Read servers from the text of the CSV file `name`; records the place of every cell in `source` under `at`.
 
-    Raises IntentError for a text that has no usable header or rows of the wrong length.
+    Cells are separated by what separates the first two columns: a comma, a semicolon or a tab. Raises IntentError for
+    a text that has no usable header or rows of the wrong length.
     """
     lines = _Lines(text)
-    reader = csv.reader(lines, strict=True)
+    separator = SEPARATOR.search(text.partition("\n")[0])
+    reader = csv.reader(lines, strict=True, delimiter=separator[0] if separator else ",")
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ailb_gen.checks.expected_hosts import places
 from ailb_gen.checks.expected_switches import Outline
 from ailb_gen.layout import SUFFIXES, switch_file
 from ailb_gen.network.fabric import Cable, Defect, End, Network
+from ailb_gen.network.model import speed_text
 from ailb_gen.network.read import network_of, switch_count
 from ailb_gen.network.routed import listed
 from ailb_gen.network.topology import Topology
@@ -68,9 +70,12 @@ def picture_from(expected: Outline, cables: Topology) -> Picture:
         for switch in expected.switches.values()
     }
     for place in places(expected.fabric):
-        devices.setdefault(place.name, DrawnDevice(place.name, "server", place.stripe))
+        server = DrawnDevice(place.name, "server", place.stripe, kind=place.kind_name, gpus=bool(place.kind.gpus))
+        devices.setdefault(place.name, server)
     for device in _unexpected(cables, devices, carried):
         devices.setdefault(device.name, device)
+    for name, speeds in _nic_speeds(cables.attachments).items():
+        devices[name] = replace(devices[name], speeds=speeds)
     return Picture(
         fabric=expected.fabric.name,
         colors=tuple(dict.fromkeys((*colors, *(cable.color for cable in cables.links if cable.color)))),
@@ -88,6 +93,17 @@ def _colors_by_spine(links: Iterable[Cable], order: tuple[str, ...]) -> dict[str
             found[cable.b.device][cable.color] = None
     rank = {color: number for number, color in enumerate(order)}
     return {name: tuple(sorted(row, key=lambda color: rank.get(color, len(rank)))) for name, row in found.items()}
+
+
+def _nic_speeds(attachments: Iterable[Cable]) -> dict[str, str]:
+    """Return the speeds of every server's NICs, such as `200G`; of none if all NICs have the same."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for cable in attachments:
+        if cable.speed_bps:
+            found[cable.b.device].add(cable.speed_bps)
+    if len(set().union(*found.values())) < 2:
+        return {}
+    return {name: "/".join(speed_text(bps).upper() for bps in sorted(speeds)) for name, speeds in found.items()}
 
 
 def _unexpected(

@@ -8,7 +8,20 @@ from dataclasses import dataclass
 
 from ailb_gen.network.fabric import Cable
 from ailb_gen.network.model import speed_text
-from ailb_gen.picture.diagram import BOLD, SMALL, Anchor, Area, Box, Diagram, DrawnWire, Frame, Label, width_of
+from ailb_gen.network.rails import natural
+from ailb_gen.picture.diagram import (
+    BOLD,
+    SMALL,
+    Anchor,
+    Area,
+    Box,
+    Diagram,
+    DrawnWire,
+    Frame,
+    Label,
+    facts_of,
+    width_of,
+)
 from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
 
@@ -37,8 +50,10 @@ class Neighbors:
 def device_diagram(scene: Scene, name: str, state: str = "") -> Diagram:
     """Lay out a device, whose `state` is written in it, in the middle, and all devices cabled to it."""
     devices = scene.devices
-    links = [link for link in scene.links if name in (link.a.device, link.b.device)]
-    attachments = [link for link in scene.attachments if name in (link.a.device, link.b.device)]
+    links, attachments = (
+        sorted((link for link in cables if name in (link.a.device, link.b.device)), key=lambda link: _order(link, name))
+        for cables in (scene.links, scene.attachments)
+    )
     server = devices[name].role == "server"
     right = _neighbors(devices, name, attachments if server else links)
     left = _neighbors(devices, name, [] if server else attachments)
@@ -67,6 +82,11 @@ def _other(link: Cable, name: str) -> str:
 
 def _port(link: Cable, name: str) -> str:
     return link.a.port if link.a.device == name else link.b.port
+
+
+def _order(link: Cable, name: str) -> tuple[tuple[int, int | str], ...]:
+    """Return what sorts the links of a device by its ports."""
+    return natural(_port(link, name))
 
 
 def _texts_of(links: Iterable[Cable], name: str) -> dict[str, str]:
@@ -123,9 +143,7 @@ def _drawn(device: DrawnDevice, state: str, left: Sequence[Neighbors], right: Se
 
 
 def _about(device: DrawnDevice, state: str) -> str:
-    parts = [device.role, f"stripe {device.stripe}" if device.stripe else "", ", ".join(device.colors), state]
-    parts.insert(2, f"rail {device.rail}" if device.rail is not None else "")
-    return ", ".join(part for part in parts if part)
+    return ", ".join(filter(None, (device.role, *facts_of(device), state)))
 
 
 def _width(side: Sequence[Neighbors], name: str) -> float:

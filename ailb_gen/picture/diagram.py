@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
@@ -210,16 +210,27 @@ def box_of(device: DrawnDevice, x: float, y: float, wires: int = 0, pitch: float
 
 
 def note_of(device: DrawnDevice) -> str:
-    """Return the note below the name of a device: the rail of a leaf, the colors of a spine."""
+    """Return the note below a device's name: a leaf's rail, a spine's colors, the kind and NIC speed of a server."""
     if device.role == "spine":
         more = len(device.colors) - COLORS
         return ", ".join(device.colors[:COLORS]) + (f" +{more}" if more > 0 else "")
+    if device.role == "server":
+        return ", ".join(filter(None, (device.kind, device.speeds)))
     return f"rail {device.rail}" if device.rail is not None else ""
 
 
-def more_servers(count: int, some: bool) -> str:
-    """Return the title of servers that are drawn as one, beside `some` that are drawn one by one or without any."""
-    return f"… {counted(count, 'more server')}" if some else counted(count, "server")
+def facts_of(device: DrawnDevice) -> tuple[str, ...]:
+    """Return everything about a device but its name and role."""
+    stripe = f"stripe {device.stripe}" if device.stripe else ""
+    rail = f"rail {device.rail}" if device.rail is not None else ""
+    return tuple(filter(None, (stripe, rail, *device.colors, device.kind, device.speeds)))
+
+
+def servers_text(servers: Sequence[DrawnDevice], more: bool = False) -> str:
+    """Return the title of servers that are drawn as one, such as `16 servers (2 storage)`; `more` besides others."""
+    kinds = Counter(server.kind for server in servers if server.kind)
+    words = f"… {counted(len(servers), 'more server')}" if more else counted(len(servers), "server")
+    return words + (f" ({', '.join(f'{count} {kind}' for kind, count in kinds.items())})" if kinds else "")
 
 
 def row_of(
@@ -236,7 +247,7 @@ def spread(boxes: Sequence[Box], x: float, width: float) -> list[Box]:
     """Give every box an equal share of the width, and put it in the middle of it; wide boxes get an equal gap."""
     share = width / max(1, len(boxes))
     gap = (width - sum(box.area.width for box in boxes)) / max(1, len(boxes))
-    equal = all(a.area.width + b.area.width <= 2 * share for a, b in pairwise(boxes))
+    equal = all(a.area.width + b.area.width + GAP <= 2 * share for a, b in pairwise(boxes))
     found = []
     for box in boxes:
         own = share if equal else box.area.width + gap

@@ -25,11 +25,7 @@ from ailb_gen.picture.diagram import (
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.palette import Coloring
 from ailb_gen.picture.status import (
-    LOAD_NOTE,
-    LOAD_TEXTS,
     SEVERITIES,
-    STATES,
-    TIMES,
     Counts,
     WireStatus,
     device_text,
@@ -38,6 +34,7 @@ from ailb_gen.picture.status import (
     is_down,
     load_step,
     load_width,
+    lost_text,
     state_of,
     value_text,
     wire_status,
@@ -53,10 +50,14 @@ SIGNS = {
     "no file": ("page", "M-4-6h5l3 3v9h-8z"),
     "drained": ("sign", "M-3-5v10M3-5v10"),
 }
-# A sign needs so much room around its middle.
+# Hides what is below a sign, whose middle needs so much room.
+CLEAR = '<circle class="clear" r="7"/>'
 NEAR = 10.0
-# From a badge to the next.
+# From a value up to the number of links that are lost.
+ABOVE = 11.0
+# From a badge to the next, and where along a wire they may stand, best first.
 BADGE = 19.0
+SHARES = (0.5, 0.35, 0.65, 0.2, 0.8, 0.43, 0.57, 0.28, 0.72)
 STRIPE = re.compile(r"stripe \d+")
 BUTTON = 'tabindex="0" role="button"'
 
@@ -82,11 +83,16 @@ def elements(diagram: Diagram, styling: Styling) -> Iterator[str]:
     frames = [frame for frame in diagram.frames if not frame.members]
     yield from (_frame(frame, len(frames) > 1 and STRIPE.fullmatch(frame.name) is not None) for frame in frames)
     if diagram.buses:
+        states = _bus_states(diagram.wires, styling.overlay)
         yield '<g class="buses" aria-hidden="true">'
-        yield from (_bus(bus, styling) for bus in diagram.buses)
+        yield from (_bus(bus, styling, states.get(bus.color, "")) for bus in diagram.buses)
         yield "</g>"
     # Failed links and those on a path are above the rest.
     yield from (part for _, part in sorted((_wire(wire, styling) for wire in diagram.wires), key=lambda row: row[0]))
+    # Other wires would hide badges: these are above all.
+    marks = "".join(_wire_badges(diagram.wires, styling))
+    if marks:
+        yield f'<g class="badges" pointer-events="none" aria-hidden="true">{marks}</g>'
     yield from (_group(frame, styling) for frame in diagram.frames if frame.members)
     yield from (_box(box, styling) for box in diagram.boxes)
     yield from (_label(label, styling) for label in diagram.labels)
@@ -149,10 +155,18 @@ def _button(style: str, data: str, label: str, inside: str) -> str:
     return f"{head}<title>{escape(label)}</title>{inside}</g>"
 
 
-def _bus(bus: Bus, styling: Styling) -> str:
-    style = styling.style(bus.color)
+def _bus_states(wires: Iterable[DrawnWire], overlay: Overlay) -> dict[str, str]:
+    """Return the class of every color of which no link is in service."""
+    links = {link.name: link for wire in wires if not wire.attachment for link in wire.links}.values()
+    up = {link.color for link in links if not is_down(overlay, link) and link.name not in overlay.drained}
+    return {link.color: "down" if is_down(overlay, link) else "drained" for link in links if link.color not in up}
+
+
+def _bus(bus: Bus, styling: Styling, state: str) -> str:
+    style = styling.style(bus.color) if not state else "plain"
     dots = "".join(f'<circle class="dot {style}" cx="{number(x)}" cy="{number(y)}" r="2"/>' for x, y in bus.dots)
-    return f'<path class="wire {style}" d="{_path(bus.points)}"/>{dots}'
+    line = f'<path class="wire {style}" d="{_path(bus.points)}"/>{dots}'
+    return f'<g class="{state}">{line}</g>' if state else line
 
 
 def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
@@ -160,14 +174,13 @@ def _wire(wire: DrawnWire, styling: Styling) -> tuple[bool, str]:
     status = wire_status(styling.overlay, wire)
     label = wire_text(styling.overlay, wire, status)
     data = f"data-bundle={quoteattr(wire.name)}" if wire.name else f"data-link={quoteattr(wire.links[0].name)}"
-    loaded = status.load is not None and not status.down
+    loaded = status.load is not None and status.down < len(wire.links)
     width = f' stroke-width="{number(load_width(status.load or 0.0))}"' if loaded else ""
     path = _path(wire.points)
     inside = (
         f'<path class="wide" d="{path}"/><path class="wire"{width} d="{path}"/>'
         f"{_letter(wire, status, styling)}{_value(wire, status, styling)}"
-        f"{_sign_of(wire, status)}{_called(wire, status, styling)}"
-        f"{badges(status.findings, _beside(wire, status))}"
+        f"{_lost(wire, status, styling)}{_sign_of(wire, status)}{_called(wire, status, styling)}"
     )
     above = bool(status.down or status.paths or status.findings)
     return above, _button(" ".join(_classes(wire, status, styling)), data, label, inside)
@@ -178,8 +191,8 @@ def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[
     yield styling.style(wire.color)
     if wire.attachment:
         yield "attachment"
-    if status.down:
-        yield "down" if status.down == len(wire.links) else "degraded"
+    if status.down == len(wire.links):
+        yield "down"
     elif status.drained == len(wire.links):
         yield "drained"
     elif status.load is not None:
@@ -195,18 +208,23 @@ def _classes(wire: DrawnWire, status: WireStatus, styling: Styling) -> Iterator[
 
 
 def _letter(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
-    """Return the letter of the color, unless a sign takes its place."""
     if wire.letter is None or wire.color not in styling.colors:
-        return ""
-    if dist(wire.letter, _middle(wire)) < NEAR and _sign_of(wire, status):
         return ""
     return text(wire.letter, styling.colors[wire.color].letter, "letter halo")
 
 
 def _value(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
     words = value_text(wire, status, styling.uniform)
-    style = "value halo failure" if status.down else "value halo"
-    return text(wire.value, words, style) if wire.value is not None and words else ""
+    return text(wire.value, words, "value halo") if wire.value is not None and words else ""
+
+
+def _lost(wire: DrawnWire, status: WireStatus, styling: Styling) -> str:
+    """Return how many links of a bundle carry nothing, above its load."""
+    words, load = lost_text(wire, status), value_text(wire, status, styling.uniform)
+    if wire.value is None or not words:
+        return ""
+    x, y = wire.value
+    return text((x, y - ABOVE * bool(load)), words, "value halo failure")
 
 
 def _box(box: Box, styling: Styling) -> str:
@@ -218,6 +236,8 @@ def _box(box: Box, styling: Styling) -> str:
         classes.append("out")
     if device.name in overlay.touched:
         classes.append("touched")
+    if not device.gpus:
+        classes.append("no-gpus")
     middle = (area.middle, area.y + area.height / 2)
     worst = Counter(dict([(one, found[one]) for one in SEVERITIES if found[one]][:1]))
     if box.cell:
@@ -228,14 +248,37 @@ def _box(box: Box, styling: Styling) -> str:
         # Above leaves and servers there are letters and counts.
         corner = area.y if device.role == "spine" else area.bottom
         marks = _lines(box, _note(box, overlay)) + badges(found, (area.right - 4, corner))
-    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{_sign((area.x, area.y), state) if state else ''}"
+    cross = sign((area.x, area.y), state, "" if box.cell else CLEAR) if state else ""
+    inside = f"{_rect('box', area, 3 if box.cell else 5)}{marks}{cross}"
     return _button(" ".join(classes), f"data-device={quoteattr(device.name)}", label, inside)
 
 
-def _beside(wire: DrawnWire, status: WireStatus) -> Point:
-    """Return where the badges of a wire stand: in the middle, or right of the letter there."""
-    x, y = _middle(wire)
-    beside = wire.letter is not None and dist(wire.letter, (x, y)) < NEAR
+def _wire_badges(wires: Iterable[DrawnWire], styling: Styling) -> Iterator[str]:
+    """Yield the badges of wires, clear of those before: in the middle of their wire, else nearer to an end.
+
+    Wires cross, and many have their middle at the same height; in the middle alone badges would cover each other.
+    """
+    rows = [(wire, wire_status(styling.overlay, wire)) for wire in wires]
+    # The names of paths stand in the middle of their wires.
+    named = [_middle(wire) for wire, status in rows if _called(wire, status, styling)]
+    taken: list[Point] = [(x + BADGE * at, y) for x, y in named for at in (-1, 0, 1)]
+    for wire, status in rows:
+        found = status.findings
+        if not found:
+            continue
+        places = [_beside(wire, status, share) for share in SHARES]
+        ways = [[(x - BADGE * at, y) for at in range(len(found))] for x, y in places]
+        clear = (way for way in ways if all(dist(one, other) >= BADGE for one in way for other in taken))
+        chosen = next(clear, ways[0])
+        taken += chosen
+        yield badges(found, chosen[0])
+
+
+def _beside(wire: DrawnWire, status: WireStatus, share: float) -> Point:
+    """Return a place for badges at a share of a wire's longest part: on it, or right of the letter or sign there."""
+    x, y = _middle(wire, share)
+    taken = (wire.letter, _sign_at(wire) if _sign_of(wire, status) else None)
+    beside = any(place is not None and dist(place, (x, y)) < NEAR for place in taken)
     return (x + BADGE * len(status.findings) if beside else x, y)
 
 
@@ -258,14 +301,16 @@ def _note(box: Box, overlay: Overlay) -> str:
 
 def _lines(box: Box, note: str) -> str:
     area = box.area
-    heights = [13.0] * len(box.lines) + [11.0] * bool(note)
-    y = area.y + (area.height - sum(heights)) / 2 - 3
-    parts = []
     if not box.lines:
         return ""
-    for at, line in enumerate([*box.lines, *([note] if note else [])]):
+    name = "".join(box.lines)
+    lines = [name] if width_of(name) + 12 <= area.width else [*box.lines]
+    heights = [13.0] * len(lines) + [11.0] * bool(note)
+    y = area.y + (area.height - sum(heights)) / 2 - 3
+    parts = []
+    for at, line in enumerate([*lines, *([note] if note else [])]):
         y += heights[at]
-        parts.append(text((area.middle, y), line, "small soft" if at == len(box.lines) else ""))
+        parts.append(text((area.middle, y), line, "small soft" if at == len(lines) else ""))
     return "".join(parts)
 
 
@@ -273,101 +318,34 @@ def _path(points: tuple[Point, ...]) -> str:
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
 
 
-def _middle(wire: DrawnWire) -> Point:
+def _middle(wire: DrawnWire, share: float = 0.5) -> Point:
+    """Return the middle of the longest part of a wire, or another share of the way along it."""
     parts = list(zip(wire.points, wire.points[1:], strict=False))
     (x1, y1), (x2, y2) = max(parts, key=lambda part: abs(part[0][0] - part[1][0]) + abs(part[0][1] - part[1][1]))
-    return ((x1 + x2) / 2, (y1 + y2) / 2)
+    return ((1 - share) * x1 + share * x2, (1 - share) * y1 + share * y2)
 
 
 def _sign_of(wire: DrawnWire, status: WireStatus) -> str:
-    """Return the sign in the middle of a wire all of whose links have failed or are drained."""
+    """Return the sign of a wire all of whose links have failed or are drained."""
     if status.down == len(wire.links):
-        return _sign(_middle(wire), "failed")
-    return _sign(_middle(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
+        return sign(_sign_at(wire), "failed")
+    return sign(_sign_at(wire), "drained") if status.drained == len(wire.links) and not status.down else ""
 
 
-def _sign(at: Point, state: str) -> str:
+def _sign_at(wire: DrawnWire) -> Point:
+    """Return the place of a wire's sign: that of its value, where no other line is near, else its middle."""
+    if wire.value is None or wire.attachment:
+        return _middle(wire)
+    return wire.value[0], wire.value[1] - 4
+
+
+def sign(at: Point, state: str, below: str = CLEAR) -> str:
+    """Return a sign; nothing `below` it is to be mistaken for a part of it."""
     style, shape = SIGNS[state]
-    return f'<path class="{style}" transform="translate({number(at[0])} {number(at[1])})" d="{shape}"/>'
+    place = f"translate({number(at[0])} {number(at[1])})"
+    return f'<g transform="{place}">{below}<path class="{style}" d="{shape}"/></g>'
 
 
 def _label(label: Label, styling: Styling) -> str:
     style = f"{label.style} {styling.style(label.color)}" if label.color else label.style
     return text(label.at, label.text, style, label.anchor)
-
-
-LINE, LEFT, SAMPLE = 22.0, 20.0, 36.0
-
-
-# In a legend, a sample of a mark (SVG, or nothing) and its meaning.
-Entry = tuple[str, str]
-
-
-def widest(entries: Iterable[Entry]) -> float:
-    """Return how wide a picture must be for its legend."""
-    return max((SAMPLE + 6 + width_of(words) + 2 * LEFT for _, words in entries), default=0.0)
-
-
-def legend(entries: Iterable[Entry], width: float, y: float) -> tuple[str, float]:
-    """Return the entries, in as many lines as the width needs, and how much room they take."""
-    x, line, parts = LEFT, y + 14, []
-    for sample, words in entries:
-        left = SAMPLE + 6 if sample else 0.0
-        wide = left + width_of(words) + 18
-        if x > LEFT and x + wide > width - LEFT:
-            x, line = LEFT, line + LINE
-        place = f'transform="translate({number(x)} {number(line)})"'
-        parts.append(f"<g {place}>{sample}{text((left, 0), words, '', 'start')}</g>")
-        x += wide
-    inside = "\n".join(parts)
-    return f'<g class="legend">\n{inside}\n</g>', line + 14 - y
-
-
-def legend_entries(diagram: Diagram, styling: Styling) -> Iterator[Entry]:
-    """Yield a sample of every mark in the diagram, and its meaning."""
-    overlay = styling.overlay
-    drawn = {link.color for wire in diagram.wires for link in wire.links}
-    for color, how in styling.colors.items():
-        if color in drawn:
-            letter = text((SAMPLE / 2, -1), how.letter, f"letter halo {how.style}")
-            yield f'<path class="wire {how.style}" d="M0-4h{SAMPLE:.0f}"/>{letter}', color
-    if styling.uniform > 1:
-        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', f"each line: {styling.uniform} links"
-    elif any(len(wire.links) > 1 for wire in diagram.wires):
-        count = text((SAMPLE / 2, -1), f"{TIMES}8", "value halo")
-        yield f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>{count}', "8 links"
-    yield from _states(diagram, overlay)
-    if overlay.loads:
-        for step, words in enumerate(LOAD_TEXTS):
-            wide = number(load_width(step / 2))
-            yield f'<g class="load{step}"><path class="wire" stroke-width="{wide}" d="M0-4h{SAMPLE:.0f}"/></g>', words
-        yield "", f"({LOAD_NOTE})"
-    for severity in SEVERITIES:
-        if any(row.get(severity) for row in overlay.findings.values()):
-            yield badges(Counter({severity: 1}), (SAMPLE - 12, -4)), f"number of {severity}s"
-    if overlay.touched:
-        yield '<g class="touched leaf"><rect class="box" x="8" y="-12" width="24" height="16" rx="3"/></g>', "changed"
-
-
-def _states(diagram: Diagram, overlay: Overlay) -> Iterator[Entry]:
-    """Yield a sample of every state that a device or a link in the diagram has."""
-    links = [link for wire in diagram.wires for link in wire.links]
-    down = any(is_down(overlay, link) for link in links)
-    drained = not overlay.drained.isdisjoint(link.name for link in links)
-    lines = {"failed": ("down", down), "drained": ("drained", drained)}
-    states = {state_of(overlay, box.device.name) for box in diagram.boxes}
-    line, middle = f'<path class="wire" d="M0-4h{SAMPLE:.0f}"/>', (SAMPLE / 2, -4)
-    box = '<rect class="box" x="8" y="-11" width="24" height="14" rx="3"/>'
-    for state, words in STATES.items():
-        style, is_there = lines.get(state, ("", False))
-        if is_there:
-            yield f'<g class="{style}">{line}{_sign(middle, state)}</g>', words
-        elif state in states:
-            yield f'<g class="out">{box}{_sign((8, -11), state)}</g>', words
-    if down and any(len(wire.links) > 1 for wire in diagram.wires):
-        yield text((SAMPLE - 8, 0), "-2", "value failure"), "2 links of a line failed"
-    if any(wire.paths == () for wire in diagram.wires):
-        yield f'<g class="former">{line}</g>', "not taken"
-    absent = {*overlay.down, *overlay.dead} - {link.name for link in links} - {box.device.name for box in diagram.boxes}
-    if absent and overlay.paths:
-        yield "", f"failed, but on none of these paths: {some(sorted(absent))}"

@@ -8,9 +8,10 @@ from textwrap import wrap
 
 from ailb_gen.picture.device_layout import device_diagram
 from ailb_gen.picture.diagram import BOLD, PITCH, SMALL, Diagram, escape, quoteattr, width_of
-from ailb_gen.picture.elements import Styling, elements, legend, legend_entries, number, text, widest
+from ailb_gen.picture.elements import Styling, elements, number, text
 from ailb_gen.picture.graph_text import dot, mermaid
 from ailb_gen.picture.large_layout import by_leaf, by_stripe
+from ailb_gen.picture.legend import legend, legend_entries, widest
 from ailb_gen.picture.model import NO_OVERLAY, Overlay, Picture
 from ailb_gen.picture.palette import colorings
 from ailb_gen.picture.path_layout import path_diagram
@@ -19,7 +20,7 @@ from ailb_gen.picture.status import counts_text, percent, state_of, title_of, un
 from ailb_gen.picture.style import picture_css
 from ailb_gen.picture.view import FABRIC, PictureView, is_large, scene_of, shown_servers
 
-HEAD, NARROWEST, TITLE, MARGIN = 34.0, 360.0, 15.0, 20.0
+HEAD, NARROWEST, TITLE, MARGIN = 34.0, 400.0, 15.0, 20.0
 # Between the title and the counts, and from a line below it to the next.
 APART, LINE = 12.0, 16.0
 
@@ -42,7 +43,7 @@ def laid_out(picture: Picture, overlay: Overlay, view: PictureView) -> Diagram:
     if view.kind == "path":
         return path_diagram(scene, overlay, view.ends)
     if not is_large(scene):
-        loads = (width_of(percent(max(load)), SMALL) + 5 for load in overlay.loads.values())
+        loads = (width_of(percent(max(load)), SMALL) + 7 for load in overlay.loads.values())
         return small_diagram(scene, shown_servers(scene, view), max([PITCH, *loads]))
     return by_stripe(scene, picture.colors) if view.kind == "fabric" else by_leaf(scene, picture.colors)
 
@@ -53,7 +54,7 @@ def _document(picture: Picture, overlay: Overlay, view: PictureView, style: str)
     title, gone = title_of(picture, overlay, view)
     entries = list(legend_entries(diagram, styling))
     width = max(diagram.width, NARROWEST, BOLD * width_of(title, TITLE) + 2 * MARGIN, widest(entries))
-    head, top = _head(title, counts_text(diagram), gone, width)
+    head, top = _head(title, counts_text(picture, diagram), gone, width)
     key, below = legend(entries, width, diagram.height + top)
     height = diagram.height + top + below
     shift = f"translate({number((width - diagram.width) / 2)} {number(top)})"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ailb_gen.network.fabric import Cable
 from ailb_gen.picture.device_layout import MOST
-from ailb_gen.picture.diagram import DrawnWire
+from ailb_gen.picture.diagram import DrawnWire, note_of, servers_text
 from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
 from ailb_gen.picture.palette import Coloring, colorings
 from ailb_gen.picture.path_layout import path_rows_of
@@ -22,8 +22,11 @@ from ailb_gen.picture.status import (
     title_of,
     wire_status,
 )
-from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of
+from ailb_gen.picture.view import PictureView, Scene, is_large, scene_of, shown_servers
 from ailb_gen.wording import counted
+
+# Longer labels of edges need room beside each other.
+LABEL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +95,29 @@ def _graph(picture: Picture, scene: Scene, overlay: Overlay, view: PictureView, 
         devices[place(device)].append(device)
     nodes = tuple(_node(name, members, overlay, view) for name, members in devices.items())
     if view.kind == "path":
-        edges = _path_edges(picture, overlay, view.ends[0])
+        edges = tuple(_path_edges(picture, overlay, view.ends[0]))
     else:
-        edges = _edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse)
-    # Many nodes in one rank are read more easily below each other.
-    across = view.kind in ("path", "device") or (is_large(scene) and view.kind != "stripe")
-    return ViewGraph(", ".join(filter(None, title_of(picture, overlay, view))), nodes, tuple(edges), across)
+        edges = tuple(_edges(picture, scene, overlay, place, "" if view.kind != "device" else view.device, coarse))
+    # Many nodes in one rank are read more easily below each other, and longer labels beside each other.
+    many = is_large(scene) and view.kind != "stripe"
+    across = many or view.kind in ("path", "device") or any(len(edge.label) > LABEL for edge in edges)
+    return ViewGraph(", ".join(filter(None, title_of(picture, overlay, view))), nodes, edges, across)
 
 
 def _placing(scene: Scene, view: PictureView, coarse: bool) -> Callable[[DrawnDevice], str]:
     if view.kind == "device":
         many = len(scene.links) > MOST
         return lambda one: f"stripe {one.stripe}" if many and one.name != view.device and one.stripe else one.name
-    if view.kind == "path" or not (coarse or is_large(scene)):
+    if view.kind == "path":
         return lambda one: one.name
+    if not (coarse or is_large(scene)):
+        shown = shown_servers(scene, view)
+        rest = {
+            server.name: f"{'more ' if shown[stripe] else ''}servers of stripe {stripe}"
+            for stripe, servers in scene.servers.items()
+            for server in servers[shown[stripe] :]
+        }
+        return lambda one: rest.get(one.name, one.name)
 
     def place(one: DrawnDevice) -> str:
         if one.role == "spine":
@@ -124,11 +136,13 @@ def _node(name: str, members: list[DrawnDevice], overlay: Overlay, view: Picture
     touched = any(one in overlay.touched for one in names)
     first = members[0]
     if names == [name]:
-        lines = (name, *filter(None, (device_status(overlay, first), found)))
+        note = note_of(first) if first.role == "server" else ""
+        lines = (name, *filter(None, (note, device_status(overlay, first), found)))
         group = first.stripe if view.kind not in ("path", "device") and first.role != "spine" else 0
-        return GraphNode(name, first.role, lines, group, out, touched)
-    counts = [(role, sum(one.role == role for one in members)) for role in ("spine", "leaf", "server")]
-    words = ", ".join(counted(count, role) for role, count in counts if count)
+        return GraphNode(name, first.role if first.gpus else "service", lines, group, out, touched)
+    by_role = {role: [one for one in members if one.role == role] for role in ("spine", "leaf", "server")}
+    counts = [counted(len(row), role) for role, row in by_role.items() if row and role != "server"]
+    words = ", ".join([*counts, *([servers_text(by_role["server"])] if by_role["server"] else [])])
     group = first.stripe if first.role == "server" else 0
     return GraphNode(name, "group", (name, words, *([found] if found else [])), group, out, touched)
 
@@ -154,12 +168,12 @@ def _edges(
 def _edge(upper: str, lower: str, links: Iterable[Cable], coloring: Coloring | None, overlay: Overlay) -> GraphEdge:
     wire = DrawnWire(tuple(links), ())
     status, count = wire_status(overlay, wire), len(wire.links)
-    load = status.load is not None and not status.down and f"{status.load:.0%}"
+    load = status.load is not None and status.down < count and f"{status.load:.0%}"
     parts = [
         coloring.letter if coloring is not None else "",
         f"x{count}" if count > 1 else "",
         status.down and (f"{status.down} of {count} failed" if count > 1 else "failed"),
-        "drained" if status.drained == count else "",
+        status.drained and (f"{status.drained} of {count} drained" if status.drained < count else "drained"),
         load,
         findings_text(status.findings),
         ", ".join(overlay.paths[number].label for number in status.paths),

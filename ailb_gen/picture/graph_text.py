@@ -14,7 +14,7 @@ from ailb_gen.wording import clean
 TOUCHED, EDGE, TEXT = "#0550ae", "#57606a", "#1b1f24"
 # Lines that carry nothing, or no color: no fabric color has this gray.
 PLAIN = "#8c959f"
-FILLS = {"leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "group": "#f6f8fa"}
+FILLS = {"leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "service": "#f8efd9", "group": "#f6f8fa"}
 # Graphviz has no patterns but these; letters distinguish the colors of one pattern.
 STYLES = ("solid", "dashed", "dotted", "solid", "dashed", "dotted", "solid", "dashed", "dotted", "solid")
 # Mermaid refuses more edges than this (`maxEdges`), and a page cannot allow more.

@@ -12,113 +12,27 @@ from math import ceil, sqrt
 from typing import TypeVar
 
 from ailb_gen.network.fabric import Cable
+from ailb_gen.picture.buses import DROP, Drop, Lanes, bus_wires, trunk_width
 from ailb_gen.picture.diagram import (
     GAP,
     HEIGHT,
     SMALL,
     Area,
     Box,
-    Bus,
     Diagram,
     DrawnWire,
     Frame,
-    Point,
     box_of,
     labels_of,
     lines_of,
-    more_servers,
     moved,
+    note_of,
+    servers_text,
     width_of,
 )
 from ailb_gen.picture.model import DrawnDevice
 from ailb_gen.picture.view import Scene
 from ailb_gen.wording import counted
-
-LANE = 7.0
-# The distance of the drops at a box, at most: room for a load of three digits.
-DROP = 21.0
-# From the lowest lane down to the box: room for a letter and a count.
-REACH = 34.0
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """A bundle from a lane down to a box: `lane` counts from 0; `name` is that of the bundle."""
-
-    lane: int
-    links: tuple[Cable, ...]
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """The lanes in order: the color of each, and where it begins above: points at the edges of boxes."""
-
-    colors: tuple[str, ...]
-    sources: tuple[tuple[Point, ...], ...]
-
-    @property
-    def height(self) -> float:
-        """How much room the buses of a row need above its boxes."""
-        return LANE * len(self.colors) + REACH
-
-
-def trunk_width(lanes: int, rows: int) -> float:
-    """Return how much room the trunk needs left of the boxes."""
-    return LANE * lanes + 14 if rows > 1 else 0.0
-
-
-def bus_wires(
-    lanes: Lanes, left: float, rows: Sequence[Sequence[tuple[Area, Sequence[Drop]]]], attachment: bool = False
-) -> tuple[list[Bus], list[DrawnWire]]:
-    """Return the buses and the drops of rows of boxes, the first row being next to the sources."""
-    wires: list[DrawnWire] = []
-    ends: dict[tuple[int, int], list[float]] = {}
-    for number, row in enumerate(rows):
-        for area, drops in row:
-            pitch = min(DROP, (area.width - 10) / max(1, len(drops)))
-            for place, drop in enumerate(drops):
-                x = area.middle + (place - (len(drops) - 1) / 2) * pitch
-                ends.setdefault((number, drop.lane), []).append(x)
-                points = ((x, _y(lanes, row, drop.lane)), (x, area.y))
-                letter = (x, area.y - 4) if not attachment else None
-                wires.append(DrawnWire(drop.links, points, letter, (x, area.y - 16), drop.name, attachment))
-    buses = [bus for lane in range(len(lanes.colors)) for bus in _lane(lanes, lane, left, rows, ends)]
-    return buses, wires
-
-
-def _y(lanes: Lanes, row: Sequence[tuple[Area, Sequence[Drop]]], lane: int) -> float:
-    return row[0][0].y - lanes.height + LANE * lane
-
-
-def _lane(
-    lanes: Lanes,
-    lane: int,
-    left: float,
-    rows: Sequence[Sequence[tuple[Area, Sequence[Drop]]]],
-    ends: Mapping[tuple[int, int], list[float]],
-) -> list[Bus]:
-    """Return the lines of a lane: from its sources to the first row's bus, the trunk, and the bus of every row."""
-    color, trunk = lanes.colors[lane], left + LANE * lane + 4
-    used = [number for number in range(len(rows)) if (number, lane) in ends]
-    if not used:
-        return []
-    heights = {number: _y(lanes, rows[number], lane) for number in {0, *used}}
-    found = [
-        Bus(color, (source, (source[0], heights[0])), ((source[0], heights[0]),)) for source in lanes.sources[lane]
-    ]
-    joined = used[-1] > 0
-    for number in sorted(heights):
-        drops = ends.get((number, lane), [])
-        stops = [*drops, *(x for x, _ in lanes.sources[lane] if number == 0), *([trunk] if joined else [])]
-        y = heights[number]
-        dots = tuple((x, y) for x in drops)
-        if stops:
-            found.append(Bus(color, ((min(stops), y), (max(stops), y)), dots))
-    if joined:
-        found.append(Bus(color, ((trunk, heights[0]), (trunk, heights[used[-1]]))))
-    return found
-
 
 K = TypeVar("K", int, str)
 MARGIN, PADDING, TITLE, BETWEEN = 20.0, 8.0, 18.0, 16.0
@@ -177,8 +91,9 @@ def by_leaf(scene: Scene, colors: Sequence[str]) -> Diagram:
     leaves = [leaf for stripe in scene.stripes for leaf in scene.leaves.get(stripe, [])]
     together = len(scene.stripes) > 1 or len(leaves) > RAILS
     servers = _split(scene.attachments, lambda link: link.a.device) if together else {}
+    devices = scene.devices
     nodes = [
-        _leaf(leaf, _drops(leaf.name, links.get(leaf.name, {}), lanes), servers.get(leaf.name, {}).get("", []))
+        _leaf(leaf, _drops(leaf.name, links.get(leaf.name, {}), lanes), servers.get(leaf.name, {}).get("", []), devices)
         for leaf in leaves
     ]
     # Lines from leaves down to servers must not pass through other leaves.
@@ -231,26 +146,30 @@ def _stripe(scene: Scene, stripe: int, drops: tuple[Drop, ...]) -> PlacedGroup:
     rails = [str(leaf.rail) for leaf in leaves if leaf.rail is not None]
     labels = rails if len(set(rails)) == len(leaves) else labels_of([leaf.name for leaf in leaves])
     cells = _cells(leaves, labels, PADDING, TITLE + 6)
-    right = max([box.area.right for box in cells] + [len(drops) * DROP + 2, width_of(title) + 16])
+    words = servers_text(servers)
+    right = max([box.area.right for box in cells] + [len(drops) * DROP + 2, width_of(title) + 16, width_of(words) + 24])
     bottom = max([box.area.bottom for box in cells] + [TITLE + 6])
     frames = []
     if servers:
         area = Area(PADDING, bottom + 6, right - PADDING, SERVERS)
         names = tuple(server.name for server in servers)
-        frames.append(Frame(f"{title} servers", area, counted(len(servers), "server"), names))
+        frames.append(Frame(f"{title} servers", area, words, names))
         bottom = area.bottom
     whole = Area(0, 0, right + PADDING, bottom + PADDING)
     return PlacedGroup(whole, drops, (Frame(title, whole, title), *frames), tuple(cells))
 
 
-def _leaf(leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[Cable]) -> PlacedGroup:
-    box = box_of(leaf, 0, 0)
-    box = replace(box, area=replace(box.area, width=max(box.area.width, len(drops) * DROP + 8)))
-    if not attachments:
+def _leaf(
+    leaf: DrawnDevice, drops: tuple[Drop, ...], attachments: Sequence[Cable], devices: Mapping[str, DrawnDevice]
+) -> PlacedGroup:
+    box, names = box_of(leaf, 0, 0), tuple(dict.fromkeys(link.b.device for link in attachments))
+    words = servers_text([devices[name] for name in names])
+    wide = max(box.area.width, len(drops) * DROP + 8, width_of(words) + 12 if names else 0.0)
+    box = replace(box, area=replace(box.area, width=wide))
+    if not names:
         return PlacedGroup(box.area, drops, (), (box,))
     area = Area(0, HEIGHT + 20, box.area.width, SERVERS)
-    names = tuple(dict.fromkeys(link.b.device for link in attachments))
-    frame = Frame(f"servers of {leaf.name}", area, counted(len(names), "server"), names)
+    frame = Frame(f"servers of {leaf.name}", area, words, names)
     name = f"{leaf.name} - servers" if len(attachments) > 1 else ""
     points = ((area.middle, HEIGHT), (area.middle, area.y))
     return PlacedGroup(
@@ -369,16 +288,23 @@ def _with_servers(diagram: Diagram, scene: Scene) -> Diagram:
     rows = [alone[start : start + SERVERS_ACROSS] for start in range(0, len(alone), SERVERS_ACROSS)]
     left = MARGIN + trunk_width(len(leaves), len(rows) + bool(rest))
     names = {server.name: lines_of(server.name) for server in alone}
-    width = max(len(leaves) * 9.0 + 4, *(width_of(line) + 8 for lines in names.values() for line in lines))
+    notes = {server.name: note_of(server) for server in alone}
+    height = HEIGHT if any(notes.values()) else SERVER
+    texts = [width_of(line) for lines in names.values() for line in lines]
+    width = max(len(leaves) * 9.0 + 4, *(wide + 8 for wide in (*texts, *(width_of(n, SMALL) for n in notes.values()))))
     y, boxes, frames = max(area.bottom for area in leaves.values()) + BELOW, [], []
     step = max(width + GAP, (diagram.width - MARGIN - left - width) / max(1, len(rows[0]) - 1))
     for row in rows:
-        y += lanes.height
-        boxes += [Box(one, Area(left + at * step, y, width, SERVER), names[one.name]) for at, one in enumerate(row)]
-        y += SERVER
+        # The lanes of a row begin below the boxes of the row above.
+        y += GAP + lanes.height
+        boxes += [
+            Box(one, Area(left + at * step, y, width, height), names[one.name], notes[one.name])
+            for at, one in enumerate(row)
+        ]
+        y += height
     if rest:
-        y += lanes.height
-        words = more_servers(len(rest), some=True)
+        y += GAP + lanes.height
+        words = servers_text(rest, more=True)
         area = Area(left, y, max(width, width_of(words) + 12, len(leaves) * DROP + 10), SERVER)
         frames.append(Frame(f"more servers of {_title(rest[0].stripe)}", area, words, tuple(one.name for one in rest)))
         y += SERVER

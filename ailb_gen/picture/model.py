@@ -16,7 +16,8 @@ class DrawnDevice:
     """A switch or a server.
 
     `stripe` counts from 1, 0 where the device belongs to none; `rail` counts from 0, None where it has none. `colors`
-    are those of a spine.
+    are those of a spine, `kind`, `gpus` and `speeds` those of a server: the name of its kind, empty for the usual one;
+    whether it has GPUs; and the speed of its NICs, empty if all servers have the same.
     """
 
     name: str
@@ -24,6 +25,9 @@ class DrawnDevice:
     stripe: int = 0
     rail: int | None = None
     colors: tuple[str, ...] = ()
+    kind: str = ""
+    gpus: bool = True
+    speeds: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,13 @@ from ailb_gen.picture.diagram import BOLD, SMALL, Area, Box, Diagram, DrawnWire,
 from ailb_gen.picture.model import DrawnDevice, Overlay
 from ailb_gen.picture.view import Scene
 
-MARGIN, ROW, BETWEEN = 20.0, 40.0, 40.0
+MARGIN, ROW, BETWEEN = 20.0, 40.0, 44.0
 # From a line up to the name of its path: a cross in the line's middle has room.
 ABOVE = 8.0
 # Above and below the line in a box, so that its name has room beside nothing else.
 AROUND = 5.0
+# From the letter of a line to its load, or to the sign of its state.
+VALUE = 14.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +169,9 @@ def _wires(path_row: PathRow, row: int, areas: Areas) -> Iterator[DrawnWire]:
         if x2 < x1:
             x1, x2 = areas[row, here].x, areas[row, there].right
         attachment = not link.color
-        letter = None if attachment else ((x1 + x2) / 2, y + 3)
+        letter, value = (None, None) if attachment else (((x1 + x2) / 2, y + 3), ((x1 + x2) / 2 + VALUE, y + 3))
         paths = (path_row.number,) if at < path_row.taken else ()
-        yield DrawnWire((link,), ((x1, y), (x2, y)), letter, None, "", attachment, paths)
+        yield DrawnWire((link,), ((x1, y), (x2, y)), letter, value, "", attachment, paths)
 
 
 def _texts(path_row: PathRow, row: int, areas: Areas, named: set[str]) -> Iterator[Label]:

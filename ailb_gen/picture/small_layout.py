@@ -16,10 +16,10 @@ from ailb_gen.picture.diagram import (
     Diagram,
     DrawnWire,
     Frame,
-    more_servers,
     moved,
     places,
     row_of,
+    servers_text,
     spread,
     width_of,
 )
@@ -75,7 +75,7 @@ def _stripes(scene: Scene, shown: Mapping[int, int], y: float, pitch: float) -> 
         upper = list(row_of(leaves, start, y, up, pitch))
         alone, rest = servers[: shown.get(stripe, 0)], servers[shown.get(stripe, 0) :]
         lower = list(row_of(alone, start, below, {}))
-        words = more_servers(len(rest), bool(alone)) if rest else ""
+        words = servers_text(rest, more=bool(alone)) if rest else ""
         more = width_of(words) + 12 + GAP if rest else 0.0
         needed = (sum(box.area.width + GAP for box in row) - GAP for row in (upper, lower))
         inner = max(2 * HEIGHT, *(width + room for width, room in zip(needed, (0.0, more), strict=True)))
@@ -84,7 +84,8 @@ def _stripes(scene: Scene, shown: Mapping[int, int], y: float, pitch: float) -> 
             left = start + inner - more + GAP if alone else start
             area = Area(left, below, start + inner - left, HEIGHT)
             groups.append(Frame(f"{title} servers", area, words, tuple(server.name for server in rest)))
-        boxes += [*spread(upper, start, inner), *spread(lower, start, inner - more)]
+        # Half a gap stands on either side of a box.
+        boxes += [*spread(upper, start - GAP / 2, inner + GAP), *spread(lower, start - GAP / 2, inner - more + GAP)]
         bottom = (below if servers else y) + HEIGHT
         area = Area(x, y - PADDING, inner + 2 * PADDING, bottom - y + 2 * PADDING + TITLE)
         frames.append(Frame(title, area, title, foot=True))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ailb_gen.network.fabric import Cable
 from ailb_gen.network.model import speed_text
-from ailb_gen.picture.diagram import Diagram, DrawnWire
+from ailb_gen.picture.diagram import Diagram, DrawnWire, facts_of
 from ailb_gen.picture.model import DrawnDevice, Overlay, Picture
 from ailb_gen.picture.view import PictureView
 from ailb_gen.wording import counted, plural, some
@@ -89,8 +89,7 @@ def load_step(load: float) -> int:
 
 def state_of(overlay: Overlay, name: str) -> str:
     """Return the state of a device, one of STATES; empty if it is in service."""
-    having = zip(STATES, (overlay.dead, overlay.missing, overlay.drained), strict=True)
-    return next((state for state, names in having if name in names), "")
+    return next((state for state, names in zip(STATES, _having(overlay), strict=True) if name in names), "")
 
 
 def device_status(overlay: Overlay, device: DrawnDevice) -> str:
@@ -100,15 +99,8 @@ def device_status(overlay: Overlay, device: DrawnDevice) -> str:
 
 def device_text(overlay: Overlay, device: DrawnDevice) -> str:
     """Return the full description of a device."""
-    parts = [
-        f"{device.role} {device.name}",
-        f"stripe {device.stripe}" if device.stripe else "",
-        f"rail {device.rail}" if device.rail is not None else "",
-        ", ".join(device.colors),
-        device_status(overlay, device),
-        findings_text(findings(overlay, [device.name])),
-    ]
-    return ", ".join(part for part in parts if part)
+    status, found = device_status(overlay, device), findings_text(findings(overlay, [device.name]))
+    return ", ".join(filter(None, (f"{device.role} {device.name}", *facts_of(device), status, found)))
 
 
 def load_width(load: float) -> float:
@@ -116,12 +108,16 @@ def load_width(load: float) -> float:
     return 1 + THICKER * min(load, MOST)
 
 
-def counts_text(diagram: Diagram) -> str:
-    """Return the counts of the diagram, such as `4 spines, 16 leaves; 64 links of 400G`."""
-    devices = Counter(box.device.role for box in diagram.boxes)
-    grouped = {name for frame in diagram.frames for name in frame.members}
-    links = {link.name: link for wire in diagram.wires for link in wire.links if link.color or not wire.attachment}
-    devices["server"] += len(grouped)
+def counts_text(picture: Picture, diagram: Diagram) -> str:
+    """Return the counts of the diagram, such as `4 spines, 16 leaves; 64 links of 400G`.
+
+    The links are those between switches, in a diagram without any those to servers.
+    """
+    shown = {box.device.name for box in diagram.boxes} | {name for frame in diagram.frames for name in frame.members}
+    devices = Counter(device.role for device in picture.devices if device.name in shown)
+    attached = {link.name for link in picture.attachments}
+    cables = {link.name: link for wire in diagram.wires for link in wire.links}
+    links = {name: link for name, link in cables.items() if name not in attached} or cables
     words = [counted(devices[role], role) for role in ("spine", "leaf", "server") if devices[role]]
     speeds = Counter(link.speed_bps for link in links.values())
     cabled = [
@@ -132,9 +128,25 @@ def counts_text(diagram: Diagram) -> str:
 
 
 def title_of(picture: Picture, overlay: Overlay, view: PictureView) -> tuple[str, str]:
-    """Return the title of a picture, and which devices and links have failed."""
-    gone = [*sorted(overlay.dead), *sorted(overlay.down)]
-    return f"{picture.fabric}: {view.title}", f"failed: {some(gone)}" if gone else ""
+    """Return the title of a picture, and which devices and links are out of service: by state, the worst first.
+
+    Links of a device that is out of service are not named.
+    """
+    ends = {link.name: {link.a.device, link.b.device} for link in picture.cables}
+    rows = zip(STATES.values(), _having(overlay), (overlay.down, frozenset[str](), overlay.drained), strict=True)
+    gone = {words: _gone(devices - ends.keys(), links, ends) for words, devices, links in rows}
+    told = "; ".join(f"{words}: {some(names)}" for words, names in gone.items() if names)
+    return f"{picture.fabric}: {view.title}", told
+
+
+def _having(overlay: Overlay) -> tuple[frozenset[str], ...]:
+    """Return the devices, and more, that have each of STATES."""
+    return overlay.dead, overlay.missing, overlay.drained
+
+
+def _gone(devices: frozenset[str], links: frozenset[str], ends: Mapping[str, set[str]]) -> list[str]:
+    """Return the names of devices, then of links between others."""
+    return [*sorted(devices), *sorted(name for name in links - devices if devices.isdisjoint(ends.get(name, ())))]
 
 
 def uniform_count(wires: Iterable[DrawnWire]) -> int:
@@ -149,16 +161,19 @@ def percent(load: float) -> str:
 
 
 def value_text(wire: DrawnWire, status: WireStatus, uniform: int) -> str:
-    """Return the value at a wire: how many of its links have failed, its load in percent, how many it has.
-
-    The latter is not for those that have as many as all others.
-    """
+    """Return the value at a wire: its load in percent, or how many links it has, unless all others have as many."""
     count = len(wire.links)
-    if 0 < status.down < count:
-        return f"-{status.down}"
-    if status.load is not None and not status.down:
+    if status.load is not None and status.down < count:
         return percent(status.load)
-    return f"{TIMES}{count}" if count > 1 and (count != uniform or wire.attachment) else ""
+    return (
+        f"{TIMES}{count}" if count > 1 and (count != uniform or wire.attachment) and not lost_text(wire, status) else ""
+    )
+
+
+def lost_text(wire: DrawnWire, status: WireStatus) -> str:
+    """Return how many links of a bundle carry nothing, such as `-2`; empty for none or all of them."""
+    lost = status.down or status.drained
+    return f"-{lost}" if 0 < lost < len(wire.links) else ""
 
 
 def wire_text(overlay: Overlay, wire: DrawnWire, status: WireStatus) -> str:

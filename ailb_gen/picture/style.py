@@ -8,14 +8,14 @@ from ailb_gen.picture.palette import BACK_DARK, BACK_LIGHT, HUES
 # failed or are out of service are gray: `line`.
 LIGHT = {
     "back": BACK_LIGHT, "front": "#1b1f24", "soft": "#57606a", "line": "#8c959f", "frame": "#f6f8fa", "edge": "#d0d7de",
-    "leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "accent": "#0550ae",
+    "leaf": "#eaf2fb", "spine": "#eef0f3", "server": "#ffffff", "service": "#f8efd9", "accent": "#0550ae",
     "error": "#a40e26", "warning": "#7d4e00", "note": "#0550ae", "badge": "#ffffff",
     "load0": "#8c959f", "load1": "#b476ef", "load2": "#a163da",
     "load3": "#7e0f7a", "load4": "#530151", "load5": "#2c0220",
 }  # fmt: skip
 DARK = {
     "back": BACK_DARK, "front": "#e6edf3", "soft": "#9ea7b3", "line": "#768390", "frame": "#161b22", "edge": "#3d444d",
-    "leaf": "#1b2838", "spine": "#262c36", "server": "#0d1117", "accent": "#79b8ff",
+    "leaf": "#1b2838", "spine": "#262c36", "server": "#0d1117", "service": "#332a14", "accent": "#79b8ff",
     "error": "#ff9b94", "warning": "#f2cc60", "note": "#79b8ff", "badge": "#0d1117",
     "load0": "#77818c", "load1": "#765481", "load2": "#a056b7",
     "load3": "#ca71cd", "load4": "#ebdce5", "load5": "#ffffff",
@@ -33,6 +33,7 @@ RULES = """
 .ailb-picture .leaf > .box { fill: var(--pic-leaf); }
 .ailb-picture .spine > .box { fill: var(--pic-spine); }
 .ailb-picture .server > .box, .ailb-picture .group > .box { fill: var(--pic-server); }
+.ailb-picture .no-gpus > .box { fill: var(--pic-service); }
 .ailb-picture .wire { fill: none; stroke: var(--pic-line); }
 .ailb-picture .wire:not([stroke-width]) { stroke-width: 1.4; }
 .ailb-picture .wide { fill: none; stroke: transparent; stroke-width: 9; pointer-events: stroke; }
@@ -48,6 +49,7 @@ RULES = """
 .ailb-picture .down .wire { stroke: var(--pic-line); stroke-dasharray: 7 6; }
 .ailb-picture .drained .wire { stroke: var(--pic-line); stroke-dasharray: 1 4; }
 .ailb-picture .former .letter, .ailb-picture .down .letter, .ailb-picture .drained .letter { fill: var(--pic-soft); }
+.ailb-picture .clear { fill: var(--pic-back); }
 .ailb-picture .sign { fill: none; stroke: var(--pic-front); stroke-width: 2.4; }
 .ailb-picture .page { fill: var(--pic-back); stroke: var(--pic-front); stroke-width: 1.4; }
 .ailb-picture .strong-label { font-weight: 600; }

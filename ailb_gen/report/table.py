@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ailb_gen.checks.catalogue import NAMES
 from ailb_gen.checks.model import Finding, Result, Severity
 from ailb_gen.paint import Paint, Style, heading, unpainted
-from ailb_gen.report.text import detail, named, where, wrapped
+from ailb_gen.report.text import WIDTH, detail, named, where, wrapped
 from ailb_gen.report.verdict import HEADINGS, STATUSES, Headline, Verdict, similar
 from ailb_gen.wording import aligned, clean, counted
 
@@ -36,36 +37,37 @@ def families(verdict: Verdict) -> list[tuple[object, ...]]:
     return [("family", "checks", *HEADINGS.values(), "findings", "waived"), *rows]
 
 
-def table(verdict: Verdict, everything: bool = False, paint: Paint = unpainted) -> str:
-    """Return the report as text of at most 80 columns: causes, and with `everything` what follows from them."""
-    return "\n".join(_Table(verdict, everything, paint).lines()) + "\n"
+def table(verdict: Verdict, everything: bool = False, paint: Paint = unpainted, width: int = WIDTH) -> str:
+    """Return the report as text, its prose `width` columns wide: causes, with `everything` also their consequences."""
+    return "\n".join(_Table(verdict, everything, paint, width).lines()) + "\n"
 
 
 class _Table:
     """The report being written: text is cleaned and wrapped first, then painted."""
 
-    def __init__(self, verdict: Verdict, everything: bool, paint: Paint) -> None:
+    def __init__(self, verdict: Verdict, everything: bool, paint: Paint, width: int) -> None:
         self.verdict, self.everything, self.paint = verdict, everything, paint
+        self.wrapped = partial(wrapped, width=width)
         self.hidden = False
 
     def lines(self) -> Iterator[str]:
         verdict, run = self.verdict, self.verdict.run
         roles = Counter(role for _, role in run.roles)
         devices = ", ".join(counted(count, role) for role, count in sorted(roles.items())) or "no devices"
-        yield from wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
+        yield from self.wrapped(f"Fabric {run.fabric} in {run.artifacts}: {devices}")
         yield ""
         yield from self._families()
         for result, headlines in verdict.attention():
             yield ""
             yield from self._group(result, headlines)
         if self.hidden:
-            yield from ("", HIDDEN)
+            yield from ("", *self.wrapped(HIDDEN))
         yield from self._section("Waived", _waived(verdict))
         yield from self._section("Metrics", _figures(verdict))
         yield from self._section("Skipped", _skipped(verdict))
         yield from self._section("Notes", run.notes)
         yield ""
-        first, *more = wrapped(verdict.sentence())
+        first, *more = self.wrapped(verdict.sentence())
         word, _, rest = first.partition(":")
         yield from (f"{self.paint(word, WORDS[word])}:{rest}", *more)
 
@@ -85,7 +87,7 @@ class _Table:
     def _group(self, result: Result, headlines: tuple[Headline, ...]) -> Iterator[str]:
         check = result.check
         start = f"{check.id} {check.severity}"
-        first, *more = wrapped(f"{start}: {check.violation}: {counted(len(headlines), 'finding')}")
+        first, *more = self.wrapped(f"{start}: {check.violation}: {counted(len(headlines), 'finding')}")
         yield from (f"{self.paint(start, SEVERITIES[check.severity])}{first.removeprefix(start)}", *more)
         groups: Sequence[tuple[Headline, ...]] = [(headline,) for headline in headlines]
         if not self.everything:
@@ -93,51 +95,50 @@ class _Table:
         shown = groups if self.everything else groups[:SHOWN]
         for headline, *others in shown:
             yield from self._headline(headline)
-            yield from _others(headline, others)
+            yield from self._others(headline, others)
         left = sum(map(len, groups)) - sum(map(len, shown))
         if left:
             yield f"  ... and {left:,} more"
         self.hidden |= not self.everything and len(shown) < sum(1 + len(row.consequences) for row in headlines)
-        yield from wrapped(f"Repair: {check.repair}", "  ")
+        yield from self.wrapped(f"Repair: {check.repair}", "  ")
 
     def _headline(self, headline: Headline) -> Iterator[str]:
         yield from self._finding(headline.finding, "  ")
         if headline.waived is not None:
-            yield from wrapped(f"follows from {named(headline.waived)}", "    ")
+            yield from self.wrapped(f"follows from {named(headline.waived)}", "    ")
         if headline.consequences:
             counts = [f"{name} {count:,}" for name, count in headline.by_check().items()]
             text = f"{counted(len(headline.consequences), 'consequence')}: {', '.join(counts)}"
-            yield from wrapped(text, "    ", counts)
+            yield from self.wrapped(text, "    ", counts)
         for finding in headline.consequences if self.everything else ():
             yield from self._finding(finding, "      ", f"{finding.check} ")
 
     def _finding(self, finding: Finding, indent: str, start: str = "") -> Iterator[str]:
-        for line in wrapped(f"{start}{clean(finding.scope)}  {where(finding)}".rstrip(), indent):
+        for line in self.wrapped(f"{start}{clean(finding.scope)}  {where(finding)}".rstrip(), indent):
             text = line.lstrip()
             yield line[: len(line) - len(text)] + self.paint(text, Style.HEAD)
-        yield from wrapped(finding.message, f"{indent}  ")
+        yield from self.wrapped(finding.message, f"{indent}  ")
         if any(text not in finding.message for text in (finding.expected, finding.found)):
-            yield from wrapped(detail(finding), f"{indent}  ")
+            yield from self.wrapped(detail(finding), f"{indent}  ")
 
     def _section(self, title: str, lines: Sequence[str]) -> Iterator[str]:
         if lines:
             yield from ("", self.paint(title, Style.HEAD))
             for line in lines:
-                yield from wrapped(line, "  ")
+                yield from self.wrapped(line, "  ")
+
+    def _others(self, first: Headline, headlines: Sequence[Headline]) -> Iterator[str]:
+        """Count the findings that are like the first one, and name a few that are about something else."""
+        if headlines:
+            scopes = [clean(headline.finding.scope) for headline in headlines]
+            others = [scope for scope in dict.fromkeys(scopes) if scope != clean(first.finding.scope)]
+            names = ", ".join(others[:NAMED]) + (", ..." if len(others) > NAMED else "")
+            text = f"and {len(scopes):,} more like it"
+            yield from self.wrapped(f"{text}: {names}" if names else text, "    ", others[:NAMED])
 
 
 def _separated(row: Sequence[object]) -> list[object]:
     return [f"{cell:,}" if isinstance(cell, int) else cell for cell in row]
-
-
-def _others(first: Headline, headlines: Sequence[Headline]) -> Iterator[str]:
-    """Count the findings that are like the first one, and name a few that are about something else."""
-    if headlines:
-        scopes = [clean(headline.finding.scope) for headline in headlines]
-        others = [scope for scope in dict.fromkeys(scopes) if scope != clean(first.finding.scope)]
-        names = ", ".join(others[:NAMED]) + (", ..." if len(others) > NAMED else "")
-        text = f"and {len(scopes):,} more like it"
-        yield from wrapped(f"{text}: {names}" if names else text, "    ", others[:NAMED])
 
 
 def _waived(verdict: Verdict) -> list[str]:

@@ -1,4 +1,4 @@
-"""Text for people: paragraphs of 80 columns, places that a reader can open."""
+"""Text for people: paragraphs of some columns, places that a reader can open."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WIDTH = 80
 BOUND = "\0"
 
 
-def wrapped(text: str, indent: str = "", whole: Iterable[str] = ()) -> list[str]:
-    """Return one paragraph as lines of at most 80 columns; no line ends inside the phrases of `whole`."""
+def wrapped(text: str, indent: str = "", whole: Iterable[str] = (), width: int = WIDTH) -> list[str]:
+    """Return one paragraph as lines of at most `width` columns; no line ends inside the phrases of `whole`."""
     text = clean(text)
     for phrase in whole:
         text = text.replace(phrase, phrase.replace(" ", BOUND))
-    lines = wrap(text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    lines = wrap(text, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
     return [line.replace(BOUND, " ") for line in lines] or [indent.rstrip()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.junos.regex import community_pattern, is_pattern
@@ -20,8 +21,7 @@ class Lists:
     prefix_lists: Mapping[str, PrefixList]
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyVerdict:
+class PolicyVerdict(NamedTuple):
     """The result of a chain of policies for a route; `by` names the deciding policy and term, empty for the default."""
 
     accepted: bool

@@ -6,6 +6,7 @@ The rules are those of BGP-DPF (fabric colors, AIGP) on top of Junos's own; `col
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ailb_gen.addresses import Prefix
 from ailb_gen.network.model import FabricRoute, Group, Switch
@@ -115,8 +116,7 @@ def exported(rule: Rules, lists: Lists, prefix: Prefix, active: Route) -> Route 
     return Route(route.as_path, route.communities, aigp, DEFAULT_LOCAL_PREFERENCE, route.med)
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """A route as it came in; `hidden` is the reason why it is not used, empty if it is."""
 
     route: Route

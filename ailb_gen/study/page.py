@@ -13,7 +13,7 @@ from ailb_gen.atomic import replace_file
 from ailb_gen.sim.results import writing
 from ailb_gen.study.figures import drawn
 from ailb_gen.study.model import CaseResults, Figure, Study, Summary
-from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, record, verdict_text
+from ailb_gen.study.rows import Checked, ComparedRow, cells, checked, compared, record, up_to, verdict_text
 
 RECORD = "study.json"
 
@@ -32,7 +32,7 @@ def page(study: Study, results: CaseResults, figures: Sequence[Figure], command:
         lines += [f"![{figure.title}]({figure.name}.svg)", ""]
     lines += ["## Deviations", "", study.notes.strip(), ""] if study.notes else []
     seeds = max((len(points) for points in results.points.values()), default=0)
-    lines += [f"Seeds: up to {seeds} per case. Digest of the scenarios: `{study.digest()}`", ""]
+    lines += [f"Seeds: {up_to(seeds)} per case. Digest of the scenarios: `{study.digest()}`", ""]
     return "\n".join(lines)
 
 

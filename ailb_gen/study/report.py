@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from statistics import median_low
 
-from ailb_gen.report.html.charts import chart, charts_of
+from ailb_gen.report.html.charts import charts_of
 from ailb_gen.report.html.markup import prose
 from ailb_gen.report.html.page import Page, Section, Status, html
 from ailb_gen.report.html.plots import Bar, Bars, Lines, Plot, PlotLine
@@ -12,7 +14,17 @@ from ailb_gen.report.html.scales import Axis
 from ailb_gen.report.html.simulated import chart_sections, charts_section
 from ailb_gen.sim.profile import Profile
 from ailb_gen.study.model import CaseResults, Figure, LineFigure, SeedSpread, Study
-from ailb_gen.study.rows import NOT_SIMULATED, Checked, ComparedRow, cells, checked, compared, verdict_text
+from ailb_gen.study.rows import (
+    NOT_SIMULATED,
+    Checked,
+    ComparedRow,
+    cells,
+    checked,
+    compared,
+    up_to,
+    verdict_text,
+)
+from ailb_gen.wording import some
 
 # Cases of a chart at most; the table has all.
 CASES = 40
@@ -43,7 +55,7 @@ def study_page(
         ("Source", study.source.replace("*", "").replace("`", "")),
         ("Scope", study.scope),
         ("Cases", f"{len(results.points)} of {len(study.cases)}"),
-        ("Seeds", f"up to {seeds} per case"),
+        ("Seeds", f"{up_to(seeds)} per case"),
         ("Partial", partial),
         ("Digest", study.digest()),
     )
@@ -100,21 +112,25 @@ def _numbers(study: Study, results: CaseResults, rows: Sequence[ComparedRow]) ->
             "headings": ("case", "quantity", "published", "ours", "deviation", "role")[:end],
             "rows": [(row.published.case, row.published.quantity, *cells(row), row.role)[:end] for row in rows],
         }
-    yield charts_section("numbers", "Results", {**table, "charts": [chart(plot) for plot in _side_by_side(rows)]})
+    yield charts_section("numbers", "Results", {**table, "charts": charts_of(_side_by_side(rows))})
 
 
 def _side_by_side(rows: Sequence[ComparedRow]) -> Iterator[Bars]:
-    """Yield a chart per quantity: the published number of every case, and ours with its range."""
+    """Yield a chart per quantity: published numbers of every case, and ours with its range.
+
+    Several published numbers, such as those of several runs, are a range around the middle one.
+    """
     for quantity in dict.fromkeys(row.published.quantity for row in rows):
-        known = [
-            (row.published.case, row.published.value, row.ours)
-            for row in rows
-            if row.published.quantity == quantity and row.published.value is not None and row.ours is not None
-        ]
+        known: dict[str, tuple[list[float], SeedSpread]] = {}
+        for row in rows:
+            value, ours = row.published.value, row.ours
+            if row.published.quantity == quantity and value is not None and ours is not None:
+                known.setdefault(row.published.case, ([], ours))[0].append(value)
         if known:
             text = f"{CASES} of {len(known)} cases." if len(known) > CASES else ""
             bars: dict[str, dict[str, Bar | None]] = {
-                case: {"published": Bar(value, value, value), "ours": _bar(ours)} for case, value, ours in known[:CASES]
+                case: {"published": Bar(median_low(values), min(values), max(values)), "ours": _bar(ours)}
+                for case, (values, ours) in islice(known.items(), CASES)
             }
             yield Bars(quantity, Axis(""), bars, text)
 
@@ -147,7 +163,8 @@ def _groups(study: Study, profiles: Mapping[str, Sequence[Profile]]) -> dict[str
         group, name = case.charted
         if profiles.get(case.name):
             found.setdefault(group, {})[name] = profiles[case.name]
-    return found
+    # Cases without a group are called by their names.
+    return {group or some(inside): inside for group, inside in found.items()}
 
 
 def _about(study: Study, results: CaseResults) -> Section:

@@ -10,7 +10,7 @@ from typing import Any
 from ailb_gen.paint import Paint, Style, heading, unpainted
 from ailb_gen.study.model import CaseResults, ClaimVerdict, NotSimulatedError, Published, SeedSpread, Study
 from ailb_gen.version import NAME_AND_VERSION
-from ailb_gen.wording import aligned, clean, counted
+from ailb_gen.wording import aligned, clean, counted, plural
 
 PERCENT = 100
 # The width at which text is wrapped.
@@ -77,9 +77,16 @@ def quick_scope(study: Study, full: Study) -> str:
     names, everything = ([case.name for case in one.cases] for one in (study, full))
     left = [name for name in everything if name not in names]
     seeds, most = (max((_seeds(case.scenario["seeds"]) for case in one.cases), default=0) for one in (study, full))
-    text = f"Quick run: {counted(len(names), 'case')} ({_named(names)}), up to {counted(seeds, 'seed')} per case."
-    text += f" Full study: {counted(len(everything), 'case')}, up to {counted(most, 'seed')}."
+    text = (
+        f"Quick run: {counted(len(names), 'case')} ({_named(names)}), {up_to(seeds)} {plural('seed', seeds)} per case."
+    )
+    text += f" Full study: {counted(len(everything), 'case')}, {up_to(most)} {plural('seed', most)}."
     return f"{text} Left out: {_named(left)}." if left else text
+
+
+def up_to(most: int) -> str:
+    """Return a largest number as a bound; one needs none."""
+    return f"{most}" if most == 1 else f"up to {most:,}"
 
 
 def _seeds(seeds: int | Sequence[int]) -> int:

@@ -58,7 +58,7 @@
       return [{ name, leaves, fold: true }, ...(opened.has(name) ? every : [])];
     });
     const table = make("table", { class: `loads-map${columns.length > COLUMNS ? " many" : ""}`, role: "grid", "aria-label": "Loads, leaves by spines" },
-      make("thead", {}, make("tr", {}, make("td"), ...columns.map((one) => make("th", { scope: "col" }, titled(one))))),
+      make("thead", {}, make("tr", {}, make("td"), ...columns.map((one) => make("th", { scope: "col" }, ...broken(titled(one)))))),
       make("tbody", {}, ...rows.map((row) => line(page, row, columns))));
     map.replaceChildren(table);
     const first = (keep && table.querySelector(`[data-at="${CSS.escape(keep)}"]`)) || table.querySelector("tbody td, tbody button");
@@ -70,6 +70,9 @@
 
   /* A device without sessions has its state behind its name. */
   const titled = ({ name, state }) => (state ? `${name} (${state})` : name);
+
+  /* A long name may break after its dots. */
+  const broken = (name) => name.split(/(?<=\.)/).flatMap((part) => [make("wbr"), part]);
 
   function line(page, row, columns) {
     const header = row.fold

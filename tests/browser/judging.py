@@ -46,6 +46,22 @@ JUDGE = """async (whole) => {
 
 # A4 without margins, at 96 points to the inch.
 PAPER: ViewportSize = {"width": 718, "height": 1000}
+# Short words in cells of tables that go on in the next line, such as a number or a color.
+BROKEN = """() => {
+  const found = [], range = document.createRange();
+  for (const cell of document.querySelectorAll("main :is(th, td)")) {
+    if (!cell.checkVisibility()) continue;
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (const word of text.data.matchAll(/(?<!\\S)[\\w.]{2,12}(?!\\S)/g)) {
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size > 1) found.push(word[0]);
+      }
+    }
+  }
+  return found.slice(0, 5).map((word) => `broken: ${word}`);
+}"""
 CUT = """() => [document.documentElement, ...document.querySelectorAll("main *")]
   .filter((one) => one.checkVisibility() && !one.closest("svg") && one.clientWidth > 1
     && (one.localName === "html" || getComputedStyle(one).overflow !== "visible")
@@ -80,35 +96,48 @@ UNREADABLE = """(least) => {
   const small = shown.filter((one) => own(one) && !one.matches("title, desc, option") && size(one) < least - 0.05);
   const cut = shown.filter((one) => one.localName === "input" && one.value && one.scrollWidth > one.clientWidth + 1);
   const wide = document.documentElement.scrollWidth > innerWidth ? [document.documentElement] : [];
+  // Texts and badges of a drawing, each with those that come later in it.
+  const among = (svg) => {
+    const parts = [...svg.querySelectorAll("text, .badge")].filter((one) => visible(one) && !one.matches(".badge *"));
+    const areas = parts.map((one) => one.getBoundingClientRect()).map(({ left, right, top, bottom }) =>
+      // Lines of text have room above and below.
+      ({ left: left + 2, right: right - 2, top: top + 3, bottom: bottom - 3 }));
+    const meet = (one, other) => one.left < other.right && other.left < one.right
+      && one.top < other.bottom && other.top < one.bottom;
+    return parts.filter((_, at) => areas.some((area, other) => other > at && meet(areas[at], area)));
+  };
+  const covered = [...document.querySelectorAll("svg")].filter(visible).flatMap(among);
   const words = (one) => (one.value ?? one.textContent).trim().slice(0, 40);
   const told = (one) => `${one.localName}.${one.getAttribute("class")} ${words(one)}`;
-  return Object.entries({ small, cut, wide })
+  return Object.entries({ small, cut, wide, covered })
     .flatMap(([what, all]) => all.slice(0, 5).map((one) => `${what}: ${told(one)}`));
 }"""
 LEAST_PX = 9
 
 
 def flaws(page: Page) -> list[str]:
-    """Return what not everybody can read at any of WIDTHS: violations, small text, cut fields, a page that is wide."""
+    """Return what not everybody can read at any of WIDTHS: violations, small or covered text, cut fields, width."""
     before, found = page.viewport_size, []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        found += [f"{width}: {one}" for one in (*violations(page), *page.evaluate(UNREADABLE, LEAST_PX))]
+        found += [
+            f"{width}: {one}"
+            for one in (*violations(page), *page.evaluate(UNREADABLE, LEAST_PX), *page.evaluate(BROKEN))
+        ]
     if before is not None:
         page.set_viewport_size(before)
     return found
 
 
 def cut_on_paper(page: Page) -> list[str]:
-    """Return what would be cut on A4: what is wider or higher than its box. The page stays as it is printed."""
+    """Return what would be cut or broken on A4: wider or higher than its box. The page stays so."""
     page.set_viewport_size(PAPER)
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     # Parts of the page are drawn when it is about to be printed.
     drawn = "() => [...document.querySelectorAll('#loads-map, #paths-result')].every((one) => one.children.length)"
     page.wait_for_function(drawn)
-    found: list[str] = page.evaluate(CUT)
-    return found
+    return [*page.evaluate(CUT), *page.evaluate(BROKEN)]
 
 
 def looks_like(what: Page | Locator, name: str) -> None:

@@ -13,7 +13,7 @@ from ailb_gen.deploy.planning import Plan, Wave
 from ailb_gen.deploy.report import pages
 from ailb_gen.deploy.switch_state import read_fabric_model
 from tests.browser.conftest import Opener
-from tests.browser.judging import flaws, looks_like, violations
+from tests.browser.judging import cut_on_paper, flaws, looks_like, violations
 from tests.browser.push_pages import LEAVES, SCRIPT, large_rows, write_large, write_plan, write_run
 from tests.browser.reports import Reports
 from tests.deploy import lab
@@ -70,6 +70,17 @@ def test_changes_are_side_by_side_and_text_stays_text(plan: Page) -> None:
     expect(strange).to_have_count(1)
     assert strange.locator("summary .who").inner_text() == LEAVES[1]
     assert plan.evaluate("window.hacked") is None
+
+
+def test_both_sides_of_a_change_are_seen_on_a_narrow_screen(plan: Page) -> None:
+    plan.set_viewport_size({"width": 500, "height": 900})
+    row = plan.locator("tr.replaced").first
+    away, come = (row.locator("td").nth(at).bounding_box() for at in (1, 2))
+    assert away is not None and come is not None
+    assert away["y"] + away["height"] <= come["y"]
+    assert come["x"] + come["width"] <= 500
+    expect(plan.locator("#changes .stacked")).to_be_visible()
+    expect(plan.locator("#changes .beside")).to_be_hidden()
 
 
 def test_changes_can_be_searched(plan: Page) -> None:
@@ -155,7 +166,8 @@ def test_a_run_says_what_failed_and_when(pushed: Page) -> None:
     expect(panel).to_contain_text("confirmed")
     expect(pushed.locator("#record")).to_contain_text("verification failed: stripe2-leaf1")
     assert pushed.evaluate("window.hacked") is None
-    assert violations(pushed) == []
+    assert flaws(pushed) == []
+    assert cut_on_paper(pushed) == []
 
 
 # What is compared: of the plan and of the run, with the schemes.

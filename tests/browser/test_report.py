@@ -18,7 +18,7 @@ MEGABYTE = 1_000_000
 OPENING_S = 3.0
 PATIENCE_MS = 60_000
 ALL = [(name, state) for name in ("lab", "jvd", "brownfield") for state in ("clean", "damaged")]
-ALL += [("jvd", "missing"), ("lab", "drained"), ("lab", "fqdn")]
+ALL += [("jvd", "missing"), ("lab", "drained"), ("lab", "fqdn"), ("lab", "alike")]
 
 
 def opening_s(page: Page) -> float:
@@ -51,9 +51,12 @@ def test_every_report_opens_and_can_be_read_by_everybody(
     path = reports(example, state)
     assert path.stat().st_size < 3 * MEGABYTE
     page = opened(path)
-    assert page.locator("#verdict").inner_text().startswith("FAIL" if state in ("damaged", "missing") else "PASS")
+    assert (
+        page.locator("#verdict").inner_text().startswith("FAIL" if state in ("damaged", "missing", "alike") else "PASS")
+    )
     drawn(page)
     assert flaws(page) == []
+    assert cut_on_paper(page) == []
 
 
 def test_a_leaf_without_a_file_looks_so_in_every_section(opened: Opener, reports: Reports) -> None:

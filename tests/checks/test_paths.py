@@ -1,6 +1,5 @@
 """The checks of paths and balance: where packets go from every leaf, and how switches spread them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,7 +133,7 @@ def test_routes_that_do_not_converge() -> None:
     context = Context(intended().fabric, unchanged())
     states = context.routing.states
     prefix = intended().leaves[0].prefixes[0]
-    context.routing.__dict__["states"] = {**states, prefix: replace(states[prefix], stable=False)}
+    context.routing.__dict__["states"] = {**states, prefix: states[prefix]._replace(stable=False)}
     (found,) = findings(run_family("AILB4", context))
     assert (found.check, found.message) == ("AILB404", f"the routes of {prefix} do not converge")
 

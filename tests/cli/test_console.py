@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.cli.console import echo_table, wrapped
+from ailb_gen.cli.console import echo_table, prose_width, wrapped
 from tests.cli.verbs import program
 
 LONG = "ailb-gen: 3 devices, a, b, c: connect: no answer in time; is the management network up, is the device busy?"
@@ -84,6 +84,12 @@ def test_a_table_is_as_wide_as_the_terminal(
         "--------  -------------------------",
         *(f"{port}  {peer}" for port, peer, *_ in ROWS),
     ]
+
+
+@pytest.mark.parametrize(("width", "prose"), [("", 80), ("60", 60), ("100", 100), ("300", 120), ("12", 80)])
+def test_prose_is_no_wider_than_can_be_read(width: str, prose: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    assert prose_width() == prose
 
 
 @pytest.mark.parametrize("width", ["", "0", "12", "wide"])

@@ -41,6 +41,13 @@ def test_a_copy_refers_to_its_own_files(cli: Cli, tmp_path: Path) -> None:
     assert not os.access(mine / "fabric.yaml", os.X_OK)
 
 
+def test_a_directory_with_blanks_is_quoted_in_commands(cli: Cli, tmp_path: Path) -> None:
+    code, out, _ = cli("init", "my pod/x", "--example", "lab")
+    assert code == 0
+    assert out.endswith("next: ailb-gen generate 'my pod/x/fabric.yaml' -o build/lab\n")
+    assert "ailb-gen generate 'my pod/x'/fabric.yaml" in (tmp_path / "my pod/x/README.md").read_text()
+
+
 def test_nothing_is_overwritten(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "jvd").mkdir()
     refused(cli("init", "--example", "jvd"), "jvd: exists already", "ailb-gen init DIRECTORY --example jvd")

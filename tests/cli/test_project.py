@@ -132,9 +132,28 @@ def test_the_nearest_file_holds_and_git_ends_the_search(tmp_path: Path) -> None:
     assert find_file(low) == tmp_path / "a" / "pyproject.toml"
     (tmp_path / "a" / "ailb.toml").write_text("")
     assert find_file(low) == tmp_path / "a" / "ailb.toml"
+    # A dangling link is not passed over.
+    (tmp_path / "a" / "ailb.toml").unlink()
+    (tmp_path / "a" / "ailb.toml").symlink_to("nowhere")
+    assert find_file(low) == tmp_path / "a" / "ailb.toml"
     # A worktree has a file of that name.
     (low / ".git").write_text("gitdir: elsewhere\n")
     assert find_file(low) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["# see tool.ailb\n[project]\n", "tool = 3 # tool.ailb\n", "[tool.ailbx]\n", "[tool\nailb"]
+)
+def test_a_pyproject_without_the_table_is_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert find_file(tmp_path) is None
+
+
+def test_a_broken_pyproject_with_the_table_is_an_error(cli: Cli, inside: Path) -> None:
+    (inside / "ailb.toml").unlink()
+    (inside / "pyproject.toml").write_text("[tool.ailb]\nfabric = fabric.yaml\n")
+    refused(cli("config", cwd=inside), "pyproject.toml:2:10: error[toml-syntax]: not valid TOML: Invalid value")
 
 
 def test_a_table_of_pyproject_gives_the_same(cli: Cli, inside: Path) -> None:

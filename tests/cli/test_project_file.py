@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from ailb_gen.cli import app
-from ailb_gen.cli.project import TABLE, all_keys
+from ailb_gen.cli.project import TABLE, all_keys, find_file
 from ailb_gen.cli.project_file import PATHS, ProjectFile, placed, read_project
 from ailb_gen.errors import IntentError
 from tests.conftest import ROOT
@@ -32,8 +32,11 @@ def test_keys_are_those_that_options_name() -> None:
         ('color = "alway"', "error[wrong-value]: color: must be 'auto', 'always' or 'never', not 'alway'; did you"),
         ('reports = "html=x"', "error[wrong-type]: reports: must be a list"),
         ('reports = ["table"]', "error[wrong-value]: reports[0]: 'table': write FORMAT=FILE, such as 'html=build/"),
-        ("fabric = ", "ailb.toml:1:10: error[toml-syntax]: Invalid value"),
-        ('fabric = "a', "error[toml-syntax]: Unterminated string"),
+        ('reports = ["html={verbs}.html"]', "reports[0]: 'html={verbs}.html': only {verb} can stand in braces"),
+        ('executor = "threads"', "executor: must be processes, serial, or dask:ADDRESS, not 'threads'"),
+        ('[tool.ailb]\nfabric = "a"', "error[unknown-key]: this file has no tables; delete the line with the brackets"),
+        ("fabric = ", "ailb.toml:1:10: error[toml-syntax]: not valid TOML: Invalid value; write KEY = "),
+        ('fabric = "a', "error[toml-syntax]: not valid TOML: Unterminated string"),
         ("\n[fabric", "ailb.toml:2:8: error[toml-syntax]"),
     ],
 )
@@ -52,6 +55,27 @@ def test_lines_of_a_table_in_pyproject(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_text('[project]\nfabrc = 1\n\n[tool.ailb]\ncolor = "never"\nfabrc = 2\n[tool.x]\nfabrc = 3\n')
     with pytest.raises(IntentError, match=r"pyproject\.toml:6:1: error\[unknown-key\]: fabrc"):
         read_project(path, TABLE)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[tool.'ailb']\n'fabrc' = 'x'\n", 2),
+        ("[tool.black]\nfabrc = 1\n[tool]\nailb = {fabrc = 'x'}\n", 4),
+        ("[tool.ailb.fabrc]\nx = 1\n", 1),
+    ],
+)
+def test_other_ways_to_write_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, line: int) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert find_file(tmp_path) is not None
+    with pytest.raises(IntentError, match=rf"pyproject\.toml:{line}:\d+: error\[unknown-key\]: fabrc"):
+        read_project(tmp_path / "pyproject.toml", TABLE)
+
+
+def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/of-somebody")
+    assert placed(tmp_path, "~/f.yaml") == "/home/of-somebody/f.yaml"
 
 
 def test_paths_lead_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -257,7 +257,7 @@ def test_no_answer_in_time(fleet: Fleet, reach: tuple[str, SshReach]) -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("refuse-auth", "the login is refused; check username, keys and password references"),
+        ("refuse-auth", "the login is refused; check the inventory's username, keys and password"),
         ("wrong-host-key", "its host key has changed; compare it on the console"),
         ("drop-before", "no NETCONF session; the device closed the connection before its hello"),
     ],

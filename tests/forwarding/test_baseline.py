@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -48,6 +47,13 @@ def test_a_fabric_without_prefixes() -> None:
     assert (found.prefixes, found.highest, found.lost, found.uses) == ([], 0.0, 0.0, {})
     assert not found.load.any()
     assert found.second_hops(0).tolist() == []
+
+
+def test_prefixes_that_arrive() -> None:
+    """Without its uplinks nobody reaches leaf 1, which reaches nobody; with them everybody does."""
+    assert all(map(baseline("lab").arrives, range(len(baseline("lab").states))))
+    cut = baseline("lab", *(f"stripe1-leaf1 spine{k}" for k in range(1, 5)))
+    assert not any(map(cut.arrives, range(len(cut.states))))
 
 
 def test_second_hops() -> None:
@@ -127,7 +133,7 @@ def check_that_what_is_plain_loses_a_path_and_nothing_else(found: Baseline) -> N
             for size in range(1, len(ways)):
                 for down in combinations(ways, size):
                     kept = [
-                        replace(one, positions=tuple(at for at in one.positions if at not in down))
+                        one._replace(positions=tuple(at for at in one.positions if at not in down))
                         for one in rib.candidates
                     ]
                     best = select(graph, device, tuple(one for one in kept if one.positions)).best

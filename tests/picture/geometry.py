@@ -1,4 +1,4 @@
-"""Where the texts and the boxes of a picture stand, computed from its SVG: about, for fonts differ."""
+"""Where the texts, the boxes and the signs of a picture stand, computed from its SVG: about, for fonts differ."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 SIZES = {"heading": 15.0, "strong": 13.0, "small": 9.0, "value": 9.0, "letter": 9.0, "badge": 9.0}
 BOLD = {"heading", "strong", "letter", "badge", "failure"}
 MOVE = re.compile(r"translate\(([-\d.]+) ([-\d.]+)\)")
+# Half the width of a cross.
+SIGN = 5.0
 ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 @dataclass(frozen=True)
 class Extent:
-    """A text or the box of a device: `size` is that of the letters, `around` the box that the text belongs to."""
+    """A text, the box of a device, or a sign: of a text, `size` is that of letters, `around` the box that it is in."""
 
     words: str
     left: float
@@ -47,12 +49,14 @@ class Extent:
         )
 
 
-def places(svg: str) -> tuple[list[Extent], list[Extent], Extent]:
-    """Return the texts, the boxes and the whole of a picture."""
+def places(svg: str) -> tuple[list[Extent], list[Extent], list[Extent], Extent]:
+    """Return the texts, the boxes, the signs of links and the whole of a picture."""
     root = ElementTree.fromstring(svg)
     found = list(_places(root, 0.0, 0.0, frozenset(), None))
-    texts, boxes = [one for one in found if one.size], [one for one in found if not one.size]
-    return texts, boxes, Extent("", 0, 0, float(root.attrib["width"]), float(root.attrib["height"]))
+    texts, signs = [one for one in found if one.size], [one for one in found if "sign" in one.classes]
+    boxes = [one for one in found if not one.size and "sign" not in one.classes]
+    links = [one for one in signs if "link" in one.classes]
+    return texts, boxes, links, Extent("", 0, 0, float(root.attrib["width"]), float(root.attrib["height"]))
 
 
 def _places(
@@ -64,6 +68,8 @@ def _places(
     if node.tag == f"{SVG}text":
         yield from _texts(node, x, y, classes | own, box)
         return
+    if "sign" in own:
+        yield Extent("a sign", x - SIGN, y - SIGN, x + SIGN, y + SIGN, classes=classes | own)
     boxes = [one for one in node if one.tag == f"{SVG}rect" and "box" in one.attrib["class"].split()]
     if boxes:
         left, top, width, height = (float(boxes[0].attrib[name]) for name in ("x", "y", "width", "height"))
@@ -91,7 +97,7 @@ def _texts(
 
 def faults(svg: str) -> list[str]:
     """Return what is too small, cut, or covers something else."""
-    texts, boxes, whole = places(svg)
+    texts, boxes, signs, whole = places(svg)
     # Badges stand on the edges of their boxes.
     inside = [(one, one.around) for one in texts if one.around is not None and "badge" not in one.classes]
     crossing = [
@@ -107,4 +113,6 @@ def faults(svg: str) -> list[str]:
         *(f"{one.words!r} covers {other.words!r}" for one, other in combinations(texts, 2) if one.meets(other)),
         *(f"{one.words!r} crosses the edge of {box.words}" for one, box in crossing),
         *(f"{one.words} covers {other.words}" for one, other in combinations(boxes, 2) if one.meets(other, 0)),
+        *(f"a sign covers {other.words}" for one in signs for other in texts if one.meets(other)),
+        *(f"a sign covers another at {one.left:.0f}" for one, other in combinations(signs, 2) if one.meets(other)),
     ]

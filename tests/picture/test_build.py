@@ -31,6 +31,13 @@ def test_the_lists_of_cables_and_all_files_give_the_same_picture(name: str) -> N
     assert picture_of(expected(name), network_of(GOLDEN / name)) == picture(name)
 
 
+def test_servers_have_their_kind_and_the_speed_of_their_nics_where_these_differ() -> None:
+    found = {device.name: device for device in picture("mixed").devices}
+    assert found["store-1-1"] == DrawnDevice("store-1-1", "server", 1, kind="storage", gpus=False, speeds="200G")
+    assert found["b200-01"] == DrawnDevice("b200-01", "server", 2, kind="b200", speeds="800G")
+    assert found["h100-01"] == DrawnDevice("h100-01", "server", 1, speeds="400G")
+
+
 def test_devices_have_their_role_stripe_rail_and_colors() -> None:
     found = {device.name: device for device in picture("lab").devices}
     assert found["stripe2-leaf1"] == DrawnDevice("stripe2-leaf1", "leaf", 2, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -165,3 +166,54 @@ def test_a_name_that_xml_cannot_hold_is_written_out(name: str) -> None:
 
     assert groups(text, "data-device") == [clean(name)]
     assert text.encode().decode() == text
+
+
+def test_a_bundle_that_lost_links_still_shows_its_load() -> None:
+    found = large()
+    lost = found.links[0]
+    loads = {link.name: (0.0 if link == lost else 1.14, 0.5) for link in found.links}
+    text = svg(found, Overlay(down=frozenset({lost.name}), loads=loads))
+    bundle = next(line for line in text.splitlines() if 'data-bundle="stripe 1 - green"' in line)
+    assert ">-1</text>" in bundle and ">114</text>" in bundle and "load3" in bundle
+    assert "N links of a line failed" in text
+
+
+def test_a_bundle_with_a_drained_link_says_so() -> None:
+    found = large()
+    text = svg(found, Overlay(drained=frozenset({found.links[0].name})))
+    assert ">-1</text>" in text and "N links of a line drained" in text
+
+
+def test_a_bus_of_a_color_without_a_link_in_service_is_not_in_that_color() -> None:
+    found = large()
+    green = frozenset(device.name for device in found.devices if device.colors == ("green",))
+    root = ElementTree.fromstring(svg(found, Overlay(dead=green)))
+    buses = next(one for one in root.iter(f"{SVG}g") if one.attrib.get("class") == "buses")
+    down = next(one for one in buses if one.attrib.get("class") == "down")
+    assert all("h0" not in path.attrib["class"] for path in down)
+    assert not any("h0" in one.attrib["class"].split() for one in buses.iter(f"{SVG}path"))
+
+
+def test_a_server_without_gpus_looks_like_none_with_them() -> None:
+    found = picture("mixed")
+    text = svg(found)
+    assert text.count('class="device server no-gpus"') == 2
+    assert ">storage, 200G</text>" in text and ">no GPUs</text>" in text
+    assert "no-gpus" not in svg(picture("lab"))
+    many = replace(found, devices=(*found.devices, *(DrawnDevice(f"x{n}", "server", 1) for n in range(20))))
+    assert ">23 servers (1 storage)</text>" in svg(many)
+
+
+def test_a_device_shows_its_ports_in_order() -> None:
+    lab = picture("lab")
+    turned = replace(lab, links=lab.links[::-1], attachments=lab.attachments[::-1])
+    view = PictureView("device", device="stripe1-leaf1")
+    assert svg(turned, NO_OVERLAY, view) == svg(lab, NO_OVERLAY, view)
+
+
+def test_every_color_in_a_legend_has_its_letter_in_the_picture() -> None:
+    for name in ("lab-path-failed", "lab-drained", "lab-leaf", "lab-marked"):
+        found, overlay, view = CASES[name]
+        drawn, _, key = svg(found, overlay, view).partition('<g class="legend">')
+        shown = re.findall(r'class="letter halo"[^>]*>(.)<', drawn)
+        assert shown and set(re.findall(r'class="letter halo h[^>]*>(.)<', key)) == set(shown), name

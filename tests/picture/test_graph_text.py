@@ -10,7 +10,7 @@ import pytest
 
 from ailb_gen.network.fabric import Cable, End
 from ailb_gen.picture.graph_text import MOST_EDGES, dot, mermaid
-from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, Picture
+from ailb_gen.picture.model import NO_OVERLAY, DrawnDevice, Overlay, Picture
 from ailb_gen.picture.view import FABRIC, PictureView
 from ailb_gen.wording import clean
 from tests.conftest import need_tool
@@ -70,3 +70,25 @@ def test_links_without_a_color_are_drawn_plain() -> None:
     lab = picture("lab")
     bare = replace(lab, links=tuple(replace(link, color="") for link in lab.links))
     assert "stroke:#8c959f" in mermaid(bare, NO_OVERLAY, FABRIC)
+
+
+def test_servers_beyond_those_of_a_picture_are_one_node() -> None:
+    view = PictureView("rail", 1)
+    text = dot(large(stripes=2, rails=2, spines=4), NO_OVERLAY, view)
+    assert text.count("more servers of stripe") == 2 * 3 and "12 servers" in text
+    assert '"s1-h7" [' in text and '"s1-h8" [' not in text
+
+
+def test_servers_say_their_kind_and_loads_stand_beside_each_other() -> None:
+    mixed = picture("mixed")
+    assert 'label="store-1-1\\nstorage, 200G"' in dot(mixed) and "rankdir=TB" in dot(mixed)
+    loads = {link.name: (1.0, 1.0) for link in mixed.links}
+    assert "rankdir=LR" in dot(mixed, Overlay(loads=loads))
+
+
+def test_a_bundle_that_lost_links_still_says_its_load() -> None:
+    found = large()
+    lost = found.links[0].name
+    loads = {link.name: (1.14, 0.5) for link in found.links}
+    assert "G x16 1 of 16 failed 114%" in mermaid(found, Overlay(down=frozenset({lost}), loads=loads))
+    assert "G x16 1 of 16 drained" in mermaid(found, Overlay(drained=frozenset({lost})))

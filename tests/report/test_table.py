@@ -96,3 +96,10 @@ def test_colors_change_nothing_but_colors() -> None:
     assert "\x1b[33mAILB301 warning\x1b[0m" in table(verdict_of(), paint=painted)
     assert table(verdict_of(), paint=painted).splitlines()[-1].startswith("\x1b[1;31mFAIL\x1b[0m: ")
     assert table(verdict_of(Result(SESSION, (), 1)), paint=painted).splitlines()[-1].startswith("\x1b[32mPASS\x1b[0m: ")
+
+
+def test_its_prose_is_as_wide_as_it_is_told() -> None:
+    verdict = verdict_of(many(2), fabric=" ".join(["name"] * 60))
+    for width in (60, 120):
+        first = table(verdict, width=width).split("\n", 1)[0]
+        assert width - len("name ") < len(first) <= width

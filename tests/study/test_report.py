@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ailb_gen.sim.profile import Profile
-from ailb_gen.study.model import Case, CaseResults, Claim, ClaimVerdict, Study, Summary
+from ailb_gen.study.model import Case, CaseResults, Claim, ClaimVerdict, Published, Study, Summary
+from ailb_gen.study.quantities import Quantity
 from ailb_gen.study.report import study_page
 from ailb_gen.study.rows import quick_scope, study_table
 from tests.report.html.simulations import simulation
@@ -57,6 +58,20 @@ def test_published_numbers_are_next_to_ours_with_their_range() -> None:
     assert "ours: 21 (19 to 23)" in text, "the bar says it, too"
 
 
+def test_several_published_numbers_of_a_case_are_a_range() -> None:
+    more = (Published("ECMP", "time, us", 24.0), Published("ECMP", "time, us", 17.0))
+    assert "published: 20 (17 to 24)" in page(replace(STUDY, published=(*STUDY.published, *more)))
+
+
+def test_a_chart_without_anything_but_zeros_is_a_row() -> None:
+    dropped = (Published("ECMP", "drops", 0.0), Published("adaptive", "drops", 0.0))
+    study = replace(
+        STUDY, published=dropped, quantities=(Quantity("drops", "drops"),), figures=lambda results: (), claims=()
+    )
+    results = CaseResults({case: [{"drops": 0.0}] for case in ("ECMP", "adaptive")})
+    assert '<tr><th scope="row">drops</th><td>0</td><td>0</td></tr>' in page(study, results)
+
+
 def test_a_quick_study_says_what_it_tests_and_leaves_out_and_shows_tested_claims_first() -> None:
     more = (Case("failed", STUDY.cases[0].scenario), *(Case(f"x{n}", {"seeds": [1, 2, 3]}) for n in range(4)))
     full = replace(STUDY, cases=(*STUDY.cases, *more))
@@ -98,4 +113,6 @@ def test_cases_that_are_charted_have_charts_by_group() -> None:
     assert PARTS.findall(text) == ["claims", "numbers", "figures", "completion", "overtime", "links", "about"]
     assert text.count("Times are scaled.") == 3
     assert text.count('<details class="chart-group"') == 6
+    grouped = replace(study, cases=[Case("rlb, none", {}, chart=("", "rlb")), *cases[1:]])
+    assert "<summary>rlb</summary>" in page(grouped, profiles=profiles), "no group: the names of its cases"
     assert PARTS.findall(page(study)) == ["claims", "numbers", "figures", "about"], "without profiles there are none"

@@ -26,6 +26,7 @@ from ailb_gen.deploy.report.waves import (
     seconds,
     touched_links,
     touched_section,
+    utc,
 )
 from ailb_gen.deploy.run_history import DeviceOutcome
 from ailb_gen.deploy.side_by_side import CHANGES, HIDDEN, REPLACED, SideBySideRow, changes_of, unpacked
@@ -282,8 +283,9 @@ def _run_verdict(trace: RunTrace | None, ending: Ending, plan: Plan | None) -> t
         return ("pass", "Nothing to do") if plan is None else ("info", "Nothing was changed")
     if trace.past.dry:
         return _dry_verdict(trace, ending)
-    outcomes = Counter(outcome for outcome, _ in trace.outcomes.values())
     left = trace.past.left.devices
+    # Those that are left have a part of the verdict to themselves.
+    outcomes = Counter(outcome for name, (outcome, _) in trace.outcomes.items() if name not in left)
     if outcomes or left:
         # Waves that did not begin have no outcomes.
         outcomes[DeviceOutcome.UNTOUCHED] += len(set(trace.devices) - trace.outcomes.keys() - set(left))
@@ -331,7 +333,7 @@ def _run_facts(trace: RunTrace) -> tuple[tuple[str, str], ...]:
     return (
         ("Run", trace.past.run),
         ("Reverts", trace.past.undoes),
-        ("Started", str(begin.get("time", ""))),
+        ("Started (UTC)", utc(str(begin.get("time", "")))),
         ("Duration", seconds(trace.total)),
         ("Approved", f"{approved.get('by', '')} ({approved.get('how', '')})" if approved else ""),
         ("Version", str(begin.get("version", ""))),

@@ -123,13 +123,16 @@ class WaveTrace:
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """A line of the record for people: seconds since the beginning, the time, the wave, what happened."""
+    """A line of the record for people: seconds since the beginning, the time, the wave, what happened.
+
+    `style` is `fail` or `warn` of what is not as it should be.
+    """
 
     at: float
     time: str
     wave: str
     text: str
-    wrong: bool = False
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,17 +283,18 @@ def _together(steps: Iterable[Sequence[Span]]) -> list[Span]:
 def _lines(events: Sequence[Event], times: Sequence[float]) -> list[RecordLine]:
     found = []
     for at, event in zip(times, events, strict=True):
-        text, wrong = _words(event)
+        text, style = _words(event)
         if text:
-            found.append(RecordLine(at, str(event.get("time", "")), str(event.get("wave", "")), text, wrong))
+            found.append(RecordLine(at, str(event.get("time", "")), str(event.get("wave", "")), text, style))
     return found
 
 
-def _words(event: Event) -> tuple[str, bool]:
+def _words(event: Event) -> tuple[str, str]:
     kind = event["event"]
     says = TEXTS.get(kind)
-    wrong = kind in ("reverting", "error", "warning") or bool(event.get("differences"))
-    return (says(event) if says is not None else kind), wrong
+    wrong = kind in ("reverting", "error") or bool(event.get("differences"))
+    style = "fail" if wrong else "warn" if kind == "warning" else ""
+    return (says(event) if says is not None else kind), style
 
 
 def _begins(event: Event) -> str:
@@ -310,7 +314,7 @@ def _ended(event: Event) -> str:
 def _verified(event: Event) -> str:
     wrong = {"devices": [*event.get("differences", ())]}
     told = [_about("verified")(event)] if event["devices"] else []
-    return "; ".join([*told, *([_about("verification failed")(wrong)] if wrong["devices"] else [])]) or "verified: none"
+    return "; ".join([*told, *([_about("verification failed")(wrong)] if wrong["devices"] else [])])
 
 
 def _about(words: str) -> Callable[[Event], str]:

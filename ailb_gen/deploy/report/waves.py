@@ -176,7 +176,10 @@ def _state(wave: WaveTrace) -> tuple[str, str]:
         return "interrupted", "fail"
     counts = Counter(outcome for outcome, _ in wave.results.values())
     worst = max(counts, key=lambda one: list(STYLES).index(one) if one in STYLES else 0, default="")
-    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()), STYLES.get(worst, "soft")
+    # A commit that failed leaves its device untouched; the wave failed with it.
+    failed = any(outcome == DeviceOutcome.UNTOUCHED and reason for outcome, reason in wave.results.values())
+    state = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+    return state, "fail" if failed else STYLES.get(worst, "soft")
 
 
 def _wave_row(number: int, wave: WaveTrace, facts: tuple[tuple[str, str], ...], state: str, style: str) -> WaveRow:
@@ -192,7 +195,13 @@ def _device(name: str, wave: WaveTrace) -> DeviceRow:
     outcome, reason = wave.results.get(name, ("interrupted", ""))
     steps = wave.steps.get(name, ())
     times = tuple(_took(step, steps) for step in PHASES) if steps else ()
-    return DeviceRow(name, outcome, STYLES.get(outcome, "fail"), clean(reason), times)
+    why = clean(reason.removeprefix(f"{name}: "))
+    return DeviceRow(name, outcome, _style(STYLES, outcome, why, "fail"), why, times)
+
+
+def _style(styles: Mapping[str, str], outcome: str, reason: str, other: str) -> str:
+    """Return the style of an outcome, `other` for one without; a device that is untouched for a reason failed."""
+    return "fail" if reason and outcome == DeviceOutcome.UNTOUCHED else styles.get(outcome, other)
 
 
 def _took(step: Phase, spans: Sequence[Span]) -> str:
@@ -218,9 +227,14 @@ def _chart(trace: RunTrace) -> Markup:
 LINES = 2_000
 REFUSED, UNSETTLED = "refused", "unsettled"
 ENDED = {**STYLES, REFUSED: "fail", UNSETTLED: "fail"}
+# Outcomes of devices that did nothing wrong unless there is a reason; and those that are too long for a box.
+HARMLESS = (DeviceOutcome.ROLLED_BACK, DeviceOutcome.UNTOUCHED)
+ACCEPTS = "accepts the change"
+SHORT: Mapping[str, str] = {DeviceOutcome.ATTENTION: "attention", ACCEPTS: "accepts"}
 # What comes first in the table of outcomes.
 ORDER = (
     DeviceOutcome.ATTENTION,
+    UNSETTLED,
     DeviceOutcome.ROLLED_BACK,
     REFUSED,
     DeviceOutcome.AS_IS,
@@ -284,10 +298,15 @@ def impact_section(plan: Plan, impact: PushImpact) -> Section:
 
 def outcomes_section(ended: Iterable[DeviceRow]) -> Section:
     """Return the section of how every device ended."""
-    rows = sorted(ended, key=lambda row: ORDER.index(row.outcome) if row.outcome in ORDER else len(ORDER))
+    rows = sorted(ended, key=_rank)
     counts = Counter(row.outcome for row in rows)
     values = {"rows": rows, "counts": list(counts.items())}
     return Section("outcomes", "Devices", values, uses=("push",))
+
+
+def _rank(row: DeviceRow) -> tuple[bool, int, bool]:
+    """Return where a device stands: first those that failed, and of the same outcome those with a reason."""
+    return row.style != "fail", ORDER.index(row.outcome) if row.outcome in ORDER else len(ORDER), not row.reason
 
 
 def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], str]) -> Iterator[DeviceRow]:
@@ -300,10 +319,15 @@ def endings(trace: RunTrace, refused: Mapping[str, str], mask: Callable[[str], s
         if name in left and outcome != DeviceOutcome.ATTENTION:
             # The record breaks off in the middle of its change.
             outcome, reason = UNSETTLED, trace.reasons.get(name, "")
-        outcome = outcome or ("accepts the change" if trace.past.dry and trace.checks else DeviceOutcome.UNTOUCHED)
+        outcome = outcome or (ACCEPTS if trace.past.dry and trace.checks else DeviceOutcome.UNTOUCHED)
         differences = tuple(clean(mask(text)) for text in trace.differences.get(name, ()))
         why = clean(mask(reason.removeprefix(f"{name}: ")))
-        yield DeviceRow(name, outcome, ENDED.get(outcome, "pass"), why, differences=differences)
+        yield DeviceRow(name, outcome, _style(ENDED, outcome, why, "pass"), why, differences=differences)
+
+
+def utc(time: str) -> str:
+    """Return a time of the record without its zone, which is UTC; date and time may stand below each other."""
+    return time.replace("T", " ").removesuffix("Z").removesuffix("+00:00")
 
 
 def record_section(trace: RunTrace, file: str, mask: Callable[[str], str]) -> Section:
@@ -311,11 +335,7 @@ def record_section(trace: RunTrace, file: str, mask: Callable[[str], str]) -> Se
     lines = trace.lines
     left_out = max(0, len(lines) - LINES)
     kept = lines if not left_out else (*lines[: LINES // 2], *lines[-LINES // 2 :])
-    # A date and a time may stand below each other.
-    rows = [
-        (seconds(line.at), line.time.replace("T", " "), clean(line.wave), clean(mask(line.text)), line.wrong)
-        for line in kept
-    ]
+    rows = [(seconds(line.at), utc(line.time), clean(line.wave), clean(mask(line.text)), line.style) for line in kept]
     return Section("record", "Record", {"rows": rows, "left_out": left_out, "file": clean(file)}, uses=("push",))
 
 
@@ -328,9 +348,11 @@ def picture_of(fabric: Fabric, model: FabricModel) -> Picture:
 def touched_section(intent: Fabric, picture: Picture, plan: Plan, ended: Mapping[str, DeviceRow]) -> Section:
     """Return the section of the picture: devices that change, of a run how they ended, and links that are drained."""
     touched = {name: _change(look) for name, look in plan.changed.items()} | {
-        name: row.outcome for name, row in ended.items()
+        name: SHORT.get(row.outcome, row.outcome) for name, row in ended.items()
     }
-    marks = {name: {"error": 1} for name, row in ended.items() if row.style == "fail"}
+    # A device that is rolled back with its wave did nothing wrong.
+    failed = (row for row in ended.values() if row.style == "fail" and (row.reason or row.outcome not in HARMLESS))
+    marks = {row.name: {"error": 1} for row in failed}
     marks |= {name: {"error": 1} for name in plan.errors}
     marks |= {name: {"warning": 1} for name, look in plan.switches.items() if look.foreign and name not in marks}
     drained = drained_in(picture, expected_fabric(intent).drained)

@@ -12,6 +12,8 @@ from ailb_gen.wording import aligned, clean, counted
 
 # Columns: of a line, of a bar at least and at most, of an uplink's name at least, of a number with blanks around it.
 WIDTH, LEAST_BAR, BAR, FIRST, NUMBER = 80, 4, 24, 30, 12
+# The busiest uplink of a leaf over the mean of its uplinks.
+PEAK = "peak/mean"
 MOST_LEAVES, MOST_FLOWS = 4, 12
 # Warn if the machine sends less than this share of the packets.
 SLOW = 0.9
@@ -42,7 +44,7 @@ def _table(rows: Sequence[Sequence[object]], paint: Paint) -> list[str]:
 
 
 def _packets(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str]:
-    head = ("traffic", "flows", "packets", "lost", "reordered", "outage ms", "max/mean")
+    head = ("traffic", "flows", "packets", "lost", "reordered", "outage ms", PEAK)
     rows = []
     for name, result in results.items():
         outage = max(flow.outage_ms for flow in result.flows)
@@ -71,7 +73,7 @@ def _uplinks(results: Mapping[str, TrafficResult], paint: Paint) -> Iterator[str
         yield from _leaf(leaf, uplinks, results, most)
     if len(shown) < len(spreads):
         rest = max(spreads[leaf] for leaf in spreads if leaf not in shown)
-        yield f"{counted(len(spreads) - len(shown), 'more leaf')}: max/mean {rest:.3f} or less"
+        yield f"{counted(len(spreads) - len(shown), 'more leaf')}: {PEAK} {rest:.3f} or less"
 
 
 def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, TrafficResult], most: int) -> Iterator[str]:
@@ -84,6 +86,9 @@ def _leaf(leaf: str, uplinks: Sequence[Uplink], results: Mapping[str, TrafficRes
         sizes = (result.uplinks.get(uplink, 0) for result in results.values())
         cells = (f"{size / 1e6:9.3f} {bar(size / most, room)}" for size in sizes)
         yield f"{name:<{first}}{'  '.join(cells)}".rstrip()
+    peaks = (result.spread().get(leaf) for result in results.values())
+    cells = (f"{'-' if peak is None else f'{peak:.3f}':>9} {'':{room}}" for peak in peaks)
+    yield f"{f'  {PEAK}':<{first}}{'  '.join(cells)}".rstrip()
 
 
 def as_json(results: Mapping[str, TrafficResult]) -> str:
@@ -92,12 +97,15 @@ def as_json(results: Mapping[str, TrafficResult]) -> str:
 
 
 def _object(result: TrafficResult) -> dict[str, object]:
+    spreads = {leaf: round(spread, 6) for leaf, spread in result.spread().items()}
     return {
         "packets": result.sent,
         "lost": result.lost,
         "reordered": result.late,
         "seconds": round(result.seconds, 3),
-        "max_over_mean": {leaf: round(spread, 6) for leaf, spread in result.spread().items()},
+        "peak_over_mean": spreads,
+        # As it was called at first.
+        "max_over_mean": spreads,
         "uplinks": [
             {"leaf": one.leaf, "port": one.port, "spine": one.spine, "bytes": size}
             for one, size in result.uplinks.items()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from ailb_gen.picture.palette import HUES
-from ailb_gen.report.html.drawing import SERIES, WIDEST, hue, letter, plot_svg
+from ailb_gen.report.html.drawing import SERIES, STEP, WIDEST, hue, letter, plot_svg
 from ailb_gen.report.html.markup import tag
 from ailb_gen.report.html.plots import Lines, Plot, Table
 
@@ -33,7 +33,7 @@ def charts_css() -> str:
         for number, hue in enumerate(chosen)
     )
     # Wide drawings scroll before their text gets too small.
-    widths = "".join(f".least-{number} {{ min-width: {100 * number}px; }}\n" for number in range(WIDEST + 1))
+    widths = "".join(f".least-{number} {{ min-width: {STEP * number}px; }}\n" for number in range(WIDEST + 1))
     return f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n{dashes}{widths}"
 
 

@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from ailb_gen.report.html.markup import tag, together
 from ailb_gen.report.html.plots import Bar, Bars, HeatMap, Lines, Plot, PlotLine, Point
-from ailb_gen.report.html.scales import Scale, scale_of
+from ailb_gen.report.html.scales import Scale, scale_of, tick_texts
 from ailb_gen.wording import shown
 
-WIDTH, HEIGHT = 640.0, 300.0
+WIDTH, HEIGHT = 600.0, 300.0
 TOP, RIGHT, BOTTOM = 28.0, 20.0, 44.0
 # About how wide a character is, and a line of text high.
 CHARACTER, TEXT = 7.0, 12.0
@@ -26,8 +26,9 @@ LEAST_PLOT = 240.0
 CELL, LEAST_CELL = 34.0, 4.0
 # Cells that are at least so wide and high show their value.
 READABLE = (30.0, 15.0)
-# The smallest share of its size at which the text of a drawing is readable, and the widest class of `charts_css`.
-SMALLEST, WIDEST = 0.75, 40
+# The smallest share of its size at which the text of a drawing is readable; the steps, in pixels, and the widest of
+# the classes of `charts_css`.
+SMALLEST, STEP, WIDEST = 0.75, 50, 80
 # Steps of the scale of a heat map, as in `charts.css`.
 HEATS = 10
 # Hues of the palette for series, those that are told apart best first.
@@ -67,7 +68,7 @@ def _svg(plot: Plot, width: float, height: float, *inside: str, **attributes: ob
         height=height,
         role="img",
         aria_label=label,
-        class_=f"plot least-{min(math.ceil(SMALLEST * width / 100), WIDEST)}",
+        class_=f"plot least-{min(math.ceil(SMALLEST * width / STEP), WIDEST)}",
         **attributes,
     )
 
@@ -84,22 +85,27 @@ def _lines(plot: Lines) -> Markup:
     ranges = [place for line in plot.lines for place in line.band]
     ys = [y for _, y in points] + [edge for _, least, most in ranges for edge in (least, most)]
     y = scale_of(ys, plot.y, HEIGHT - BOTTOM, TOP, zero=True)
-    left = CHARACTER * max(len(shown(tick)) for tick in y.ticks()) + 14
+    left = CHARACTER * max(map(len, tick_texts(y.ticks()))) + 14
     x = scale_of([x for x, _ in points], plot.x, left, WIDTH - RIGHT, zero=False)
     marked = (_line(number, line, x, y, plot) for number, line in enumerate(plot.lines))
     ends = [x.start, x.end, x.least, x.most, int(x.log), y.start, y.end, y.least, y.most, int(y.log)]
     return _svg(plot, WIDTH, HEIGHT, *_frame(plot, x, y), *marked, data_axes=" ".join(f"{value:g}" for value in ends))
 
 
+def _ticks(scale: Scale) -> Iterator[tuple[float, str]]:
+    ticks = scale.ticks()
+    return zip(ticks, tick_texts(ticks), strict=True)
+
+
 def _frame(plot: Lines, x: Scale, y: Scale) -> Iterator[Markup]:
-    for tick in y.ticks():
+    for tick, words in _ticks(y):
         place = y.place(tick)
         yield tag("line", x1=x.start, x2=x.end, y1=place, y2=place, class_="grid")
-        yield _words(x.start - 6, place + 4, shown(tick), anchor="end")
-    for tick in x.ticks():
+        yield _words(x.start - 6, place + 4, words, anchor="end")
+    for tick, words in _ticks(x):
         place = x.place(tick)
         yield tag("line", x1=place, x2=place, y1=y.start, y2=y.start + 5, class_="axis")
-        yield _words(place, y.start + 18, shown(tick), anchor="middle")
+        yield _words(place, y.start + 18, words, anchor="middle")
     yield tag("line", x1=x.start, x2=x.end, y1=y.start, y2=y.start, class_="axis")
     yield _words(4, TEXT + 2, plot.y.title, "name")
     yield _words((x.start + x.end) / 2, HEIGHT - 8, plot.x.title, "name", "middle")
@@ -168,10 +174,10 @@ def _bars(plot: Bars) -> Markup:
 
 def _bar_axis(plot: Bars, scale: Scale, bottom: float) -> Iterator[Markup]:
     yield _words(4, TEXT + 2, plot.axis.title, "name")
-    for tick in scale.ticks():
+    for tick, words in _ticks(scale):
         place = scale.place(tick)
         yield tag("line", x1=place, x2=place, y1=TOP - 4, y2=bottom, class_="grid")
-        yield _words(place, bottom + 16, shown(tick), anchor="middle")
+        yield _words(place, bottom + 16, words, anchor="middle")
 
 
 def _bar(number: int, name: str, bar: Bar | None, scale: Scale, top: float) -> Markup:

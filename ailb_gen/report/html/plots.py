@@ -92,9 +92,9 @@ class Bars:
     text: str = ""
 
     def constants(self) -> Constants | None:
-        """Return the value of a single bar; None where there are more to compare."""
+        """Return the value of a single bar, or the zero of all; None where there is more to compare."""
         bars = [(name, bar) for group in self.bars.values() for name, bar in group.items()]
-        if len(bars) > 1:
+        if len(bars) > 1 and any(bar is None or bar.most or bar.least for _, bar in bars):
             return None
         return self.axis.title, {name: "-" if bar is None else bar.text() for name, bar in bars}
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
+
+from ailb_gen.wording import shown
 
 Item = TypeVar("Item")
 # Steps between ticks, per power of ten.
@@ -13,8 +16,9 @@ STEPS = (1, 2, 2.5, 5, 10)
 # Digits of the ticks of a logarithmic axis, from few decades to many.
 DIGITS = ((1, 2, 5), (1, 3), (1,))
 DECADES = (2.0, 4.0)
-# Ticks at most.
+# Ticks at most, and decimals of their texts.
 TICKS = 6
+DECIMALS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,16 @@ def _log_ticks(least: float, most: float) -> list[float]:
     inside = [tick for tick in found if least * (1 - 1e-9) <= tick <= most * (1 + 1e-9)]
     every = math.ceil(len(inside) / (2 * TICKS))
     return inside[::every] if len(inside) > 1 else [least, most]
+
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Return the texts of ticks: short ones, or as many decimals as it takes to tell neighbors apart."""
+    texts = list(map(shown, ticks))
+    if len(set(texts)) == len(texts):
+        return texts
+    near = min(after - before for before, after in pairwise(ticks)) * 1e-6
+    decimals = next(some for some in range(DECIMALS) if all(abs(round(tick, some) - tick) < near for tick in ticks))
+    return [f"{tick:,.{decimals}f}" for tick in ticks]
 
 
 def thinned(items: Sequence[Item], most: int) -> list[Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ailb_gen.checks.context import Context
@@ -12,7 +12,7 @@ from ailb_gen.picture.build import picture_of, unread
 from ailb_gen.picture.model import Overlay
 from ailb_gen.picture.overlays import drained_in, findings_on
 from ailb_gen.report.html.checks import checks_section, waivers_section
-from ailb_gen.report.html.devices import devices_section
+from ailb_gen.report.html.devices import device_states, devices_section
 from ailb_gen.report.html.fabric import fabric_section
 from ailb_gen.report.html.failures import failures_section
 from ailb_gen.report.html.findings import findings_section
@@ -96,17 +96,23 @@ def _status(verdict: Verdict) -> Status:
     return "warn" if any(verdict.status(result) == "warn" for result in verdict.run.results) else "pass"
 
 
+def _in_state(states: Mapping[str, str], state: str) -> str:
+    names = [name for name, one in states.items() if one == state]
+    return some(names) if names else ""
+
+
 def _facts(verdict: Verdict, context: Context | None, command: str) -> tuple[tuple[str, str], ...]:
     run = verdict.run
     roles = Counter(role for _, role in run.roles)
     devices = ", ".join(counted(count, role) for role, count in sorted(roles.items()))
-    absent = context.absent if context is not None else ()
+    states = device_states(context) if context is not None else {}
     rows = (
         ("Command", f"ailb-gen {command}"),
         ("Fabric", clean(run.intent)),
         ("Files", clean(run.artifacts)),
         ("Devices", devices),
-        ("Without a file", some(absent) if absent else ""),
+        ("Without a file", _in_state(states, "no file")),
+        ("Unreadable file", _in_state(states, "unreadable file")),
         ("Incomplete", clean(run.trouble)),
         *(("Note", clean(note)) for note in run.notes),
     )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from ailb_gen.deploy.report.pages import Ending, PageSubject, run_page
 from ailb_gen.deploy.report.trace import Span, trace_of
-from ailb_gen.deploy.report.waves import run_section
+from ailb_gen.deploy.report.waves import endings, outcomes_section, record_section, run_section
 from ailb_gen.deploy.run_history import Event, RecordedRun
 from ailb_gen.deploy.wave import RunReport, WaveRun
 from ailb_gen.intent.load import load
@@ -61,6 +61,32 @@ def test_a_run_that_was_rolled_back_says_why() -> None:
     assert verdict(text).startswith(f"{len(PUSHED)} devices rolled back in ")
     assert verdict(text).endswith("; wave 3 failed: stripe2-leaf1: verify: a session is down")
     assert 'class="verdict fail"' in text
+
+
+def test_a_device_whose_commit_failed_is_first_and_its_wave_failed() -> None:
+    devices = machine(stripe1_leaf1={"apply": ["refused"]})
+    report = run(devices)
+    trace = trace_of(RecordedRun("r", devices.events))
+    rows: Any = outcomes_section(endings(trace, report.refused, str)).values["rows"]
+    assert [(row.name, row.outcome, row.style) for row in rows][:2] == [
+        ("stripe1-leaf1", "untouched", "fail"),
+        ("spine1", "untouched", "soft"),
+    ]
+    waves: Any = run_section(trace, None, None, {}).values["waves"]
+    assert [(wave.state, wave.style) for wave in waves][:2] == [("1 untouched", "fail"), ("not started", "soft")]
+    text = page(devices.events, report)
+    assert "verified: " not in text, "nothing was verified, and nothing says so"
+
+
+def test_a_record_shows_warnings_and_times_of_utc() -> None:
+    devices = machine()
+    run(devices)
+    section: Any = record_section(trace_of(RecordedRun("r", timed(devices.events))), "log.jsonl", str)
+    rows = section.values["rows"]
+    assert rows[1][1] == "2026-11-22 12:00:01.000"
+    assert {text: style for _, _, _, text, style in rows if style} == {
+        f"{name}: warning: it is warm": "warn" for name in PUSHED if name.endswith("1")
+    }
 
 
 def test_waves_that_were_not_begun() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from ailb_gen.lab.traffic.model import Flow, FlowResult, TrafficLoad, TrafficResult, Uplink
-from ailb_gen.lab.traffic.text import bar, report
+from ailb_gen.lab.traffic.text import as_json, bar, report
 from ailb_gen.paint import painted
 
 EVEN = {Uplink("leaf1", f"et-0/0/{k}", f"spine{k + 1}"): 1_000_000 for k in range(4)}
@@ -25,10 +26,10 @@ def test_two_runs_side_by_side() -> None:
     assert (
         text
         == """\
-traffic  flows  packets  lost  reordered  outage ms  max/mean
--------  -----  -------  ----  ---------  ---------  --------
-pinned       2      200     5          0          5     1.000
-ECMP         2      200     0          2          0     2.000
+traffic  flows  packets  lost  reordered  outage ms  peak/mean
+-------  -----  -------  ----  ---------  ---------  ---------
+pinned       2      200     5          0          5      1.000
+ECMP         2      200     0          2          0      2.000
 
 bytes per uplink
 leaf1                         pinned, MB               ECMP, MB
@@ -36,6 +37,7 @@ leaf1                         pinned, MB               ECMP, MB
   et-0/0/1     spine2             1.000 ██████▌            0.000
   et-0/0/2     spine3             1.000 ██████▌            2.000 █████████████
   et-0/0/3     spine4             1.000 ██████▌            1.000 ██████▌
+  peak/mean                       1.000                    2.000
 
 pinned: flows with loss or reordering
 flow                      lost  reordered  outage ms
@@ -50,6 +52,22 @@ h1:gpu0 to h2:gpu0, QP 2     0          2        0.0
     )
 
 
+def test_a_leaf_that_sent_nothing_has_no_peak() -> None:
+    result = TrafficResult(
+        (flow(0),), dict.fromkeys(EVEN, 0) | {Uplink("leaf2", "et-0/0/0", "spine1"): 5}, TrafficLoad()
+    )
+    idle = TrafficResult((flow(0),), dict.fromkeys(result.uplinks, 0), TrafficLoad())
+    shown = [
+        line.split() for line in report({"pinned": result, "ECMP": idle}).splitlines() if line[:11] == "  peak/mean"
+    ]
+    assert shown == [["peak/mean", "1.000", "-"]]
+
+
+def test_json_has_the_peak_of_every_leaf() -> None:
+    (found,) = json.loads(as_json({"ECMP": TrafficResult((flow(0),), UNEVEN, TrafficLoad())})).values()
+    assert found["peak_over_mean"] == found["max_over_mean"] == {"leaf1": 2.0}
+
+
 def test_many_leaves_are_cut_short() -> None:
     links = {Uplink(f"a-leaf-with-a-long-name-{n}", "et-0/0/0:0", "spine-with-a-long-name"): n for n in range(9)}
     links |= {Uplink(f"a-leaf-with-a-long-name-{n}", "et-0/0/1:0", "spine-with-a-long-name"): 5 for n in range(9)}
@@ -59,7 +77,7 @@ def test_many_leaves_are_cut_short() -> None:
 
     assert max(map(len, lines)) <= 80
     assert "bytes per uplink; the leaves with the largest spread" in lines
-    assert "5 more leaves: max/mean 1.231 or less" in lines
+    assert "5 more leaves: peak/mean 1.231 or less" in lines
     assert lines[-1] == "and 28 more"
 
 
@@ -73,7 +91,7 @@ def test_what_is_lost_or_late_has_a_color() -> None:
     lost, late, outage = (f"\x1b[{style}m" for style in ("1;31", "33", "33"))
     assert (
         lines[2]
-        == f"pinned       2      200  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}        5\x1b[0m     1.000"
+        == f"pinned       2      200  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}        5\x1b[0m      1.000"
     )
     assert lines[-1] == f"h1:gpu0 to h2:gpu0, QP 2  {lost}   5\x1b[0m  {late}        2\x1b[0m  {outage}      5.0\x1b[0m"
 

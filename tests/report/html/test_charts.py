@@ -209,8 +209,8 @@ def test_a_wide_drawing_scrolls_before_its_text_gets_too_small() -> None:
     wide = HeatMap("up", "load", ("leaf1",), tuple(f"spine{n}" for n in range(300)), (tuple(range(300)),))
     width = float(drawn(wide).attrib["width"])
     (least,) = re.findall(r"least-(\d+)", drawn(wide).attrib["class"])
-    assert 0.75 * width <= 100 * int(least) < 0.75 * width + 100
-    assert f".least-{least} {{ min-width: {least}00px; }}" in charts_css()
+    assert 0.75 * width <= 50 * int(least) < 0.75 * width + 50
+    assert f".least-{least} {{ min-width: {50 * int(least)}px; }}" in charts_css()
 
 
 def test_a_chart_of_nothing_says_so() -> None:
