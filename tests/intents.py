@@ -51,11 +51,16 @@ class Intents:
         if self.some():
             data["names"] = self.given(leaf=self.one("r{s}l{l}", "leaf-{s}-{l:02}"), spine="sp{k:02}", nic="eth{i}_gpu")
         if self.some(0.2):
-            data["hosts"] = self.given(rdma=self.one("mlx5_{i}", [f"m{n}" for n in range(rails)]), forwarding=True)
+            data["hosts"] = self.given(
+                rdma=self.one("mlx5_{i}", [f"m{n}" for n in range(rails)]), forwarding=True, out_of_order=True
+            )
         if self.some(0.2):
             environment = {"NCCL_DEBUG": self.one("INFO", "a b 'c'"), "MY_VAR": "x=$HOME;y"}
             data["nccl"] = self.given(
-                socket_nthreads=self.between(1, 16), gid_index=self.between(0, 255), environment=environment
+                socket_nthreads=self.between(1, 16),
+                gid_index=self.one("found", self.between(1, 255)),
+                socket_ifname=self.one("eno1", "=eno1,eno2"),
+                environment=environment,
             )
         if self.some(0.15):
             data["extra_config"] = "system {\n    ntp {\n        server 192.0.2.250;\n    }\n}\n"

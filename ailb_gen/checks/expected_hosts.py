@@ -144,7 +144,7 @@ def _is_in(entry: Server | CountedEntry, stripe: int, counted: bool, stripes: in
     return counted if isinstance(entry, CountedEntry) else stripes == 1
 
 
-def _environment(fabric: Fabric, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[str, str], ...]:
+def _environment(fabric: Fabric, kind: ServerKind, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[str, str], ...]:
     """Return the NCCL environment (the validated design, Running the NCCL Job); the intent's own values win."""
     values = {
         "NCCL_NET_PLUGIN": "juniper-ib",
@@ -153,10 +153,14 @@ def _environment(fabric: Fabric, nics: tuple[ExpectedNic, ...]) -> tuple[tuple[s
         "NCCL_IB_ADDR_FAMILY": "AF_INET6",
         "NCCL_SOCKET_FAMILY": "AF_INET6",
         "NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads),
-        "UCX_IB_GID_INDEX": str(fabric.nccl.gid_index),
+        "UCX_IB_GID_INDEX": str(fabric.nccl.gid_index).replace("found", "auto"),
         "UCX_NET_DEVICES": ",".join(f"{nic.rdma}:1" for nic in nics),
         "LD_LIBRARY_PATH": "/usr/local/lib",
     }
+    if fabric.nccl.socket_ifname is not None:
+        values["NCCL_SOCKET_IFNAME"] = fabric.nccl.socket_ifname
+    if fabric.hosts.out_of_order if kind.out_of_order is None else kind.out_of_order:
+        values["NCCL_IB_ADAPTIVE_ROUTING"] = "1"
     return tuple((values | fabric.nccl.environment).items())
 
 
@@ -195,7 +199,7 @@ def expected_hosts(fabric: Fabric) -> dict[str, ExpectedHost]:
                 nics=tuple(nics),
                 forwarding=fabric.hosts.forwarding,
                 roce=roce if roce.enabled else None,
-                environment=_environment(fabric, tuple(nics)) if kind.gpus else None,
+                environment=_environment(fabric, kind, tuple(nics)) if kind.gpus else None,
                 pool=Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length),
                 profile="" if alone else profile_folder(profile),
             )

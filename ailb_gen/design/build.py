@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from ailb_gen.addresses import address_text
-from ailb_gen.design import address_plan, check, numbers
+from ailb_gen.design import address_plan, check, check_jobs, numbers
 from ailb_gen.design.colors import colors as fabric_colors
 from ailb_gen.design.drains import NOTHING, Drained, drained
 from ailb_gen.design.inventory import PlatformProfiles, Slot, spines, stripes
@@ -77,7 +77,9 @@ class DesignBuilder:
         check.check_settings(self.slots, problems)
         check.check_mtus(self.slots, self.seats_by_stripe, problems)
         check.check_oversubscription(fabric, self.seats_by_stripe, problems)
-        check.check_environment(fabric, self.seated, len(self.colors), problems)
+        check_jobs.check_environment(fabric, self.seated, len(self.colors), problems)
+        check_jobs.check_sockets(fabric, self.seats_by_stripe, problems)
+        check_jobs.check_balancing(fabric, self.slots, self.seated, problems)
         check.check_tables(fabric, max(len(s.leaves) for s in self.stripes), len(self.colors), problems)
         macs = [
             (nic.mac, f"NIC {n} of {seat.name}", problems.where(seat.levels, "nics", n, "mac"))

@@ -4,17 +4,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from ailb_gen.addresses import Prefix
 from ailb_gen.design.inventory import Slot, StripeSlot
 from ailb_gen.design.numbers import ipv4_text
 from ailb_gen.design.ports import PortUse
 from ailb_gen.design.problems import Claim, Problems, duplicates, is_specific
-from ailb_gen.design.seats import Seat, gpu_kinds, host_mtu, server_entries
+from ailb_gen.design.seats import Seat, host_mtu, server_entries
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.switches import ECMP_STEPS, ranges
 from ailb_gen.design.wiring import Wire
 from ailb_gen.intent.models import Fabric
-from ailb_gen.intent.nccl import NcclNetwork, faults
 from ailb_gen.intent.scalars import Cidr
 from ailb_gen.intent.servers import Server
 from ailb_gen.intent.settings import Settings, SwitchMtu
@@ -304,29 +302,6 @@ def check_gateway(gateway: int | None, switches: Iterable[tuple[str, Cidr | None
         if gateway is not None and cidr is not None and not cidr.network <= gateway <= cidr.last:
             reason = f"the gateway {ipv4_text(gateway)} is not in the subnet of {cidr}, the address of {name}"
             problems.error("conflict", path, reason)
-
-
-def check_environment(fabric: Fabric, seats: Iterable[Seat], colors: int, problems: Problems) -> None:
-    """Note values of the intent's own environment that do not work, and another number of queue pairs than colors."""
-    own = fabric.nccl.environment
-    values = {"NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads)} | own
-    pool = Prefix(fabric.addressing.pool.network, fabric.addressing.pool.length)
-    dscp = fabric.roce.dscp if fabric.roce.enabled else None
-    wrong: dict[str, tuple[str, str]] = {}
-    for kind in gpu_kinds(fabric, seats):
-        rdma = [kind.rdma_name(number) for number in range(len(kind.rails))]
-        nics = [kind.nic.format(i=number) for number in range(len(kind.rails))]
-        wrong = faults(values, NcclNetwork(rdma, dscp, nics, pool)) | wrong
-    for name, (why, remedy) in wrong.items():
-        shown = own[name] if len(own[name]) <= 60 else f"{own[name][:57]}..."
-        problems.error(
-            "wrong-value", ("nccl", "environment", name), f"{shown!r} is not possible: {why}", f"write {remedy}"
-        )
-    given = own.get("NCCL_IB_QPS_PER_CONNECTION", str(colors))
-    if given != str(colors) and "NCCL_IB_QPS_PER_CONNECTION" not in wrong:
-        path: Path = ("nccl", "environment", "NCCL_IB_QPS_PER_CONNECTION")
-        reason = f"{given} queue pairs per connection over {colors} colors do not load the uplinks evenly"
-        problems.warning("qps-not-colors", path, reason)
 
 
 def check_oversubscription(

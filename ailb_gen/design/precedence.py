@@ -46,7 +46,7 @@ def _dlb(balancing: LoadBalancing) -> DlbSettings | None:
         return None
     grades = dlb.egress_quantization
     return DlbSettings(
-        **dlb.model_dump(exclude={"egress_quantization"}),
+        **dlb.model_dump(exclude={"egress_quantization", "job"}),
         quantization=(grades.min, grades.max, grades.rate_weightage) if grades else None,
     )
 

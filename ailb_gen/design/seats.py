@@ -33,6 +33,7 @@ class StripeKind:
     mtu: int | None
     nic: str
     rdma: str | tuple[str, ...]
+    out_of_order: bool
 
     def rdma_name(self, number: int) -> str:
         """Return the RDMA device of a NIC; a list that is too short has an error of its own."""
@@ -173,6 +174,7 @@ class _Kinds:
             mtu=kind.mtu,
             nic=kind.nic or fabric.names.nic,
             rdma=kind.rdma if kind.rdma is not None else fabric.hosts.rdma,
+            out_of_order=fabric.hosts.out_of_order if kind.out_of_order is None else kind.out_of_order,
         )
 
 
@@ -180,7 +182,8 @@ def gpu_kinds(fabric: Fabric, seats: Iterable[Seat]) -> Iterable[StripeKind]:
     """Return the kinds of the servers with GPUs; without such servers, the one that they would be of."""
     kinds = {id(seat.kind): seat.kind for seat in seats if seat.kind.gpus}
     rails, row = tuple(range(fabric.rails)), fabric.host_ports
-    return kinds.values() or [StripeKind("", rails, row, (), (), True, None, fabric.names.nic, fabric.hosts.rdma)]
+    hosts, nic = fabric.hosts, fabric.names.nic
+    return kinds.values() or [StripeKind("", rails, row, (), (), True, None, nic, hosts.rdma, hosts.out_of_order)]
 
 
 def seats(fabric: Fabric, stripes: tuple[StripeSlot, ...], problems: Problems) -> tuple[tuple[Seat, ...], ...]:

@@ -12,6 +12,7 @@ from ailb_gen.design.precedence import host_qos
 from ailb_gen.design.problems import Problems
 from ailb_gen.design.seats import Seat, StripeKind, host_mtu
 from ailb_gen.intent.models import Fabric
+from ailb_gen.intent.nccl import QUEUE_PAIRS, SOCKET_NAMES
 from ailb_gen.intent.servers import HostPorts, Nic
 from ailb_gen.wording import counted
 from ailb_gen.yamlio import Path
@@ -45,16 +46,19 @@ def tables(nic: int, prefixes: tuple[ColorPrefix, ...], fabric: Fabric) -> tuple
     )
 
 
-def environment(fabric: Fabric, rdma: tuple[str, ...], colors: int) -> tuple[tuple[str, str], ...]:
+def environment(fabric: Fabric, kind: StripeKind, rdma: tuple[str, ...], colors: int) -> tuple[tuple[str, str], ...]:
     """Return the NCCL environment (the validated design, Running the NCCL Job); the intent's own values win."""
     values = {
         "NCCL_NET_PLUGIN": "juniper-ib",
-        "NCCL_IB_QPS_PER_CONNECTION": str(colors),
+        QUEUE_PAIRS: str(colors),
         "NCCL_IB_SPLIT_DATA_ON_QPS": "1",
         "NCCL_IB_ADDR_FAMILY": "AF_INET6",
         "NCCL_SOCKET_FAMILY": "AF_INET6",
+        **({} if fabric.nccl.socket_ifname is None else {SOCKET_NAMES: fabric.nccl.socket_ifname}),
         "NCCL_SOCKET_NTHREADS": str(fabric.nccl.socket_nthreads),
-        "UCX_IB_GID_INDEX": str(fabric.nccl.gid_index),
+        # Data and its completion as two requests: in one, packets would have to arrive in order.
+        **({"NCCL_IB_ADAPTIVE_ROUTING": "1"} if kind.out_of_order else {}),
+        "UCX_IB_GID_INDEX": "auto" if fabric.nccl.gid_index == "found" else str(fabric.nccl.gid_index),
         "UCX_NET_DEVICES": ",".join(f"{name}:1" for name in rdma),
         "LD_LIBRARY_PATH": "/usr/local/lib",
     }
@@ -149,7 +153,7 @@ class ServerBuilder:
                 accept_ra=2 if self.fabric.hosts.forwarding else 1,
                 max_addresses=addresses + 1 if addresses >= LINUX_MAX_ADDRESSES else 0,
                 qos=host_qos(stripe.settings.roce),
-                environment=environment(self.fabric, rdma, addresses - 1) if kind.gpus else (),
+                environment=environment(self.fabric, kind, rdma, addresses - 1) if kind.gpus else (),
             )
         return self.configs[key]
 

@@ -207,13 +207,35 @@ class Hosts(Model):
 
     rdma: RdmaNames = Field("mlx5_{i}", description="RDMA devices of the GPU NICs: a pattern, or one name per NIC")
     forwarding: Bool = Field(False, description="the servers forward packets: accept_ra must be 2")
+    out_of_order: Bool = Field(
+        False,
+        description="the NICs take the packets of a queue pair in any order, which per-packet DLB needs; "
+        "sets NCCL_IB_ADAPTIVE_ROUTING",
+    )
+
+
+def _gid_index(value: object) -> object:
+    if value != "found" and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 255):
+        raise wrong("wrong-value", f"must be 'found' or a number from 1 to 255, not {value!r}; 0 is link-local")
+    return value
+
+
+GidIndex = Annotated[
+    Int | Literal["found"],
+    BeforeValidator(_gid_index, json_schema_input_type=Annotated[Int, Field(ge=1, le=255)] | Literal["found"]),
+]
 
 
 class Nccl(Model):
     """Settings of the NCCL environment file besides the computed values."""
 
     socket_nthreads: Int = Field(8, ge=1, le=16, description="NCCL_SOCKET_NTHREADS")
-    gid_index: Int = Field(3, ge=0, le=255, description="UCX_IB_GID_INDEX: which GID the RDMA stack takes")
+    socket_ifname: EnvValue | None = Field(
+        None, description="NCCL_SOCKET_IFNAME: the management NIC, on which sockets set up a job, such as eno1"
+    )
+    gid_index: GidIndex = Field(
+        3, description="UCX_IB_GID_INDEX: the GID that UCX takes, 1 to 255, or found: UCX or `ailb-host gids` finds it"
+    )
     environment: dict[EnvName, EnvValue] = Field(
         {},
         description="additional variables of the NCCL environment file; some allow only certain values",

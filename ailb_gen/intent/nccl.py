@@ -15,8 +15,11 @@ from pydantic.config import JsonDict
 
 from ailb_gen.addresses import BITS, Prefix, address_value
 
-DEVICE = r"[\w.-]+(?::[0-9]{1,3})?"
+# Ports of RDMA devices count from 1.
+DEVICE = r"[\w.-]+(?::[1-9][0-9]{0,2})?"
 DEVICES = rf"{DEVICE}(?:,{DEVICE})*"
+# `NAME[,NAME…]` of interfaces as the kernel has them; the values of other variables are no names.
+INTERFACE = r"(?!none(?:,|$)|AF_)[A-Za-z][\w.-]{0,14}"
 BYTE = r"[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]"
 # Variables that choose the interfaces of sockets; NCCL takes prefixes of names, the others whole names.
 SOCKETS = re.compile(
@@ -26,6 +29,8 @@ SOCKETS = re.compile(
 VIRTUAL = re.compile(r"\^(?:(?:lo|docker|veth|virbr|br-|cni|cali|flannel|lxc|tun|tap|podman|kube)[\w.-]*(?:,|$))+")
 # Variables that say where a job's processes meet, over sockets, and what is no part of the address.
 MEETING = {"MASTER_ADDR": re.compile(r"[\[\]]"), "NCCL_COMM_ID": re.compile(r"^\[|\]?:[0-9]+$")}
+SOCKET_NAMES = "NCCL_SOCKET_IFNAME"
+QUEUE_PAIRS = "NCCL_IB_QPS_PER_CONNECTION"
 ONLY_RDMA = "sockets have no routes to other leaves, only RDMA does"
 CLASS = "four times the DSCP of roce, 104 to 107 by default"
 
@@ -55,12 +60,17 @@ VARIABLES: dict[str, Variable] = {
         "sockets carry no RDMA, and no queue pairs",
     ),
     "NCCL_IB_DISABLE": Variable(r"0", "0", "without RDMA there are no queue pairs", quiet=True),
-    "NCCL_IB_QPS_PER_CONNECTION": Variable(
+    QUEUE_PAIRS: Variable(
         r"[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]", "1 to 128, best the number of colors", "NCCL supports no other numbers"
     ),
     "NCCL_IB_SPLIT_DATA_ON_QPS": Variable(r"1", "1", "otherwise a message uses one queue pair, and so one color"),
     "NCCL_IB_ADDR_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have only IPv6 addresses"),
     "NCCL_SOCKET_FAMILY": Variable(r"AF_INET6", "AF_INET6", "the NICs of the fabric have only IPv6 addresses"),
+    SOCKET_NAMES: Variable(
+        rf"\^?=?{INTERFACE}(?:,{INTERFACE})*",
+        "the management NIC, such as eno1",
+        "NCCL reads names of interfaces separated by commas",
+    ),
     "NCCL_SOCKET_NTHREADS": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL supports no other numbers"),
     "NCCL_NSOCKS_PERTHREAD": Variable(r"[1-9]|1[0-6]", "1 to 16", "NCCL supports no other numbers"),
     "NCCL_IB_GID_INDEX": Variable(
@@ -86,7 +96,9 @@ VARIABLES: dict[str, Variable] = {
     "NCCL_IB_PCI_RELAXED_ORDERING": Variable(r"[012]", "0, 1 or 2", "NCCL supports no other values"),
     "NCCL_CROSS_NIC": Variable(r"[012]", "0, 1 or 2", "NCCL supports no other values"),
     "NCCL_PXN_DISABLE": Variable(r"[01]", "0 or 1", "NCCL supports no other values"),
-    "UCX_IB_GID_INDEX": Variable(rf"auto|{BYTE}", "auto or 0 to 255", "UCX supports no other values"),
+    "UCX_IB_GID_INDEX": Variable(
+        rf"auto|(?!0$)(?:{BYTE})", "auto or 1 to 255", "0 is the link-local address, and UCX supports no other values"
+    ),
     "UCX_NET_DEVICES": Variable(
         rf"all|{DEVICES}", "a list such as mlx5_0:1,mlx5_1:1", "UCX reads names of devices separated by commas"
     ),
@@ -119,6 +131,18 @@ def faults(environment: dict[str, str], network: NcclNetwork) -> dict[str, tuple
         elif fault := _fault(name, value, environment, network):
             found[name] = fault
     return found
+
+
+def uneven(queue_pairs: int, colors: int) -> str:
+    """Return why another number of queue pairs per connection than colors costs bandwidth; empty for the same."""
+    if queue_pairs == colors:
+        return ""
+    if queue_pairs < colors:
+        return f"a connection loads {queue_pairs} of its {colors} uplinks, and the others stay empty"
+    if queue_pairs % colors:
+        return f"{queue_pairs % colors} of the {colors} colors carry one queue pair more than the others"
+    times = queue_pairs // colors
+    return f"{times} queue pairs per color make all-to-all slower (28.1 for 43.6 Gbps in the design guide's Table 12)"
 
 
 def _fault(name: str, value: str, environment: dict[str, str], network: NcclNetwork) -> tuple[str, str] | None:

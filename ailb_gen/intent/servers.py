@@ -161,3 +161,6 @@ class ServerKind(Model):
     mtu: Int | None = Field(None, ge=1280, le=9500, description="MTU of the NICs in bytes")
     nic: NicPattern | None = Field(None, description="names of the NICs; default: 'names.nic'")
     rdma: RdmaNames | None = Field(None, description="RDMA devices of the NICs; default: 'hosts.rdma'")
+    out_of_order: Bool | None = Field(
+        None, description="the NICs take packets in any order; default: 'hosts.out_of_order'"
+    )

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from ailb_gen.intent.flowlets import JobName
 from ailb_gen.intent.scalars import Text
 from ailb_gen.validation import Bool, Int, Model
 
@@ -61,6 +62,9 @@ class Dlb(Model):
         description="unit that DLB assigns to a link: flowlets, packets, or whole flows (assigned-flow)",
     )
     inactivity_interval_us: Int = Field(128, ge=1, le=32000, description="pause that ends a flowlet, in microseconds")
+    job: JobName | None = Field(
+        None, description="the job that the interval is meant for; a warning when the job's pauses do not fit it"
+    )
     flowset_table_size: Literal[256, 512, 1024, 2048, 4096, 8192, 16384, 32768] = Field(
         2048, description="entries of the flow set table"
     )

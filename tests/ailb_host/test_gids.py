@@ -145,6 +145,14 @@ def test_environment_has_the_index_found(tmp_path: Path) -> None:
     }
 
 
+def test_index_left_to_ucx_is_not_told(tmp_path: Path) -> None:
+    server(tmp_path, with_ipv4)
+    path = tmp_path / ENVIRONMENT
+    path.write_text(path.read_text("utf-8").replace("UCX_IB_GID_INDEX=3", "UCX_IB_GID_INDEX=auto"), "utf-8")
+    assert "UCX_IB_GID_INDEX" not in run(tmp_path, "gids").stderr
+    assert "export UCX_IB_GID_INDEX=5" in run(tmp_path, "gids", "--env").stdout.splitlines()
+
+
 def test_environment_needs_one_index(tmp_path: Path) -> None:
     server(tmp_path, lambda nics: nics[0].addresses.insert(1, "10.0.0.7"))
     done = run(tmp_path, "gids", "--env")

@@ -104,6 +104,9 @@ VARIANTS = {
     + "  spines: {spine1: {extra_config: 'snmp { location here; }'}}\n",
     # Servers.
     "forwarding": SMALL + "hosts: {forwarding: on}\n",
+    "jobs": SMALL
+    + "nccl: {gid_index: found, socket_ifname: eno1}\nhosts: {out_of_order: on}\n"
+    + "load_balancing: {dlb: {mode: flowlet, job: dlrm}}\n",
     "environment": SMALL + "nccl: {socket_nthreads: 4, gid_index: 5, environment: {NCCL_DEBUG: 'a b', MY_X: '$5'}}\n",
     "macs": SMALL.replace("servers: 2\n", "")
     + "servers: [{name: a, stripe: 1, nics: [{mac: 'a0:88:c2:00:00:01'}, {mac: A0-88-C2-00-00-02, name: x1}]},"

@@ -8,7 +8,7 @@ import pytest
 from ailb_gen.addresses import Prefix
 from ailb_gen.design.build import build
 from ailb_gen.errors import IntentError
-from ailb_gen.intent.nccl import VARIABLES, NcclNetwork, faults, schema
+from ailb_gen.intent.nccl import VARIABLES, NcclNetwork, faults, schema, uneven
 from tests.conftest import SMALL, intent_of
 
 NETWORK = NcclNetwork(("mlx5_0", "mlx5_1", "mlx5_10"), 26, ("gpu0_eth", "gpu1_eth"), Prefix(0xFC << 120, 16))
@@ -93,6 +93,12 @@ def test_values_that_work(name: str, value: str) -> None:
         ("UCX_NET_DEVICES", "eno1", "eno1 is not an RDMA device"),
         ("NCCL_IB_TIMEOUT", "23", "verbs support no more"),
         ("UCX_IB_GID_INDEX", "256", "UCX supports no other"),
+        ("UCX_IB_GID_INDEX", "0", "the link-local address"),
+        ("UCX_NET_DEVICES", "mlx5_0:0", "separated by commas"),
+        ("NCCL_SOCKET_IFNAME", "0", "names of interfaces"),
+        ("NCCL_SOCKET_IFNAME", "none", "names of interfaces"),
+        ("NCCL_SOCKET_IFNAME", "AF_INET", "names of interfaces"),
+        ("NCCL_SOCKET_IFNAME", "eno1 eno2", "names of interfaces"),
         ("LD_LIBRARY_PATH", "lib", "not be found"),
     ],
 )
@@ -118,6 +124,40 @@ def test_without_roce_any_class_is_taken() -> None:
 def test_no_variable_takes_every_word(name: str) -> None:
     refused = {word for word in WORDS if faults({name: word}, NETWORK)}
     assert {"", " ", "1 ", "$(id)"} <= refused
+
+
+# The design guide's Table 11 and NVIDIA's user guide: accepted values that would also work on this fabric.
+ACCEPTED = {
+    "NCCL_NET_PLUGIN": {"juniper-ib"},
+    "LD_LIBRARY_PATH": {"/usr/local/lib/"},
+    "NCCL_IB_QPS_PER_CONNECTION": {"1", "3", "4", "8", "16", "17", "128"},
+    "NCCL_IB_SPLIT_DATA_ON_QPS": {"1"},
+    "NCCL_IB_ADDR_FAMILY": {"AF_INET6"},
+    "NCCL_SOCKET_FAMILY": {"AF_INET6"},
+    "NCCL_SOCKET_NTHREADS": {"1", "3", "4", "8", "16"},
+    "UCX_IB_GID_INDEX": {"1", "3", "4", "8", "16", "17", "128", "129"},
+    "UCX_NET_DEVICES": {"mlx5_0:1,mlx5_1:1"},
+}
+TRIED = {*WORDS, "1", "3", "4", "8", "16", "17", "128", "129", "256", "AF_INET6", *set().union(*ACCEPTED.values())}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_the_values_of_the_guides_table_and_no_others(name: str) -> None:
+    assert {word for word in TRIED if name not in faults({name: word}, NETWORK)} == ACCEPTED[name]
+
+
+@pytest.mark.parametrize(
+    ("queue_pairs", "why"),
+    [
+        (4, ""),
+        (1, "loads 1 of its 4 uplinks"),
+        (3, "loads 3 of its 4 uplinks"),
+        (6, "2 of the 4 colors carry one queue pair more"),
+        (8, "2 queue pairs per color make all-to-all slower"),
+    ],
+)
+def test_queue_pairs_and_colors(queue_pairs: int, why: str) -> None:
+    assert (why in uneven(queue_pairs, 4)) and bool(why) == bool(uneven(queue_pairs, 4))
 
 
 @pytest.mark.parametrize("name", sorted(VARIABLES))

@@ -121,6 +121,12 @@ ENVIRONMENT = (
     kind("ucx-device-missing", replace(DEVICES, r"(,[^,]+)$", ""), "AILB612"),
     kind("ucx-device-port", replace(DEVICES, r":(1)$", "2"), "AILB612"),
     kind("ucx-devices-missing", delete(DEVICES), "AILB612"),
+    kind("nccl-sockets-none", replace(variable("NCCL_SOCKET_FAMILY"), r"\A()", "NCCL_SOCKET_IFNAME=none\n"), "AILB612"),
+    kind("nccl-sockets-gpu", replace(variable("NCCL_SOCKET_FAMILY"), r"\A()", "NCCL_SOCKET_IFNAME=gpu\n"), "AILB612"),
+    kind("nccl-sockets-other", replace(variable("NCCL_SOCKET_IFNAME"), "=(.+)", "eth0_gpu"), "AILB612", WITH_MACS),
+    kind("nccl-sockets-missing", delete(variable("NCCL_SOCKET_IFNAME")), "AILB612", WITH_MACS),
+    kind("nccl-order", replace(variable("NCCL_IB_ADAPTIVE_ROUTING"), "=(1)", "0"), "AILB612", WITH_MACS),
+    kind("nccl-order-missing", delete(variable("NCCL_IB_ADAPTIVE_ROUTING")), "AILB612", WITH_MACS),
     kind("library-path", delete(variable("LD_LIBRARY_PATH")), "AILB612"),
     kind("env-empty", rewrite(ENV, lambda _: b""), "AILB612 AILB601"),
 )
