@@ -70,10 +70,15 @@ class SimulationReport:
         return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint, width)
 
     def tie(self) -> str:
-        """Return why load balancers are equally fast; empty if they are not, or if more than they differs."""
-        from ailb_gen.sim.conclusions import comparable, tie
+        """Return why load balancers are equally fast, or that no flows can collide; empty if neither holds.
 
-        return tie(comparable(self.rows, {row.variant: row.variant for row in self.rows})) if self.by_balancer else ""
+        Load balancers are not compared where more than they differs.
+        """
+        from ailb_gen.sim.conclusions import comparable, no_collisions, tie
+
+        points = comparable(self.rows, {row.variant: row.variant for row in self.rows})
+        equal = tie(points) if self.by_balancer else ""
+        return equal or no_collisions(one for seeds in points.values() for one in seeds)
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the simulation was asked for them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.sim.conclusions import conclusions, tie
+from ailb_gen.sim.conclusions import conclusions, no_collisions, tie
 
 
 def times(*values: float | None) -> list[dict[str, object]]:
@@ -75,6 +75,18 @@ def test_flows_to_slower_nics_do_not_need_to_collide(between: float, host: float
     seeds = [{**one, "to_slower_nic": {"flows": 400, "of": 1600}} for one in 3 * loaded(between, host)]
     where = "1,200 of 4,800 flows go from a faster to a slower NIC: their queues build at the ports to the receivers."
     assert tie({"rlb": seeds, "ecmp": seeds}).endswith(f"The peak load of a link between switches {before} {where}")
+
+
+def test_flows_that_cannot_collide_are_why_variants_are_equal() -> None:
+    within, alone = ({"no_collisions": {"flows": count, "of": 8}} for count in (0, 2))
+    points = loaded(0.052, 0.1)
+    words = "All take the same time, within 0.1 %: the job takes 5 us. No flows can collide between switches: "
+    equal = [{**one, **within} for one in points]
+    assert tie({"rlb": equal, "ecmp": equal}) == f"{words}none crosses a spine."
+    seeds = [equal[0], {**points[0], **alone}]
+    assert tie({"rlb": seeds, "ecmp": seeds}) == f"{words}at most one enters or leaves a leaf."
+    assert no_collisions(seeds).startswith("No flows can collide")
+    assert no_collisions([*seeds, points[0]]) == no_collisions([]) == "", "in one point they can"
 
 
 def test_without_a_tie_nothing_is_said() -> None:
