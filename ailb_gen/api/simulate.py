@@ -70,11 +70,15 @@ class SimulationReport:
         return comparison_table(self.records, BALANCERS if self.by_balancer else "variant", paint, width)
 
     def tie(self) -> str:
-        """Return why load balancers are equally fast, or which flows none makes faster; else, or of others, nothing."""
-        from ailb_gen.sim.conclusions import comparable, remark
+        """Return why load balancers are equally fast, or which flows none makes faster, or that none can collide.
 
-        names = {row.variant: row.variant for row in self.rows}
-        return remark(comparable(self.rows, names)) if self.by_balancer else ""
+        Load balancers are not compared where more than they differs. Empty if nothing of this holds.
+        """
+        from ailb_gen.sim.conclusions import comparable, no_collisions, remark
+
+        points = comparable(self.rows, {row.variant: row.variant for row in self.rows})
+        found = remark(points) if self.by_balancer else ""
+        return found or no_collisions(one for seeds in points.values() for one in seeds)
 
     def html(self) -> str:
         """Return the report as HTML; it has charts if the simulation was asked for them."""

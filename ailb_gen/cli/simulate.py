@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +82,15 @@ PAIRS = Annotated[
         "--queue-pairs", min=1, max=128, help="Queue pairs per connection; default: one per address of a NIC."
     ),
 ]
+PLACEMENT = Annotated[
+    str | None,
+    typer.Option(
+        "--placement",
+        help="Order in which ranks take servers: in-order, scattered (drawn by the seed; default with ARTIFACTS), or "
+        "that of a file: scontrol show hostnames, or a hostfile or rankfile of MPI.",
+        metavar="in-order|scattered|FILE",
+    ),
+]
 
 
 def simulate(
@@ -96,6 +106,7 @@ def simulate(
     balancer: BALANCER = None,
     fail: FAIL = None,
     queue_pairs: PAIRS = None,
+    placement: PLACEMENT = None,
     reports: PAGES = None,
     as_json: JSON = False,
     executor: EXECUTOR = "processes",
@@ -115,7 +126,11 @@ def simulate(
     if out is not None:
         check_place("-o", out, [scenario, artifacts])
     where = targets(reports or [], [scenario, artifacts, out], PAGE_FORMATS)
-    replaced = {"seeds": seeds, "level": level}
+    if placement is not None:
+        # Of the working directory; other files of a scenario are beside it. As JSON, no name is another type in YAML.
+        own = artifacts is not None or placement in ("in-order", "scattered")
+        placement = json.dumps(placement if own else str(Path(placement).absolute()))
+    replaced = {"seeds": seeds, "level": level, "placement": placement}
     words = [*(settings or []), *(f"{key}={value}" for key, value in replaced.items() if value is not None)]
     given = {
         "--collective": collective,

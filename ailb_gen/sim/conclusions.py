@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +113,16 @@ def _reasons(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> I
             yield f"{RLB} takes {shown(more)} us more: {why}"
 
 
+def no_collisions(points: Iterable[Statistics]) -> str:
+    """Return that no flows of any point can collide between switches, and why; empty if some can, or without points."""
+    counts = [one.get("no_collisions") for one in points]
+    if not counts or not all(counts):
+        return ""
+    crossing = any(one["flows"] for one in counts if one is not None)
+    why = "at most one enters or leaves a leaf" if crossing else "none crosses a spine"
+    return f"No flows can collide between switches: {why}."
+
+
 def _fastest(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> str:
     """Return which variants are fastest, and if several are, why."""
     took, within = f"{ranking.words} {shown(ranking.best.mean or 0.0)} us.", f"within {SAME * PERCENT:g} %"
@@ -124,7 +134,12 @@ def _fastest(points: Mapping[str, Sequence[Statistics]], ranking: _Ranking) -> s
 
 
 def _why_equal(points: Mapping[str, Sequence[Statistics]], same: Sequence[_Time]) -> str:
-    """Return how full links are at most where several variants are equally fast: why their difference does not show."""
+    """Return how full links are at most where several variants are equally fast: why their difference does not show.
+
+    Where no flows can collide, that alone is why.
+    """
+    if alone := no_collisions(found for one in same for found in points[one.name]):
+        return alone
     busiest = {True: 0.0, False: 0.0}
     for statistics in (found for one in same for found in points[one.name]):
         for kind, links in statistics.get("links", {}).items():

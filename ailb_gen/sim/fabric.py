@@ -90,6 +90,13 @@ class FabricArrays:
         counts = np.diff(self.first_destination)
         return np.repeat(np.arange(self.host_count, dtype=np.int32), counts)
 
+    def host_switches(self) -> Int32:
+        """Return the switch at the first link of every host, -1 without one, shape (H,)."""
+        found = np.full(self.host_count, -1, dtype=np.int32)
+        own = np.flatnonzero(self.link_source < self.host_count)[::-1]
+        found[self.link_source[own]] = self.link_target[own]
+        return found
+
     def leaf_numbers(self) -> Int32:
         """Return the number of every leaf among the leaves, -1 for other nodes, shape (H + S,)."""
         is_leaf = self.tier == LEAF

@@ -69,7 +69,8 @@ def statistics(
 
     `flows` are by label, `jobs` by name, `links` by pair of tiers. `mean_node_peak` is the mean over nodes of a node's
     longest queue; `histogram` are packets by how many waited before them: 0, 1, 2-3, 4-7, ... Where NICs have several
-    speeds, `to_slower_nic` counts the flows from a faster to a slower one.
+    speeds, `to_slower_nic` counts the flows from a faster to a slower one. Where no two flows can share a link between
+    switches, `no_collisions` counts those that cross any.
     """
     peaks = np.zeros(len(fabric.names), dtype=np.int64)
     np.maximum.at(peaks, fabric.link_source, outcome.link_peak)
@@ -88,6 +89,7 @@ def statistics(
         "histogram": outcome.histogram.sum(axis=0).tolist() if outcome.histogram.size else [],
         "totals": dict(sorted(outcome.totals.items())),
         **_to_slower(fabric, workload),
+        **_no_collisions(fabric, workload),
     }
 
 
@@ -96,6 +98,23 @@ def _to_slower(fabric: FabricArrays, workload: Workload) -> Record:
     rates, flows = host_rates(fabric), workload.flows()
     slower = np.count_nonzero(rates[workload.source[flows]] > rates[workload.target[flows]])
     return {"to_slower_nic": {"flows": int(slower), "of": len(flows)}} if slower else {}
+
+
+def _no_collisions(fabric: FabricArrays, workload: Workload) -> Record:
+    """Return how many flows go between switches if no two queue pairs can share a link there; else nothing."""
+    switches, flows = fabric.host_switches(), workload.flows()
+    ends = switches[workload.source[flows]], switches[workload.target[flows]]
+    crossing = ends[0] != ends[1]
+    # A flow that belongs to no job has a queue pair of its own.
+    job = np.where(workload.job >= 0, workload.job, -1 - np.arange(workload.count))
+    names = (job, workload.source, workload.target, workload.queue_pair, workload.port)
+    columns = [column[flows[crossing]] for column in names]
+    for switch in ends:
+        # Every switch sends flows of one queue pair at most, and receives those of one.
+        _, first, number = np.unique(switch[crossing], return_index=True, return_inverse=True)
+        if any((column != column[first][number]).any() for column in columns):
+            return {}
+    return {"no_collisions": {"flows": int(np.count_nonzero(crossing)), "of": len(flows)}} if len(flows) else {}
 
 
 def distribution(values: Float64) -> Record:

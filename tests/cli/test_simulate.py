@@ -193,7 +193,38 @@ def test_sweeps_name_their_variants(scenario: str) -> None:
     assert code == 0
     names = [line for line in shown.splitlines()[3:] if line and line[0] != " "]
     expected = [f"{name}, traffic[0].collective.bytes={size}" for size in ("1M", "2M") for name in ("ecmp", "spray")]
-    assert names == expected
+    assert names == [*expected, "No flows can collide between switches: at most one enters or leaves a leaf."]
+
+
+@pytest.mark.usefixtures("doubled")
+def test_the_placement_decides_over_which_servers_rings_go(scenario: str, tmp_path: Path) -> None:
+    words, hosts = (scenario, "--seeds", "1"), tmp_path / "hosts"
+    # Ranks in order: one flow from each leaf to the other.
+    _, alone, _ = simulate(*words)
+    assert "No flows can collide between switches: at most one enters or leaves a leaf." in " ".join(alone.split())
+    assert simulate(*words, "--placement", "in-order")[1] == alone
+    hosts.write_text("host1\nhost3\nhost2\nhost4\n")
+    code, shown, told = simulate(*words, "--placement", str(hosts))
+    assert (code, told) == (0, "")
+    assert "collide" not in shown
+    # In a scenario, the file is beside it.
+    words = (*words, "--set", "traffic[0].collective.hosts=['*']", "--set", "placement=hosts")
+    assert simulate(*words)[1] == shown
+    hosts.write_text("host2\nhost1\n")
+    within = " ".join(simulate(*words)[1].split())
+    assert within.endswith("No flows can collide between switches: none crosses a spine.")
+
+
+@pytest.mark.usefixtures("doubled")
+def test_the_short_form_scatters_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hosts").write_text("h100-[01,02,03,04]\n")
+    words = (*JVD, "--bytes", "1M", "--balancer", "rlb", "--json", "-o")
+    ways = {"a": (), "b": ("--placement", "scattered"), "c": ("--placement", "in-order"), "d": ("--placement", "hosts")}
+    for out, placement in ways.items():
+        assert simulate(*words, out, *placement)[0] == 0
+    digests = [summary(Path(out))["scenario_sha256"] for out in ways]
+    assert digests[0] == digests[1] != digests[2] == digests[3]
 
 
 @pytest.mark.usefixtures("doubled")
@@ -273,6 +304,9 @@ BAD = [
     ((*JVD, "--bytes", "1M", "--set", "traffic[0].collective.hosts=h100-01:*"), "are GPUs of one server"),
     (("SMALL", "--set", "until=-1ms"), "--set until=-1ms: error[out-of-range]: until: the time must not be negative"),
     (("SMALL", "--set", "seeds=many"), "must be a number of seeds or a list of them, not 'many'"),
+    (("SMALL", "--placement", "gone"), "/gone:1:1: error[unreadable]: there is no such file; a placement is"),
+    ((*JVD, "--bytes", "1M", "--placement", "scatter"), "scatter:1:1: error[unreadable]: there is no such file; did"),
+    (("SMALL", "--set", "placement=cut.flows"), "cut.flows:2:1: error[wrong-value]: '0 1 3 100 2.0' is not a server"),
     (("SMALL", "--seeds", "0"), "greater than or equal to 1"),
     (("SMALL", "-j", "0"), "greater than or equal to 1"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ailb_gen.sim.conclusions import conclusions, remark
+from ailb_gen.sim.conclusions import conclusions, no_collisions, remark
 
 
 def times(*values: float | None) -> list[dict[str, object]]:
@@ -87,6 +87,18 @@ def test_the_first_burst_of_rlb_is_named_as_long_as_it_can_be_the_reason() -> No
     assert remark({"rlb": times(27.0), "ecmp": times(25.85)}) == ""
     assert remark({"dlb": times(26.34), "ecmp": times(25.85)}) == ""
     assert remark({"rlb": times(None), "ecmp": times(25.85)}) == ""
+
+
+def test_flows_that_cannot_collide_are_why_variants_are_equal() -> None:
+    within, alone = ({"no_collisions": {"flows": count, "of": 8}} for count in (0, 2))
+    points = loaded(0.052, 0.1)
+    words = "All take the same time, within 0.1 %: the job takes 5 us. No flows can collide between switches: "
+    equal = [{**one, **within} for one in points]
+    assert remark({"rlb": equal, "ecmp": equal}) == f"{words}none crosses a spine."
+    seeds = [equal[0], {**points[0], **alone}]
+    assert remark({"rlb": seeds, "ecmp": seeds}) == f"{words}at most one enters or leaves a leaf."
+    assert no_collisions(seeds).startswith("No flows can collide")
+    assert no_collisions([*seeds, points[0]]) == no_collisions([]) == "", "in one point they can"
 
 
 def test_without_a_tie_nothing_is_said() -> None:

@@ -46,6 +46,25 @@ def flows(*ends: tuple[int, int, int]) -> Workload:
     return builder.finish()
 
 
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        (((0, 1), (17, 16), (1, 0)), {"flows": 0, "of": 3}),
+        (((0, 16), (16, 32), (32, 0), (1, 2)), {"flows": 3, "of": 4}),
+        (((0, 16), (1, 32)), None),  # from one leaf
+        (((16, 0), (32, 1)), None),  # to one leaf
+        (((0, 16), (0, 16)), None),  # each has a queue pair of its own
+    ],
+)
+def test_whether_flows_can_collide_between_switches(
+    platform: FabricArrays, ends: tuple[tuple[int, int], ...], expected: object
+) -> None:
+    work = flows(*((source, target, 1000) for source, target in ends))
+    outcome = outcome_of(platform, [0] * len(ends), [1000] * len(ends))
+    counted = counted_flows(platform, work, SimulationSettings(), outcome)
+    assert statistics(platform, work, outcome, {}, counted).get("no_collisions") == expected
+
+
 def test_base_round_trips_of_the_published_platform(platform: FabricArrays) -> None:
     found = unloaded(platform, PACKETS, np.array([0, 0, 127]), np.array([127, 1, 3]))
     # 2 x 4 links x 1 us + 4 x 80 ns; below one leaf half of it.

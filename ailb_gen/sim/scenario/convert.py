@@ -17,6 +17,7 @@ import numpy as np
 from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import FabricArrays, Float64, Int32, Int64
 from ailb_gen.sim.scenario.models import Loss, Scenario, Switches
+from ailb_gen.sim.scenario.placement import servers_by_name
 from ailb_gen.sim.scenario.traffic import CollectivePart, TrainingPart
 from ailb_gen.sim.settings import (
     BalancerSettings,
@@ -122,7 +123,7 @@ def per_server(part: CollectivePart, fabric: FabricArrays, ranks: Int32) -> int:
         return part.per_server
     if part.kind in ("incast", "permutation"):
         return 1
-    servers = _servers(fabric, ranks)
+    servers = servers_by_name(fabric, ranks)
     counts = Counter(servers)
     numbers = sorted(set(counts.values()))
     if not part.hosts and len(numbers) > 1:
@@ -137,14 +138,9 @@ def servers_of(part: TrainingPart, fabric: FabricArrays, placed: Int32) -> Int64
     """Return the numbers of the servers of ranks: as the scenario says, else as the names of hosts do."""
     if part.per_server is not None:
         return np.arange(len(placed), dtype=np.int64) // part.per_server
-    names = _servers(fabric, placed)
+    names = servers_by_name(fabric, placed)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([numbers[name] for name in names], dtype=np.int64)
-
-
-def _servers(fabric: FabricArrays, hosts: Int32) -> list[str]:
-    """Return the server of every host, by its name: `SERVER:NIC`."""
-    return [fabric.names[host].partition(":")[0] for host in hosts.tolist()]
 
 
 def addresses(fabric: FabricArrays) -> int:

@@ -25,6 +25,7 @@ from ailb_gen.sim.point import Point
 from ailb_gen.sim.scenario.convert import settings_of
 from ailb_gen.sim.scenario.load import Variant
 from ailb_gen.sim.scenario.models import Clos, FabricPart, FailurePart, Files, Scenario
+from ailb_gen.sim.scenario.placement import read_placement
 from ailb_gen.sim.scenario.recipe import TrafficRecipe
 from ailb_gen.sim.settings import BalancerSettings, BufferSettings, SimulationSettings
 
@@ -140,7 +141,7 @@ def points_of(variants: Sequence[Variant], folder: Path) -> tuple[list[Point], l
         settings = settings_of(scenario, base.fabric, base.settings)
         if scenario.level == "flow" and any(part.chosen.priority for part in scenario.traffic):
             fabrics.warnings[NO_CLASSES] = None
-        recipe = TrafficRecipe(scenario.traffic, folder)
+        recipe = TrafficRecipe(scenario.traffic, folder, read_placement(scenario.placement, folder, base.fabric))
         found += [
             Point(
                 variant.name or fabrics.balancer(scenario),

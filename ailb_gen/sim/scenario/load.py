@@ -169,6 +169,7 @@ def short_scenario(
 ) -> Source:
     """Return the scenario of a collective over all NICs, with the usual RoCE of hosts: go-back-N and DCQCN.
 
+    Ranks are scattered: in order, most neighbors of a ring share a leaf, and load balancers have little to do.
     `failed` are words such as `leaf1:et-0/0/0@2ms`. Errors name the options.
     """
     job: dict[str, Any] = {"kind": collective, "bytes": size}
@@ -178,6 +179,7 @@ def short_scenario(
         "name": f"{collective} of {size}",
         "fabric": {"files": {"fabric": str(fabric), "artifacts": str(artifacts)}},
         "traffic": [{"collective": job}],
+        "placement": "scattered",
         "balancer": [name.strip() for name in balancers] if len(balancers) > 1 else balancers[0],
         "transport": "go-back-n",
         "congestion": "dcqcn",

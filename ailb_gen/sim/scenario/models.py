@@ -272,6 +272,11 @@ class Scenario(Model):
     name: Annotated[str, Field(max_length=200)] = Field("", description="title of the results")
     fabric: FabricPart
     traffic: Annotated[tuple[TrafficPart, ...], Field(min_length=1)] = Field(description="jobs and sources of flows")
+    placement: FileName = Field(
+        "in-order",
+        description="order in which ranks of jobs take servers: in-order, scattered (drawn by the seed), or that of a "
+        "file, a list of Slurm or MPI",
+    )
     packets: Packets = Field(default_factory=Packets)
     switches: Switches = Field(default_factory=Switches)
     balancer: Balancers = Field(

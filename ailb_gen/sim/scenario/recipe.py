@@ -15,6 +15,7 @@ from ailb_gen.errors import UsageError
 from ailb_gen.sim.fabric import PS_PER_S, FabricArrays, Int32
 from ailb_gen.sim.point import Traffic
 from ailb_gen.sim.scenario.convert import addresses, links_of, per_server, ranks_of, servers_of, values
+from ailb_gen.sim.scenario.placement import AS_LISTED, Placement, placed
 from ailb_gen.sim.scenario.traffic import (
     ArrivalsPart,
     BackgroundPart,
@@ -51,14 +52,16 @@ class EntryContext:
     seed: int
     folder: Path
     name: str
+    placement: Placement
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficRecipe:
-    """Entries of a scenario's traffic; their files are below `folder`."""
+    """Entries of a scenario's traffic; their files are below `folder`. `placement` is that of all its jobs."""
 
     parts: tuple[TrafficPart, ...]
     folder: Path
+    placement: Placement = AS_LISTED
 
     def least(self, fabric: FabricArrays, seed: int) -> list[LeastTraffic]:
         """Return the least of every entry, without making it. Raises UsageError, IntentError.
@@ -88,7 +91,7 @@ class TrafficRecipe:
         """Return the result of the function for the kind of an entry; errors name the entry."""
         part = self.parts[number]
         # Entries of one kind must not draw the same numbers.
-        context = EntryContext(fabric, seed + (number << 40), self.folder, self._name(number))
+        context = EntryContext(fabric, seed + (number << 40), self.folder, self._name(number), self.placement)
         try:
             return makers[part.kind](part.chosen, context)
         except UsageError as error:
@@ -121,18 +124,21 @@ def _queue_pairs(part: Connections, fabric: FabricArrays) -> QueuePairs:
     return QueuePairs(part.queue_pairs or addresses(fabric), part.split)
 
 
-def _leaves(fabric: FabricArrays) -> Int32:
-    """Return the switch at the first link of every host, shape (H,)."""
-    found = np.full(fabric.host_count, -1, dtype=np.int32)
-    ours = np.flatnonzero(fabric.link_source < fabric.host_count)[::-1]
-    found[fabric.link_source[ours]] = fabric.link_target[ours]
-    return found
+def _job_hosts(part: CollectivePart | TrainingPart, context: EntryContext) -> Int32:
+    """Return the hosts of a job in the order of the placement. Raises UsageError if the placement has none of them."""
+    placement, fabric = context.placement, context.fabric
+    # Servers that a file names take part even without GPUs.
+    patterns = part.hosts or (("*",) if placement.servers else ())
+    hosts = placed(ranks_of(patterns, fabric), placement, fabric, context.seed)
+    if not len(hosts):
+        raise UsageError(f"hosts: {placement.name} names no server of this job; add them there, or leave out 'hosts'")
+    return hosts
 
 
 def _describe_collective(part: CollectivePart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a collective; return it by the name of its job."""
     fabric = context.fabric
-    ranks = ranks_of(part.hosts, fabric)
+    ranks = _job_hosts(part, context)
     # Permutations draw their pairs; options that a collective does not have must stay as they are.
     drawn = context.seed if part.kind == "permutation" else 0
     servers = per_server(part, fabric, ranks)
@@ -146,11 +152,11 @@ def _describe_collective(part: CollectivePart, context: EntryContext, builder: T
 def _describe_training(part: TrainingPart, context: EntryContext, builder: TaskBuilder) -> Mapping[str, Collective]:
     """Append a training job; none of its collectives has a bandwidth of its own."""
     fabric = context.fabric
-    hosts = ranks_of(part.hosts, fabric)
+    hosts = _job_hosts(part, context)
     options = CollectiveOptions(part.slices, stream=part.stream)
     training = Training(**values(part, Training) | {"options": options, "queue_pairs": _queue_pairs(part, fabric)})
-    placed = place(training.ranks, hosts, part.placement, context.seed, part.stride, part.block)
-    train(builder, context.name, placed, training, servers_of(part, fabric, placed))
+    ranks = place(training.ranks, hosts, part.placement, context.seed, part.stride, part.block)
+    train(builder, context.name, ranks, training, servers_of(part, fabric, ranks))
     return {}
 
 
@@ -177,7 +183,7 @@ def _flows(part: FlowsPart, context: EntryContext) -> Traffic:
 def _arrivals(part: ArrivalsPart, context: EntryContext) -> Traffic:
     sizes = read_size_distribution(context.folder / part.file, part.file, part.sizes)
     hosts = ranks_of(part.hosts, context.fabric)
-    leaves = _leaves(context.fabric) if part.other_leaves else None
+    leaves = context.fabric.host_switches() if part.other_leaves else None
     rates = host_rates(context.fabric)[hosts]
     return Traffic(poisson(hosts, rates, part.load, sizes, part.duration, context.seed, leaves, part.sizes))
 
@@ -192,7 +198,7 @@ def _least_arrivals(part: ArrivalsPart, context: EntryContext) -> LeastTraffic:
 
 def _mice(part: MicePart, context: EntryContext) -> Traffic:
     hosts = ranks_of(part.hosts, context.fabric)
-    leaves = _leaves(context.fabric) if part.other_leaves else None
+    leaves = context.fabric.host_switches() if part.other_leaves else None
     amount = np.full(part.count, part.bytes, dtype=np.int64)
     return Traffic(mice(hosts, amount, part.interval, context.seed, leaves, part.start))
 
