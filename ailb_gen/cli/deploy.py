@@ -73,9 +73,7 @@ SIGNATURE = Annotated[
 ]
 SIGNERS = Annotated[
     Path | None,
-    typer.Option(
-        "--allowed-signers", help="Require a plan signed by one of these (ssh-keygen's format).", metavar="FILE"
-    ),
+    typer.Option("--allowed-signers", help="Require a plan signed by one of these (ssh-keygen).", metavar="FILE"),
 ]
 RESUME = Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")]
 ON_FAILURE = Annotated[OnFailure, typer.Option("--on-failure", help="Keep earlier waves, or roll back all.")]

@@ -361,20 +361,19 @@ def host_key_error(endpoint: SshEndpoint, error: BaseException) -> HostKeyError 
 
 def _unknown(endpoint: SshEndpoint) -> tuple[str, str]:
     """Return the message about a host without a known key, and that about many."""
-    known, port = endpoint.known, endpoint.port
+    known = endpoint.known
     unread = f" (not understood: {', '.join(known.unread[:3])})" if known.unread else ""
     where = f"is known in {', '.join(known.files)}{unread}; run with --accept-new-hostkeys, or"
     file = shlex.quote(known.files[0])
-    scan = f"ssh-keyscan -p {port} {endpoint.route.hostname} >> {file}"
-    scan_all = f"ssh-keyscan -p PORT -f ADDRESSES >> {file}"
+    scan = f"ssh-keyscan -p {endpoint.port} {endpoint.route.hostname} >> {file}"
     own = f"no host key of {known.name} {where} compare its key with the one on the console and run: {scan}"
-    many = f"no host key {where} compare their keys with those on the consoles and run: {scan_all}"
+    scan = f"ssh-keyscan -p PORT -f ADDRESSES >> {file}"
+    many = f"no host key {where} compare their keys with those on the consoles and run: {scan}"
     return f"{endpoint.name}: {own}", many
 
 
 def _unusable(endpoint: SshEndpoint) -> str:
-    known = endpoint.known
-    if known.keys:
+    if (known := endpoint.known).keys:
         kinds = ", ".join(f"{key.kind}{f' ({key.where})' if key.line else ''}" for key in known.keys)
         reason = f"the known host keys of {known.name} are of types that cannot be checked here: {kinds}"
     else:
@@ -384,10 +383,8 @@ def _unusable(endpoint: SshEndpoint) -> str:
 
 def _revoked(endpoint: SshEndpoint, key: HostKey) -> str:
     where = next(one.where for one in endpoint.known.revoked if one.same(key))
-    text = (
-        f"{endpoint.name}: {endpoint.known.name} shows the host key {key.kind} {key.fingerprint}, which {where} revokes"
-    )
-    return f"{text}; give the device a new key, because the old one may be compromised"
+    text = f"{endpoint.name}: {endpoint.known.name} shows the host key {key.kind} {key.fingerprint}"
+    return f"{text}, which {where} revokes; give the device a new key, because the old one may be compromised"
 
 
 def _changed(endpoint: SshEndpoint, key: HostKey | None) -> str:

@@ -198,7 +198,8 @@ def test_sweeps_name_their_variants(scenario: str) -> None:
 
 @pytest.mark.usefixtures("doubled")
 def test_the_placement_decides_over_which_servers_rings_go(scenario: str, tmp_path: Path) -> None:
-    words, hosts = (scenario, "--seeds", "1"), tmp_path / "hosts"
+    words: tuple[str, ...] = (scenario, "--seeds", "1")
+    hosts = tmp_path / "hosts"
     # Ranks in order: one flow from each leaf to the other.
     _, alone, _ = simulate(*words)
     assert "No flows can collide between switches: at most one enters or leaves a leaf." in " ".join(alone.split())
