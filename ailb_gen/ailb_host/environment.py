@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .files import INDEX, HostError, ServerPlan
+from .files import INDEX, HostError, PlannedServer
 from .gids import RdmaPort, own_addresses, v2_index
 
 
-def first_color_index(host: ServerPlan, ports: list[RdmaPort], root: str) -> int:
+def first_color_index(host: PlannedServer, ports: list[RdmaPort], root: str) -> int:
     """Return the index of the first color's RoCE v2 GID, which must be the same on all NICs. Raises HostError."""
     first = {port.device: port for port in reversed(ports)}
     found: dict[int, list[str]] = {}

@@ -37,7 +37,7 @@ class PlannedNic(NamedTuple):
     colors: tuple[PlannedColor, ...]
 
 
-class ServerPlan(NamedTuple):
+class PlannedServer(NamedTuple):
     """A server as the fabric file has it; `environment` holds values as they stand in the file, quoted for a shell."""
 
     fabric: str
@@ -67,7 +67,7 @@ def names(root: str, path: str) -> list[str]:
         return []
 
 
-def load_host(root: str) -> ServerPlan:
+def load_host(root: str) -> PlannedServer:
     """Read the server's part of the fabric file. Raises HostError."""
     path = os.path.join(root, HOST_FILE)
     try:
@@ -77,7 +77,7 @@ def load_host(root: str) -> ServerPlan:
             reason = f"{path}: format {data['format']}, and this program reads {FORMAT}"
             raise HostError(f"{reason}; push the server's files again")
         nics = tuple(_nic(row) for row in data["nics"])
-        return ServerPlan(str(data["fabric"]), nics, read_environment(root))
+        return PlannedServer(str(data["fabric"]), nics, read_environment(root))
     except FileNotFoundError:
         raise HostError(f"{path}: there is no such file; push the server's files: ailb-gen deploy") from None
     except OSError as error:

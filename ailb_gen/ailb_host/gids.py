@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .files import INDEX, PlannedNic, ServerPlan, names, read_text, slaac_address
+from .files import INDEX, PlannedNic, PlannedServer, names, read_text, slaac_address
 
 DEVICES = "sys/class/infiniband"
 ROCE_V2 = "RoCE v2"
@@ -87,7 +87,7 @@ class GidFinding(NamedTuple):
         return f"{self.nic}: {self.reason}; {self.repair}"
 
 
-def findings(host: ServerPlan, ports: list[RdmaPort], root: str) -> list[GidFinding]:
+def findings(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[GidFinding]:
     """Compare the GID tables of the server's NICs with the plan."""
     first = {port.device: port for port in reversed(ports)}
     return [finding for nic in host.nics for finding in _nic(nic, first.get(nic.rdma), host, root)]
@@ -106,7 +106,7 @@ def own_addresses(nic: PlannedNic, root: str) -> tuple[ipaddress.IPv6Address, ..
         return ()
 
 
-def _nic(nic: PlannedNic, port: RdmaPort | None, host: ServerPlan, root: str) -> Iterator[GidFinding]:
+def _nic(nic: PlannedNic, port: RdmaPort | None, host: PlannedServer, root: str) -> Iterator[GidFinding]:
     mac, addresses = mac_of(nic, root), own_addresses(nic, root)
     if not addresses:
         yield GidFinding(nic.name, "there is no such interface", "check its name and driver: ip link")
@@ -138,7 +138,7 @@ def _colors(nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Addr
 
 
 def _extra(
-    nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: ServerPlan
+    nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: PlannedServer
 ) -> Iterator[GidFinding]:
     """Report addresses that no color has, each once, with the first GID that they take."""
     reported = set(addresses)
@@ -154,7 +154,7 @@ def _extra(
         yield GidFinding(nic.name, f"{kind} {text} takes GID {gid.gid_index} of {port.name}{before}", repair)
 
 
-def _described(address: ipaddress.IPv6Address, host: ServerPlan) -> tuple[str, str]:
+def _described(address: ipaddress.IPv6Address, host: PlannedServer) -> tuple[str, str]:
     """Return what an address is, and its text for `ip address del`."""
     if address.ipv4_mapped is not None:
         return "IPv4 address", f"{address.ipv4_mapped}/32"
@@ -163,7 +163,7 @@ def _described(address: ipaddress.IPv6Address, host: ServerPlan) -> tuple[str, s
 
 
 def _pinned(
-    nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: ServerPlan
+    nic: PlannedNic, port: RdmaPort, addresses: tuple[ipaddress.IPv6Address, ...], host: PlannedServer
 ) -> Iterator[GidFinding]:
     """Report a GID index of the environment that is not the one of the first color."""
     pinned, index = host.environment.get(INDEX, ""), v2_index(port, addresses[0])

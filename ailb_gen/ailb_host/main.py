@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .environment import first_color_index, with_index
-from .files import HostError, ServerPlan, load_host
+from .files import HostError, PlannedServer, load_host
 from .gids import RdmaPort, findings, own_addresses, read_ports
 
 OK, DIFFERENT, INCOMPLETE = 0, 1, 3
@@ -49,7 +49,7 @@ def gids(arguments: argparse.Namespace) -> int:
 COLUMNS = ("nic", "port", "state", "index", "color", "address", "version")
 
 
-def _rows(host: ServerPlan, ports: list[RdmaPort], root: str) -> list[dict[str, Any]]:
+def _rows(host: PlannedServer, ports: list[RdmaPort], root: str) -> list[dict[str, Any]]:
     nics = {nic.rdma: nic for nic in host.nics}
     colors = {
         (nic.rdma, address): color.name

@@ -22,6 +22,7 @@ from ailb_gen.deploy.switch_driver import SwitchDriver
 from ailb_gen.deploy.switch_state import alarms, announcing, bgp_sessions, text_in
 from ailb_gen.design.model import Design, Link
 from ailb_gen.errors import IntentError, OutputError, UsageError
+from ailb_gen.host_program import host_program
 from ailb_gen.hosts.model import Host
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.intent.load import Intent
@@ -236,7 +237,9 @@ def collect_host(name: str, server: ServerConnection) -> Collected:
 
 
 def _shown(path: str, content: bytes) -> bytes:
-    """Return a file with secrets replaced: somebody may have added one on the server."""
+    """Return a file with secrets replaced: somebody may have added one on the server, but not to our program."""
+    if content == host_program():
+        return content
     return redact_file(path, content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
