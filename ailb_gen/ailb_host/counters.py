@@ -123,7 +123,7 @@ ETHTOOL = ("usr/sbin/ethtool", "sbin/ethtool")
 ETHTOOL_S = 2.0
 
 
-class Reading(NamedTuple):
+class CounterReading(NamedTuple):
     """The counters of all NICs, None where a NIC has none, and seconds of a clock that never jumps.
 
     `silent` names the NICs for which ethtool did not answer in time.
@@ -146,13 +146,13 @@ def device_of(nic: PlannedNic, root: str) -> str | None:
     return None if port is None else f"{nic.rdma}:{port}"
 
 
-def read(host: PlannedServer, root: str, ethtool: str) -> Reading:
+def read(host: PlannedServer, root: str, ethtool: str) -> CounterReading:
     """Read the counters of all NICs; `ethtool` is the path of the program, or empty to do without."""
     answers = _ask(ethtool, [nic.name for nic in host.nics]) if ethtool else {}
     silent = tuple(nic for nic, answer in answers.items() if answer is None)
     at = time.monotonic()
     nics = {nic.name: _nic(nic, root, answers.get(nic.name) or {}) for nic in host.nics}
-    return Reading(at, nics, silent)
+    return CounterReading(at, nics, silent)
 
 
 def _nic(nic: PlannedNic, root: str, ethtool: dict[str, str]) -> dict[str, int | None]:
@@ -205,7 +205,7 @@ def _pairs(output: str) -> Iterator[tuple[str, str]]:
         yield name.strip(), value.strip()
 
 
-def rates(before: Reading, after: Reading) -> dict[str, dict[str, float | None]]:
+def rates(before: CounterReading, after: CounterReading) -> dict[str, dict[str, float | None]]:
     """Return what every NIC counted per second between two readings; None without an answer.
 
     A counter of 64 bits that is less than before says that the NIC's counters started again at 0: then no number of

@@ -7,14 +7,14 @@ import os
 import tempfile
 import time
 
-from .counters import COUNTERS, Reading, device_of, rates
+from .counters import COUNTERS, CounterReading, device_of, rates
 from .files import HostError, PlannedNic, PlannedServer
 from .text import table
 
 FORMAT = 1
 
 
-def as_json(host: PlannedServer, before: Reading | None, after: Reading, root: str) -> str:
+def as_json(host: PlannedServer, before: CounterReading | None, after: CounterReading, root: str) -> str:
     """Return totals, and rates where there is a reading before, as JSON: one line with rates, indented without."""
     grown = None if before is None else rates(before, after)
     data = {
@@ -36,7 +36,7 @@ def as_json(host: PlannedServer, before: Reading | None, after: Reading, root: s
     return json.dumps(data, indent=2 if before is None else None)
 
 
-def as_table(host: PlannedServer, before: Reading | None, after: Reading, root: str) -> str:
+def as_table(host: PlannedServer, before: CounterReading | None, after: CounterReading, root: str) -> str:
     """Return a table with a column per NIC: rates where there is a reading before, else totals.
 
     Priorities without pauses are left out: the rows of all priorities say whether there are counters of pauses.
@@ -66,7 +66,7 @@ def short(value: float | None) -> str:
     return f"{value:.4g}{unit}"
 
 
-def metrics(host: PlannedServer, reading: Reading, root: str) -> str:
+def metrics(host: PlannedServer, reading: CounterReading, root: str) -> str:
     """Return the totals of all NICs as metrics; a counter that a NIC does not have is left out."""
     lines: list[str] = []
     labels = {nic.name: _labels(host.fabric, nic, root) for nic in host.nics}

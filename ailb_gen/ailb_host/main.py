@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .counters import Reading, find_ethtool, read
+from .counters import CounterReading, find_ethtool, read
 from .counters_report import as_json, as_table, metrics, write_textfile
 from .environment import first_color_index, with_index
 from .files import HostError, PlannedServer, load_host
@@ -88,7 +88,9 @@ def counters(arguments: argparse.Namespace) -> int:
     return DIFFERENT if missing else OK
 
 
-def _readings(host: PlannedServer, arguments: argparse.Namespace) -> Iterator[tuple[Reading | None, Reading]]:
+def _readings(
+    host: PlannedServer, arguments: argparse.Namespace
+) -> Iterator[tuple[CounterReading | None, CounterReading]]:
     """Yield readings, each with the one before it, at a pace that does not depend on the time of reading."""
     ethtool, before, due = find_ethtool(arguments.root), None, time.monotonic()
     for number in itertools.count():

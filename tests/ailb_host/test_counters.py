@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ailb_gen.ailb_host.counters import COUNTERS, Reading, rates
+from ailb_gen.ailb_host.counters import COUNTERS, CounterReading, rates
 from ailb_gen.ailb_host.counters_report import short
 from ailb_gen.layout import HOST_FILE, HOST_PROGRAM
 from ailb_gen.shipped import PACKAGE_DIR
@@ -273,9 +273,9 @@ def test_ethtool_that_does_not_run(tmp_path: Path) -> None:
     assert done.stderr == f"ailb-host: {tmp_path}/usr/sbin/ethtool: Exec format error; repair or remove it\n"
 
 
-def reading(at: float, **found: int | None) -> Reading:
+def reading(at: float, **found: int | None) -> CounterReading:
     """Return a reading of one NIC."""
-    return Reading(at, {"gpu0_eth": dict.fromkeys(NAMES) | found}, ())
+    return CounterReading(at, {"gpu0_eth": dict.fromkeys(NAMES) | found}, ())
 
 
 @pytest.mark.parametrize(
