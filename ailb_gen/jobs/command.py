@@ -35,9 +35,9 @@ PROGRAMS = {
 SUFFIX = "_mpi"
 LIBRARIES = "LD_LIBRARY_PATH"
 GID_INDEX = "UCX_IB_GID_INDEX"
-# Each process takes the variables of its own server, and becomes the program that stands behind.
-OWN_ENVIRONMENT = 'set -a; . /etc/ailb/nccl.env; set +a; exec "$@"'
-FOUND_INDEX = 'found=$(/usr/local/sbin/ailb-host gids --env) && eval "$found" && exec "$@"'
+# What a process runs first: the variables of its own server; the index that its NICs have now.
+OWN_ENVIRONMENT = "set -a; . /etc/ailb/nccl.env; set +a; "
+FOUND_INDEX = f'found=$(/usr/local/sbin/ailb-host gids --env | grep "^export {GID_INDEX}=") || exit; eval "$found"; '
 
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+", re.ASCII)
 _SIZE = re.compile(r"([1-9][0-9]{0,11})([KMG]?)", re.ASCII)
@@ -57,6 +57,26 @@ class Measurement:
         """Return the arguments of the program."""
         sizes = ["-b", self.smallest, "-e", self.largest, "-f", "2", "-g", "1"]
         return [*sizes, "-n", str(self.iterations), "-w", str(self.warmup)]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """A job to export: the servers that `patterns` pick, a program of nccl-tests, how often it runs, and an image.
+
+    The runs are three by default, as in the published comparison of load balancers. Raises UsageError for a program
+    that nccl-tests lacks, and for an image whose name has blanks.
+    """
+
+    patterns: tuple[str, ...] = ()
+    test: str = PROGRAMS["all-reduce"]
+    measurement: Measurement = Measurement()
+    repeats: int = 3
+    image: str = "nccl-tests"
+
+    def __post_init__(self) -> None:
+        check_program(self.test)
+        if re.fullmatch(r"[!-~]+", self.image) is None:
+            raise UsageError(f"--image {self.image[:80]!r} is no name of an image; write one such as nccl-tests:1.0")
 
 
 def sizes_of(text: str) -> tuple[str, str]:
@@ -114,13 +134,23 @@ def shared_environment(servers: Sequence[DesignServer]) -> dict[str, str]:
     return {name: value for name, value in servers[0].config.environment if all((name, value) in row for row in rows)}
 
 
+def job_environment(servers: Sequence[DesignServer]) -> dict[str, str]:
+    """Return the variables that a command sets: those that all servers share, without an index that is found."""
+    found = any(index_is_found(one) for one in servers)
+    return {name: value for name, value in shared_environment(servers).items() if not (found and name == GID_INDEX)}
+
+
 def wrapper(servers: Sequence[DesignServer]) -> list[str]:
     """Return the words before a program that give a process the variables of its server; none if all share them."""
-    if any(dict(one.config.environment).get(GID_INDEX) == "auto" for one in servers):
-        return ["sh", "-c", FOUND_INDEX, "sh"]
-    if any(len(shared_environment(servers)) < len(one.config.environment) for one in servers):
-        return ["sh", "-c", OWN_ENVIRONMENT, "sh"]
-    return []
+    own = any(len(shared_environment(servers)) < len(one.config.environment) for one in servers)
+    found = any(index_is_found(one) for one in servers)
+    first = OWN_ENVIRONMENT * own + FOUND_INDEX * found
+    return ["sh", "-c", f'{first}exec "$@"', "sh"] if first else []
+
+
+def index_is_found(server: DesignServer) -> bool:
+    """Return whether the GID index of a server is found when a job starts."""
+    return dict(server.config.environment).get(GID_INDEX) == "auto"
 
 
 def job_command(
@@ -146,46 +176,47 @@ def job_command(
             hint = did_you_mean(name, known) or f"names are such as {next(iter(known))}"
             raise UsageError(f"the fabric has no server with GPUs that is called {name!r}; {hint}")
     chosen = [known[name] for name in servers or known]
-    environment = shared_environment(chosen)
-    before = wrapper(chosen)
-    if before:
-        # UCX would take any GID; the process has the index that was found.
-        environment.pop(GID_INDEX, None)
+    environment = job_environment(chosen)
     if library_path and LIBRARIES in environment:
         environment[LIBRARIES] = f"{library_path}:{environment[LIBRARIES]}"
-    program = [*before, test, *measurement.words()]
+    program = [*wrapper(chosen), test, *measurement.words()]
+    names = [one.name for one in chosen]
     if launcher == "srun":
-        return [*_srun(chosen, environment), *program]
-    return [*_mpirun(chosen, environment, hostfile), *program]
-
-
-def _mpirun(servers: Sequence[DesignServer], environment: dict[str, str], hostfile: str) -> list[str]:
-    """Return the words of Open MPI up to the program."""
-    where = ["--hostfile", hostfile] if hostfile else ["--host", ",".join(f"{s.name}:{gpus_of(s)}" for s in servers)]
-    processes = sum(map(gpus_of, servers))
+        # Its own --export splits values at commas.
+        variables = [f"{name}={value}" for name, value in (environment | socket_variables(environment)).items()]
+        return ["env", *variables, *srun_words(chosen), f"--nodelist={','.join(names)}", *program]
+    slots = ",".join(f"{one.name}:{gpus_of(one)}" for one in chosen)
+    where = ["--hostfile", hostfile] if hostfile else ["--host", slots]
     variables = [word for name, value in environment.items() for word in ("-x", f"{name}={value}")]
-    return [
-        *("mpirun", "-np", str(processes), *where, "--map-by", "slot", "--bind-to", "none"),
-        *socket_words(environment.get(SOCKET_NAMES, "")),
-        *variables,
-    ]
+    return [*mpirun_words(chosen), *where, *socket_words(environment), *variables, *program]
 
 
-def socket_words(chosen: str) -> list[str]:
-    """Return the options by which Open MPI uses the interfaces of NCCL_SOCKET_IFNAME for its own sockets."""
-    names = chosen.lstrip("^=")
-    if not names:
-        return []
-    # A list of what is left out replaces Open MPI's own, which has the loopback.
-    side, names = ("exclude", f"lo,{names}") if chosen.startswith("^") else ("include", names)
-    return ["--mca", f"btl_tcp_if_{side}", names, "--mca", f"oob_tcp_if_{side}", names]
+def mpirun_words(servers: Sequence[DesignServer]) -> list[str]:
+    """Return the first words of Open MPI's command: it fills the servers in their order."""
+    return ["mpirun", "-np", str(sum(map(gpus_of, servers))), "--map-by", "slot", "--bind-to", "none"]
 
 
-def _srun(servers: Sequence[DesignServer], environment: dict[str, str]) -> list[str]:
-    """Return the words of Slurm up to the program. Its `--export` splits values at commas; `env` does not."""
+def srun_words(servers: Sequence[DesignServer]) -> list[str]:
+    """Return the first words of Slurm's command. Raises UsageError where servers have different numbers of GPUs."""
     gpus = equal_gpus(servers, "srun")
-    return [
-        *("env", *(f"{name}={value}" for name, value in environment.items())),
-        *("srun", "--mpi=pmix", f"--nodes={len(servers)}", f"--ntasks-per-node={gpus}"),
-        *(f"--nodelist={','.join(one.name for one in servers)}", "--export=ALL"),
-    ]
+    return ["srun", "--mpi=pmix", f"--nodes={len(servers)}", f"--ntasks-per-node={gpus}", "--export=ALL"]
+
+
+def socket_choice(environment: dict[str, str]) -> tuple[str, str]:
+    """Return how Open MPI names the interfaces of NCCL_SOCKET_IFNAME: `include` or `exclude`, and the names."""
+    chosen = environment.get(SOCKET_NAMES, "")
+    names = chosen.lstrip("^=")
+    # A list of what is left out replaces Open MPI's own, which has the loopback.
+    return ("exclude", f"lo,{names}") if chosen.startswith("^") else ("include", names)
+
+
+def socket_words(environment: dict[str, str]) -> list[str]:
+    """Return the options with which mpirun and its processes use the interfaces of NCCL's sockets."""
+    side, names = socket_choice(environment)
+    return [word for layer in ("btl", "oob") if names for word in ("--mca", f"{layer}_tcp_if_{side}", names)]
+
+
+def socket_variables(environment: dict[str, str]) -> dict[str, str]:
+    """Return the variables with which processes that srun starts use the interfaces of NCCL's sockets."""
+    side, names = socket_choice(environment)
+    return {f"OMPI_MCA_btl_tcp_if_{side}": names} if names else {}

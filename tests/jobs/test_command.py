@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ailb_gen.ailb_host.environment import with_index
 from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
 from ailb_gen.jobs.command import (
@@ -42,7 +43,8 @@ def variables_of(command: Sequence[str]) -> dict[str, str]:
 def test_every_variable_of_the_servers_goes_along(launcher: Launcher) -> None:
     design = design_of(SMALL + "nccl: {environment: {NCCL_DEBUG: 'a b,$c'}, socket_ifname: eno1}\n")
     command = job_command(design, (), launcher=launcher)
-    assert variables_of(command) == dict(design.servers[0].config.environment)
+    more = {"OMPI_MCA_btl_tcp_if_include": "eno1"} if launcher == "srun" else {}
+    assert variables_of(command) == dict(design.servers[0].config.environment) | more
     assert command[command.index("all_reduce_perf") + 1 :] == [
         *["-b", "8M", "-e", "8G", "-f", "2", "-g", "1", "-n", "20", "-w", "5"]
     ]
@@ -67,11 +69,12 @@ def test_sockets_of_open_mpi_use_the_interfaces_of_nccl(chosen: str | None, opti
 
 def test_processes_are_one_per_gpu_in_the_order_of_the_servers(jvd: Design) -> None:
     command = job_command(jvd, ["h100-03", "h100-01"])
-    assert command[:5] == ["mpirun", "-np", "16", "--host", "h100-03:8,h100-01:8"]
-    assert job_command(jvd, (), hostfile="hosts.txt")[:5] == ["mpirun", "-np", "32", "--hostfile", "hosts.txt"]
+    assert " ".join(command[:9]) == "mpirun -np 16 --map-by slot --bind-to none --host h100-03:8,h100-01:8"
+    command = job_command(jvd, (), hostfile="hosts.txt")
+    assert " ".join(command[:9]) == "mpirun -np 32 --map-by slot --bind-to none --hostfile hosts.txt"
     slurm = job_command(jvd, ["h100-03", "h100-01"], launcher="srun")
     assert slurm[slurm.index("srun") : slurm.index("all_reduce_perf")] == [
-        *("srun", "--mpi=pmix", "--nodes=2", "--ntasks-per-node=8", "--nodelist=h100-03,h100-01", "--export=ALL")
+        *("srun", "--mpi=pmix", "--nodes=2", "--ntasks-per-node=8", "--export=ALL", "--nodelist=h100-03,h100-01")
     ]
 
 
@@ -84,7 +87,7 @@ def test_libraries_of_the_plug_in_follow_those_that_are_there(jvd: Design) -> No
 def test_values_that_differ_come_from_the_files_of_the_servers() -> None:
     design = design_of(KINDS)
     command = job_command(design, ())
-    assert command[command.index("sh") :][:4] == ["sh", "-c", OWN_ENVIRONMENT, "sh"]
+    assert command[command.index("sh") :][:4] == ["sh", "-c", f'{OWN_ENVIRONMENT}exec "$@"', "sh"]
     assert "UCX_NET_DEVICES" not in variables_of(command)
     assert command[2] == "6"
     same = job_command(design, ["slim1", "slim2"])
@@ -94,25 +97,30 @@ def test_values_that_differ_come_from_the_files_of_the_servers() -> None:
 
 def test_an_index_that_is_found_is_asked_for_on_every_server() -> None:
     command = job_command(design_of(SMALL + "nccl: {gid_index: found}\n"), ())
-    assert command[command.index("sh") :][:4] == ["sh", "-c", FOUND_INDEX, "sh"]
+    assert command[command.index("sh") :][:4] == ["sh", "-c", f'{FOUND_INDEX}exec "$@"', "sh"]
     assert "UCX_IB_GID_INDEX" not in variables_of(command)
 
 
-@pytest.mark.parametrize("before", [OWN_ENVIRONMENT, FOUND_INDEX])
-def test_a_process_becomes_the_program_with_the_variables_of_its_server(before: str, tmp_path: Path) -> None:
-    file = tmp_path / "nccl.env"
-    file.write_text("UCX_IB_GID_INDEX=7\nUCX_NET_DEVICES='a b'\n", encoding="utf-8")
-    found = tmp_path / "ailb-host"
-    found.write_text(f"#!/bin/sh\ntest \"$*\" = 'gids --env' && sed 's/^/export /' {file}\n", encoding="utf-8")
-    found.chmod(0o755)
-    text = before.replace("/etc/ailb/nccl.env", str(file)).replace("/usr/local/sbin/ailb-host", str(found))
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [(OWN_ENVIRONMENT, "auto|a b"), (FOUND_INDEX, "7|"), (OWN_ENVIRONMENT + FOUND_INDEX, "7|a b")],
+)
+def test_a_process_becomes_the_program_with_the_variables_of_its_server(
+    before: str, expected: str, tmp_path: Path
+) -> None:
+    file, printed, host = tmp_path / "nccl.env", tmp_path / "printed", tmp_path / "ailb-host"
+    file.write_text("UCX_IB_GID_INDEX=auto\nUCX_NET_DEVICES='a b'\n", encoding="utf-8")
+    printed.write_text("\n".join(with_index({"UCX_NET_DEVICES": "eth0"}, 7)), encoding="utf-8")
+    host.write_text(f"#!/bin/sh\ntest \"$*\" = 'gids --env' && cat {printed}\n", encoding="utf-8")
+    host.chmod(0o755)
+    text = f'{before}exec "$@"'.replace("/etc/ailb/nccl.env", str(file)).replace("/usr/local/sbin/ailb-host", str(host))
     program = ["sh", "-c", 'printf "%s|" "$UCX_IB_GID_INDEX" "$UCX_NET_DEVICES" "$@"', "program", "-b", "8 M"]
     done = subprocess.run(["sh", "-c", text, "sh", *program], capture_output=True, text=True, check=True)
-    assert done.stdout == "7|a b|-b|8 M|"
+    assert done.stdout == f"{expected}|-b|8 M|"
 
 
 def test_a_process_does_not_start_without_an_index(tmp_path: Path) -> None:
-    text = FOUND_INDEX.replace("/usr/local/sbin/ailb-host", "false")
+    text = f'{FOUND_INDEX}exec "$@"'.replace("/usr/local/sbin/ailb-host", "false")
     done = subprocess.run(["sh", "-c", text, "sh", "touch", tmp_path / "started"], check=False)
     assert done.returncode != 0
     assert not (tmp_path / "started").exists()
