@@ -9,7 +9,7 @@ import typer
 
 from ailb_gen.cli import complete
 from ailb_gen.cli.console import echo_json, notify
-from ailb_gen.cli.options import JSON, LIST, output_option
+from ailb_gen.cli.options import JSON, LIMIT, LIST, REPEATS, SIZES, output_option
 from ailb_gen.cli.project import source_of
 from ailb_gen.cli.reports import check_place
 from ailb_gen.errors import UsageError
@@ -17,18 +17,12 @@ from ailb_gen.errors import UsageError
 if TYPE_CHECKING:
     from ailb_gen.jobs.command import JobRequest
 
-SERVERS = Annotated[
-    list[str] | None,
-    typer.Option("--servers", help="Only these servers: names or globs; all but those with '!'.", metavar="PATTERN"),
-]
 TEST = Annotated[str, typer.Option("--test", help="Program of nccl-tests, or its path.", metavar="PROGRAM")]
-SIZES = Annotated[str, typer.Option("--sizes", help="Sizes that the program measures.", metavar="SMALLEST-LARGEST")]
-REPEATS = Annotated[int, typer.Option("--repeats", min=1, max=100, help="Runs of the program.")]
 IMAGE = Annotated[str, typer.Option("--image", help="Container image of the program.", metavar="IMAGE")]
 # The exports that an option goes with.
 PROGRAM = ("mpirun", "slurm", "kubernetes")
 GOES_WITH = {
-    "servers": ("hostfile", "slurm-topology", *PROGRAM),
+    "limit": ("hostfile", "slurm-topology", *PROGRAM),
     "test": PROGRAM,
     "sizes": PROGRAM,
     "repeats": PROGRAM,
@@ -45,7 +39,7 @@ def export(
         Path | None, typer.Argument(help="The fabric file.", metavar="FABRIC", envvar="AILB_FABRIC")
     ] = None,
     out: Annotated[Path | None, output_option("export", "FILE", "--out")] = None,
-    servers: SERVERS = None,
+    limit: LIMIT = None,
     test: TEST = "all_reduce_perf",
     sizes: SIZES = "8M-8G",
     repeats: REPEATS = 3,
@@ -80,7 +74,7 @@ def export(
         if source_of(ctx, option) == "COMMANDLINE" and name in exports() and name not in names:
             raise UsageError(f"--{option} does not go with {name}; it goes with {', '.join(names)}")
     if name in JOBS:
-        request = _request(servers or [], test, sizes, repeats, image)
+        request = _request(limit or [], test, sizes, repeats, image)
         text = job_export(compute_design(fabric, notify), name, request)
     else:
         text = exported(compute_design(fabric, notify), name)
@@ -90,8 +84,8 @@ def export(
         write(out, text, "export")
 
 
-def _request(servers: list[str], test: str, sizes: str, repeats: int, image: str) -> JobRequest:
+def _request(limit: list[str], test: str, sizes: str, repeats: int, image: str) -> JobRequest:
     """Return the job of the options. Raises UsageError."""
-    from ailb_gen.jobs.command import JobRequest, Measurement, sizes_of
+    from ailb_gen.jobs.command import Benchmark, JobRequest, sizes_of
 
-    return JobRequest(tuple(servers), test, Measurement(*sizes_of(sizes)), repeats, image)
+    return JobRequest(tuple(limit), test, Benchmark(*sizes_of(sizes)), repeats, image)

@@ -45,7 +45,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class Benchmark:
     """Sizes and repetitions of nccl-tests: sizes as it reads them (K, M, G: powers of 1024), each twice the last."""
 
     smallest: str = "8M"
@@ -69,7 +69,7 @@ class JobRequest:
 
     patterns: tuple[str, ...] = ()
     test: str = PROGRAMS["all-reduce"]
-    measurement: Measurement = Measurement()
+    benchmark: Benchmark = Benchmark()
     repeats: int = 3
     image: str = "nccl-tests"
 
@@ -80,12 +80,12 @@ class JobRequest:
 
 
 def sizes_of(text: str) -> tuple[str, str]:
-    """Read `SMALLEST-LARGEST`, or one size, such as `8M-8G`. Raises UsageError."""
+    """Read `FROM-TO`, or one size, such as `8M-8G`. Raises UsageError."""
     first, _, last = text.partition("-")
     found = [_SIZE.fullmatch(one) for one in (first, last or first)]
     counts = [int(one[1]) * _UNITS[one[2]] for one in found if one is not None]
     if len(counts) != 2 or text.endswith("-"):
-        raise UsageError(f"--sizes {text!r}: write SMALLEST-LARGEST as nccl-tests reads them, such as 8M-8G")
+        raise UsageError(f"--sizes {text!r}: write FROM-TO as nccl-tests reads them, such as 8M-8G")
     if counts[0] > counts[1]:
         raise UsageError(f"--sizes {text!r}: the first size is larger than the last; write {last}-{first}")
     return first, last or first
@@ -105,11 +105,11 @@ def job_servers(design: Design, patterns: Sequence[str] = ()) -> tuple[DesignSer
 
     Servers without GPUs are left out. Raises UsageError for a pattern that picks no server, and when none is left.
     """
-    picked = pick_devices({one.name: "server" for one in design.servers}, patterns, "--servers")
+    picked = pick_devices({one.name: "server" for one in design.servers}, patterns, "--limit")
     chosen = tuple(one for one in design.servers if one.config.environment and (picked is None or one.name in picked))
     if not chosen:
         which = "the fabric has no server with GPUs" if picked is None else "none of these servers has GPUs"
-        raise UsageError(f"--servers: {which}" if picked is not None else which)
+        raise UsageError(f"--limit: {which}" if picked is not None else which)
     return chosen
 
 
@@ -124,7 +124,7 @@ def equal_gpus(servers: Sequence[DesignServer], who: str) -> int:
     if len(numbers) > 1:
         (a, first), (b, second) = list(numbers.items())[::-1][:2]
         reason = f"{first} has {counted(a, 'GPU')}, {second} has {b}"
-        raise UsageError(f"{who} starts the same number of processes on all servers, and {reason}; choose by --servers")
+        raise UsageError(f"{who} starts the same number of processes on all servers, and {reason}; choose by --limit")
     return next(iter(numbers))
 
 
@@ -158,7 +158,7 @@ def job_command(
     servers: Sequence[str],
     test: str = PROGRAMS["all-reduce"],
     launcher: Launcher = "mpirun",
-    measurement: Measurement = Measurement(),
+    benchmark: Benchmark = Benchmark(),
     *,
     hostfile: str = "",
     library_path: str = "",
@@ -179,7 +179,7 @@ def job_command(
     environment = job_environment(chosen)
     if library_path and LIBRARIES in environment:
         environment[LIBRARIES] = f"{library_path}:{environment[LIBRARIES]}"
-    program = [*wrapper(chosen), test, *measurement.words()]
+    program = [*wrapper(chosen), test, *benchmark.words()]
     names = [one.name for one in chosen]
     if launcher == "srun":
         # Its own --export splits values at commas.

@@ -52,7 +52,7 @@ def kubernetes_objects(design: Design, request: JobRequest) -> str:
         "libraries": dict(config.environment).get(LIBRARIES, ""),
         "found": index_is_found(servers[0]),
         "launcher": [*mpirun_words(servers), "--mca", "btl_tcp_if_include", POD_INTERFACE],
-        "program": [*wrapper(servers), request.test, *request.measurement.words()],
+        "program": [*wrapper(servers), request.test, *request.benchmark.words()],
         "repeats": request.repeats,
         "image": request.image,
         "workers": len(servers),
@@ -68,7 +68,7 @@ def _same(servers: Sequence[DesignServer]) -> HostConfig:
         nics, expected = ([(nic.name, nic.rail) for nic in each.config.nics] for each in (one, first))
         if nics != expected or one.config.environment != first.config.environment:
             reason = f"{one.name} and {first.name} differ in names of NICs, rails or variables"
-            raise UsageError(f"pods of a job run on any of its servers, and {reason}; choose servers by --servers")
+            raise UsageError(f"pods of a job run on any of its servers, and {reason}; choose servers by --limit")
     return first.config
 
 

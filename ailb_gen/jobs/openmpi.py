@@ -31,7 +31,7 @@ def mpirun_script(design: Design, request: JobRequest) -> str:
         "launcher": mpirun_words(servers),
         "sockets": socket_words(environment),
         "environment": environment,
-        "program": [*wrapper(servers), request.test, *request.measurement.words()],
+        "program": [*wrapper(servers), request.test, *request.benchmark.words()],
         "repeats": request.repeats,
     }
     return Templates().render("jobs/mpirun.sh.j2", design.name, values)

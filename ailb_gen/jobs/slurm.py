@@ -60,7 +60,7 @@ def batch_script(design: Design, request: JobRequest) -> str:
         "nodes": "" if servers == all_servers else hostlist([one.name for one in servers]),
         "environment": environment | socket_variables(environment),
         "launcher": srun_words(servers),
-        "program": [*wrapper(servers), request.test, *request.measurement.words()],
+        "program": [*wrapper(servers), request.test, *request.benchmark.words()],
         "repeats": request.repeats,
     }
     return Templates().render("jobs/slurm.sh.j2", design.name, values)

@@ -18,7 +18,7 @@ def test_without_options_the_text_is_that_of_python(name: str) -> None:
 
 
 def test_options_reach_the_job(tmp_path: Path) -> None:
-    words = ["--servers", "h100-0[12]", "--servers", "!h100-02", "--test", "/opt/alltoall_perf", "--sizes", "1K-2K"]
+    words = ["--limit", "h100-0[12]", "--limit", "!h100-02", "--test", "/opt/alltoall_perf", "--sizes", "1K-2K"]
     code, out, err = run("export", "slurm", JVD, *words, "--repeats", "2", "-o", str(tmp_path / "job.sh"))
     assert (code, out, err) == (0, "", "")
     script = (tmp_path / "job.sh").read_text(encoding="utf-8")
@@ -37,10 +37,10 @@ def test_an_option_that_an_export_does_not_take_is_refused(option: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--servers", "h200*"], "--servers 'h200*': no device is called that"),
-        (["--servers", ""], "--servers: an empty pattern"),
+        (["--limit", "h200*"], "--limit 'h200*': no device is called that"),
+        (["--limit", ""], "--limit: an empty pattern"),
         (["--test", "iperf"], "--test 'iperf' is not a program of nccl-tests"),
-        (["--sizes", "8MB"], "--sizes '8MB': write SMALLEST-LARGEST"),
+        (["--sizes", "8MB"], "--sizes '8MB': write FROM-TO"),
         (["--repeats", "0"], "--repeats"),
     ],
 )

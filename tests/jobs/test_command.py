@@ -13,8 +13,8 @@ from ailb_gen.errors import UsageError
 from ailb_gen.jobs.command import (
     FOUND_INDEX,
     OWN_ENVIRONMENT,
+    Benchmark,
     Launcher,
-    Measurement,
     check_program,
     job_command,
     job_servers,
@@ -128,7 +128,7 @@ def test_a_process_does_not_start_without_an_index(tmp_path: Path) -> None:
 
 def test_srun_starts_the_same_number_on_all_servers() -> None:
     design = design_of(KINDS)
-    with pytest.raises(UsageError, match="full1 has 2 GPUs, slim1 has 1; choose by --servers"):
+    with pytest.raises(UsageError, match="full1 has 2 GPUs, slim1 has 1; choose by --limit"):
         job_command(design, (), launcher="srun")
     assert "--ntasks-per-node=1" in job_command(design, ["slim1", "slim2"], launcher="srun")
 
@@ -139,7 +139,7 @@ def test_servers_without_gpus_run_no_job() -> None:
     assert [one.name for one in job_servers(design, ["*2", "!nas2"])] == ["full2", "slim2"]
     with pytest.raises(UsageError, match="none of these servers has GPUs"):
         job_servers(design, ["nas*"])
-    with pytest.raises(UsageError, match="--servers 'full9': no device is called that; did you mean 'full2'"):
+    with pytest.raises(UsageError, match="--limit 'full9': no device is called that; did you mean 'full2'"):
         job_servers(design, ["full9"])
     with pytest.raises(UsageError, match="no server with GPUs that is called 'nas1'"):
         job_command(design, ["nas1"])
@@ -160,13 +160,13 @@ def test_sizes_are_those_of_nccl_tests(jvd: Design) -> None:
     assert sizes_of("8M-8G") == ("8M", "8G")
     assert sizes_of("1024K-1M") == ("1024K", "1M")
     assert sizes_of("512") == ("512", "512")
-    command = job_command(jvd, (), measurement=Measurement("1M", "2M", 5, 0))
+    command = job_command(jvd, (), benchmark=Benchmark("1M", "2M", 5, 0))
     assert " ".join(command[-12:]) == "-b 1M -e 2M -f 2 -g 1 -n 5 -w 0"
 
 
 @pytest.mark.parametrize("text", ["", "8M-", "-8M", "8m", "0", "8M-8G-9G", "1.5G", "8M 8G", "٣M"])
 def test_other_sizes_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="write SMALLEST-LARGEST"):
+    with pytest.raises(UsageError, match="write FROM-TO"):
         sizes_of(text)
 
 

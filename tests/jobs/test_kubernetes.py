@@ -11,7 +11,7 @@ import yaml
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
-from ailb_gen.jobs.command import JobRequest, Measurement
+from ailb_gen.jobs.command import Benchmark, JobRequest
 from ailb_gen.jobs.kubernetes import dns_label, kubernetes_objects
 from tests.conftest import SMALL, design_of, example
 from tests.jobs.test_command import KINDS
@@ -130,7 +130,7 @@ def test_variables_are_those_of_the_servers_but_sockets(jvd: Design) -> None:
 
 @pytest.mark.parametrize("text", [SMALL, SMALL + HOSTILE], ids=["small", "hostile"])
 def test_the_launcher_runs_the_program_on_every_gpu(text: str, tmp_path: Path) -> None:
-    request = JobRequest(test="/opt/nccl-tests/alltoall_perf", measurement=Measurement("1M", "2M"), repeats=2)
+    request = JobRequest(test="/opt/nccl-tests/alltoall_perf", benchmark=Benchmark("1M", "2M"), repeats=2)
     found = objects(design_of(text), request)
     launcher = pods_of(found["MPIJob", "small-nccl-tests"])[0]["spec"]["containers"][0]
     assert launcher["command"] == ["sh", "-euc"]

@@ -8,7 +8,7 @@ import pytest
 
 from ailb_gen.design.model import Design
 from ailb_gen.errors import UsageError
-from ailb_gen.jobs.command import JobRequest, Measurement, job_command
+from ailb_gen.jobs.command import Benchmark, JobRequest, job_command
 from ailb_gen.jobs.openmpi import hostfile, mpirun_script
 from tests.conftest import SMALL, design_of, example
 from tests.jobs.test_command import KINDS
@@ -57,10 +57,10 @@ def test_a_hostfile_has_the_servers_in_order_with_a_slot_per_gpu() -> None:
 @pytest.mark.parametrize("text", [SMALL, SMALL + HOSTILE, KINDS], ids=["small", "hostile", "kinds"])
 def test_the_script_runs_the_command_of_the_job(text: str, tmp_path: Path) -> None:
     design = design_of(text)
-    request = JobRequest(test="/opt/nccl-tests/alltoall_perf", measurement=Measurement("1M", "2M"), repeats=2)
+    request = JobRequest(test="/opt/nccl-tests/alltoall_perf", benchmark=Benchmark("1M", "2M"), repeats=2)
     runs = run_with("mpirun", mpirun_script(design, request), tmp_path, "my hosts")
     command = job_command(
-        design, (), request.test, measurement=request.measurement, hostfile="my hosts", library_path="/opt/cuda lib"
+        design, (), request.test, benchmark=request.benchmark, hostfile="my hosts", library_path="/opt/cuda lib"
     )
     assert runs == [command[1:], command[1:]]
 
