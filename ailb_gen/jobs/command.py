@@ -130,7 +130,7 @@ def equal_gpus(servers: Sequence[DesignServer], who: str) -> int:
 
 def shared_environment(servers: Sequence[DesignServer]) -> dict[str, str]:
     """Return the variables that have the same value on all servers."""
-    rows = [set(one.config.environment) for one in servers]
+    rows = [set(row) for row in {one.config.environment for one in servers}]
     return {name: value for name, value in servers[0].config.environment if all((name, value) in row for row in rows)}
 
 
@@ -142,7 +142,7 @@ def job_environment(servers: Sequence[DesignServer]) -> dict[str, str]:
 
 def wrapper(servers: Sequence[DesignServer]) -> list[str]:
     """Return the words before a program that give a process the variables of its server; none if all share them."""
-    own = any(len(shared_environment(servers)) < len(one.config.environment) for one in servers)
+    own = len({one.config.environment for one in servers}) > 1
     found = any(index_is_found(one) for one in servers)
     first = OWN_ENVIRONMENT * own + FOUND_INDEX * found
     return ["sh", "-c", f'{first}exec "$@"', "sh"] if first else []
