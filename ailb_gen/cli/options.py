@@ -145,6 +145,10 @@ PROCESSES = Annotated[
 ]
 SEEDS = Annotated[int | None, typer.Option("--seeds", min=1, max=10_000, help="Simulate seeds 1 to this number.")]
 
+# Of verbs with jobs of nccl-tests.
+SIZES = Annotated[str, typer.Option("--sizes", help="Sizes of the job as nccl-tests reads them.", metavar="FROM-TO")]
+REPEATS = Annotated[int, typer.Option("--repeats", min=1, max=100, help="Run each job this many times.")]
+
 # Of verbs that follow routes.
 TREE = Annotated[
     Path,

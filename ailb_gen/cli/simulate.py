@@ -127,8 +127,10 @@ def simulate(
         check_place("-o", out, [scenario, artifacts])
     where = targets(reports or [], [scenario, artifacts, out], PAGE_FORMATS)
     if placement is not None:
+        from ailb_gen.sim.scenario.placement import PLACEMENTS
+
         # Of the working directory; other files of a scenario are beside it. As JSON, no name is another type in YAML.
-        own = artifacts is not None or placement in ("in-order", "scattered")
+        own = artifacts is not None or placement in PLACEMENTS
         placement = json.dumps(placement if own else str(Path(placement).absolute()))
     replaced = {"seeds": seeds, "level": level, "placement": placement}
     words = [*(settings or []), *(f"{key}={value}" for key, value in replaced.items() if value is not None)]

@@ -73,15 +73,14 @@ class _AsTyped:
 @contextmanager
 def _unconverted(ctx: Any) -> Iterator[None]:  # noqa: ANN401 - which module has it depends on Typer
     """Keep what is typed as text during completion: converters of Typer import pydantic, which costs 0.1 s."""
-    params = [vars(param) for param in ctx.command.get_params(ctx)] if ctx.resilient_parsing else []
-    converters = [param.get("_runtime_param") for param in params]
+    params = ctx.command.get_params(ctx) if ctx.resilient_parsing else []
     for param in params:
-        param["_runtime_param"] = _AsTyped()
+        param.get_runtime_param = _AsTyped
     try:
         yield
     finally:
-        for param, converter in zip(params, converters, strict=True):
-            param["_runtime_param"] = converter
+        for param in params:
+            del param.get_runtime_param
 
 
 class Verb(TyperCommand):

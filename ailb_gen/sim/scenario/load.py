@@ -17,6 +17,7 @@ from typing import Any
 from ailb_gen.errors import IntentError, Place, Problem, UsageError
 from ailb_gen.sim.balancers import BALANCERS
 from ailb_gen.sim.scenario.models import UNWRITTEN_STEPS, BalancerPart, FailurePart, Scenario, timed_failure
+from ailb_gen.sim.scenario.placement import SCATTERED
 from ailb_gen.textio import read_text, text_problem
 from ailb_gen.validation import problem_at, validated
 from ailb_gen.wording import did_you_mean
@@ -179,7 +180,7 @@ def short_scenario(
         "name": f"{collective} of {size}",
         "fabric": {"files": {"fabric": str(fabric), "artifacts": str(artifacts)}},
         "traffic": [{"collective": job}],
-        "placement": "scattered",
+        "placement": SCATTERED,
         "balancer": [name.strip() for name in balancers] if len(balancers) > 1 else balancers[0],
         "transport": "go-back-n",
         "congestion": "dcqcn",

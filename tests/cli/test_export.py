@@ -1,0 +1,52 @@
+"""`ailb-gen export`: options of jobs, and the exports that they go with."""
+
+from pathlib import Path
+
+import pytest
+
+from ailb_gen.api.export import JOBS, export
+from ailb_gen.cli.export import GOES_WITH
+from tests.cli.verbs import refused, run
+from tests.conftest import EXAMPLES, example
+
+JVD = str(EXAMPLES / "jvd" / "fabric.yaml")
+
+
+@pytest.mark.parametrize("name", ["topology", *JOBS])
+def test_without_options_the_text_is_that_of_python(name: str) -> None:
+    assert run("export", name, JVD) == (0, export(example("jvd"), name), "")
+
+
+def test_options_reach_the_job(tmp_path: Path) -> None:
+    words = ["--limit", "h100-0[12]", "--limit", "!h100-02", "--test", "/opt/alltoall_perf", "--sizes", "1K-2K"]
+    code, out, err = run("export", "slurm", JVD, *words, "--repeats", "2", "-o", str(tmp_path / "job.sh"))
+    assert (code, out, err) == (0, "", "")
+    script = (tmp_path / "job.sh").read_text(encoding="utf-8")
+    assert "#SBATCH --nodelist=h100-01\n" in script
+    assert "for run in 1 2; do\n" in script
+    assert "/opt/alltoall_perf -b 1K -e 2K " in script
+    assert 'image: "registry/nccl:1"\n' in run("export", "kubernetes", JVD, "--image", "registry/nccl:1")[1]
+
+
+@pytest.mark.parametrize("option", GOES_WITH)
+def test_an_option_that_an_export_does_not_take_is_refused(option: str) -> None:
+    told = run("export", "cabling", JVD, f"--{option}", "1")
+    refused(told, f"--{option} does not go with cabling; it goes with {', '.join(GOES_WITH[option])}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--limit", "h200*"], "--limit 'h200*': no device is called that"),
+        (["--limit", ""], "--limit: an empty pattern"),
+        (["--test", "iperf"], "--test 'iperf' is not a program of nccl-tests"),
+        (["--sizes", "8MB"], "--sizes '8MB': write FROM-TO"),
+        (["--repeats", "0"], "--repeats"),
+    ],
+)
+def test_options_are_checked(words: list[str], message: str) -> None:
+    refused(run("export", "mpirun", JVD, *words), message)
+
+
+def test_the_name_of_an_export_is_checked_before_its_options() -> None:
+    refused(run("export", "slrm", JVD, "--repeats", "2"), "there is no export 'slrm'; did you mean 'slurm'?")
