@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ailb_gen.design.model import Design, HostConfig
+from ailb_gen.design.model import HostConfig
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example, need_root, need_tool
@@ -204,49 +204,3 @@ def test_scripts_are_posix_shell(script: Path) -> None:
 def test_the_script_explains_itself(script: Path) -> None:
     done = subprocess.run([str(script)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "usage: ailb-net apply | verify | remove\n")
-
-
-def test_qos_script_calls_the_vendors_tools(script: Path, tmp_path: Path, jvd: Design) -> None:
-    """The tools and the NIC are not here: recorders stand in for mlnx_qos and cma_roce_tos, a folder for /sys."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for tool in ("mlnx_qos", "cma_roce_tos"):
-        (tools / tool).write_text(f'#!/bin/sh\necho {tool} "$@"\n', encoding="utf-8")
-        (tools / tool).chmod(0o755)
-    text = script.with_name("ailb-qos").read_text(encoding="utf-8")
-    nics = jvd.servers[0].config.nics
-    for nic in nics:
-        folders = (f"infiniband/{nic.rdma}/tc/1", *(f"net/{nic.name}/ecn/roce_{end}/enable" for end in ("np", "rp")))
-        for folder in folders:
-            (tmp_path / "sys" / folder).mkdir(parents=True)
-    elsewhere = tmp_path / "ailb-qos"
-    elsewhere.write_text(text.replace("/sys/class/", f"{tmp_path}/sys/"), encoding="utf-8")
-
-    def qos() -> subprocess.CompletedProcess[str]:
-        env = {"PATH": f"{tools}:{os.environ['PATH']}"}
-        return subprocess.run(["sh", str(elsewhere)], capture_output=True, text=True, check=False, env=env)
-
-    (tmp_path / "sys/net/gpu3_eth/ecn").rename(tmp_path / "hidden")
-    part = qos()
-    assert part.returncode == 1
-    assert "ailb-qos: gpu3_eth (mlx5_5): not set completely" in part.stderr
-    assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
-    (tmp_path / "hidden").rename(tmp_path / "sys/net/gpu3_eth/ecn")
-    done = qos()
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
-    assert len(lines) == 3 * len(nics)
-    assert lines[:3] == [
-        "mlnx_qos -i gpu0_eth --trust dscp --pfc 0,0,0,1,0,0,0,0",
-        "mlnx_qos -i gpu0_eth --dscp2prio set,26,3",
-        "cma_roce_tos -d mlx5_0 -t 106",
-    ]
-    assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
-    assert (tmp_path / "sys/infiniband/mlx5_11/tc/1/traffic_class").read_text(encoding="utf-8") == "106\n"
-
-
-def test_qos_script_tells_what_is_missing(script: Path) -> None:
-    words = [str(script.with_name("ailb-qos"))]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"})
-    assert done.returncode == 3
-    assert "mlnx_qos is missing" in done.stderr
