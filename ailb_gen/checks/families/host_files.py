@@ -164,6 +164,9 @@ COMMANDS = {
         "set -eu",
     ),
     files.QOS: (
+        "0x15b3) echo nvidia mlnx_qos cma_roce_tos ;;",
+        "0x14e4) echo broadcom dcb ;;",
+        "0x1dd8) echo amd nicctl ;;",
         "traffic_class $traffic_class /sys/class/infiniband/$2/tc/1/traffic_class",
         "cnp_dscp $cnp_dscp /sys/class/net/$1/ecn/roce_np/cnp_dscp",
         "cnp_priority $cnp_priority /sys/class/net/$1/ecn/roce_np/cnp_802p_prio",
@@ -188,6 +191,7 @@ COMMANDS = {
         'nicctl update qos -p "$port" pfc --priority "$priority" --no-drop enable &&',
         'nicctl update dcqcn -r "$2" -i 1 --cnp-dscp "$cnp_dscp" &&',
         '"$3_apply" "$1" "$2" ||',
+        '[ "$found" = "$value" ] ||',
         '"$1" "$nic" "$rdma" "${with%% *}" </dev/null',
         "while read -r nic rdma; do",
         'return "$status"',
