@@ -123,7 +123,7 @@ def contradictions(name: str, expected: ExpectedJobs, observed: Iterable[Assignm
         if own is not None:
             reason = f"{here} contradicts /{ENVIRONMENT}, which has {own}; remove the line"
         elif why:
-            reason = f"{here}: {why}; remove the line, or set {remedy}"
+            reason = f"{here}: {why}; write {remedy}"
         else:
             continue
         yield deviation(name, "environment", reason, about.file(one.file.lstrip("/")))

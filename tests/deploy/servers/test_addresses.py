@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.addresses import Prefix, prefix_value
+from ailb_gen.addresses import prefix_value
 from ailb_gen.deploy.servers.addresses import (
     Advertised,
     NicHardware,
@@ -22,6 +21,7 @@ from ailb_gen.deploy.servers.addresses import (
 from ailb_gen.deploy.servers.ssh import ServerConnection
 from ailb_gen.deploy.servers.verify import ExpectedServer, observe
 from tests.deploy.servers.sandbox import Host, run
+from tests.deploy.servers.steps import sysfs
 
 Told = Callable[..., list[str]]
 NIC, PREFIX = "gpu0_eth", "fc00:1:1:2::/64"
@@ -158,27 +158,6 @@ def test_the_mac_of_a_nic(all_told: Told, expected: ExpectedServer) -> None:
     ]
 
 
-@contextmanager
-def sysfs(host: Host, folder: Path, *rdma: str) -> Iterator[Path]:
-    """Give a host classes of devices of ours, with a NIC that is no virtual one; yield the folder of its device."""
-    (folder / "net").mkdir(parents=True)
-    for nic in host.config.nics[1:]:
-        (folder / "net" / nic.name).symlink_to(f"/sys/devices/virtual/net/{nic.name}")
-    device = folder / "net" / NIC / "device"
-    device.mkdir(parents=True)
-    (folder / "net" / NIC / "speed").write_text("200000\n", encoding="utf-8")
-    (device / "driver").symlink_to("/sys/bus/pci/drivers/mlx5_core")
-    for name in rdma:
-        (folder / "infiniband" / name).mkdir(parents=True)
-        (device / "infiniband" / name).mkdir(parents=True)
-        (device / "infiniband" / name / "fw_ver").write_text("28.39.1002\n", encoding="utf-8")
-    host.inside("mount", "--bind", str(folder), "/sys/class")
-    try:
-        yield device
-    finally:
-        host.inside("umount", "/sys/class")
-
-
 def test_speed_driver_and_firmware(
     shared: Host, shared_server: ServerConnection, tmp_path: Path, all_told: Told, expected: ExpectedServer
 ) -> None:
@@ -223,9 +202,3 @@ def test_a_mac_that_is_none(expected: ExpectedServer) -> None:
     found = read_interfaces([{"ifname": NIC, "address": "\x1b[2J", "addr_info": [{}]}])
     (finding,) = addresses("h", expected.ports, found)
     assert finding.message == f"{NIC}: its MAC is '\\x1b[2J', and gives no addresses; is it the NIC's name?"
-
-
-def test_what_leaves_are_configured_for_does_not_matter_to_a_push(expected: ExpectedServer) -> None:
-    assert {port.speed_bps for port in expected.ports.values()} == {None}
-    assert [len(port.prefixes) for port in expected.ports.values()] == [4, 4]
-    assert all(isinstance(prefix, Prefix) for port in expected.ports.values() for prefix in port.prefixes)
