@@ -24,7 +24,7 @@ LONGEST, IFNAMSIZ = 64, 16
 FOREVER = 0xFFFFFFFF
 # Advertisements that may be lost before a leaf counts as silent.
 LOST = 3
-FLUSH = "run: ailb-net apply --flush-stale"
+FLUSH = "run: ailb-net apply --flush-stale; if it comes back, a leaf advertises it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class NicHardware:
 
 
 # Words of `ip -j address` that are true of an address.
-FLAGS = ("temporary", "deprecated", "tentative", "dadfailed")
+FLAGS = ("temporary", "deprecated", "tentative", "dadfailed", "dynamic")
 
 
 def read_interfaces(rows: Iterable[dict[str, Any]]) -> dict[str, HostInterface]:
@@ -162,7 +162,7 @@ def _port(name: str, nic: str, port: ExpectedGpuPort, interface: HostInterface) 
         lacking = prefix is not None and not any(one.value == own[prefix] for one in interface.addresses)
         item, reason = _foreign(address, prefix, address_text(own[prefix]) if prefix is not None and lacking else "")
         removed = f"ip addr del {address.text}/{address.length} dev {nic}"
-        repair = FLUSH if item == "stale address" else f"remove it: {removed}"
+        repair = FLUSH if address.value is not None and "dynamic" in address.flags else f"remove it: {removed}"
         yield deviation(name, item, f"{nic}: {reason} takes a GID; {repair}", about.nic(name, nic))
 
 
@@ -179,8 +179,8 @@ def _foreign(address: HostAddress, prefix: Prefix | None, instead_of: str) -> tu
         )
     if prefix is not None:
         return "second address", f"{address.text}, a second address in {prefix},"
-    if "deprecated" in address.flags:
-        return "stale address", f"{address.text}, which is stale and of no color,"
+    if "dynamic" in address.flags:
+        return "stale address", f"{address.text}, which was advertised and is of no color,"
     return "foreign address", f"{address.text}, which is of no color,"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from ailb_gen.addresses import prefix_value
 from ailb_gen.deploy.servers.addresses import (
+    FLUSH,
     Advertised,
     NicHardware,
     addresses,
@@ -43,13 +44,12 @@ DAMAGES = {
             f"{SYSCTL}.use_tempaddr=0",
         ],
         [ADDRESS.format("del"), f"{ADDRESS.format('add')} nodad"],
-        rf"{NIC}: the temporary address (fc00:1:1:2:\S+) \(use_tempaddr must be 0\) takes a GID; "
-        rf"remove it: ip addr del \1/64 dev {NIC}",
+        rf"{NIC}: the temporary address (fc00:1:1:2:\S+) \(use_tempaddr must be 0\) takes a GID; {FLUSH}",
     ),
     "stale": (
         [f"h ip addr add fc00:8::1/64 dev {NIC} nodad valid_lft 900 preferred_lft 0"],
         [f"h ip addr del fc00:8::1/64 dev {NIC}"],
-        rf"{NIC}: fc00:8::1, which is stale and of no color, takes a GID; run: ailb-net apply --flush-stale",
+        rf"{NIC}: fc00:8::1, which was advertised and is of no color, takes a GID; {FLUSH}",
     ),
     "foreign": (
         [f"h ip addr add fc00:8::1/64 dev {NIC} nodad"],
