@@ -35,6 +35,7 @@ from ailb_gen.deploy.servers.jobs import (
     read_assignments,
     read_plug_in,
 )
+from ailb_gen.deploy.servers.qos import qos, read_qos
 from ailb_gen.deploy.servers.script import FILE_BYTES, ask
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
@@ -47,7 +48,21 @@ MOST_FINDINGS = 1000
 # Letters of an IPv6 prefix, and some more.
 LONGEST = 64
 # The sections of an answer; the last one says that nothing was cut off.
-PARTS = ("way", "files", "link", "addr", "rule", "route", "sysctl", "nic", "plugin", "environment", "ping", "end")
+PARTS = (
+    "way",
+    "files",
+    "link",
+    "addr",
+    "rule",
+    "route",
+    "sysctl",
+    "nic",
+    "plugin",
+    "environment",
+    "qos",
+    "ping",
+    "end",
+)
 EVERYWHERE = Prefix(0, 0)
 # Kernel settings that systemd-networkd sets to its own values, because it does the work itself.
 NETWORKD = ("accept_ra",)
@@ -155,6 +170,7 @@ class ObservedServer:
     hardware: Mapping[str, NicHardware] = field(default_factory=dict)
     plug_in: PlugIn = field(default_factory=PlugIn)
     assignments: tuple[Assignment, ...] = ()
+    qos: tuple[tuple[str, str], ...] = ()
 
 
 def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[Finding, ...]:
@@ -191,6 +207,7 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
             hardware=read_hardware(lines_of(name, parts["nic"])),
             plug_in=read_plug_in(lines_of(name, parts["plugin"])),
             assignments=read_assignments(lines_of(name, parts["environment"])),
+            qos=read_qos(lines_of(name, parts["qos"])),
         )
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         reason = f"the host's answer cannot be read: {str(error)[:200]!a} ({type(error).__name__})"
@@ -249,6 +266,7 @@ def compare_all(name: str, expected: ExpectedServer, observed: ObservedServer) -
         speeds(name, expected.ports, observed.hardware),
         plug_in(name, expected.jobs, observed.plug_in),
         contradictions(name, expected.jobs, observed.assignments),
+        qos(name, observed.qos),
     )
     return compare(name, expected, observed) + tuple(finding for part in parts for finding in _first(part))
 

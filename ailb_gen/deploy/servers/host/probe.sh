@@ -71,6 +71,15 @@ assignments() {
     grep -asnHE '^[[:space:]]*(export[[:space:]]+)?(NCCL|UCX)_[A-Z0-9_]+=' -- "$@" | cut -c 1-500 | head -n 1000
 }
 
+# How the NICs differ from what `ailb-qos` sets. Before it had verbs, it set them whatever it was told.
+roce() {
+    grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null || return 0
+    code=0
+    said=$(timeout 60 /usr/local/sbin/ailb-qos verify 2>&1 </dev/null) || code=$?
+    [ -z "$said" ] || printf '%s\n' "$said" | head -n 1000
+    echo "exit $code"
+}
+
 # On standard input: file PATH, sysctl KEY, nic NAME, library NAME DIRECTORIES, ping NIC PREFIX GATEWAY
 probe() { # most bytes of a file; changes nothing
     need base64 head ip ping readlink stat sysctl
@@ -97,6 +106,8 @@ probe() { # most bytes of a file; changes nothing
     printf '%s\n' "$asked" | sed -n 's/^library //p' | while read -r name folders; do plug_in "$name" "$folders"; done
     echo '== environment'
     assignments || :
+    echo '== qos'
+    roce
     echo '== ping'
     printf '%s\n' "$asked" | sed -n 's/^ping //p' | {
         count=0
