@@ -39,8 +39,8 @@ def mlnx_qos(state: dict[str, Any], words: list[str]) -> str:
     if "--pfc" in options:
         nic["pfc"] = [int(flag) for flag in options.pop("--pfc").split(",")]
     if "--dscp2prio" in options:
-        _, dscp, priority = options.pop("--dscp2prio").split(",")
-        nic["dscp"][dscp] = int(priority)
+        _, dscp, own = options.pop("--dscp2prio").split(",")
+        nic["dscp"][dscp] = int(own)
     if options:
         return _refused(words)
     lines = ["DCBX mode: OS controlled", f"Priority trust state: {nic['trust']}", "dscp2prio mapping:"]
