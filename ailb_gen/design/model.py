@@ -241,7 +241,7 @@ class HostNic:
 
 @dataclass(frozen=True, slots=True)
 class HostQos:
-    """RoCEv2 settings of a NIC: the values that mlnx_qos, cma_roce_tos and the ECN files take."""
+    """RoCEv2 settings of a NIC; `pfc_mask` has a 0 or 1 per priority, with commas."""
 
     dscp: int
     traffic_class: int

@@ -149,8 +149,7 @@ class RdmaNic:
 class QosScript:
     """`ailb-qos`: its NICs, the values it sets by name of the setting, and the code around them.
 
-    Settings are `trust`, `pfc` (eight 0 or 1), `dscp2prio` (DSCP, priority), `tos`, `traffic_class`, `cnp_dscp`,
-    `cnp_priority`, `ecn_np` and `ecn_rp` (priority, 0 or 1).
+    Settings are `dscp`, `priority`, `pfc` (eight 0 or 1), `traffic_class`, `cnp_dscp` and `cnp_priority`.
     """
 
     nics: tuple[RdmaNic, ...]

@@ -11,22 +11,8 @@ from ailb_gen.hosts.text import Folder, here_document, numbered
 from ailb_gen.layout import SCRIPT, TABLE_NAMES
 
 NUMBER = re.compile(r"^[0-9]{1,10}$")
-LOOP = "while read"
-# What `ailb-qos` sets in its loop; the groups are the values.
-QOS_PATTERNS = tuple(
-    (key, re.compile(pattern))
-    for key, pattern in (
-        ("trust", r'mlnx_qos -i "\$nic" --trust ([a-z]+)(?= )'),
-        ("pfc", r'mlnx_qos -i "\$nic"(?: --trust [a-z]+)? --pfc ((?:\d,)*\d)$'),
-        ("dscp2prio", r'mlnx_qos -i "\$nic" --dscp2prio set,(\d+),(\d+)$'),
-        ("tos", r'cma_roce_tos -d "\$rdma" -t (\d+)$'),
-        ("traffic_class", r'echo (\d+) >"/sys/class/infiniband/\$rdma/tc/1/traffic_class"$'),
-        ("cnp_dscp", r'echo (\d+) >"/sys/class/net/\$nic/ecn/roce_np/cnp_dscp"$'),
-        ("cnp_priority", r'echo (\d+) >"/sys/class/net/\$nic/ecn/roce_np/cnp_802p_prio"$'),
-        ("ecn_np", r'echo (\d+) >"/sys/class/net/\$nic/ecn/roce_np/enable/(\d+)"$'),
-        ("ecn_rp", r'echo (\d+) >"/sys/class/net/\$nic/ecn/roce_rp/enable/(\d+)"$'),
-    )
-)
+# What `ailb-qos` sets: numbers, and one per priority for PFC.
+QOS_VALUE = re.compile(r"(dscp|priority|pfc|traffic_class|cnp_dscp|cnp_priority)=(\d[\d,]*)$")
 
 
 def _number(text: str) -> int | None:
@@ -60,14 +46,6 @@ def read_names(folder: Folder, text: str) -> Iterator[TableName]:
             yield TableName(number, words[1], line)
 
 
-def _values(line: int, code: str) -> Iterator[Setting]:
-    for key, pattern in QOS_PATTERNS:
-        found = pattern.match(code)
-        if found:
-            words = tuple(int(word) if NUMBER.match(word) else word for word in found.groups())
-            yield Setting(key, words[0] if len(words) == 1 else words, "", line)
-
-
 def read_qos(folder: Folder, file: str, text: str) -> QosScript:
     """Read `ailb-qos`; a line of its list without two words is a defect."""
     inside, rest = here_document(text)
@@ -81,9 +59,8 @@ def read_qos(folder: Folder, file: str, text: str) -> QosScript:
     settings: list[Setting] = []
     code = []
     for line, text_line in rest:
-        found = list(_values(line, text_line.removesuffix("&&").rstrip()))
-        settings += found
-        # How commands are joined stays code: without `&&` a failure would be missed.
-        code.append(Code(re.sub(r"\d+", "N", text_line) if found else text_line, line))
-    start = next((line for line, text_line in rest if text_line.startswith(LOOP)), 1)
-    return QosScript(tuple(nics), tuple(settings), tuple(code), start)
+        found = QOS_VALUE.match(text_line)
+        if found:
+            settings.append(Setting(found[1], int(found[2]) if NUMBER.match(found[2]) else found[2], "", line))
+        code.append(Code(f"{found[1]}=N" if found else text_line, line))
+    return QosScript(tuple(nics), tuple(settings), tuple(code), inside[0][0] if inside else 1)

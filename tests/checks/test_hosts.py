@@ -82,7 +82,7 @@ DAMAGES = [
     (SCRIPT_UNIT, "ailb-net apply", "ailb-net verify", "AILB615", "verify"),
     (QOS_UNIT, "After=sys-subsystem-net-devices-gpu0_eth.device", "", "AILB615", ""),
     (QOS, "gpu1_eth mlx5_1", "gpu1_eth mlx5_0", "AILB602", "gpu1_eth mlx5_0"),
-    (QOS, "set,26,3", "set,28,3", "AILB708", "set,28"),
+    (QOS, "\ndscp=26", "\ndscp=28", "AILB708", "dscp=28"),
     (DROP_IN, "UseDNS=no\n", "", "AILB611", ""),
 ]
 # What is told first is told where it is wrong: file, text, replacement, the check, the whole line.

@@ -187,7 +187,7 @@ def test_junos_knows_some_classes_without_being_told(lab: Network) -> None:
 def test_a_leaf_and_a_nic_that_disagree(lab: Network) -> None:
     profile = lab.hosts["gpu-s1-1"].profile
     assert profile.qos is not None
-    values = tuple(replace(s, value=(28, 3)) if s.key == "dscp2prio" else s for s in profile.qos.settings)
+    values = tuple(replace(s, value=28) if s.key == "dscp" else s for s in profile.qos.settings)
     own = replace(profile, qos=replace(profile.qos, settings=values))
     hosts = {**lab.hosts, "gpu-s1-1": replace(lab.hosts["gpu-s1-1"], profile=own)}
     found = findings(run_family("AILB7", Context(LAB, replace(lab, hosts=hosts))))

@@ -231,8 +231,10 @@ def tell(line: str) -> None:
 
 
 def _probe(**sections: Iterable[str]) -> Answer:
-    parts: dict[str, Iterable[str]] = {"way": ["netplan"], "files": [], "link": ["[]"], "rule": ["[]"], "route": ["[]"]}
-    for title, body in (parts | {"sysctl": [], "ping": []} | sections).items():
+    parts: dict[str, Iterable[str]] = {"way": ["netplan"], "files": []}
+    parts |= {title: ["[]"] for title in ("link", "addr", "rule", "route")}
+    parts |= {title: [] for title in ("sysctl", "nic", "plugin", "environment", "ping")}
+    for title, body in (parts | sections).items():
         yield f"== {title}\n"
         yield from body
         yield "\n"

@@ -86,15 +86,12 @@ def test_scripts_names_and_settings(lab: ServerProfile) -> None:
     assert [(name.table, name.name) for name in lab.names][:2] == [(10000, "gpu0_subnet1"), (10001, "gpu0_subnet2")]
     values = {setting.key: setting.value for setting in lab.qos.settings}
     assert values == {
-        "trust": "dscp",
+        "dscp": 26,
+        "priority": 3,
         "pfc": "0,0,0,1,0,0,0,0",
-        "dscp2prio": (26, 3),
-        "tos": 106,
         "traffic_class": 106,
         "cnp_dscp": 48,
         "cnp_priority": 6,
-        "ecn_np": (1, 3),
-        "ecn_rp": (1, 3),
     }
     assert [(nic.nic, nic.rdma) for nic in lab.qos.nics] == [("gpu0_eth", "mlx5_0"), ("gpu1_eth", "mlx5_1")]
     environment = {variable.key: variable.value for variable in lab.environment}

@@ -318,9 +318,9 @@ TABLES = f"{PROFILE}/iproute2/rt_tables.d/jnpr_nccl_net.conf"
             "net.ipv6.conf.gpu1_eth.accept_ra_defrtr = 0",
         ),
         (f"{PROFILE}/ailb/nccl.env", "NCCL_IB_QPS.*\n", "", "NCCL_NET_PLUGIN=juniper-ib"),
-        (QOS, "roce_np/enable", "roce_pn/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_pn/enable/3" &&'),
-        (QOS, "roce_np/enable", "roce_rp/enable", 'echo 1 >"/sys/class/net/$nic/ecn/roce_rp/enable/3" &&'),
-        (QOS, r"106 &&\n +echo", "106 ||\n            echo", 'cma_roce_tos -d "$rdma" -t 106 ||'),
+        (QOS, "roce_np/enable", "roce_pn/enable", "ecn_np 1 /sys/class/net/$1/ecn/roce_pn/enable/$priority"),
+        (QOS, "\ntraffic_class=106", "\ntraffic_class=96", "traffic_class=96"),
+        (QOS, r'-t "\$traffic_class" &&', '-t "$traffic_class" ||', 'cma_roce_tos -d "$2" -t "$traffic_class" ||'),
         (TABLES, "10001 gpu0_subnet2", "10006 gpu0_subnet2", "10006 gpu0_subnet2"),
         (
             f"{PROFILE}/sysctl.d/99-accept-ra.conf",

@@ -1,13 +1,15 @@
 """The servers' files against the real tools: netplan, the kernel's routing rules, systemd."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ailb_gen.design.model import Design, HostConfig
+from ailb_gen.design.model import HostConfig
 from ailb_gen.render.artifacts import RenderOptions
 from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import example, need_root, need_tool
@@ -89,8 +91,9 @@ class Namespace:
         self.ip = need_tool("ip")
         run(self.ip, "netns", "add", name)
         for nic in config.nics:
-            run(self.ip, "-n", name, "link", "add", nic.name, "type", "veth", "peer", "name", f"peer{nic.index}")
-            for end in (nic.name, f"peer{nic.index}"):
+            mac, peer = f"a0:88:c2:3b:00:{nic.index + 1:02x}", f"peer{nic.index}"
+            run(self.ip, "-n", name, "link", "add", nic.name, "address", mac, "type", "veth", "peer", "name", peer)
+            for end in (nic.name, peer):
                 self.sysctl(f"net.ipv6.conf.{end}.accept_dad", 0)
                 run(self.ip, "-n", name, "link", "set", end, "up")
             for table in nic.tables:
@@ -104,8 +107,8 @@ class Namespace:
     def state(self) -> list[str]:
         return [run(self.ip, "-n", self.name, "-6", *command) for command in COMMANDS]
 
-    def script(self, path: Path, verb: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        words = (self.ip, "netns", "exec", self.name, str(path), verb)
+    def script(self, path: Path, *verb: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        words = (self.ip, "netns", "exec", self.name, str(path), *verb)
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
         assert not check or done.returncode == 0, done.stderr
         return done
@@ -202,51 +205,66 @@ def test_scripts_are_posix_shell(script: Path) -> None:
 
 
 def test_the_script_explains_itself(script: Path) -> None:
-    done = subprocess.run([str(script)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "usage: ailb-net apply | verify | remove\n")
+    for words in ((), ("apply", "--force"), ("verify", "--flush-stale"), ("apply", "--flush-stale", "x")):
+        done = subprocess.run((script, *words), capture_output=True, text=True, check=False)
+        told = "usage: ailb-net apply [--flush-stale [--force]] | verify | remove\n"
+        assert (done.returncode, done.stderr) == (2, told)
 
 
-def test_qos_script_calls_the_vendors_tools(script: Path, tmp_path: Path, jvd: Design) -> None:
-    """The tools and the NIC are not here: recorders stand in for mlnx_qos and cma_roce_tos, a folder for /sys."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for tool in ("mlnx_qos", "cma_roce_tos"):
-        (tools / tool).write_text(f'#!/bin/sh\necho {tool} "$@"\n', encoding="utf-8")
-        (tools / tool).chmod(0o755)
-    text = script.with_name("ailb-qos").read_text(encoding="utf-8")
-    nics = jvd.servers[0].config.nics
-    for nic in nics:
-        folders = (f"infiniband/{nic.rdma}/tc/1", *(f"net/{nic.name}/ecn/roce_{end}/enable" for end in ("np", "rp")))
-        for folder in folders:
-            (tmp_path / "sys" / folder).mkdir(parents=True)
-    elsewhere = tmp_path / "ailb-qos"
-    elsewhere.write_text(text.replace("/sys/class/", f"{tmp_path}/sys/"), encoding="utf-8")
-
-    def qos() -> subprocess.CompletedProcess[str]:
-        env = {"PATH": f"{tools}:{os.environ['PATH']}"}
-        return subprocess.run(["sh", str(elsewhere)], capture_output=True, text=True, check=False, env=env)
-
-    (tmp_path / "sys/net/gpu3_eth/ecn").rename(tmp_path / "hidden")
-    part = qos()
-    assert part.returncode == 1
-    assert "ailb-qos: gpu3_eth (mlx5_5): not set completely" in part.stderr
-    assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
-    (tmp_path / "hidden").rename(tmp_path / "sys/net/gpu3_eth/ecn")
-    done = qos()
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
-    assert len(lines) == 3 * len(nics)
-    assert lines[:3] == [
-        "mlnx_qos -i gpu0_eth --trust dscp --pfc 0,0,0,1,0,0,0,0",
-        "mlnx_qos -i gpu0_eth --dscp2prio set,26,3",
-        "cma_roce_tos -d mlx5_0 -t 106",
+def test_addresses_that_are_not_of_the_plan(script: Path, namespace: Namespace) -> None:
+    """Each in one line with its repair, as `verify` of ailb-gen tells it."""
+    ip = (namespace.ip, "-n", namespace.name)
+    namespace.script(script, "apply")
+    prefix = "fc00:2:1:1"
+    own = f"{prefix}:a288:c2ff:fe3b:1"
+    lifetimes = ("valid_lft", "900", "preferred_lft", "0")
+    run(*ip, "addr", "add", "10.9.0.1/24", "dev", "gpu0_eth")
+    run(*ip, "addr", "add", "fc00:9::1/64", "dev", "gpu0_eth", "nodad")
+    run(*ip, "addr", "add", "fc00:9::2/64", "dev", "gpu1_eth", "nodad", *lifetimes)
+    run(*ip, "addr", "change", f"{own}/64", "dev", "gpu0_eth", *lifetimes)
+    run(*ip, "addr", "del", "fc00:2:2:1:a288:c2ff:fe3b:2/64", "dev", "gpu1_eth")
+    failed = namespace.script(script, "verify", check=False)
+    assert failed.returncode == 1
+    told = [line.removeprefix("ailb-net: ") for line in failed.stderr.splitlines()]
+    taken = "is not of the plan, and takes a GID"
+    assert told == [
+        f"gpu0_eth: {prefix}:a288:c2ff:fe3b:0001 is deprecated: the leaf no longer advertises {prefix}::/64",
+        "gpu1_eth: no usable address in fc00:2:2:1::/64; is the leaf advertising it?",
+        f"gpu0_eth: the IPv4 address 10.9.0.1/24 {taken}; remove it: ip addr del 10.9.0.1/24 dev gpu0_eth",
+        f"gpu0_eth: the address fc00:9::1/64 {taken}; remove it: ip addr del fc00:9::1/64 dev gpu0_eth",
+        f"gpu1_eth: the address fc00:9::2/64 {taken}; run: ailb-net apply --flush-stale",
     ]
-    assert (tmp_path / "sys/net/gpu7_eth/ecn/roce_np/cnp_dscp").read_text(encoding="utf-8") == "48\n"
-    assert (tmp_path / "sys/infiniband/mlx5_11/tc/1/traffic_class").read_text(encoding="utf-8") == "106\n"
 
 
-def test_qos_script_tells_what_is_missing(script: Path) -> None:
-    words = [str(script.with_name("ailb-qos"))]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"})
-    assert done.returncode == 3
-    assert "mlnx_qos is missing" in done.stderr
+@contextmanager
+def traffic(namespace: Namespace) -> Iterator[None]:
+    """Send a hundred packets a second over the first NIC."""
+    words = (namespace.ip, "netns", "exec", namespace.name, "ping", "-6", "-i", "0.01", "-q", "ff02::1%gpu0_eth")
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def test_stale_addresses_are_removed_but_not_under_traffic(script: Path, namespace: Namespace) -> None:
+    need_tool("ping")
+    ip = (namespace.ip, "-n", namespace.name)
+    namespace.script(script, "apply")
+    for address in ("fc00:9::1/64", "fc00:9::2/64"):
+        run(*ip, "addr", "add", address, "dev", "gpu0_eth", "nodad", "valid_lft", "9000", "preferred_lft", "8000")
+    run(*ip, "addr", "add", "fc00:9::3/64", "dev", "gpu1_eth", "nodad")
+    shown = "".join(f"ailb-net: gpu0_eth: to be removed: fc00:9::{number}/64\n" for number in (2, 1))
+    with traffic(namespace):
+        kept = namespace.script(script, "apply", "--flush-stale", check=False)
+        assert (kept.returncode, kept.stdout) == (1, shown)
+        assert re.fullmatch(
+            r"ailb-net: gpu0_eth: nothing is removed: \d+ packets in a second; end the job first, or add --force\n",
+            kept.stderr,
+        )
+        assert namespace.script(script, "apply", "--flush-stale", "--force").stdout == shown
+    # One that somebody has set by hand stays.
+    assert "fc00:9::3" in run(*ip, "addr", "show", "dev", "gpu1_eth")
+    run(*ip, "addr", "del", "fc00:9::3/64", "dev", "gpu1_eth")
+    namespace.script(script, "verify")
+    assert namespace.script(script, "apply", "--flush-stale").stdout == ""

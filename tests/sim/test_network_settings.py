@@ -145,7 +145,7 @@ def test_pfc_at_some_switches_is_refused(tmp_path: Path, pattern: str, text: str
 def test_the_dscp_of_the_servers_decides(tmp_path: Path) -> None:
     assert data_dscp(network("jvd")) == 26
     script = "profiles/stripe1/usr/local/sbin/ailb-qos"
-    net = mutated(tmp_path, "jvd", script, r"echo 106 >", "echo 42 >")
+    net = mutated(tmp_path, "jvd", script, r"traffic_class=106", "traffic_class=42")
     message = "servers send RDMA's data with different DSCPs: 10 at h100-01, h100-02; 26 at h100-03, h100-04"
     with pytest.raises(UsageError, match=re.escape(message)):
         switch_settings(net, fabric("jvd"))

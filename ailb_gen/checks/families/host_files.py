@@ -163,12 +163,45 @@ COMMANDS = {
         "while read -r nic table name priority prefix gateway; do",
         "set -eu",
     ),
-    files.QOS: ("while read -r nic rdma; do", "set -eu", 'exit "$status"'),
+    files.QOS: (
+        "0x15b3) echo nvidia mlnx_qos cma_roce_tos ;;",
+        "0x14e4) echo broadcom dcb ;;",
+        "0x1dd8) echo amd nicctl ;;",
+        "traffic_class $traffic_class /sys/class/infiniband/$2/tc/1/traffic_class",
+        "cnp_dscp $cnp_dscp /sys/class/net/$1/ecn/roce_np/cnp_dscp",
+        "cnp_priority $cnp_priority /sys/class/net/$1/ecn/roce_np/cnp_802p_prio",
+        "ecn_np 1 /sys/class/net/$1/ecn/roce_np/enable/$priority",
+        "ecn_rp 1 /sys/class/net/$1/ecn/roce_rp/enable/$priority",
+        'mlnx_qos -i "$1" --trust dscp --pfc "$pfc" &&',
+        'mlnx_qos -i "$1" --dscp2prio "set,$dscp,$priority" &&',
+        'cma_roce_tos -d "$2" -t "$traffic_class" &&',
+        'nvidia_files "$1" "$2" | write_files %d',
+        "trust_dscp 1 $config/bnxt_re/$1/ports/1/cc/disable_prio_vlan_tx",
+        "ecn 1 $config/bnxt_re/$1/ports/1/cc/ecn_enable",
+        "cnp_dscp $cnp_dscp $config/bnxt_re/$1/ports/1/cc/cnp_dscp",
+        'dcb ets set dev "$1" tc-tsa all:strict 0:ets 1:ets tc-bw all:0 0:50 1:50',
+        'dcb pfc set dev "$1" prio-pfc all:off "$priority:on" &&',
+        'dcb app replace dev "$1" dscp-prio "$dscp:$priority" ${class:+"$cnp_dscp:$cnp_priority"} &&',
+        'broadcom_files "$2" | write_files 0x%x &&',
+        'echo 0x1 >"$config/bnxt_re/$2/ports/1/cc/apply" &&',
+        "nicctl update qos --classification-type dscp &&",
+        'nicctl update port -p "$port" --pause-type pfc --rx-pause enable --tx-pause enable &&',
+        'nicctl update qos -p "$port" dscp-to-priority --dscp "$dscp" --priority "$priority" &&',
+        'nicctl update qos -p "$port" dscp-to-priority --dscp "$cnp_dscp" --priority "$cnp_priority" &&',
+        'nicctl update qos -p "$port" pfc --priority "$priority" --no-drop enable &&',
+        'nicctl update dcqcn -r "$2" -i 1 --cnp-dscp "$cnp_dscp" &&',
+        '"$3_apply" "$1" "$2" ||',
+        '[ "$found" = "$value" ] ||',
+        '"$1" "$nic" "$rdma" "${with%% *}" </dev/null',
+        "while read -r nic rdma; do",
+        'return "$status"',
+        'case "${1:-apply}" in',
+        "set -eu",
+    ),
 }
 TEMPLATES = {files.SCRIPT: "ailb-net.sh.j2", files.QOS: "ailb-qos.sh.j2"}
-# A value that a template sets; that of PFC is one number per priority.
+# A value that a template sets.
 VALUE = re.compile(r"\{\{[^}]*\}\}")
-PFC = ("--pfc 0 ", "--pfc 0,0,0,0,0,0,0,0 ")
 # NIC, table, name, priority, prefix, gateway, as the script writes them.
 Row = tuple[str, str, str, str, str, str]
 
@@ -262,7 +295,7 @@ def _shipped(file: str) -> tuple[str, ...]:
     text = (shipped_templates() / "host" / TEMPLATES[file]).read_text(encoding="utf-8")
     text = VALUE.sub("0", "".join(line for line in text.splitlines(keepends=True) if not line.startswith("{%")))
     unused = Folder(Path(), "")
-    read = read_tables(unused, text) if file == files.SCRIPT else read_qos(unused, file, text.replace(*PFC))
+    read = read_tables(unused, text) if file == files.SCRIPT else read_qos(unused, file, text)
     return tuple(line.text for line in read.code)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.context import Context
@@ -21,22 +20,6 @@ from ailb_gen.network.port_qos import PortQos
 ECT_0 = 0b10
 # The queue of everything that no classifier names.
 BEST_EFFORT = 0
-# What the command of a setting of `ailb-qos` holds, also where it is not as it must be.
-WORDS = {
-    "trust": "--trust",
-    "pfc": "--pfc",
-    "dscp2prio": "--dscp2prio",
-    "tos": "cma_roce_tos",
-    "traffic_class": "traffic_class",
-    "cnp_dscp": "cnp_dscp",
-    "cnp_priority": "cnp_802p_prio",
-    "ecn_np": "roce_np/enable",
-    "ecn_rp": "roce_rp/enable",
-}
-# How like a word is that may be one of them, misspelled.
-NEARLY = 0.85
-# Lines of a script, and characters of a line, among which it is looked for: several times those of what is generated.
-MOST, LONGEST = 100, 300
 # What differs, the value at one end, the value at the other.
 Difference = tuple[str, object, object]
 
@@ -112,16 +95,13 @@ def _check_links(context: Context, findings: Findings) -> None:
 def _expected_values(roce: Roce) -> dict[str, Value]:
     mask = ",".join("1" if priority == roce.pfc_priority else "0" for priority in range(8))
     return {
-        "trust": "dscp",
+        "dscp": roce.dscp,
+        "priority": roce.pfc_priority,
         "pfc": mask,
-        "dscp2prio": (roce.dscp, roce.pfc_priority),
-        "tos": roce.dscp << 2 | ECT_0,
         "traffic_class": roce.dscp << 2 | ECT_0,
         "cnp_dscp": roce.cnp_dscp,
         # The class selector bits of the DSCP (RFC 2474, section 4.2.2).
         "cnp_priority": roce.cnp_dscp >> 3,
-        "ecn_np": (1, roce.pfc_priority),
-        "ecn_rp": (1, roce.pfc_priority),
     }
 
 
@@ -154,36 +134,26 @@ def _check_values(qos: QosScript, roce: Roce, findings: HostFindings) -> None:
     for key, value in _expected_values(roce).items():
         setting, expected = qos.get(key), shown(value)
         if setting is None:
-            line = _line_of(key, qos)
-            findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, line, expected)
+            findings.add(HOSTS, f"ailb-qos does not set {key}; it must be {expected}", QOS, qos.line, expected)
         elif setting.value != value:
             found = shown(setting.value, "none")
             message = f"{key} must be {expected}, not {found}"
             findings.add(HOSTS, message, QOS, setting.line, expected, found)
 
 
-def _line_of(key: str, qos: QosScript) -> int:
-    """Return the line that is to set a value and does not: it has its word, or one like it; else the first of all."""
-    word, done = WORDS[key], {setting.line for setting in map(qos.get, WORDS) if setting is not None}
-    lines = [code for code in qos.code if code.line > qos.line and code.line not in done][:MOST]
-    # Of all pieces of the text that are as long.
-    pieces = {code.text[at : at + len(word)]: code.line for code in lines for at in range(len(code.text[:LONGEST]))}
-    return next((pieces[piece] for piece in get_close_matches(word, pieces, 1, NEARLY)), qos.line)
-
-
 def _disagreement(port: PortQos, qos: QosScript) -> str:
     """Return how a leaf's port treats what a NIC sends otherwise than the NIC expects; empty when it does not."""
-    pair, cnp = qos.get("dscp2prio"), qos.get("cnp_dscp")
-    if pair is None or not isinstance(pair.value, tuple):
+    settings = map(qos.get, ("dscp", "priority", "cnp_dscp"))
+    dscp, priority, cnp = (setting.value if setting is not None else None for setting in settings)
+    if not isinstance(dscp, int) or priority is None:
         return ""
-    dscp, priority = pair.value
-    data = port.of(dscp) if isinstance(dscp, int) else None
+    data = port.of(dscp)
     if data is None or not data.no_loss:
         return f"the NIC sends RDMA with DSCP {dscp}, which is not lossless"
     if data.pfc_priority != priority:
         return f"the NIC pauses priority {priority}, but PFC for DSCP {dscp} has priority {data.pfc_priority}"
-    if cnp is not None and isinstance(cnp.value, int) and port.of(cnp.value) is None:
-        return f"the NIC sends congestion notifications with DSCP {cnp.value}, which has no class"
+    if isinstance(cnp, int) and port.of(cnp) is None:
+        return f"the NIC sends congestion notifications with DSCP {cnp}, which has no class"
     return ""
 
 

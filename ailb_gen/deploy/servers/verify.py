@@ -1,11 +1,12 @@
-"""Verify a server after its files are applied, in one round trip.
+"""Verify a server, in one round trip.
 
-NICs, rules, tables, gateways and kernel settings; the answers of the kernel and of the gateways are compared here.
-What is expected is read from the files; `ailb_gen.checks` proves these against the intent, independently.
+NICs, rules, tables, gateways and kernel settings, which a push sets; and what it does not set: other addresses, speeds,
+NCCL's plug-in and variables. The answers of the kernel and of the gateways are compared here. What is expected is read
+from the files; `ailb_gen.checks` proves these against the intent, independently.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -13,7 +14,28 @@ from ailb_gen.addresses import Prefix, address_text, address_value, prefix_value
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.model import Finding
+from ailb_gen.deploy.servers.addresses import (
+    ExpectedGpuPort,
+    HostAddress,
+    HostInterface,
+    NicHardware,
+    addresses,
+    read_hardware,
+    read_interfaces,
+    speeds,
+)
 from ailb_gen.deploy.servers.files import HostFile, Tree, lines_of, objects, sections, unpack, whole
+from ailb_gen.deploy.servers.jobs import (
+    Assignment,
+    ExpectedJobs,
+    PlugIn,
+    contradictions,
+    expected_jobs,
+    plug_in,
+    read_assignments,
+    read_plug_in,
+)
+from ailb_gen.deploy.servers.qos import qos, read_qos
 from ailb_gen.deploy.servers.script import FILE_BYTES, ask
 from ailb_gen.deploy.servers.ssh import ScriptAnswer, ServerConnection
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
@@ -26,7 +48,21 @@ MOST_FINDINGS = 1000
 # Letters of an IPv6 prefix, and some more.
 LONGEST = 64
 # The sections of an answer; the last one says that nothing was cut off.
-PARTS = ("way", "files", "link", "rule", "route", "sysctl", "ping", "end")
+PARTS = (
+    "way",
+    "files",
+    "link",
+    "addr",
+    "rule",
+    "route",
+    "sysctl",
+    "nic",
+    "plugin",
+    "environment",
+    "qos",
+    "ping",
+    "end",
+)
 EVERYWHERE = Prefix(0, 0)
 # Kernel settings that systemd-networkd sets to its own values, because it does the work itself.
 NETWORKD = ("accept_ra",)
@@ -69,7 +105,7 @@ class ExpectedGateway:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedServer:
-    """All of a server; `mtus` in bytes by NIC, `sysctls` by key."""
+    """All of a server; `mtus` in bytes and `ports` by NIC, `sysctls` by key."""
 
     tree: Mapping[str, HostFile]
     mtus: Mapping[str, int | None]
@@ -77,6 +113,8 @@ class ExpectedServer:
     routes: tuple[ExpectedRoute, ...]
     gateways: tuple[ExpectedGateway, ...]
     sysctls: Mapping[str, str]
+    ports: Mapping[str, ExpectedGpuPort] = field(default_factory=dict)
+    jobs: ExpectedJobs = field(default_factory=ExpectedJobs)
 
 
 def expected_of(files: Tree, profile: ServerProfile) -> ExpectedServer:
@@ -103,7 +141,13 @@ def expected_of(files: Tree, profile: ServerProfile) -> ExpectedServer:
         ),
         gateways=tuple(sorted(gateways)),
         sysctls={setting.key: str(setting.value) for setting in profile.sysctls},
+        ports={name: ExpectedGpuPort(_prefixes(profile, name), nic.mac) for name, nic in profile.nics.items()},
+        jobs=expected_jobs(profile),
     )
+
+
+def _prefixes(profile: ServerProfile, nic: str) -> tuple[Prefix, ...]:
+    return tuple(rule.source for rule in profile.rules if rule.nic == nic and rule.source is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +156,7 @@ class ObservedServer:
 
     An answer is the querying address, empty when there is none, and whether the gateway replied; answers are found
     by the words of the question. Rules and routes are tuples: numbers that a host chooses can all have one hash.
+    `interfaces` are all of the host's, `hardware` that of the NICs.
     """
 
     way: str
@@ -121,15 +166,27 @@ class ObservedServer:
     routes: tuple[ExpectedRoute, ...]
     sysctls: Mapping[str, str]
     answers: Mapping[str, tuple[str, bool]]
+    interfaces: Mapping[str, HostInterface] = field(default_factory=dict)
+    hardware: Mapping[str, NicHardware] = field(default_factory=dict)
+    plug_in: PlugIn = field(default_factory=PlugIn)
+    assignments: tuple[Assignment, ...] = ()
+    qos: tuple[tuple[str, str], ...] = ()
 
 
 def verify(server: ServerConnection, expected: ExpectedServer) -> tuple[Finding, ...]:
-    """Compare a server with what its files ask for; changes nothing there. Raises DeviceError."""
+    """Compare a server with what its files set, as a push does; changes nothing there. Raises DeviceError."""
+    return compare(server.name, expected, observe(server, expected))
+
+
+def observe(server: ServerConnection, expected: ExpectedServer) -> ObservedServer:
+    """Read the state of a server, of files and settings what is expected; changes nothing there. Raises DeviceError."""
     lines = [f"file {path}" for path in expected.tree]
     lines += [f"sysctl {key}" for key in expected.sysctls]
     lines += [f"ping {one.words}" for one in expected.gateways]
+    lines += [f"nic {nic}" for nic in expected.ports]
+    lines += [f"library {expected.jobs.words}"] if expected.jobs.library else []
     answer = ask(server, Phase.VERIFY, PROBE_S, "probe", FILE_BYTES, data="\n".join(lines))
-    return compare(server.name, expected, observed_of(server.name, answer))
+    return observed_of(server.name, answer)
 
 
 def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
@@ -146,6 +203,11 @@ def observed_of(name: str, answer: ScriptAnswer) -> ObservedServer:
             routes=tuple(_read_routes(objects(parts["route"]))),
             sysctls=dict(_sysctl(line) for line in lines_of(name, parts["sysctl"])),
             answers=dict(_answer(line) for line in lines_of(name, parts["ping"])),
+            interfaces=read_interfaces(objects(parts["addr"])),
+            hardware=read_hardware(lines_of(name, parts["nic"])),
+            plug_in=read_plug_in(lines_of(name, parts["plugin"])),
+            assignments=read_assignments(lines_of(name, parts["environment"])),
+            qos=read_qos(lines_of(name, parts["qos"])),
         )
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         reason = f"the host's answer cannot be read: {str(error)[:200]!a} ({type(error).__name__})"
@@ -192,9 +254,21 @@ def _answer(line: str) -> tuple[str, tuple[str, bool]]:
 
 
 def compare(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
-    """Compare the observed state of a server with the expected one, aspect by aspect."""
+    """Compare the observed state of a server with what its files set, aspect by aspect."""
     parts = (_files, _nics, _rules, _routes, _sysctls, _gateways)
     return tuple(finding for part in parts for finding in _first(part(name, expected, observed)))
+
+
+def compare_all(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
+    """Compare also what no push changes: other addresses, MACs and speeds, NCCL's plug-in, other files' variables."""
+    parts = (
+        addresses(name, expected.ports, observed.interfaces),
+        speeds(name, expected.ports, observed.hardware),
+        plug_in(name, expected.jobs, observed.plug_in),
+        contradictions(name, expected.jobs, observed.assignments),
+        qos(name, observed.qos),
+    )
+    return compare(name, expected, observed) + tuple(finding for part in parts for finding in _first(part))
 
 
 def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
@@ -279,8 +353,16 @@ def _gateways(name: str, expected: ExpectedServer, observed: ObservedServer) -> 
     for one in expected.gateways:
         source, answered = observed.answers.get(one.words, ("", False))
         if not source:
-            reason = f"no usable address in {one.prefix}; does the leaf advertise it?"
+            interface = observed.interfaces.get(one.nic)
+            held = interface.within(one.prefix) if interface is not None else ()
+            reason = next(map(_unusable, held), f"no usable address in {one.prefix}; does the leaf advertise it?")
             yield deviation(name, "address", f"{one.nic}: {reason}", about.nic(name, one.nic))
         elif not answered:
             reason = f"{address_text(one.gateway)} does not answer {source}"
             yield deviation(name, "gateway", f"{one.nic}: {reason}", about.nic(name, one.nic))
+
+
+def _unusable(address: HostAddress) -> str:
+    if "dadfailed" in address.flags:
+        return f"{address.text} is a duplicate: another NIC has this address; look for a second one with the same MAC"
+    return f"{address.text} is tentative: its detection of duplicates has not ended; is the link up?"

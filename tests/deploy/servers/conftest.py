@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
 
 from ailb_gen.deploy.servers.files import Tree, files_of
+from ailb_gen.deploy.servers.script import apply, confirm
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, expected_of
+from ailb_gen.deploy.servers.verify import ExpectedServer, compare_all, expected_of, observe
 from ailb_gen.design.model import HostConfig
 from ailb_gen.hosts.read import read_hosts
 from tests.conftest import example
@@ -62,3 +63,18 @@ def shared_server(shared: Host) -> Iterator[ServerConnection]:
     """A connection to it, as root."""
     with closing(shared.connected()) as connection:
         yield connection
+
+
+@pytest.fixture(scope="module")
+def all_told(
+    shared_server: ServerConnection, files: Tree, expected: ExpectedServer
+) -> Callable[[ExpectedServer | None], list[str]]:
+    """Give that host its files; return how all of it is verified, by default against these files."""
+    apply(shared_server, files, "r1", 10)
+    confirm(shared_server, "r1")
+
+    def told(other: ExpectedServer | None = None) -> list[str]:
+        there = other or expected
+        return [one.message for one in compare_all(shared_server.name, there, observe(shared_server, there))]
+
+    return told

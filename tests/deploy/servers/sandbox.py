@@ -137,7 +137,8 @@ class Host:
         for nic in self.config.nics:
             peer = f"leaf{nic.index}"
             words = ("type", "veth", "peer", "name", peer, "netns", self.outside)
-            run("ip", "-n", self.netns, "link", "add", nic.name, *words)
+            mac = f"a0:88:c2:3b:00:{nic.index + 1:02x}"
+            run("ip", "-n", self.netns, "link", "add", nic.name, "address", mac, *words)
             for space, end in ((self.netns, nic.name), (self.outside, peer)):
                 run("ip", "netns", "exec", space, "sysctl", "-q", f"net.ipv6.conf.{end}.accept_dad=0")
                 run("ip", "-n", space, "link", "set", end, "mtu", str(nic.mtu), "up")

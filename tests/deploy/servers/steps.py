@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from ailb_gen.deploy.servers.files import RunState, Tree
 from ailb_gen.deploy.servers.script import status
@@ -48,7 +51,8 @@ def wait_for(server: ServerConnection, run_name: str, *states: RunState) -> None
 
 def probe_text(**sections: str) -> str:
     """Return what a host answers to a probe: nothing is there, unless it is given."""
-    empty = {"way": "netplan", "files": "", "link": "[]", "rule": "[]", "route": "[]", "sysctl": "", "ping": ""}
+    empty = {"way": "netplan", "files": "", "link": "[]", "addr": "[]", "rule": "[]", "route": "[]", "sysctl": ""}
+    empty |= {"nic": "", "plugin": "", "environment": "", "qos": "", "ping": ""}
     return "".join(f"== {title}\n{body}\n" for title, body in (empty | sections).items()) + "== end\n"
 
 
@@ -63,3 +67,25 @@ def leftovers(host: Host) -> list[str]:
     hidden = [path for path in host.tree() if path.endswith((".ailb-new", ".ailb-old", ".new"))]
     pending = [path for path in host.tree() if "ailb-gen-restore" in path]
     return hidden + pending + host.inside("find", STATE, "-maxdepth", "1", "-name", "pending*", check=False).split()
+
+
+@contextmanager
+def sysfs(host: Host, folder: Path, *rdma: str) -> Iterator[Path]:
+    """Give a host classes of devices of ours, with a NIC that is no virtual one; yield the folder of its device."""
+    (folder / "net").mkdir(parents=True)
+    first, *others = host.config.nics
+    for nic in others:
+        (folder / "net" / nic.name).symlink_to(f"/sys/devices/virtual/net/{nic.name}")
+    device = folder / "net" / first.name / "device"
+    device.mkdir(parents=True)
+    (folder / "net" / first.name / "speed").write_text("200000\n", encoding="utf-8")
+    (device / "driver").symlink_to("/sys/bus/pci/drivers/mlx5_core")
+    for name in rdma:
+        (folder / "infiniband" / name).mkdir(parents=True)
+        (device / "infiniband" / name).mkdir(parents=True)
+        (device / "infiniband" / name / "fw_ver").write_text("28.39.1002\n", encoding="utf-8")
+    host.inside("mount", "--bind", str(folder), "/sys/class")
+    try:
+        yield device
+    finally:
+        host.inside("umount", "/sys/class")

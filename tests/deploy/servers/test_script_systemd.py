@@ -12,7 +12,8 @@ from ailb_gen.deploy.servers import script
 from ailb_gen.deploy.servers.files import RunState, Tree
 from ailb_gen.deploy.servers.script import apply, confirm, observe, restore, status
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, verify
+from ailb_gen.deploy.servers.verify import ExpectedServer, compare_all
+from ailb_gen.deploy.servers.verify import observe as observe_all
 from ailb_gen.deploy.switch_driver import RequestRefusedError, UnknownOutcomeError
 from ailb_gen.design.model import HostConfig
 from tests.deploy.servers.machine import Machine, MachineWithoutNetplan
@@ -44,7 +45,7 @@ def settled(server: ServerConnection, expected: ExpectedServer) -> list[str]:
     """Verify until all is well, because addresses take a while; return what is wrong even after a long one."""
     found: list[str] = []
     for _ in range(60):
-        found = [finding.message for finding in verify(server, expected)]
+        found = [finding.message for finding in compare_all(server.name, expected, observe_all(server, expected))]
         if not found:
             break
         time.sleep(0.5)

@@ -34,7 +34,54 @@ reach() { # NIC, prefix, gateway: from the host's own address in the prefix
     printf '%s %s %s %s %s\n' "$1" "$2" "$3" "${source:--}" "$answer"
 }
 
-probe() { # most bytes of a file; on standard input: file PATH, sysctl KEY, ping NIC PREFIX GATEWAY; changes nothing
+hardware() { # NIC: its speed, driver and firmware, - for what is not known; virtual interfaces have none
+    speed=- driver=- firmware=-
+    if [ -e "/sys/class/net/$1/device" ]; then
+        speed=$(cat "/sys/class/net/$1/speed" 2>/dev/null) || speed=-
+        driver=$(basename "$(readlink "/sys/class/net/$1/device/driver")")
+        firmware=$(cat "/sys/class/net/$1/device/infiniband/"*/fw_ver 2>/dev/null | head -n 1)
+        [ -n "$firmware" ] || firmware=$(timeout 5 ethtool -i "$1" 2>/dev/null | sed -n 's/^firmware-version: //p')
+    fi
+    printf '%s %s %s %s\n' "$1" "${speed:--}" "${driver:--}" "${firmware:--}"
+}
+
+plug_in() { # the file of NCCL's plug-in, directories with colons between
+    echo "rdma $(find /sys/class/infiniband -mindepth 1 2>/dev/null | wc -l)"
+    path=$(
+        {
+            printf '%s\n' "${2:-}" | tr : '\n' | sed "s|\$|/$1|"
+            ldconfig -p 2>/dev/null | sed -n 's/.* => //p' | grep -F "/$1"
+        } | while read -r file; do
+            [ "${file##*/}" != "$1" ] || [ ! -f "$file" ] || { echo "$file" && break; }
+        done
+    )
+    [ -n "$path" ] || return 0
+    echo "path $path"
+    timeout 20 sha256sum <"$path" | sed 's/^/digest /; s/ *-$//'
+    if told=$(LD_LIBRARY_PATH=${2:-} timeout 10 ldd "$path" 2>&1); then
+        printf '%s\n' "$told" | sed -n 's/^[[:space:]]*\(.*\) => not found.*/missing \1/p'
+    else
+        echo "missing anything that the loader can read (ldd: $(printf '%s\n' "$told" | sed -n 's/^[[:space:]]*//; $p'))"
+    fi
+}
+
+# Variables that the host sets for everybody, or NCCL reads for root.
+assignments() {
+    set -- /etc/environment /etc/profile.d/* /etc/nccl.conf ~root/.nccl.conf
+    grep -asnHE '^[[:space:]]*(export[[:space:]]+)?(NCCL|UCX)_[A-Z0-9_]+=' -- "$@" | cut -c 1-500 | head -n 1000
+}
+
+# How the NICs differ from what `ailb-qos` sets. Before it had verbs, it set them whatever it was told.
+roce() {
+    grep -q '^verify() {' /usr/local/sbin/ailb-qos 2>/dev/null || return 0
+    code=0
+    said=$(timeout 60 /usr/local/sbin/ailb-qos verify 2>&1 </dev/null) || code=$?
+    [ -z "$said" ] || printf '%s\n' "$said" | head -n 1000
+    echo "exit $code"
+}
+
+# On standard input: file PATH, sysctl KEY, nic NAME, library NAME DIRECTORIES, ping NIC PREFIX GATEWAY
+probe() { # most bytes of a file; changes nothing
     need base64 head ip ping readlink stat sysctl
     asked=$(cat)
     echo "== way"
@@ -46,12 +93,21 @@ probe() { # most bytes of a file; on standard input: file PATH, sysctl KEY, ping
         case $what in
         route) ip -j -6 -N route show table all ;;
         rule) ip -j -6 -N rule show ;;
+        addr) ip -j addr show ;;
         *) ip -j -6 "$what" show ;;
         esac
         echo
     done
     echo '== sysctl'
     printf '%s\n' "$asked" | sed -n 's/^sysctl //p' | xargs -r sysctl -e -- 2>/dev/null || :
+    echo '== nic'
+    printf '%s\n' "$asked" | sed -n 's/^nic //p' | while read -r nic; do hardware "$nic"; done
+    echo '== plugin'
+    printf '%s\n' "$asked" | sed -n 's/^library //p' | while read -r name folders; do plug_in "$name" "$folders"; done
+    echo '== environment'
+    assignments || :
+    echo '== qos'
+    roce
     echo '== ping'
     printf '%s\n' "$asked" | sed -n 's/^ping //p' | {
         count=0
