@@ -26,7 +26,7 @@ PER_PACKET = f"{OURS}LB"
 
 @dataclass(frozen=True, slots=True)
 class ShadowNeighbor:
-    """A static neighbor in place of a discovered one; `asn` is the AS number that it must have."""
+    """A static neighbor in place of a discovered or an IPv6 one; `asn` is the AS number that it must have."""
 
     group: int
     address: IPv4Address
@@ -94,7 +94,8 @@ def _neighbor(
     switch = switches[own.device]
     group = switch.groups[own.group]
     admitted = isinstance(peer, Side) and not any(refused(switches, own, peer))
-    if isinstance(peer, Side) and (admitted or peer.asn == own.asn):
+    if isinstance(peer, Side) and (admitted or peer.asn == own.asn or own.neighbor is not None):
+        # A static neighbor with another address or AS number is never the peer: the other side's is without an answer.
         asn = peer.asn if admitted else None
     else:
         listed = switch.as_lists.get(group.peer_as_list or "")

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from lxml.etree import _Element
 
+from ailb_gen.addresses import address_text
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.families.devices import STATE
@@ -47,12 +48,16 @@ Announced = tuple[str, str | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class ExpectedSession:
-    """A session that must be up: own logical interface, the peer and its AS, how many prefixes it sends at least."""
+    """A session that must be up: own logical interface, the peer and its AS, how many prefixes it sends at least.
+
+    `address` is that of a static neighbor, empty where it is discovered.
+    """
 
     interface: str
     peer: str
     asn: int
     prefixes: int = 0
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,9 @@ class ExpectedState:
     def observe(self, switch: SwitchDriver) -> tuple[frozenset[str], tuple[Finding, ...]]:
         """Return the interfaces whose expected session is not up, and all deviations. Raises DeviceError."""
         expected = {neighbor.interface: neighbor for neighbor in self.neighbors}
-        peers = {peer.interface: peer for peer in bgp_sessions(switch) if peer.interface in expected}
+        static = {neighbor.address: neighbor.interface for neighbor in self.neighbors if neighbor.address}
+        seen = ((static.get(peer.address, peer.interface), peer) for peer in bgp_sessions(switch))
+        peers = {interface: peer for interface, peer in seen if interface in expected}
         found = [
             deviation(self.name, aspect, message, about.port(self.name, interface))
             for interface, neighbor in expected.items()
@@ -144,7 +151,8 @@ def _session(expected: ExpectedSession, peer: ObservedSession | None) -> Iterato
     """Yield how a session deviates, if it does: of its aspects the first, and the message."""
     name, interface = expected.peer, expected.interface
     if peer is None:
-        yield "neighbor", f"no BGP neighbor is discovered on {interface} (expected {name})"
+        missing = f"there is no BGP neighbor {expected.address}" if expected.address else "no BGP neighbor is discovered"
+        yield "neighbor", f"{missing} on {interface} (expected {name})"
     elif not peer.up:
         yield "session", f"the session with {name} on {interface} is {peer.state or 'not there'}"
     elif peer.asn != expected.asn:
@@ -285,7 +293,8 @@ class FabricModel:
         neighbors, announced = [], []
         for own, far in self.by_device.get(name, ()):
             theirs, ours = (self._announced(side.device, side.group) for side in (far, own))
-            neighbors.append(ExpectedSession(own.interface, far.device, far.asn, len(theirs)))
+            address = address_text(own.neighbor.address) if own.neighbor is not None and own.neighbor.address else ""
+            neighbors.append(ExpectedSession(own.interface, far.device, far.asn, len(theirs), address))
             announced += [ExpectedPrefix(own.interface, *row) for row in ours]
         rows = self.switches[name].advertisements if name in self.switches else {}
         announcing = frozenset(interface for interface, row in rows.items() if row.prefixes)

@@ -15,7 +15,7 @@ from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import FabricRoute, Group, Switch
 from ailb_gen.network.policy import Community
-from ailb_gen.network.sessions import discovered, discovery_of
+from ailb_gen.network.sessions import neighbor_of, session_groups
 from ailb_gen.routing.fib import members_of, nodes_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.policy import members
@@ -109,7 +109,7 @@ def _check_backup(switch: Switch, route: FabricRoute, expected: str, findings: F
 def _check_links(context: Context, findings: Findings) -> None:
     """Compare the colors at both ends of every link with the cable's, and count them per leaf."""
     network, expected = context.network, context.expected
-    tables = {name: discovered(switch) for name, switch in network.switches.items()}
+    tables = {name: session_groups(switch) for name, switch in network.switches.items()}
     value = {color.name: color.value for color in expected.colors}
     uplinks: dict[str, Counter[str]] = defaultdict(Counter)
     # By device and group.
@@ -202,7 +202,7 @@ def _discovery(switch: Switch, interface: str, color: str | None) -> str:
     groups = [group for group in switch.groups if group.discoveries and color_value(switch, group.color) == color]
     everywhere = all(discovery.interfaces for group in switch.groups for discovery in group.discoveries)
     if len(groups) != 1 or not everywhere or any(interface in _interfaces(group) for group in switch.groups):
-        return discovery_of(switch, interface)
+        return neighbor_of(switch, interface)
     above = f"protocols bgp group {groups[0].name} dynamic-neighbor {groups[0].discoveries[0].name}"
     return f"{above} peer-auto-discovery interface {interface}"
 

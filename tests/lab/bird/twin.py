@@ -13,7 +13,7 @@ from ailb_gen.lab.bird.model import BirdPeer, RibRoute, Translation
 from ailb_gen.lab.plan import LabPlan, link_local, plan
 from ailb_gen.lab.routers import Router
 from ailb_gen.network.fabric import Cable, Network
-from ailb_gen.network.sessions import discovered, local_as
+from ailb_gen.network.sessions import session_groups, local_as
 from tests.lab.labs import until, with_link_local
 
 SYSCTLS = {
@@ -54,7 +54,7 @@ def peers(network: Network, planned: LabPlan, name: str) -> dict[str, BirdPeer]:
         unit = f"{entry.far.port}.0"
         if other is None or unit not in other.advertisements:
             continue
-        table = discovered(other)
+        table = session_groups(other)
         asn = local_as(other, other.groups[table[unit]]) if unit in table else other.asn
         far = planned.switches[entry.far.device].ports[entry.far.port]
         found[f"{port}.0"] = BirdPeer(link_local(far.mac), asn or 0)
