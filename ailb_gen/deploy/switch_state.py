@@ -151,7 +151,9 @@ def _session(expected: ExpectedSession, peer: ObservedSession | None) -> Iterato
     """Yield how a session deviates, if it does: of its aspects the first, and the message."""
     name, interface = expected.peer, expected.interface
     if peer is None:
-        missing = f"there is no BGP neighbor {expected.address}" if expected.address else "no BGP neighbor is discovered"
+        missing = (
+            f"there is no BGP neighbor {expected.address}" if expected.address else "no BGP neighbor is discovered"
+        )
         yield "neighbor", f"{missing} on {interface} (expected {name})"
     elif not peer.up:
         yield "session", f"the session with {name} on {interface} is {peer.state or 'not there'}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from ailb_gen.addresses import address_text
 from ailb_gen.network.fabric import Cable, End, Network
@@ -66,6 +66,14 @@ class Sessions:
 def local_as(switch: Switch, group: Group) -> int | None:
     """Return the AS number that a switch has in a group: its `local-as`, else that of routing-options."""
     return group.local_as if group.local_as is not None else switch.asn
+
+
+def distinct(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Return groups without those that differ from one before in the color of their static neighbors alone."""
+    found: dict[Group, Group] = {}
+    for group in groups:
+        found.setdefault(replace(group, color=None, neighbors=()) if group.neighbors else group, group)
+    return tuple(found.values())
 
 
 def session_groups(switch: Switch) -> dict[str, int]:

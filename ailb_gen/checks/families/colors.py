@@ -11,6 +11,7 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ExpectedColor, ExpectedSwitch
 from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import FabricRoute, Group, Switch
@@ -160,7 +161,7 @@ def _add_ends(
     peers = [expected_fabric.switches.get(other.device) for _, other, _, _ in ends]
     if listed is not None and all(peer is not None and peer.asn not in listed for peer in peers):
         all_of_them = False
-    lines = dict(pair for discovery in group.discoveries for pair in discovery.interfaces) if group is not None else {}
+    lines = dict(group.interfaces) if group is not None else {}
     where = f"group {group.name}" if group is not None else "no group"
     for end, other, found, expected in ends:
         line = (group.color_line or group.line) if group is not None else switch.bgp_line
@@ -171,14 +172,7 @@ def _add_ends(
         involves = (about.community(end.device, group.color),) if group is not None and group.color else ()
         subjects = (about.end(end), about.end(other))
         same_cause = f"{end.device} {where} {found}" if all_of_them else ""
-        statement = _discovery(switch, f"{end.port}.0", expected)
-        if group is not None and found is not None and not all_of_them:
-            statement = " ".join((*statement.split()[:6], "peer-auto-discovery", "interface", f"{end.port}.0"))
-        elif group is not None:
-            defined = group.color is None or group.color in switch.communities
-            statement = f"protocols bgp group {group.name} fabric-color"
-            if defined and group.color is not None and found is None:
-                statement = f"policy-options community {group.color} members"
+        statement = _to_blame(switch, group, f"{end.port}.0", (found, expected), all_of_them)
         findings.at(
             SAME_ENDS,
             switch,
@@ -192,6 +186,26 @@ def _add_ends(
             statement=statement,
             subjects=subjects,
         )
+
+
+def _to_blame(
+    switch: Switch, group: Group | None, interface: str, colors: tuple[str | None, str | None], whole: bool
+) -> str:
+    """Return the statement that gives a link a wrong color, or none; `colors` are the one it has and the expected one.
+
+    `whole`: all links of the group are wrong.
+    """
+    found, expected = colors
+    if group is not None and group.color in switch.communities and found is None:
+        return f"policy-options community {group.color} members"
+    above = f"protocols bgp group {group.name}" if group is not None else ""
+    static = group.neighbor(interface) if group is not None else None
+    if static is not None:
+        return f"{above} neighbor {static.name} fabric-color{OR}{above} fabric-color"
+    discovery = _discovery(switch, interface, expected)
+    if group is not None and found is not None and not whole:
+        return " ".join((*discovery.split()[:6], "peer-auto-discovery", "interface", interface))
+    return f"{above} fabric-color" if group is not None else discovery
 
 
 def _discovery(switch: Switch, interface: str, color: str | None) -> str:
@@ -335,7 +349,7 @@ SAME_ENDS = Check(
     "both ends of every link have the color of the cabling",
     "one end of a link has another color than in the cabling",
     "Junos hides routes whose color differs from the session's: the link carries nothing.",
-    "Name the interface in the group of its color, which must exist.",
+    "Name the interface in the group of its color, which must exist; correct `fabric-color` of a static neighbor.",
     _check_links,
     layer=Layer.USES,
 )

@@ -16,7 +16,7 @@ from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import AsList, Group, Switch
-from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, local_as
+from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, distinct, local_as
 
 AS_LIST = "policy-options as-list"
 # Statements about AS numbers concern the whole switch.
@@ -85,12 +85,13 @@ def _check_as_numbers(context: Context, findings: Findings) -> None:
     leaves: dict[int, str] = {}
     for switch, expected in context.switches:
         name, asn, line = switch.named, switch.asn, switch.asn_line
-        findings.look(AS_NUMBERS, 1 + len(switch.groups))
+        groups = distinct(switch.groups)
+        findings.look(AS_NUMBERS, 1 + len(groups))
         if asn != expected.asn:
             message = f"the autonomous-system is {asn or 'missing'}; the plan says {expected.asn}"
             statement = "routing-options autonomous-system"
             findings.at(AS_NUMBERS, switch, message, line, expected.asn, asn, statement=statement)
-        for group in switch.groups:
+        for group in groups:
             own = group.local_as
             if own is not None and own != expected.asn:
                 message = f"local-as of group {group.name} is {own}; the plan says {expected.asn}"
@@ -107,9 +108,8 @@ def _neighbors(network: Network) -> Neighbors:
     groups: dict[End, int] = {}
     for name, switch in network.switches.items():
         for index, group in enumerate(switch.groups):
-            for discovery in group.discoveries:
-                for interface, _ in discovery.interfaces:
-                    groups.setdefault(End(name, interface.rpartition(".")[0]), index)
+            for interface, _ in group.interfaces:
+                groups.setdefault(End(name, interface.rpartition(".")[0]), index)
     found: Neighbors = defaultdict(dict)
     for cable in network.links:
         for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
