@@ -50,7 +50,7 @@ class Breakout:
 
 
 class LinkAddresses(NamedTuple):
-    """The /127 of a link with a static neighbor as one end has it: its own address, the peer's address and AS number."""
+    """The /127 of a link with a static neighbor at one end: its own address, the peer's and its AS number."""
 
     own: str
     peer: str

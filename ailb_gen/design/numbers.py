@@ -37,7 +37,7 @@ def network(addressing: Addressing, stripe: int, leaf: int, uplink: int) -> int:
 
 
 def link_address(pool: Cidr, leaf: Slot, number: int) -> int:
-    """Return the address of a leaf's end of its link of a number, counted from 1; the spine's is the next (RFC 6164)."""
+    """Return a leaf's address on its link of a number, counted from 1; the spine's is the next one (RFC 6164)."""
     return pool.address | leaf.stripe << 32 | leaf.number << 16 | number << 1
 
 

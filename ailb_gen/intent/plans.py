@@ -86,7 +86,7 @@ class Loopbacks(Model):
 
 
 class Bgp(Model):
-    """How BGP sessions between switches are written; a dynamic neighbor has the color of its group, so needs its own."""
+    """How BGP sessions between switches are written; discovered neighbors have the color of their group."""
 
     neighbors: Literal["discovered", "static"] = Field(
         "discovered", description="discovered: found by IPv6 neighbor discovery; static: written with their addresses"

@@ -193,7 +193,8 @@ def unfit(group: Group) -> Iterator[tuple[str, int, str]]:
     if group.disabled:
         yield f"group {group.name} is disabled", group.line, own("disable")
     if not group.external:
-        message = f"group {group.name} is not external: {beside if group.discoveries else 'fabric-color'} is for single-hop EBGP"
+        what = "auto-discovery" if group.discoveries else "a fabric color"
+        message = f"group {group.name} is not external: {what} is for single-hop EBGP"
         yield message, group.line, own("type")
     if not group.inet6:
         statement = f"protocols bgp group {group.name} family inet6 unicast"
