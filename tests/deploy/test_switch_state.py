@@ -172,7 +172,7 @@ def test_an_answer_that_cannot_be_read(told: Any) -> None:
 GOLDEN = ROOT / "tests" / "golden"
 
 
-@pytest.mark.parametrize("name", ["brownfield", "jvd", "jvd-8-uplinks", "lab", "mixed"])
+@pytest.mark.parametrize("name", ["brownfield", "jvd", "jvd-8-uplinks", "lab", "mixed", "static"])
 def test_what_is_expected_is_what_routing_computes(name: str) -> None:
     files = sorted((GOLDEN / name / "switches").iterdir())
     found = read_fabric_model(

@@ -24,7 +24,7 @@ def named(text: str) -> list[tuple[str, int]]:
     return [(found.statement, found.line) for found in judged(effective(read(text, "x.conf"))).unmodeled]
 
 
-@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_everything_that_is_generated_is_known(example: str) -> None:
     files = sorted((GOLDEN / example / "switches").iterdir())
     assert files
