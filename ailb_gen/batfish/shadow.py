@@ -16,7 +16,7 @@ from ailb_gen.batfish.numbering import Numbering, number
 from ailb_gen.batfish.policies import OURS, Gap, Ranges, Translator, plain_name
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Port, Switch
-from ailb_gen.network.sessions import Ready, Side, refused, sides
+from ailb_gen.network.sessions import Ready, Side, group_keys, refused, sides
 from ailb_gen.routing.graph import router_id_value
 
 # A port that keeps the VLAN of an IRB up. Which ports are in which VLAN is judged on the real files.
@@ -189,11 +189,11 @@ def _bgp(
     switch: Switch, neighbors: list[ShadowNeighbor], translator: Translator, defined: frozenset[str]
 ) -> Iterator[str]:
     """Yield the groups that have neighbors, with their policies: the shadow's, and those that are defined in it."""
-    for index, group in enumerate(switch.groups):
+    for index, (group, key) in enumerate(zip(switch.groups, group_keys(switch), strict=True)):
         here = [neighbor for neighbor in neighbors if neighbor.group == index]
         if not here:
             continue
-        name = plain_name(group.name, index)
+        name = plain_name(key, index)
         imports, exports = f"{OURS}IN-{name}", f"{OURS}OUT-{name}"
         yield from translator.incoming(imports, group)
         going_out = list(translator.outgoing(exports, group))

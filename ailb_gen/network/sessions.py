@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -74,6 +75,16 @@ def distinct(groups: Iterable[Group]) -> tuple[Group, ...]:
     for group in groups:
         found.setdefault(replace(group, color=None, neighbors=()) if group.neighbors else group, group)
     return tuple(found.values())
+
+
+def group_keys(switch: Switch) -> tuple[str, ...]:
+    """Return a name for every group that no other has: its own, with a number from the second of a name on."""
+    counts: Counter[str] = Counter()
+    keys = []
+    for group in switch.groups:
+        counts[group.name] += 1
+        keys.append(group.name if counts[group.name] == 1 else f"{group.name} {counts[group.name]}")
+    return tuple(keys)
 
 
 def session_groups(switch: Switch) -> dict[str, int]:

@@ -15,7 +15,7 @@ from ailb_gen.lab.bird.model import BirdPeer, Translation, Untranslated
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import SwitchPlan, link_local, port_of, unit_link
 from ailb_gen.network.model import Group, Neighbor, Switch
-from ailb_gen.network.sessions import Side, local_as, refused, session_groups, unfit
+from ailb_gen.network.sessions import Side, group_keys, local_as, refused, session_groups, unfit
 from ailb_gen.shipped import template
 
 ALL_COLORS = "all-colors"
@@ -111,7 +111,7 @@ def _outside(switch: Switch) -> Iterator[Untranslated]:
 
 def _neighbors(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer]) -> Iterator[_Neighbor]:
     """Yield the sessions that this switch tries: where the interface is up, and a group has a neighbor."""
-    table = session_groups(switch)
+    table, keys = session_groups(switch), group_keys(switch)
     for interface, peer in sorted(peers.items()):
         link, port = unit_link(plan, interface), plan.ports.get(port_of(interface))
         unit, configured = switch.unit(interface), switch.ports.get(port_of(interface))
@@ -129,10 +129,7 @@ def _neighbors(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer]) 
             expected = None if own == peer.asn else _first_admitted(switch, group, static, own)
         if expected is not None:
             passive = (static.own if static is not None else link_local(port.mac)) > peer.address
-            # Groups of one name differ in their neighbors' settings.
-            same = [index for index, one in enumerate(switch.groups) if one.name == group.name]
-            key = group.name if len(same) == 1 else f"{group.name} {same.index(table[interface]) + 1}"
-            yield _Neighbor(interface, link, key, group, own, expected, peer, passive)
+            yield _Neighbor(interface, link, keys[table[interface]], group, own, expected, peer, passive)
 
 
 def _first_admitted(switch: Switch, group: Group, static: Neighbor | None, own: int) -> int | None:
