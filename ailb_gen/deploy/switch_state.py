@@ -106,9 +106,10 @@ class ExpectedState:
     def observe(self, switch: SwitchDriver) -> tuple[frozenset[str], tuple[Finding, ...]]:
         """Return the interfaces whose expected session is not up, and all deviations. Raises DeviceError."""
         expected = {neighbor.interface: neighbor for neighbor in self.neighbors}
-        static = {neighbor.address: neighbor.interface for neighbor in self.neighbors if neighbor.address}
-        seen = ((static.get(peer.address, peer.interface), peer) for peer in bgp_sessions(switch))
-        peers = {interface: peer for interface, peer in seen if interface in expected}
+        # A discovered neighbor has its interface as scope, a static one an address without scope.
+        known = {neighbor.address or neighbor.interface: neighbor.interface for neighbor in self.neighbors}
+        seen = ((peer.interface or peer.address, peer) for peer in bgp_sessions(switch))
+        peers = {known[key]: peer for key, peer in seen if key in known}
         found = [
             deviation(self.name, aspect, message, about.port(self.name, interface))
             for interface, neighbor in expected.items()

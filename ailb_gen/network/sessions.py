@@ -160,13 +160,14 @@ def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obs
     if unit is None or not unit.inet6:
         yield obstacle("unit 0 has no family inet6", port.line, f"{own} unit 0 family inet6")
     group = switch.groups[table[interface]] if interface in table else None
+    static = any(one.neighbors for one in switch.groups) if group is None else group.neighbor(interface) is not None
     # Neighbor discovery learns the peer from its router advertisements.
-    if interface not in switch.advertisements and (group is None or group.neighbor(interface) is None):
+    if interface not in switch.advertisements and not static:
         statement = f"protocols router-advertisement interface {interface}"
         yield obstacle("no router advertisements here: the neighbor cannot discover this switch", 0, statement)
     if group is None:
         message = "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)"
-        if any(group.neighbors for group in switch.groups):
+        if static:
             message = "no BGP group has a neighbor here"
         yield obstacle(message, switch.bgp_line, neighbor_of(switch, interface))
         return

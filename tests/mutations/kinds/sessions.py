@@ -104,7 +104,9 @@ STATICS = (
     kind("static-color-removed", delete(switch(f"{STATIC} > fabric-color *")), "AILB302", OWN),
     kind("static-colors-swapped", swap(switch(f"{STATIC} > fabric-color *"), r"color (.+);"), "AILB302", OWN),
     kind("static-color-borrowed", borrow(switch(f"{STATIC} > fabric-color *"), r"color (.+);"), "AILB302", OWN),
-    kind("static-color-undefined", replace(switch(f"{STATIC} > fabric-color *"), r"color (.+);", "old"), "AILB208", OWN),
+    kind(
+        "static-color-undefined", replace(switch(f"{STATIC} > fabric-color *"), r"color (.+);", "old"), "AILB208", OWN
+    ),
     kind("static-peer-as", replace(switch(f"{STATIC} > peer-as *"), r"\d+", add(7)), "AILB203 AILB201", OWN),
     kind("static-peer-as-removed", delete(switch(f"{STATIC} > peer-as *")), "AILB203 AILB201", OWN),
     kind("static-address-removed", delete(switch(ADDRESS)), "AILB108 AILB201", OWN),
