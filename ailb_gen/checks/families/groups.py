@@ -206,10 +206,11 @@ AIGP = Check(
 )
 DISCOVERY = Check(
     "AILB207",
-    "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
-    "auto-discovery is in a group, or on a port, where it must not be",
+    "neighbors are discovered, or static, as the intent says: in groups of `type external`, once on cabled ports, and "
+    "discovered ones without authentication, allow or multihop",
+    "auto-discovery or a static neighbor is in a group, or on a port, where it must not be",
     "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
-    "Add the type, or delete the other statement or the interface from the group.",
+    "Add the type, or delete the other statement, the neighbor, or the interface from the group.",
     _check_discovery,
     layer=Layer.DEFINITIONS,
 )

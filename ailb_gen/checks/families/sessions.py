@@ -257,7 +257,7 @@ UP = Check(
     "over every cable between switches that is in service a BGP session comes up",
     "a cable between switches has no BGP session, or has one though it is out of service",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
-    "The message says what is missing at which end: RA, family inet6, discovery, or the AS number.",
+    "The message says what is missing at which end: RA, family inet6, the neighbor, or the AS number.",
     _check_up,
     layer=Layer.SESSIONS,
 )
