@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ailb_gen.addresses import address_value, prefix_value
+from ailb_gen.addresses import BITS, Prefix, address_value, prefix_value
 from ailb_gen.junos.tree import Node
 from ailb_gen.network.model import Discovery, FabricRoute, Group, Neighbor, Port, SessionBfd
 from ailb_gen.network.ports import line, number, sorted_out
 
 # What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
 FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-key-chain", "allow", "multihop")
+# The logical interface and the address that a switch has in a prefix.
+Own = Mapping[Prefix, tuple[str, int]]
+# Lengths of prefixes of interfaces, the longest first; a /128 holds no neighbor.
+LENGTHS = range(BITS - 1, 0, -1)
 
 
 def groups(root: Node, ports: Mapping[str, Port]) -> tuple[Group, ...]:
@@ -20,10 +24,16 @@ def groups(root: Node, ports: Mapping[str, Port]) -> tuple[Group, ...]:
     A group whose static neighbors say different things becomes several.
     """
     top = root.get("protocols", "bgp")
-    return tuple(group for node in top.each("group") for group in _groups(node, top, ports)) if top is not None else ()
+    own = {
+        address.prefix: (unit.name, address.value)
+        for port in ports.values()
+        for unit in port.units
+        for address in unit.addresses
+    }
+    return tuple(group for node in top.each("group") for group in _groups(node, top, own)) if top is not None else ()
 
 
-def _groups(node: Node, top: Node, ports: Mapping[str, Port]) -> Iterator[Group]:
+def _groups(node: Node, top: Node, own: Own) -> Iterator[Group]:
     neighbors = tuple(node.each("neighbor"))
     if node.has("dynamic-neighbor") or not neighbors:
         yield _group((node, top), tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")))
@@ -32,21 +42,20 @@ def _groups(node: Node, top: Node, ports: Mapping[str, Port]) -> Iterator[Group]
         group = _group((entry, node, top))
         # Which AS a neighbor is in makes no other group of it.
         found = replace(group, peer_as=None)
-        alike.setdefault(found, []).append(_neighbor(entry, group, ports))
+        alike.setdefault(found, []).append(_neighbor(entry, group, own))
     for group, found_neighbors in alike.items():
         yield replace(group, neighbors=tuple(found_neighbors))
 
 
-def _neighbor(node: Node, group: Group, ports: Mapping[str, Port]) -> Neighbor:
+def _neighbor(node: Node, group: Group, own: Own) -> Neighbor:
     address = address_value(node.word)
-    units = (unit for port in ports.values() for unit in port.units)
-    here = (
-        (unit.name, own.value)
-        for unit in units
-        for own in unit.addresses
-        if address is not None and own.value != address and own.prefix.holds(address)
-    )
-    return Neighbor(node.word, address, *next(here, ("", 0)), group.peer_as, node.line, group.peer_as_line)
+    here = ("", 0)
+    for length in LENGTHS if address is not None else ():
+        found = own.get(Prefix(address >> BITS - length << BITS - length, length))
+        if found is not None and found[1] != address:
+            here = found
+            break
+    return Neighbor(node.word, address, *here, group.peer_as, node.line, group.peer_as_line)
 
 
 def _group(levels: tuple[Node, ...], discoveries: tuple[Discovery, ...] = ()) -> Group:

@@ -75,9 +75,10 @@ def _check_discovery(context: Context, findings: Findings) -> None:
             for interface, _ in group.interfaces
             if group.color == colors.get(End(switch.named, interface.rpartition(".")[0]))
         }
+        for group in distinct(switch.groups):
+            _check_settings(switch, group, findings)
         seen: dict[str, int] = {}
         for number, group in enumerate(switch.groups):
-            _check_settings(switch, group, findings)
             for interface, line in group.interfaces:
                 findings.look(DISCOVERY)
                 # Of two groups the one of the cable's color is right.
