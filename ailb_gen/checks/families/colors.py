@@ -215,14 +215,10 @@ def _discovery(switch: Switch, interface: str, color: str | None) -> str:
     """
     groups = [group for group in switch.groups if group.discoveries and color_value(switch, group.color) == color]
     everywhere = all(discovery.interfaces for group in switch.groups for discovery in group.discoveries)
-    if len(groups) != 1 or not everywhere or any(interface in _interfaces(group) for group in switch.groups):
+    if len(groups) != 1 or not everywhere or any(interface in dict(group.interfaces) for group in switch.groups):
         return neighbor_of(switch, interface)
     above = f"protocols bgp group {groups[0].name} dynamic-neighbor {groups[0].discoveries[0].name}"
     return f"{above} peer-auto-discovery interface {interface}"
-
-
-def _interfaces(group: Group) -> set[str]:
-    return {name for discovery in group.discoveries for name, _ in discovery.interfaces}
 
 
 # Findings of one kind on one switch that are worth listing one by one.

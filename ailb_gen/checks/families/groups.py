@@ -207,9 +207,8 @@ AIGP = Check(
 )
 DISCOVERY = Check(
     "AILB207",
-    "neighbors are discovered, or static, as the intent says: in groups of `type external`, once on cabled ports, and "
-    "discovered ones without authentication, allow or multihop",
-    "auto-discovery or a static neighbor is in a group, or on a port, where it must not be",
+    "neighbors are discovered or static as the intent says, in external groups, each once, on cabled ports only",
+    "auto-discovery or a static neighbor is where it must not be, or beside authentication, allow or multihop",
     "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
     "Add the type, or delete the other statement, the neighbor, or the interface from the group.",
     _check_discovery,

@@ -369,7 +369,7 @@ ACCESS = Check(
 )
 FABRIC_PORTS = Check(
     "AILB108",
-    "every port of a link is enabled and has IPv6 on unit 0, for static neighbors the planned address, and nothing else",
+    "every port of a link is enabled and has IPv6 on unit 0, its address if neighbors are static, and nothing else",
     "a port of a link is disabled, lacks IPv6 or its address on unit 0, or has other units, addresses or families",
     "A port that is disabled, or lacks family inet6, carries nothing.",
     "Configure unit 0 of the port, or delete `disable`.",
