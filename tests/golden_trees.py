@@ -20,7 +20,7 @@ from ailb_gen.render.generate import rendering, write_rendering
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
-PARTIAL = ("lab", "brownfield", "jvd", "jvd-8-uplinks", "mixed")
+PARTIAL = ("lab", "brownfield", "jvd", "jvd-8-uplinks", "mixed", "static")
 KEPT = ("manifest.json", "switches/spine1.conf", "switches/stripe1-leaf1.conf")
 # What begins so is kept, besides; of the small trees everything.
 KEPT_OF = {

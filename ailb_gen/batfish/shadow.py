@@ -16,7 +16,7 @@ from ailb_gen.batfish.numbering import Numbering, number
 from ailb_gen.batfish.policies import OURS, Gap, Ranges, Translator, plain_name
 from ailb_gen.network.fabric import Network
 from ailb_gen.network.model import Port, Switch
-from ailb_gen.network.sessions import Ready, Side, refused, sides
+from ailb_gen.network.sessions import Ready, Side, group_keys, refused, sides
 from ailb_gen.routing.graph import router_id_value
 
 # A port that keeps the VLAN of an IRB up. Which ports are in which VLAN is judged on the real files.
@@ -26,7 +26,7 @@ PER_PACKET = f"{OURS}LB"
 
 @dataclass(frozen=True, slots=True)
 class ShadowNeighbor:
-    """A static neighbor in place of a discovered one; `asn` is the AS number that it must have."""
+    """A static neighbor in place of a discovered or an IPv6 one; `asn` is the AS number that it must have."""
 
     group: int
     address: IPv4Address
@@ -94,7 +94,8 @@ def _neighbor(
     switch = switches[own.device]
     group = switch.groups[own.group]
     admitted = isinstance(peer, Side) and not any(refused(switches, own, peer))
-    if isinstance(peer, Side) and (admitted or peer.asn == own.asn):
+    if isinstance(peer, Side) and (admitted or peer.asn == own.asn or own.neighbor is not None):
+        # A static neighbor with another address or AS number is never the peer: the other side's is without an answer.
         asn = peer.asn if admitted else None
     else:
         listed = switch.as_lists.get(group.peer_as_list or "")
@@ -188,11 +189,11 @@ def _bgp(
     switch: Switch, neighbors: list[ShadowNeighbor], translator: Translator, defined: frozenset[str]
 ) -> Iterator[str]:
     """Yield the groups that have neighbors, with their policies: the shadow's, and those that are defined in it."""
-    for index, group in enumerate(switch.groups):
+    for index, (group, key) in enumerate(zip(switch.groups, group_keys(switch), strict=True)):
         here = [neighbor for neighbor in neighbors if neighbor.group == index]
         if not here:
             continue
-        name = plain_name(group.name, index)
+        name = plain_name(key, index)
         imports, exports = f"{OURS}IN-{name}", f"{OURS}OUT-{name}"
         yield from translator.incoming(imports, group)
         going_out = list(translator.outgoing(exports, group))

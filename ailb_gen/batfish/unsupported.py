@@ -33,7 +33,7 @@ def _line(pattern: str, basis: str, why: str) -> Unsupported:
 # The statements of BGP-DPF and of auto-discovery, which the shadow stands for, and others that route nothing.
 UNRECOGNIZED = (
     _line(rf"set policy-options as-list {WORD} members ", MEASURED, "AILB203 compares as-lists with the peers"),
-    _line(BGP + r"fabric-color ", MEASURED, "the shadow has communities for colors"),
+    _line(BGP + rf"(?:neighbor {WORD} )?fabric-color ", MEASURED, "the shadow has communities for colors"),
     _line(BGP + r"peer-as-list ", MEASURED, "the shadow has the AS number of every neighbor"),
     _line(
         BGP + rf"dynamic-neighbor {WORD} peer-auto-discovery family inet6 ipv6-nd$",

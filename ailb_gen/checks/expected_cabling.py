@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -33,13 +33,15 @@ class ExpectedCabling:
     """The cables of the fabric.
 
     `splits` says, per switch and physical port, into how many sub-ports it is split; others are not split. `spare` are
-    the ports of every switch that are left free on purpose.
+    the ports of every switch that are left free on purpose. `addresses` are those of both ends of every link, by device
+    and port; there are none where neighbors are discovered.
     """
 
     links: tuple[ExpectedCable, ...]
     hosts: tuple[ExpectedCable, ...]
     splits: Mapping[str, Mapping[str, int]]
     spare: Mapping[str, tuple[str, ...]]
+    addresses: Mapping[tuple[str, str], int]
 
 
 Splits = dict[str, dict[str, int]]
@@ -100,7 +102,20 @@ def expected_cabling(expected: Outline) -> ExpectedCabling:
     """Compute all cables: by leaf, then spine, then link; then by leaf and server. Raises UsageError."""
     splits: Splits = defaultdict(dict)
     links, hosts = tuple(_links(expected, splits)), tuple(_hosts(expected, splits))
-    return ExpectedCabling(links, hosts, splits, _spare(expected, (*links, *hosts), splits))
+    return ExpectedCabling(
+        links, hosts, splits, _spare(expected, (*links, *hosts), splits), dict(_addresses(expected, links))
+    )
+
+
+def _addresses(expected: Outline, links: tuple[ExpectedCable, ...]) -> Iterator[tuple[tuple[str, str], int]]:
+    """Yield the addresses of static neighbors: the leaf has the even one of the /127, the spine the odd one."""
+    bgp, numbers = expected.fabric.bgp, Counter[str]()
+    for cable in links if bgp.neighbors == "static" else ():
+        leaf = expected.switches[cable.a_device]
+        numbers[leaf.name] += 1
+        even = bgp.links.network + (leaf.stripe << 32) + (leaf.rail + 1 << 16) + 2 * numbers[leaf.name]
+        yield cable[:2], even
+        yield cable[2:4], even + 1
 
 
 def _spare(expected: Outline, cables: tuple[ExpectedCable, ...], splits: Splits) -> dict[str, tuple[str, ...]]:

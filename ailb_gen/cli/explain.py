@@ -13,7 +13,7 @@ from ailb_gen.cli.options import FABRIC, JSON
 from ailb_gen.errors import UsageError
 
 if TYPE_CHECKING:
-    from ailb_gen.design.model import Design, DesignServer, DesignSwitch
+    from ailb_gen.design.model import Design, DesignServer, DesignSwitch, FabricPort
 
 # (title, columns, rows)
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
@@ -90,14 +90,21 @@ def _groups(switch: DesignSwitch) -> Table:
     rows = [
         (
             group.name,
-            group.color.name,
-            group.color.community,
-            members[group.as_list],
-            ", ".join(group.interfaces),
+            color.name,
+            color.community,
+            members.get(group.as_list) or ", ".join(dict.fromkeys(_peer_asn(port) for port in ports)),
+            ", ".join(f"{port.interface}.0" for port in ports),
         )
         for group in switch.groups
+        for color in dict.fromkeys(port.color for port in group.ports)
+        for ports in [[port for port in group.ports if port.color == color]]
     ]
-    return ("BGP groups", ("GROUP", "FABRIC-COLOR", "COMMUNITY", "PEER AS", "AUTO-DISCOVERY ON"), rows)
+    on = "SESSIONS ON" if switch.fabric_ports[0].addresses else "AUTO-DISCOVERY ON"
+    return ("BGP groups", ("GROUP", "FABRIC-COLOR", "COMMUNITY", "PEER AS", on), rows)
+
+
+def _peer_asn(port: FabricPort) -> str:
+    return str(port.addresses.peer_asn) if port.addresses else ""
 
 
 def _leaf(design: Design, leaf: DesignSwitch) -> list[Table]:

@@ -16,7 +16,7 @@ from ailb_gen.deploy.switch_state import FabricModel
 from ailb_gen.forwarding.baseline import Baseline
 from ailb_gen.forwarding.failures import Failure, assess
 from ailb_gen.network.model import FabricRoute, Group, Port, Switch
-from ailb_gen.network.sessions import discovered
+from ailb_gen.network.sessions import session_groups
 from ailb_gen.routing.fib import held
 from ailb_gen.routing.policy import Lists, referred
 from ailb_gen.routing.rib import Routing
@@ -91,10 +91,11 @@ def _aspects(switch: Switch) -> dict[str, tuple[str | None, object]]:
     found: dict[str, tuple[str | None, object]] = {}
     lists = lists_of(switch)
     parts = [_group(switch, group, lists) for group in switch.groups]
-    for interface, index in discovered(switch).items():
+    for interface, index in session_groups(switch).items():
         port = switch.ports.get(interface.rpartition(".")[0])
         own = (_plain(port), switch.advertisements.get(interface))
-        found[interface] = switch.groups[index].color, (own, parts[index])
+        group = switch.groups[index]
+        found[interface] = group.color, (own, parts[index], group.neighbor(interface))
     return found
 
 
@@ -104,7 +105,7 @@ def _group(switch: Switch, group: Group, lists: Lists) -> object:
     used = referred((*rule.imports, *rule.exports), lists)
     kinds = tuple((one.ipv6_nd, tuple(text for text, _ in one.forbidden)) for one in group.discoveries)
     peers = switch.as_lists.get(group.peer_as_list or "")
-    return replace(group, discoveries=()), kinds, rule, used, peers, switch.asn, switch.router_id
+    return replace(group, discoveries=(), neighbors=()), kinds, rule, used, peers, switch.asn, switch.router_id
 
 
 def _plain(port: Port | None) -> Port | None:

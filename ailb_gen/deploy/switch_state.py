@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from lxml.etree import _Element
 
+from ailb_gen.addresses import address_text
 from ailb_gen.checks import subjects as about
 from ailb_gen.checks.compare import deviations
 from ailb_gen.checks.families.devices import STATE
@@ -47,12 +48,16 @@ Announced = tuple[str, str | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class ExpectedSession:
-    """A session that must be up: own logical interface, the peer and its AS, how many prefixes it sends at least."""
+    """A session that must be up: own logical interface, the peer and its AS, how many prefixes it sends at least.
+
+    `address` is that of a static neighbor, empty where it is discovered.
+    """
 
     interface: str
     peer: str
     asn: int
     prefixes: int = 0
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,10 @@ class ExpectedState:
     def observe(self, switch: SwitchDriver) -> tuple[frozenset[str], tuple[Finding, ...]]:
         """Return the interfaces whose expected session is not up, and all deviations. Raises DeviceError."""
         expected = {neighbor.interface: neighbor for neighbor in self.neighbors}
-        peers = {peer.interface: peer for peer in bgp_sessions(switch) if peer.interface in expected}
+        # A discovered neighbor has its interface as scope, a static one an address without scope.
+        known = {neighbor.address or neighbor.interface: neighbor.interface for neighbor in self.neighbors}
+        seen = ((peer.interface or peer.address, peer) for peer in bgp_sessions(switch))
+        peers = {known[key]: peer for key, peer in seen if key in known}
         found = [
             deviation(self.name, aspect, message, about.port(self.name, interface))
             for interface, neighbor in expected.items()
@@ -144,7 +152,10 @@ def _session(expected: ExpectedSession, peer: ObservedSession | None) -> Iterato
     """Yield how a session deviates, if it does: of its aspects the first, and the message."""
     name, interface = expected.peer, expected.interface
     if peer is None:
-        yield "neighbor", f"no BGP neighbor is discovered on {interface} (expected {name})"
+        missing = (
+            f"there is no BGP neighbor {expected.address}" if expected.address else "no BGP neighbor is discovered"
+        )
+        yield "neighbor", f"{missing} on {interface} (expected {name})"
     elif not peer.up:
         yield "session", f"the session with {name} on {interface} is {peer.state or 'not there'}"
     elif peer.asn != expected.asn:
@@ -285,7 +296,8 @@ class FabricModel:
         neighbors, announced = [], []
         for own, far in self.by_device.get(name, ()):
             theirs, ours = (self._announced(side.device, side.group) for side in (far, own))
-            neighbors.append(ExpectedSession(own.interface, far.device, far.asn, len(theirs)))
+            address = address_text(own.neighbor.address) if own.neighbor is not None and own.neighbor.address else ""
+            neighbors.append(ExpectedSession(own.interface, far.device, far.asn, len(theirs), address))
             announced += [ExpectedPrefix(own.interface, *row) for row in ours]
         rows = self.switches[name].advertisements if name in self.switches else {}
         announcing = frozenset(interface for interface, row in rows.items() if row.prefixes)

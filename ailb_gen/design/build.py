@@ -1,6 +1,6 @@
 """From the intent to the whole design: every number computed once, every device given its slice."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from ailb_gen.addresses import address_text
 from ailb_gen.design import address_plan, check, check_jobs, numbers
@@ -17,7 +17,7 @@ from ailb_gen.design.model import (
     DesignVlan,
     DeviceSettings,
 )
-from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_text, network
+from ailb_gen.design.numbers import SwitchNumbers, check_unique, hand_out, ipv4_text, link_address, network
 from ailb_gen.design.precedence import device_settings
 from ailb_gen.design.problems import Claim, Problems, collapsed, duplicates
 from ailb_gen.design.seats import seats
@@ -73,6 +73,7 @@ class DesignBuilder:
             problems.stop_on_errors("numbers, links and ports are")
         address_plan.check_plan(self.fabric.addressing, self.stripes, len(self.colors), problems)
         check.check_overlaps(fabric, problems)
+        check.check_bgp(fabric, problems)
         check.check_loopbacks(self.slots, fabric, problems)
         check.check_settings(self.slots, problems)
         check.check_mtus(self.slots, self.seats_by_stripe, problems)
@@ -141,6 +142,19 @@ class DesignBuilder:
             "spine": {c.name: leaf_asns for c in self.colors},
         }
 
+    def link_addresses(
+        self, given: dict[str, SwitchNumbers], rows: tuple[Wire, ...]
+    ) -> dict[tuple[str, str], tuple[int, int, int]]:
+        """Return, for static neighbors, the leaf's address and both AS numbers of every link, by leaf and port."""
+        if self.fabric.bgp.neighbors != "static":
+            return {}
+        found, counts = {}, Counter[str]()
+        for link in (row.link for row in rows):
+            counts[link.leaf] += 1
+            own = link_address(self.fabric.bgp.links, given[link.leaf].slot, counts[link.leaf])
+            found[link.leaf, link.leaf_interface] = own, given[link.leaf].asn[0], given[link.spine].asn[0]
+        return found
+
     def _servers(
         self, prefixes: dict[str, tuple[ColorPrefix, ...]], vlans: dict[str, DesignVlan], managed: dict[str, str]
     ) -> tuple[tuple[DesignServer, ...], list[HostPortUse]]:
@@ -166,7 +180,7 @@ class DesignBuilder:
             by_switch[row.link.spine].append(row)
         for use in uses:
             hosts[use.leaf].append(use)
-        lists = self.as_lists(given, rows)
+        lists, links = self.as_lists(given, rows), self.link_addresses(given, rows)
         gateway = ipv4_text(self.fabric.management.gateway) if self.fabric.management.gateway else ""
         return [
             build_switch(
@@ -178,6 +192,8 @@ class DesignBuilder:
                     vlan=vlans.get(slot.name),
                     prefixes=prefixes.get(slot.name, ()),
                     wires=by_switch[slot.name],
+                    bgp=self.fabric.bgp,
+                    links=links,
                     hosts=hosts[slot.name],
                     as_lists=lists[slot.role],
                     drained=out.ports.get(slot.name, NOTHING),

@@ -51,6 +51,10 @@ def check_size(fabric: Fabric, problems: Problems) -> None:
             problems.error("too-large", (key,), f"this makes {count:,} {what}; at most {limit:,} are possible")
 
 
+# The longest prefix of links: stripe, leaf and link take 16 bits each.
+LINKS_LENGTH = 80
+
+
 def check_names(slots: Iterable[Slot], seats: Iterable[Seat], problems: Problems) -> None:
     """Note names that two devices share; names that differ only in case would collide as files."""
     claims: list[Claim] = [(slot.name.lower(), f"a {slot.role}", _name_path(slot)) for slot in slots]
@@ -69,10 +73,23 @@ def check_overlaps(fabric: Fabric, problems: Problems) -> None:
         rows.append((f"router_ids.{kind}", getattr(fabric.router_ids, kind), ("router_ids", kind)))
         if fabric.loopbacks:
             rows.append((f"loopbacks.{kind}", getattr(fabric.loopbacks, kind), ("loopbacks", kind)))
+    if fabric.bgp.neighbors == "static":
+        rows.append(("bgp.links", fabric.bgp.links, ("bgp", "links")))
     for number, (name, pool, path) in enumerate(rows):
         for other_name, other, _ in rows[:number]:
             if pool.overlaps(other):
                 problems.error("overlapping-pools", path, f"{name} {pool} overlaps {other_name} {other}")
+
+
+def check_bgp(fabric: Fabric, problems: Problems) -> None:
+    """Note one group for neighbors that are discovered, and a prefix of links that leaves less than 48 bits."""
+    bgp = fabric.bgp
+    if bgp.groups == "single" and bgp.neighbors == "discovered":
+        reason = "a discovered neighbor has the fabric-color of its group: one group cannot have several colors"
+        problems.error("conflict", ("bgp", "groups"), reason, "set bgp.neighbors: static, or leave out bgp.groups")
+    if bgp.neighbors == "static" and bgp.links.length > LINKS_LENGTH:
+        reason = f"stripe, leaf and link take 16 bits each; a /{bgp.links.length} leaves {128 - bgp.links.length}"
+        problems.error("bad-plan", ("bgp", "links"), reason, f"use a prefix of at most {LINKS_LENGTH} bits")
 
 
 def check_loopbacks(slots: Iterable[Slot], fabric: Fabric, problems: Problems) -> None:

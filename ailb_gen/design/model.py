@@ -49,8 +49,19 @@ class Breakout:
     speed: str
 
 
+class LinkAddresses(NamedTuple):
+    """The /127 of a link with a static neighbor at one end: its own address, the peer's and its AS number."""
+
+    own: str
+    peer: str
+    peer_asn: int
+
+
 class FabricPort(NamedTuple):
-    """One end of a leaf-spine link; `mtu` in bytes, `speed` is empty when a breakout or the platform sets it."""
+    """One end of a leaf-spine link; `mtu` in bytes, `speed` is empty when a breakout or the platform sets it.
+
+    `addresses` is None where the neighbor is discovered.
+    """
 
     interface: str
     description: str
@@ -60,6 +71,7 @@ class FabricPort(NamedTuple):
     color: Color
     peer: str
     peer_interface: str
+    addresses: LinkAddresses | None = None
     kind: str = "fabric"
 
 
@@ -95,13 +107,21 @@ class DesignAsList:
 
 @dataclass(frozen=True, slots=True)
 class BgpGroup:
-    """One BGP group per color; its sessions are discovered on `interfaces` (units)."""
+    """A BGP group with its sessions, one per port; `color` is None where each neighbor has its own.
+
+    With discovered neighbors, `neighbor` names the dynamic neighbor and `as_list` the AS numbers that it accepts.
+    """
 
     name: str
-    color: Color
+    color: Color | None
     neighbor: str
     as_list: str
-    interfaces: tuple[str, ...]
+    ports: tuple[FabricPort, ...]
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """The logical interfaces of the sessions."""
+        return tuple(f"{port.interface}.0" for port in self.ports)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ def network(addressing: Addressing, stripe: int, leaf: int, uplink: int) -> int:
     return value
 
 
+def link_address(pool: Cidr, leaf: Slot, number: int) -> int:
+    """Return a leaf's address on its link of a number, counted from 1; the spine's is the next one (RFC 6164)."""
+    return pool.address | leaf.stripe << 32 | leaf.number << 16 | number << 1
+
+
 # RFC 7607, RFC 6793, RFC 5398, RFC 7300, and the last 32-bit number.
 RESERVED_ASNS = (
     (0, 0, "RFC 7607"),

@@ -1,7 +1,7 @@
 """Leaves and spines: interfaces, BGP groups by color, AS lists and policies' inputs, from the wires."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ailb_gen.addresses import address_text
@@ -17,12 +17,14 @@ from ailb_gen.design.model import (
     DeviceSettings,
     FabricPort,
     HostPort,
+    LinkAddresses,
     SparePort,
 )
 from ailb_gen.design.numbers import SwitchNumbers, ipv4_text
 from ailb_gen.design.ports import PortUse, breakouts, sort_key
 from ailb_gen.design.servers import HostPortUse
 from ailb_gen.design.wiring import Wire
+from ailb_gen.intent.plans import Bgp
 from ailb_gen.intent.settings import PortOverride
 
 # What `chassis maximum-ecmp` takes (junos-conf-chassis.yang); 16 is the default.
@@ -34,7 +36,11 @@ SPARE = "spare"
 
 @dataclass(frozen=True, slots=True)
 class SwitchParts:
-    """The inputs of `build_switch`, gathered by the caller for all switches at once."""
+    """The inputs of `build_switch`, gathered by the caller for all switches at once.
+
+    `links` are, by leaf and port, the address of the leaf's end and the AS numbers of leaf and spine; empty where
+    neighbors are discovered.
+    """
 
     numbers: SwitchNumbers
     gateway: str
@@ -42,6 +48,8 @@ class SwitchParts:
     vlan: DesignVlan | None
     prefixes: tuple[ColorPrefix, ...]
     wires: Sequence[Wire]
+    bgp: Bgp
+    links: Mapping[tuple[str, str], tuple[int, int, int]]
     hosts: Sequence[HostPortUse]
     as_lists: dict[str, DesignAsList]
     drained: frozenset[str]
@@ -83,10 +91,20 @@ def _fabric_port(slot: Slot, wire: Wire, parts: SwitchParts) -> FabricPort:
     else:
         use, peer, peer_interface = wire.spine_use, link.leaf, link.leaf_interface
     port = _port(slot, use, parts, f"facing_{peer}:{peer_interface}")
-    return FabricPort(*port, link.color, peer, peer_interface)
+    addresses = None
+    if found := parts.links.get((link.leaf, link.leaf_interface)):
+        own, leaf_asn, spine_asn = found
+        ends = (address_text(own), address_text(own + 1))
+        addresses = LinkAddresses(*ends, spine_asn) if slot.role == "leaf" else LinkAddresses(*ends[::-1], leaf_asn)
+    return FabricPort(*port, link.color, peer, peer_interface, addresses)
 
 
-def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, DesignAsList]) -> tuple[BgpGroup, ...]:
+def _groups(
+    ports: Sequence[FabricPort], peers: str, bgp: Bgp, as_lists: dict[str, DesignAsList]
+) -> tuple[BgpGroup, ...]:
+    static = bgp.neighbors == "static"
+    if bgp.groups == "single":
+        return (BgpGroup("fabric", None, "", "", tuple(ports)),)
     rows: dict[str, list[FabricPort]] = defaultdict(list)
     for port in ports:
         rows[port.color.name].append(port)
@@ -94,9 +112,9 @@ def _groups(ports: Iterable[FabricPort], peers: str, as_lists: dict[str, DesignA
         BgpGroup(
             name=f"fabric-{name}",
             color=row[0].color,
-            neighbor=f"{peers}-{name}",
-            as_list=as_lists[name].name,
-            interfaces=tuple(f"{port.interface}.0" for port in row),
+            neighbor="" if static else f"{peers}-{name}",
+            as_list="" if static else as_lists[name].name,
+            ports=tuple(row),
         )
         for name, row in sorted(rows.items(), key=lambda item: item[1][0].color.number)
     )
@@ -114,7 +132,7 @@ def build_switch(slot: Slot, parts: SwitchParts) -> DesignSwitch:
     ]
     spare = [SparePort(name, slot.device.ports.get(name, NO_OVERRIDE).description or SPARE) for name in parts.spare]
     rows: list[Breakout | FabricPort | HostPort | SparePort] = [*split, *fabric_ports, *host_ports, *spare]
-    groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.as_lists)
+    groups = _groups(fabric_ports, "spines" if is_leaf else "leaves", parts.bgp, parts.as_lists)
     used_lists = {group.as_list for group in groups}
     links = Counter(wire.link.leaf for wire in parts.wires)
     loopback, cidr = parts.numbers.loopback[0], parts.numbers.management[0]

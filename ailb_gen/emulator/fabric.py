@@ -205,33 +205,41 @@ class EmulatedFabric:
         return self._switches[far.device].advertisements[f"{far.port}.0"] if far is not None else None
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
-        """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
+        """Return the BGP neighbors of a device, discovered or static, by its cables; none while it is off."""
         if name not in self._sessions:
-            self._sessions[name] = tuple(self._discovered(name))
+            self._sessions[name] = tuple(self._neighbors(name))
         return self._sessions[name]
 
-    def _discovered(self, name: str) -> Iterable[BgpSession]:
+    def _neighbors(self, name: str) -> Iterable[BgpSession]:
         if name not in self._switches:
             return
         near = {name, *(end.device for cable in self._cables[name] for end in (cable.a, cable.b))}
         around = {device: self._switches[device] for device in near if device in self._switches}
         for cable, a, b in sides(Network(around, {}, {}, tuple(self._cables[name]), {}, ())):
             here, side, other = (cable.a, a, b) if cable.a.device == name else (cable.b, b, a)
-            if isinstance(side, Side) and self.advertiser(name, side.interface) is not None:
+            if isinstance(side, Side) and (side.neighbor or self.advertiser(name, side.interface)):
                 yield self._session(here, side, other)
 
     def _session(self, here: End, side: Side, other: Ready) -> BgpSession:
         far = self._far[here]
-        known, up = self._switches[side.device].groups[side.group].peer_as, False
+        group, up = self._switches[side.device].groups[side.group], False
+        known = side.neighbor.peer_as if side.neighbor is not None else group.peer_as
         if isinstance(other, Side) and here not in self._down:
             up = not any((*refused(self._switches, side, other), *refused(self._switches, other, side)))
             known = other.asn if up else known
         since = max((self._since[key] for key in (far.device, here) if key in self._since), default=None)
-        bfd_up = up and self._switches[side.device].groups[side.group].bfd is not None
-        flaps = 0 if since is None else 1
-        peer_interface = f"{far.port}.0"
         return BgpSession(
-            side.interface, side.group, side.asn, far.device, peer_interface, known, up, since, flaps, bfd_up
+            interface=side.interface,
+            group=side.group,
+            asn=side.asn,
+            peer=far.device,
+            peer_interface=f"{far.port}.0",
+            peer_asn=known,
+            established=up,
+            since=since,
+            flaps=0 if since is None else 1,
+            bfd_up=up and group.bfd is not None,
+            neighbor=side.neighbor,
         )
 
     def routing(self) -> CountedRouting:

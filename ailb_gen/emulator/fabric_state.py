@@ -11,7 +11,7 @@ from ailb_gen.addresses import Prefix, address_text, eui64
 from ailb_gen.junos.tree import Node
 from ailb_gen.layout import switch_file
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import RouterAdvertisement, Switch
+from ailb_gen.network.model import Neighbor, RouterAdvertisement, Switch
 from ailb_gen.network.switch import switch
 from ailb_gen.routing.rib import NextHop, Path
 from ailb_gen.routing.route import Route
@@ -21,7 +21,7 @@ LINK_LOCAL = 0xFE80 << 112
 
 @dataclass(frozen=True, slots=True)
 class BgpSession:
-    """A neighbor that a device has discovered on an interface, and the BGP session with it.
+    """A neighbor of a device on an interface, discovered unless `neighbor` is there, and the BGP session with it.
 
     `group` is the index of the group in the device's configuration. `peer_asn` is None while it is unknown: without a
     `peer-as` it comes with the neighbor's OPEN message. `since` is when the session came up again after
@@ -39,6 +39,7 @@ class BgpSession:
     since: float | None = None
     flaps: int = 0
     bfd_up: bool = False
+    neighbor: Neighbor | None = None
 
 
 class PrefixCounts(NamedTuple):
@@ -111,7 +112,7 @@ class FabricState(Protocol):
         """Return the router advertisements that `advertiser` sends, None if there is none."""
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
-        """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
+        """Return the BGP neighbors of a device, discovered or static, by its cables; none while it is off."""
 
     def keep_down(self, device: str, interface: str) -> None:
         """Keep the BGP session on a logical interface down, even if it is configured. Raises UsageError."""
@@ -147,8 +148,13 @@ def link_local(fabric: FabricState, device: str, interface: str) -> str:
 
 
 def end_address(fabric: FabricState, end: End | None) -> str:
-    """Return the link-local address at an end of a cable, empty without one."""
-    return link_local(fabric, end.device, f"{end.port}.0") if end is not None else ""
+    """Return the address at an end of a cable: that of a static session, else link-local; empty without an end."""
+    if end is None:
+        return ""
+    interface = f"{end.port}.0"
+    static = (group.neighbor(interface) for group in fabric.switch(end.device).groups)
+    own = next((neighbor.own for neighbor in static if neighbor is not None), None)
+    return address_text(own) if own is not None else link_local(fabric, end.device, interface)
 
 
 @cache

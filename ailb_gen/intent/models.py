@@ -14,7 +14,7 @@ from pydantic import (
 from ailb_gen.errors import JunosSyntaxError
 from ailb_gen.intent import nccl as variables
 from ailb_gen.intent.drain import DrainPlan
-from ailb_gen.intent.plans import Addressing, Asns, Loopbacks, Management, RouterIds, Tables, Vlans
+from ailb_gen.intent.plans import Addressing, Asns, Bgp, Loopbacks, Management, RouterIds, Tables, Vlans
 from ailb_gen.intent.platforms import Profile
 from ailb_gen.intent.scalars import (
     Asn,
@@ -274,6 +274,7 @@ class Fabric(Settings):
     colors: ColorPlan | None = Field(
         None, description="a number, a list of names, or a group; default: one per uplink of a leaf"
     )
+    bgp: Bgp = Bgp()
     aigp: Bool = Field(True, description="send AIGP, so that a prefix prefers its own color over its backups")
     platform: Annotated[
         Platforms,

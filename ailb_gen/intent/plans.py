@@ -85,6 +85,21 @@ class Loopbacks(Model):
     spines: LoopbackPool = Field(description="the prefix for the spines")
 
 
+class Bgp(Model):
+    """How BGP sessions between switches are written; discovered neighbors have the color of their group."""
+
+    neighbors: Literal["discovered", "static"] = Field(
+        "discovered", description="discovered: found by IPv6 neighbor discovery; static: written with their addresses"
+    )
+    groups: Literal["per-color", "single"] = Field(
+        "per-color", description="single: one group, with fabric-color at each neighbor; needs static neighbors"
+    )
+    links: Ipv6Network = Field(
+        parse_cidr("fd00::/64", 6, True),
+        description="the prefix of the /127 of every link with static neighbors: stripe, leaf and link, 16 bits each",
+    )
+
+
 class Management(Model):
     """Management addresses: the first of each row; the others follow."""
 

@@ -18,7 +18,7 @@ from ailb_gen.lab.switches import LabSwitch
 from ailb_gen.layout import switch_file
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Switch
-from ailb_gen.network.sessions import discovered, local_as
+from ailb_gen.network.sessions import local_as, session_groups
 from ailb_gen.network.switch import switch
 
 
@@ -153,10 +153,14 @@ class ConfiguredFabric:
                 own.configure(self.peers(name), held=not self.forwarding)
 
     def peers(self, name: str) -> dict[str, BirdPeer]:
-        """Return the neighbors that a switch has heard, and that have an AS number there, by logical interface."""
+        """Return the neighbors of a switch, heard or static, that have an AS number there, by logical interface."""
         found = {}
-        for port in self.switches[name].ports.values():
+        own = self.switches[name]
+        for port in own.ports.values():
+            side = own.sides().get(f"{port.port}.0")
             address = self._heard.get(name, {}).get(port.link)
+            if side is not None and side.neighbor is not None:
+                address = side.neighbor.address
             asn = self._asn(port.far) if address is not None else None
             if address is not None and asn is not None:
                 found[f"{port.port}.0"] = BirdPeer(address, asn)
@@ -165,7 +169,7 @@ class ConfiguredFabric:
     def _asn(self, end: End) -> int | None:
         """Return the AS number that a switch has on the session of a port."""
         other = self._model(end.device)
-        group = discovered(other).get(f"{end.port}.0")
+        group = session_groups(other).get(f"{end.port}.0")
         return local_as(other, other.groups[group]) if group is not None else None
 
     def keep_down(self, device: str, interface: str) -> None:

@@ -78,7 +78,7 @@ class LabFabric(ConfiguredFabric):
         return _configured(f"{port.far.port}.0", last) if last is not None else None
 
     def sessions(self, name: str) -> tuple[BgpSession, ...]:
-        """Return the BGP neighbors that a device has discovered, in the order of its cables; none while it is off."""
+        """Return the BGP neighbors of a device, discovered or static, by its cables; none while it is off."""
         with self.lock:
             return tuple(self._sessions(name))
 
@@ -86,14 +86,15 @@ class LabFabric(ConfiguredFabric):
         own = self.switches[name]
         states, bfd_up = own.sessions(), own.bfd_up()
         for interface, side in own.sides().items():
-            far = self.advertiser(name, interface)
+            port = port_of(interface)
+            far = self.advertiser(name, interface) if side.neighbor is None else self.neighbor(name, port)
             if far is not None:
                 state = states.get(own.protocol(interface) or "")
-                yield self._session(own, side, far, state, own.ports[port_of(interface)].link in bfd_up)
+                yield self._session(own, side, far, state, own.ports[port].link in bfd_up)
 
     def _session(self, own: LabSwitch, side: Side, far: End, state: SessionState | None, bfd_up: bool) -> BgpSession:
         established = state is not None and state.established
-        known = own.switch.groups[side.group].peer_as
+        known = side.neighbor.peer_as if side.neighbor is not None else own.switch.groups[side.group].peer_as
         return BgpSession(
             interface=side.interface,
             group=side.group,
@@ -105,6 +106,7 @@ class LabFabric(ConfiguredFabric):
             since=_seconds(state.since) if state is not None else None,
             flaps=self._flaps(End(own.name, side.interface), established, state.since if state is not None else ""),
             bfd_up=established and bfd_up,
+            neighbor=side.neighbor,
         )
 
     def _flaps(self, end: End, established: bool, since: str) -> int:

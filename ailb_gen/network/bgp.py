@@ -2,31 +2,75 @@
 
 from __future__ import annotations
 
-from ailb_gen.addresses import prefix_value
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ailb_gen.addresses import BITS, Prefix, address_value, prefix_value
 from ailb_gen.junos.tree import Node
-from ailb_gen.network.model import Discovery, FabricRoute, Group, SessionBfd
+from ailb_gen.network.model import Discovery, FabricRoute, Group, Neighbor, Port, SessionBfd
 from ailb_gen.network.ports import line, number, sorted_out
 
 # What may not stand beside peer-auto-discovery (single-hop EBGP only), at the group or the dynamic neighbor.
 FORBIDDEN = ("authentication-key", "authentication-algorithm", "authentication-key-chain", "allow", "multihop")
+# The logical interface and the address that a switch has in a prefix.
+Own = Mapping[Prefix, tuple[str, int]]
+# Lengths of prefixes of interfaces, the longest first; a /128 holds no neighbor.
+LENGTHS = range(BITS - 1, 0, -1)
 
 
-def groups(root: Node) -> tuple[Group, ...]:
-    """Read the groups of `protocols bgp`; what a group does not say, `protocols bgp` says for it."""
+def groups(root: Node, ports: Mapping[str, Port]) -> tuple[Group, ...]:
+    """Read the groups of `protocols bgp`; what a group does not say, `protocols bgp` says for it.
+
+    A group whose static neighbors say different things becomes several.
+    """
     top = root.get("protocols", "bgp")
-    return tuple(_group(node, top) for node in top.each("group")) if top is not None else ()
+    own = {
+        address.prefix: (unit.name, address.value)
+        for port in ports.values()
+        for unit in port.units
+        for address in unit.addresses
+    }
+    return tuple(group for node in top.each("group") for group in _groups(node, top, own)) if top is not None else ()
 
 
-def _group(node: Node, top: Node) -> Group:
+def _groups(node: Node, top: Node, own: Own) -> Iterator[Group]:
+    neighbors = tuple(node.each("neighbor"))
+    if node.has("dynamic-neighbor") or not neighbors:
+        yield _group((node, top), tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")))
+    alike: dict[Group, list[Neighbor]] = {}
+    for entry in neighbors:
+        group = _group((entry, node, top))
+        # Which AS a neighbor is in makes no other group of it.
+        found = replace(group, peer_as=None)
+        alike.setdefault(found, []).append(_neighbor(entry, group, own))
+    for group, found_neighbors in alike.items():
+        yield replace(group, neighbors=tuple(found_neighbors))
+
+
+def _neighbor(node: Node, group: Group, own: Own) -> Neighbor:
+    address = address_value(node.word)
+    here = ("", 0)
+    for length in LENGTHS if address is not None else ():
+        found = own.get(Prefix(address >> BITS - length << BITS - length, length))
+        if found is not None and found[1] != address:
+            here = found
+            break
+    return Neighbor(node.word, address, *here, group.peer_as, node.line, group.peer_as_line)
+
+
+def _group(levels: tuple[Node, ...], discoveries: tuple[Discovery, ...] = ()) -> Group:
+    """Read a group from the levels that say something about it, the most specific one first: it may be a neighbor."""
+    *_, node, top = levels
+
     def own(*words: str) -> Node | None:
-        return node.get(*words) or top.get(*words)
+        return next((found for level in levels if (found := level.get(*words)) is not None), None)
 
     def value(word: str) -> str | None:
         found = own(word)
         return found.value() if found is not None else None
 
-    # A family at the group hides the ones above it.
-    family = node if node.has("family") else top
+    # A family at one level hides those above it.
+    family = next((level for level in levels if level.has("family")), top)
     kind = own("type")
     multipath = own("multipath")
     return Group(
@@ -45,8 +89,8 @@ def _group(node: Node, top: Node) -> Group:
         bfd=_bfd(own("bfd-liveness-detection")),
         peer_as=as_number(value("peer-as") or ""),
         peer_as_list=value("peer-as-list"),
-        discoveries=tuple(_discovery(entry) for entry in node.each("dynamic-neighbor")),
-        neighbors=node.values("neighbor"),
+        discoveries=discoveries,
+        neighbors=(),
         forbidden=tuple((word, entry.line) for word in FORBIDDEN if (entry := own(word)) is not None),
         typed=kind is not None,
         disabled=own("disable") is not None,

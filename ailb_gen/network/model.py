@@ -157,11 +157,29 @@ class Discovery:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A static neighbor of a group: its name as written and as an address, None if it is no IPv6 address.
+
+    `interface` is the logical interface of the switch on whose prefix the address is, `own` the switch's address there;
+    the interface is empty where there is none.
+    """
+
+    name: str
+    address: int | None
+    interface: str
+    own: int
+    peer_as: int | None
+    line: int = line_field()
+    peer_as_line: int = line_field()
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """A BGP group with what it inherits from `protocols bgp` filled in.
 
-    `color` is the name of its color community, `forbidden` what may not stand beside auto-discovery, `neighbors`
-    those that were configured by address, `typed` whether the type is written and not left to Junos.
+    A group whose static neighbors differ, in colors for example, is read as several of the same name, each with the
+    neighbors that are configured alike. `color` is the name of its color community, `forbidden` what may not stand
+    beside auto-discovery, `typed` whether the type is written and not left to Junos.
     """
 
     name: str
@@ -178,7 +196,7 @@ class Group:
     peer_as: int | None
     peer_as_list: str | None
     discoveries: tuple[Discovery, ...]
-    neighbors: tuple[str, ...]
+    neighbors: tuple[Neighbor, ...]
     forbidden: tuple[tuple[str, int], ...]
     typed: bool = True
     disabled: bool = False
@@ -186,6 +204,22 @@ class Group:
     color_line: int = line_field()
     local_as_line: int = line_field()
     peer_as_line: int = line_field()
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether it has neighbors, discovered or static."""
+        return bool(self.discoveries or self.neighbors)
+
+    @property
+    def interfaces(self) -> tuple[tuple[str, int], ...]:
+        """The logical interfaces on which it names neighbors to discover or static ones, with the lines."""
+        found = [pair for discovery in self.discoveries for pair in discovery.interfaces]
+        found += [(neighbor.interface, neighbor.line) for neighbor in self.neighbors if neighbor.interface]
+        return tuple(found)
+
+    def neighbor(self, interface: str) -> Neighbor | None:
+        """Return the static neighbor on a logical interface; None where there is none."""
+        return next((one for one in self.neighbors if one.interface == interface), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
-"""BGP sessions that would come up between auto-discovering neighbors, and why others would not."""
+"""BGP sessions that would come up between neighbors, discovered or static, and why others would not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
+from ailb_gen.addresses import address_text
 from ailb_gen.network.fabric import Cable, End, Network
-from ailb_gen.network.model import Group, Switch
+from ailb_gen.network.model import Group, Neighbor, Switch
 
 # The one obstacle that the intent may ask for.
 DISABLED = "the interface is disabled"
@@ -29,12 +31,16 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a session: the device, the index of its group, its logical interface, its AS number there."""
+    """One side of a session: the device, the index of its group, its logical interface, its AS number there.
+
+    `neighbor` is None where the peer is discovered.
+    """
 
     device: str
     group: int
     interface: str
     asn: int
+    neighbor: Neighbor | None = None
 
 
 # One side of a session, or what it lacks.
@@ -63,14 +69,35 @@ def local_as(switch: Switch, group: Group) -> int | None:
     return group.local_as if group.local_as is not None else switch.asn
 
 
-def discovered(switch: Switch) -> dict[str, int]:
-    """Map the interfaces on which a switch discovers peers to the index of the group; the first group has it."""
+def distinct(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Return groups without those that differ from one before in the color of their static neighbors alone."""
+    found: dict[Group, Group] = {}
+    for group in groups:
+        found.setdefault(replace(group, color=None, neighbors=()) if group.neighbors else group, group)
+    return tuple(found.values())
+
+
+def group_keys(switch: Switch) -> tuple[str, ...]:
+    """Return a name for every group that no other has: its own, with a number from the second of a name on."""
+    counts: Counter[str] = Counter()
+    keys = []
+    for group in switch.groups:
+        counts[group.name] += 1
+        keys.append(group.name if counts[group.name] == 1 else f"{group.name} {counts[group.name]}")
+    return tuple(keys)
+
+
+def session_groups(switch: Switch) -> dict[str, int]:
+    """Map the interfaces on which a switch has peers, discovered or static, to the index of the first such group."""
     found: dict[str, int] = {}
     for index, group in enumerate(switch.groups):
         for discovery in group.discoveries:
             if discovery.ipv6_nd:
                 for interface, _ in discovery.interfaces:
                     found.setdefault(interface, index)
+        for neighbor in group.neighbors:
+            if neighbor.interface:
+                found.setdefault(neighbor.interface, index)
     return found
 
 
@@ -92,7 +119,7 @@ def sessions(network: Network) -> Sessions:
 
 def sides(network: Network) -> Iterator[tuple[Cable, Ready, Ready]]:
     """Yield both sides of every cable between two switches, each for itself: what it is, or what it lacks."""
-    tables = {name: discovered(switch) for name, switch in network.switches.items()}
+    tables = {name: session_groups(switch) for name, switch in network.switches.items()}
     for cable in network.links:
         yield cable, _side(network.switches, tables, cable.a), _side(network.switches, tables, cable.b)
 
@@ -111,7 +138,7 @@ def _side(switches: Mapping[str, Switch], tables: Mapping[str, Mapping[str, int]
     if asn is None:
         line = switch.groups[index].line
         return (Obstacle(end.device, interface, "neither local-as nor autonomous-system gives an AS number", line),)
-    return Side(end.device, index, interface, asn)
+    return Side(end.device, index, interface, asn, switch.groups[index].neighbor(interface))
 
 
 def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obstacle]:
@@ -132,21 +159,27 @@ def _missing(switch: Switch, end: End, table: Mapping[str, int]) -> Iterator[Obs
         yield obstacle(DISABLED, port.line, f"{base} disable | {own} disable | {own} unit 0 disable")
     if unit is None or not unit.inet6:
         yield obstacle("unit 0 has no family inet6", port.line, f"{own} unit 0 family inet6")
+    group = switch.groups[table[interface]] if interface in table else None
+    static = any(one.neighbors for one in switch.groups) if group is None else group.neighbor(interface) is not None
     # Neighbor discovery learns the peer from its router advertisements.
-    if interface not in switch.advertisements:
+    if interface not in switch.advertisements and not static:
         statement = f"protocols router-advertisement interface {interface}"
         yield obstacle("no router advertisements here: the neighbor cannot discover this switch", 0, statement)
-    if interface not in table:
+    if group is None:
         message = "no BGP group discovers neighbors here (peer-auto-discovery with ipv6-nd)"
-        yield obstacle(message, switch.bgp_line, discovery_of(switch, interface))
+        if static:
+            message = "no BGP group has a neighbor here"
+        yield obstacle(message, switch.bgp_line, neighbor_of(switch, interface))
         return
-    yield from (
-        obstacle(message, line, statement) for message, line, statement in unfit(switch.groups[table[interface]])
-    )
+    yield from (obstacle(message, line, statement) for message, line, statement in unfit(group))
 
 
-def discovery_of(switch: Switch, interface: str) -> str:
-    """Return the statement without which no group of a switch discovers neighbors on an interface."""
+def neighbor_of(switch: Switch, interface: str) -> str:
+    """Return the statement without which no group of a switch has neighbors on an interface."""
+    static = next((group for group in switch.groups if group.neighbors), None)
+    if static is not None:
+        port, _, unit = interface.rpartition(".")
+        return f"interfaces {port} unit {unit} family inet6 address * | protocols bgp group {static.name} neighbor *"
     for group in switch.groups:
         for discovery in group.discoveries:
             if any(name == interface for name, _ in discovery.interfaces):
@@ -162,21 +195,24 @@ def discovery_of(switch: Switch, interface: str) -> str:
 
 
 def unfit(group: Group) -> Iterator[tuple[str, int, str]]:
-    """Iterate over what keeps a group from having sessions between discovered neighbors: message, line, statement."""
+    """Iterate over what keeps a group from having sessions between neighbors: message, line, statement."""
 
     def own(below: str) -> str:
         return f"protocols bgp group {group.name} {below} | protocols bgp {below}"
 
+    beside = "auto-discovery" if group.discoveries else "static neighbors"
+
     if group.disabled:
         yield f"group {group.name} is disabled", group.line, own("disable")
     if not group.external:
-        message = f"group {group.name} is not external: auto-discovery is for single-hop EBGP"
+        what = "auto-discovery" if group.discoveries else "a fabric color"
+        message = f"group {group.name} is not external: {what} is for single-hop EBGP"
         yield message, group.line, own("type")
     if not group.inet6:
         statement = f"protocols bgp group {group.name} family inet6 unicast"
         yield f"group {group.name} has no family inet6 unicast", group.line, statement
     for word, line in (*group.forbidden, *(pair for discovery in group.discoveries for pair in discovery.forbidden)):
-        yield f"{word} in group {group.name} cannot be combined with auto-discovery", line, ""
+        yield f"{word} in group {group.name} cannot be combined with {beside}", line, ""
 
 
 def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[Obstacle]:
@@ -189,6 +225,8 @@ def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[
         line = group.local_as_line or switch.asn_line
         statement = f"{below} | routing-options autonomous-system"
         yield Obstacle(side.device, side.interface, message, line, statement)
+    elif side.neighbor is not None:
+        yield from _mistaken(switches, side, side.neighbor, peer, f"protocols bgp group {group.name} neighbor")
     elif group.peer_as is not None and group.peer_as == peer.asn:
         return
     elif group.peer_as_list is None:
@@ -204,3 +242,25 @@ def refused(switches: Mapping[str, Switch], side: Side, peer: Side) -> Iterator[
         listed = switch.as_lists[group.peer_as_list]
         statement = f"policy-options as-list {listed.name} members"
         yield Obstacle(side.device, side.interface, message, listed.line, statement)
+
+
+def _mistaken(
+    switches: Mapping[str, Switch], side: Side, neighbor: Neighbor, peer: Side, above: str
+) -> Iterator[Obstacle]:
+    """Iterate over the reasons why a static neighbor is not the peer; its address is known with its file."""
+    statement = f"{above} {neighbor.name}"
+    if neighbor.peer_as != peer.asn:
+        found = "no peer-as" if neighbor.peer_as is None else f"peer-as {neighbor.peer_as}"
+        message = f"neighbor {neighbor.name} has {found}; {peer.device} is in AS {peer.asn}"
+        line = neighbor.peer_as_line or neighbor.line
+        yield Obstacle(side.device, side.interface, message, line, f"{statement} peer-as")
+    if peer.device not in switches:
+        return
+    if peer.neighbor is None:
+        message = f"{peer.device} discovers neighbors on {peer.interface}: both ends must be static"
+        yield Obstacle(side.device, side.interface, message, neighbor.line, statement)
+        return
+    if peer.neighbor.own != neighbor.address:
+        own = address_text(peer.neighbor.own)
+        message = f"neighbor {neighbor.name} is not {peer.device}, whose address on {peer.interface} is {own}"
+        yield Obstacle(side.device, side.interface, message, neighbor.line, statement)

@@ -17,13 +17,16 @@ from ailb_gen.network.bgp import FORBIDDEN
 FILTER = "filter input|output|input-list|output-list * ;"
 # What may not stand beside auto-discovery is named by a check of its own.
 BESIDE_DISCOVERY = "|".join(FORBIDDEN)
-SESSION = f"""
-    {BESIDE_DISCOVERY}
-    description|disable|export|fabric-color|import|log-updown|peer-as|peer-as-list|type
+SETTINGS = """
+    description|disable|export|fabric-color|import|log-updown|peer-as
     bfd-liveness-detection minimum-interval|multiplier
     family inet6 unicast aigp disable
     local-as # ;
     multipath disable|multiple-as
+"""
+SESSION = f"""{SETTINGS}
+    {BESIDE_DISCOVERY}
+    peer-as-list|type
 """
 # Read: their values are compared with the intent or used in computations. Statement above the patterns -> patterns.
 READ: dict[str, str] = {
@@ -94,6 +97,7 @@ READ: dict[str, str] = {
         dynamic-neighbor * peer-auto-discovery family inet6 ipv6-nd ;
         dynamic-neighbor * peer-auto-discovery interface * disable
     """,
+    "protocols bgp group * neighbor *": SETTINGS,
     "routing-instances": "mgmt_junos ;",
     "routing-options": """
         autonomous-system # ;
@@ -273,7 +277,7 @@ CONSEQUENCES: tuple[tuple[str, str], ...] = (
     ("protocols bgp *damping*", "a route that flapped is not used for minutes"),
     ("protocols bgp *graceful-shutdown*", "the peers use these routes last"),
     ("protocols bgp *hold-time*", "a short one closes sessions, a long one keeps dead ones"),
-    ("protocols bgp *neighbor *", "a neighbor that is configured by address is not verified"),
+    ("protocols bgp *multihop*", "fabric colors are for directly connected neighbors"),
     ("protocols bgp *", "it changes which sessions come up, or which routes they carry"),
     ("protocols *stp *", "a spanning tree blocks ports"),
     ("protocols lldp*", "LLDP reports less, or nothing, on some ports: cables cannot be compared with the plan"),

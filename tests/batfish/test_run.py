@@ -68,7 +68,7 @@ def found(results: list[Result]) -> set[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", "static"])
 def test_shipped_fabrics_are_clean(name: str) -> None:
     """Every check looks at something and finds nothing; a spine and a link less as well."""
     results, others = judged(load(EXAMPLES / name / "fabric.yaml"), GOLDEN / name)

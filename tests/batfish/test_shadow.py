@@ -58,7 +58,7 @@ def test_the_commands_of_the_lab() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_the_shadow_forwards_as_the_files_do(name: str) -> None:
     network = network_of(GOLDEN / name)
     one = shadow(network)

@@ -26,7 +26,7 @@ def run(asked: ExpectedFabric, found: Network) -> list[Result]:
     return list(found_in.results([DESCRIPTIONS]))
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_shipped_trees_are_clean(name: str) -> None:
     (result,) = run(intended(name), unchanged(name))
     assert not shown([result])

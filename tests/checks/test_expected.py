@@ -29,7 +29,9 @@ def case(name: str) -> tuple[Intent, Design, ExpectedFabric]:
     return intent, build(intent)[0], expected_fabric(intent.fabric)
 
 
-every_fabric = pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", *VARIANTS])
+every_fabric = pytest.mark.parametrize(
+    "name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", "static", *VARIANTS]
+)
 
 
 def numbers(switch: DesignSwitch) -> tuple[object, ...]:

@@ -52,7 +52,7 @@ def assert_as_designed(intent: Intent) -> ExpectedCabling:
     return found
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", "static"])
 def test_shipped_fabrics(name: str) -> None:
     assert_as_designed(load(EXAMPLES / name / "fabric.yaml"))
 

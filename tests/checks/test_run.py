@@ -55,7 +55,7 @@ EXAMINED = {"brownfield": {"AILB010", "AILB110"}, "mixed": {"AILB113"}}
 NOTHING_TO_EXAMINE = {"AILB010", "AILB110", "AILB113", "AILB212"}
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", "static"])
 def test_shipped_trees_are_clean_and_every_check_examines_something(name: str) -> None:
     # The models that are shared are of a release without some statements of brownfield.
     yang = YANG if YANG.is_dir() and name in BOTH else None

@@ -66,7 +66,7 @@ DAMAGES: list[tuple[Edit, str, str, str]] = [
     ((LEAF, RA, RA.replace("et-0/0/0", "et-0/0/9")), "208", f"{LEAF} et-0/0/9.0", "et-0/0/9.0"),
     ((LEAF, GREEN, f"{GREEN}peer-as 65009;"), "203", f"{LEAF} fabric-green", "peer-as"),
     ((LEAF, GREEN, f"{GREEN}local-preference 50;"), "209", f"{LEAF} {GROUP} local-preference", "local-preference"),
-    ((LEAF, GREEN, f"{GREEN}neighbor 2001:db8::1;"), "209", f"{LEAF} {GROUP} neighbor", "neighbor"),
+    ((LEAF, GREEN, f"{GREEN}neighbor 2001:db8::1;"), "207", f"{LEAF} 2001:db8::1", "neighbor"),
     ((LEAF, "    bgp {\n", "    ospf3 { area 0; }\n    bgp {\n"), "209", f"{LEAF} protocols ospf3", "ospf3"),
     ((LEAF, "        interface all;\n", "        interface et-0/0/0;\n"), "210", LEAF, "##"),
     ((LEAF, "        interface all;\n", "        interface all;\n        disable;\n"), "210", LEAF, "##"),

@@ -40,6 +40,9 @@ VARIANTS = {
     "vlans-of-stripes": SMALL + "vlans: {first: 100, unique: stripe}\n",
     "tiny-pool": SMALL.replace("spines: 2", "spines: 1") + "router_ids: {spines: 192.0.2.7/32}\n",
     "loopbacks": SMALL + "loopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/126'}\n",
+    "static-neighbors": SMALL + "bgp: {neighbors: static, links: 'fd12:3456:789a::/48'}\nlinks_per_spine: 2\n",
+    "one-group": SMALL
+    + "bgp: {neighbors: static, groups: single}\nloopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/64'}\n",
     "management": SMALL
     + "loopbacks: {leaves: 'fd00:1::/64', spines: 'fd00:2::/64'}\n"
     + "management: {gateway: 192.0.2.1, leaves: 192.0.2.11/24, spines: 192.0.2.2/24, servers: 192.0.2.100/24}\n"

@@ -52,3 +52,10 @@ def test_long_values_stay_whole_in_a_pipe_unless_its_width_is_given(tmp_path: Pa
     assert "mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1" in told[""]
     assert max(map(len, told[""].splitlines())) > 80
     assert max(map(len, told["80"].splitlines())) <= 80
+
+
+def test_explain_with_static_neighbors(cli: Cli) -> None:
+    code, out, _ = cli("explain", str(EXAMPLES / "static" / "fabric.yaml"), "spine1", "--json")
+    assert code == 0
+    green, _ = json.loads(out)["BGP groups"]
+    assert list(green.values()) == ["fabric", "green", "color:0:1", "65101, 65102", "et-0/0/0.0, et-0/0/2.0"]

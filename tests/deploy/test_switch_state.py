@@ -140,6 +140,14 @@ def test_without_its_sessions_nobody_is_asked_for_routes(told: Any) -> None:
     assert "get-route-information" not in [rpc for rpc, _ in told.asked]
 
 
+def test_a_static_neighbor_is_known_by_its_address(told: Any) -> None:
+    expected = ExpectedState("leaf1", (ExpectedSession("et-0/0/0.0", "spine1", 65001, 2, "fd00::3"),))
+    told.alarms = []
+    assert expected.deviations(told) == ("there is no BGP neighbor fd00::3 on et-0/0/0.0 (expected spine1)",)
+    told.peers[0] = ("fd00::3+179", 65001, "Established", 2)
+    assert expected.deviations(told) == ()
+
+
 def test_more_than_expected_is_no_difference(told: Any) -> None:
     told.peers.append(("10.0.0.1", 1, "Active", 0))
     told.peers[0] = ("fe80::1%et-0/0/0.0", 65001, "Established", 9)
@@ -172,7 +180,7 @@ def test_an_answer_that_cannot_be_read(told: Any) -> None:
 GOLDEN = ROOT / "tests" / "golden"
 
 
-@pytest.mark.parametrize("name", ["brownfield", "jvd", "jvd-8-uplinks", "lab", "mixed"])
+@pytest.mark.parametrize("name", ["brownfield", "jvd", "jvd-8-uplinks", "lab", "mixed", "static"])
 def test_what_is_expected_is_what_routing_computes(name: str) -> None:
     files = sorted((GOLDEN / name / "switches").iterdir())
     found = read_fabric_model(

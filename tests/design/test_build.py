@@ -18,6 +18,7 @@ from tests.conftest import EXAMPLES, SMALL, design_of, example
         ("jvd-8-uplinks", 16, 4, 4, 8, 128),
         ("lab", 4, 4, 4, 4, 16),
         ("brownfield", 8, 2, 6, 2, 16),
+        ("static", 2, 2, 4, 4, 8),
         ("frontier", 512, 64, 4096, 8, 32768),
     ],
 )
@@ -148,3 +149,15 @@ def test_one_wrong_plan_is_told_once_whatever_it_spoils() -> None:
         design_of(text.replace("first_port: 16", "first_port: 1"))
     assert len(caught.value.problems) == 1
     assert "more like it" in str(caught.value)
+
+
+@pytest.mark.parametrize("growth", ["stripes: 3", "spines: 4"])
+def test_addresses_of_links_stay_when_the_fabric_grows(growth: str) -> None:
+    def addresses(text: str) -> dict[tuple[str, str], tuple[str, str]]:
+        switches = design_of(f"{text}bgp: {{neighbors: static}}\n").switches
+        rows = [((one.name, port.interface), port.addresses) for one in switches for port in one.fabric_ports]
+        return {end: (found.own, found.peer) for end, found in rows if found is not None}
+
+    before, after = addresses(SMALL), addresses(SMALL.replace(f"{growth[:-1]}2", growth))
+    assert before.items() < after.items()
+    assert before["stripe2-leaf1", "et-0/0/1"] == ("fd00::2:1:4", "fd00::2:1:5")

@@ -30,7 +30,7 @@ def sample() -> Node:
 def trees() -> tuple[Node, ...]:
     """Return every kind of configuration that this program writes, and the sample."""
     texts = []
-    for name in ("lab", "jvd", "jvd-8-uplinks", "frontier"):
+    for name in ("lab", "jvd", "jvd-8-uplinks", "frontier", "static"):
         design = example(name)
         files = render(design, RenderOptions("curly", None), {design.leaves[0].name, design.spines[0].name})
         texts += [file.content.decode() for path, file in files.items() if path.startswith("switches/")]

@@ -22,7 +22,7 @@ from tests.forwarding.slow import Compared, Destinations, Slow, same_routes
 from tests.routing.fabrics import Case, cases, random_fabrics
 from tests.routing.naive import Fabric, solutions
 
-EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield")
+EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", "static")
 counts: Counter[str] = Counter()
 
 

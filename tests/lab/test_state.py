@@ -207,6 +207,6 @@ def whole(root: Path) -> list[Difference]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_measured_and_computed_answers_of_other_examples(name: str) -> None:
     assert isolated(whole, LAB.parent / name, tools=TOOLS) == []

@@ -123,7 +123,7 @@ def _by_name(example: str, seed: int, everywhere: bool, thorough: bool, name: st
 def main() -> int:
     """Print what is not named, and the score."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutations.score")
-    parser.add_argument("--example", action="append", help="lab, jvd, brownfield or mixed; default: all")
+    parser.add_argument("--example", action="append", help="lab, jvd, brownfield, mixed or static; default: all")
     parser.add_argument("--kinds", default="*", help="a glob over names of kinds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--everywhere", action="store_true", help="every place of every kind")
@@ -132,7 +132,7 @@ def main() -> int:
     options = parser.parse_args()
     rows = [row for row in KINDS if fnmatchcase(row.name, options.kinds)]
     total = missed = 0
-    for example in options.example or [*BOTH, "brownfield", "mixed"]:
+    for example in options.example or [*BOTH, "brownfield", "mixed", "static"]:
         for outcome in outcomes(example, rows, options.seed, options.everywhere, options.all_checks, options.jobs):
             total += 1
             if not outcome.named:

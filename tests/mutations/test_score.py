@@ -51,6 +51,11 @@ class TestMixed:
         score("mixed", capfd)
 
 
+class TestStatic:
+    def test_score(self, capfd: pytest.CaptureFixture[str]) -> None:
+        score("static", capfd)
+
+
 # What only follows from damage that other checks name, what is known of no file, and what needs other settings.
 UNDAMAGED = {
     *("AILB310", "AILB402", "AILB403", "AILB404", "AILB405", "AILB409", "AILB707"),

@@ -1,6 +1,8 @@
-"""The lab fabric of the golden files, with one thing changed."""
+"""The lab fabric of the golden files, with one thing changed, and the one with static neighbors."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from ailb_gen.junos.interface_ranges import effective
 from ailb_gen.junos.reader import read
@@ -11,10 +13,16 @@ from ailb_gen.network.topology import read_cabling, read_topology
 from tests.conftest import ROOT
 
 LAB = ROOT / "tests" / "golden" / "lab"
-TEXTS = {
-    str(path.relative_to(LAB)): path.read_text()
-    for path in (*sorted((LAB / "switches").iterdir()), LAB / "topology.json", LAB / "cabling.csv")
-}
+
+
+def _texts(root: Path) -> dict[str, str]:
+    paths = (*sorted((root / "switches").iterdir()), root / "topology.json", root / "cabling.csv")
+    return {str(path.relative_to(root)): path.read_text() for path in paths}
+
+
+TEXTS = _texts(LAB)
+# Static neighbors in one group.
+STATIC = _texts(LAB.parent / "static")
 LEAF, SPINE = "switches/stripe1-leaf1.conf", "switches/spine1.conf"
 
 

@@ -62,7 +62,7 @@ def facts(network: Network) -> tuple[object, list[Defect]]:
     return unlined({name: bare(switch) for name, switch in network.switches.items()}), files
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "brownfield", "static"])
 def test_switches_cables_and_servers_are_those_of_the_files(name: str) -> None:
     found, whole = read_routed(GOLDEN / name), network_of(GOLDEN / name)
     assert facts(found) == facts(whole)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ailb_gen.network.fabric import Cable, End
-from ailb_gen.network.sessions import Obstacle, sessions
-from tests.network.lab import LEAF, SPINE, TEXTS, changed, line_of, network
+from ailb_gen.network.sessions import Obstacle, distinct, group_keys, sessions
+from tests.network.lab import LEAF, SPINE, STATIC, TEXTS, changed, line_of, network
 
 LINK = ("stripe1-leaf1:et-0/0/0", "spine1:et-0/0/0")
 GROUP = "        group fabric-green {\n"
@@ -177,3 +177,62 @@ def test_what_groups_inherit_from_protocols_bgp() -> None:
         text = text.replace(line, "")
     text = text.replace("    bgp {\n", "    bgp {\n        type external;\n        peer-as-list spines-green;\n")
     assert not [down for down in sessions(network({**TEXTS, LEAF: text})).down if down[0].b.device == "spine1"]
+
+
+NEIGHBOR = "neighbor fd00::1:1:3"
+
+
+def test_neighbors_of_one_group_have_their_own_colors() -> None:
+    found = sessions(network(STATIC))
+    assert (len(found.up), found.down) == (8, ())
+    leaf = network(STATIC).switches["stripe1-leaf1"]
+    assert [(group.name, group.color, len(group.neighbors)) for group in leaf.groups] == [
+        ("fabric", color, 1) for color in ("green", "red", "blue", "orange")
+    ]
+    assert group_keys(leaf) == ("fabric", "fabric 2", "fabric 3", "fabric 4")
+    assert len(distinct(leaf.groups)) == 1
+    spine = network(STATIC).switches["spine1"]
+    assert [(group.color, [one.interface for one in group.neighbors]) for group in spine.groups] == [
+        ("green", ["et-0/0/0.0", "et-0/0/2.0"]),
+        ("red", ["et-0/0/1.0", "et-0/0/3.0"]),
+    ]
+    first = found.up[0]
+    assert first.a.neighbor is not None
+    assert first.b.neighbor is not None
+    assert (first.a.neighbor.address, first.a.neighbor.own) == (first.b.neighbor.own, first.b.neighbor.address)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "messages"),
+    [
+        (f"            {NEIGHBOR} {{", "            neighbor fd00::9:1:3 {", ["no BGP group has a neighbor here"]),
+        ("address fd00::1:1:2/127", "address fd00::1:1:2/128", ["no BGP group has a neighbor here"]),
+        ("peer-as 65001;", "peer-as 65009;", [f"{NEIGHBOR} has peer-as 65009; spine1 is in AS 65001"]),
+        ("                peer-as 65001;\n", "", [f"{NEIGHBOR} has no peer-as; spine1 is in AS 65001"]),
+        (f"{NEIGHBOR} {{", f"{NEIGHBOR} {{ disable;", ["group fabric is disabled"]),
+        (f"{NEIGHBOR} {{", f"{NEIGHBOR} {{ family inet;", ["group fabric has no family inet6 unicast"]),
+        (
+            *("address fd00::1:1:2/127", "address fd00::1:1:0/126"),
+            ["neighbor fd00::1:1:2 is not stripe1-leaf1, whose address on et-0/0/0.0 is fd00::1:1:0"],
+        ),
+    ],
+)
+def test_why_a_static_neighbor_is_not_the_peer(old: str, new: str, messages: list[str]) -> None:
+    assert old in STATIC[LEAF]
+    found = sessions(network({**STATIC, LEAF: STATIC[LEAF].replace(old, new, 1)}))
+    ((_, reasons),) = found.down
+    assert [reason.message for reason in reasons] == messages
+
+
+def test_a_static_neighbor_does_not_meet_a_discovered_one() -> None:
+    discovering = """        group fabric {
+            peer-as-list leaves;
+            dynamic-neighbor all { peer-auto-discovery { family inet6 { ipv6-nd; } interface et-0/0/0.0; } }
+"""
+    spine = STATIC[SPINE].replace("        group fabric {\n", discovering, 1)
+    spine = spine.replace("protocols {\n", "protocols { router-advertisement { interface et-0/0/0.0; }\n", 1)
+    spine = spine.replace("policy-options {\n", "policy-options { as-list leaves members 65101-65102;\n", 1)
+    ((_, reasons),) = sessions(network({**STATIC, SPINE: spine})).down
+    assert [(reason.device, reason.message) for reason in reasons] == [
+        ("stripe1-leaf1", "spine1 discovers neighbors on et-0/0/0.0: both ends must be static")
+    ]

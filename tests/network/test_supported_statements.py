@@ -24,7 +24,7 @@ def named(text: str) -> list[tuple[str, int]]:
     return [(found.statement, found.line) for found in judged(effective(read(text, "x.conf"))).unmodeled]
 
 
-@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_everything_that_is_generated_is_known(example: str) -> None:
     files = sorted((GOLDEN / example / "switches").iterdir())
     assert files
@@ -36,7 +36,7 @@ def test_everything_that_is_generated_is_known(example: str) -> None:
 UNKNOWN = [
     "protocols bgp hold-time | 3",
     "protocols bgp group fabric-green local-preference | 200",
-    "protocols bgp group fabric-green neighbor | fe80::1",
+    "protocols bgp group fabric-green neighbor fe80::1 passive",
     "protocols bgp group fabric-green family inet | any",
     "protocols bgp group fabric-green local-as private",
     "protocols bgp group fabric-green family inet6 unicast accepted-prefix-limit | maximum 1",

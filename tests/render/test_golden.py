@@ -15,7 +15,7 @@ from ailb_gen.render.generate import rendering, write_rendering
 from tests.conftest import ROOT, example
 
 GOLDEN = ROOT / "tests" / "golden"
-EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield")
+EXAMPLES = ("lab", "jvd", "jvd-8-uplinks", "mixed", "brownfield", "static")
 
 
 def snapshot(root: Path) -> dict[str, bytes | str]:

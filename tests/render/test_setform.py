@@ -72,7 +72,7 @@ def read_set(text: str) -> list[tuple[str, ...]]:
     return [tuple(word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)[1:]) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_both_formats_describe_the_same_statements(name: str) -> None:
     design: Design = example(name)
     curly = render(design, RenderOptions("curly"))
@@ -84,7 +84,7 @@ def test_both_formats_describe_the_same_statements(name: str) -> None:
         assert all(line.startswith("set ") for line in two.splitlines())
 
 
-@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("name", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_curly_text_is_balanced_and_indented(name: str) -> None:
     for path, artifact in render(example(name), RenderOptions()).items():
         if not path.startswith("switches/"):

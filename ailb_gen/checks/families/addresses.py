@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ailb_gen.addresses import BITS, Prefix, address_text
 from ailb_gen.checks import subjects as about
@@ -12,6 +12,7 @@ from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import ANY, OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.errors import Place
+from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Address, Switch, Unit, vlan_interfaces
 
 IRB = "interfaces irb unit {}"
@@ -33,6 +34,7 @@ def _check_unique(context: Context, findings: Findings) -> None:
     inet: dict[str, str] = {}
     held: list[Held] = []
     expected = context.expected
+    far = {end: other for cable in context.network.links for end, other in ((cable.a, cable.b), (cable.b, cable.a))}
     rows = [(switch, expected.switches.get(name)) for name, switch in context.network.switches.items()]
     # Whose loopback is not that of the plan has what is another's, not the other way around.
     strange = {switch.named for switch, own in rows if own is not None and not _has_own_loopback(switch, own)}
@@ -54,7 +56,7 @@ def _check_unique(context: Context, findings: Findings) -> None:
                     message = f"{address_text(address.value)} is also an address of {other}"
                 elif unit.name.partition(".")[0] == management:
                     continue
-                elif (other := owners.setdefault(address.prefix, here)) != here:
+                elif (other := owners.setdefault(address.prefix, here)) not in (here, _far(far, name, unit)):
                     message = f"{address.prefix} is also on {other}"
                 if message:
                     subjects = (about.prefix(address.prefix), about.port(name, unit.name))
@@ -65,6 +67,12 @@ def _check_unique(context: Context, findings: Findings) -> None:
             message = f"fabric-advertise route {text} is not an IPv6 prefix"
             findings.at(UNIQUE, switch, message, line, subjects=about.prefixes(text))
     _check_nested(held, strange, findings)
+
+
+def _far(far: Mapping[End, End], device: str, unit: Unit) -> str:
+    """Return the logical interface at the other end of a cable, which has the same prefix; empty without one."""
+    end = far.get(End(device, unit.name.removesuffix(".0")))
+    return f"{end.device} {end.port}.0" if end is not None else ""
 
 
 def _check_inet(switch: Switch, unit: Unit, holders: dict[str, str], findings: Findings) -> None:
@@ -251,7 +259,7 @@ def _check_router_id(switch: Switch, expected: str, findings: Findings) -> None:
 AGAIN = "Correct the intent and generate again; the next generate overwrites edits by hand."
 UNIQUE = Check(
     "AILB101",
-    "no address and no prefix is on two interfaces, no prefix lies inside another's, and every address is valid",
+    "no address is on two interfaces, no prefix on two that no link joins or inside another, and every one is valid",
     "an address or prefix is on two interfaces, or is not valid",
     "Two leaves with one prefix split its traffic: half of the packets arrive at the leaf without the host.",
     AGAIN,

@@ -11,11 +11,12 @@ from ailb_gen.checks.context import Context
 from ailb_gen.checks.expected import ExpectedFabric
 from ailb_gen.checks.expected_switches import ExpectedColor, ExpectedSwitch
 from ailb_gen.checks.layers import Layer
+from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import FabricRoute, Group, Switch
 from ailb_gen.network.policy import Community
-from ailb_gen.network.sessions import discovered, discovery_of
+from ailb_gen.network.sessions import neighbor_of, session_groups
 from ailb_gen.routing.fib import members_of, nodes_of
 from ailb_gen.routing.graph import Graph
 from ailb_gen.routing.policy import members
@@ -109,7 +110,7 @@ def _check_backup(switch: Switch, route: FabricRoute, expected: str, findings: F
 def _check_links(context: Context, findings: Findings) -> None:
     """Compare the colors at both ends of every link with the cable's, and count them per leaf."""
     network, expected = context.network, context.expected
-    tables = {name: discovered(switch) for name, switch in network.switches.items()}
+    tables = {name: session_groups(switch) for name, switch in network.switches.items()}
     value = {color.name: color.value for color in expected.colors}
     uplinks: dict[str, Counter[str]] = defaultdict(Counter)
     # By device and group.
@@ -160,7 +161,7 @@ def _add_ends(
     peers = [expected_fabric.switches.get(other.device) for _, other, _, _ in ends]
     if listed is not None and all(peer is not None and peer.asn not in listed for peer in peers):
         all_of_them = False
-    lines = dict(pair for discovery in group.discoveries for pair in discovery.interfaces) if group is not None else {}
+    lines = dict(group.interfaces) if group is not None else {}
     where = f"group {group.name}" if group is not None else "no group"
     for end, other, found, expected in ends:
         line = (group.color_line or group.line) if group is not None else switch.bgp_line
@@ -171,14 +172,7 @@ def _add_ends(
         involves = (about.community(end.device, group.color),) if group is not None and group.color else ()
         subjects = (about.end(end), about.end(other))
         same_cause = f"{end.device} {where} {found}" if all_of_them else ""
-        statement = _discovery(switch, f"{end.port}.0", expected)
-        if group is not None and found is not None and not all_of_them:
-            statement = " ".join((*statement.split()[:6], "peer-auto-discovery", "interface", f"{end.port}.0"))
-        elif group is not None:
-            defined = group.color is None or group.color in switch.communities
-            statement = f"protocols bgp group {group.name} fabric-color"
-            if defined and group.color is not None and found is None:
-                statement = f"policy-options community {group.color} members"
+        statement = _to_blame(switch, group, f"{end.port}.0", (found, expected), all_of_them)
         findings.at(
             SAME_ENDS,
             switch,
@@ -194,6 +188,26 @@ def _add_ends(
         )
 
 
+def _to_blame(
+    switch: Switch, group: Group | None, interface: str, colors: tuple[str | None, str | None], whole: bool
+) -> str:
+    """Return the statement that gives a link a wrong color, or none; `colors` are the one it has and the expected one.
+
+    `whole`: all links of the group are wrong.
+    """
+    found, expected = colors
+    if group is not None and group.color in switch.communities and found is None:
+        return f"policy-options community {group.color} members"
+    above = f"protocols bgp group {group.name}" if group is not None else ""
+    static = group.neighbor(interface) if group is not None else None
+    if static is not None:
+        return f"{above} neighbor {static.name} fabric-color{OR}{above} fabric-color"
+    discovery = _discovery(switch, interface, expected)
+    if group is not None and found is not None and not whole:
+        return " ".join((*discovery.split()[:6], "peer-auto-discovery", "interface", interface))
+    return f"{above} fabric-color" if group is not None else discovery
+
+
 def _discovery(switch: Switch, interface: str, color: str | None) -> str:
     """Return the statement without which no group of a switch discovers neighbors on an interface.
 
@@ -201,14 +215,10 @@ def _discovery(switch: Switch, interface: str, color: str | None) -> str:
     """
     groups = [group for group in switch.groups if group.discoveries and color_value(switch, group.color) == color]
     everywhere = all(discovery.interfaces for group in switch.groups for discovery in group.discoveries)
-    if len(groups) != 1 or not everywhere or any(interface in _interfaces(group) for group in switch.groups):
-        return discovery_of(switch, interface)
+    if len(groups) != 1 or not everywhere or any(interface in dict(group.interfaces) for group in switch.groups):
+        return neighbor_of(switch, interface)
     above = f"protocols bgp group {groups[0].name} dynamic-neighbor {groups[0].discoveries[0].name}"
     return f"{above} peer-auto-discovery interface {interface}"
-
-
-def _interfaces(group: Group) -> set[str]:
-    return {name for discovery in group.discoveries for name, _ in discovery.interfaces}
 
 
 # Findings of one kind on one switch that are worth listing one by one.
@@ -335,7 +345,7 @@ SAME_ENDS = Check(
     "both ends of every link have the color of the cabling",
     "one end of a link has another color than in the cabling",
     "Junos hides routes whose color differs from the session's: the link carries nothing.",
-    "Name the interface in the group of its color, which must exist.",
+    "Name the interface in the group of its color, which must exist; correct `fabric-color` of a static neighbor.",
     _check_links,
     layer=Layer.USES,
 )

@@ -71,7 +71,7 @@ def _check_host_names(context: Context, findings: Findings) -> None:
 def _check_sections(context: Context, findings: Findings) -> None:
     """Find switches that lack whole sections of what every switch of their role has."""
     for switch, expected in context.switches:
-        needed = list(_sections(expected))
+        needed = list(_sections(expected, context.fabric.bgp.neighbors == "discovered"))
         findings.look(SECTIONS, len(needed))
         missing = [name for name in needed if name not in switch.sections]
         whole = [name for name in missing if not {name.partition(" ")[0]} & {*missing} - {name}]
@@ -111,9 +111,12 @@ def _misspelled(switch: Switch, section: str) -> Unmodeled | None:
     return next((entry for name, entry in there.items() if name.lower() in close), None)
 
 
-def _sections(expected: ExpectedSwitch) -> Iterator[str]:
+def _sections(expected: ExpectedSwitch, discovers: bool) -> Iterator[str]:
     yield from ("system", "interfaces", "policy-options", "routing-options", "protocols")
-    yield from ("protocols bgp", "protocols router-advertisement", "protocols lldp")
+    yield from ("protocols bgp", "protocols lldp")
+    # Leaves send advertisements to servers; on links neighbor discovery alone needs them.
+    if discovers or expected.role == LEAF:
+        yield "protocols router-advertisement"
     if expected.role == LEAF:
         yield "vlans"
     if expected.roce is not None:

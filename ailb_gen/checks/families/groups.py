@@ -10,7 +10,8 @@ from ailb_gen.checks.layers import Layer
 from ailb_gen.checks.locate import OR
 from ailb_gen.checks.model import Check, Findings, Severity
 from ailb_gen.network.fabric import End
-from ailb_gen.network.model import Group, Switch
+from ailb_gen.network.model import Group, Neighbor, Switch
+from ailb_gen.network.sessions import distinct
 
 # Junos CLI reference, bfd-liveness-detection.
 DEFAULT_MULTIPLIER = 3
@@ -18,9 +19,9 @@ ABOVE = "protocols bgp group"
 
 
 def _groups(context: Context) -> Iterator[tuple[Switch, Group]]:
-    """Iterate over the groups that discover neighbors."""
+    """Iterate over the groups that have neighbors, by their settings other than colors."""
     for switch in context.network.switches.values():
-        yield from ((switch, group) for group in switch.groups if group.discoveries)
+        yield from ((switch, group) for group in distinct(switch.groups) if group.has_sessions)
 
 
 def _check_bfd(context: Context, findings: Findings) -> None:
@@ -69,51 +70,90 @@ def _check_discovery(context: Context, findings: Findings) -> None:
     colors = {end: cable.color for cable in context.network.links for end in (cable.a, cable.b)}
     for switch in context.network.switches.values():
         of_color = {
-            interface: group.name
-            for group in reversed(switch.groups)
-            for discovery in group.discoveries
-            for interface, _ in discovery.interfaces
+            interface: number
+            for number, group in reversed(tuple(enumerate(switch.groups)))
+            for interface, _ in group.interfaces
             if group.color == colors.get(End(switch.named, interface.rpartition(".")[0]))
         }
-        seen: dict[str, str] = {}
-        for group in switch.groups:
-            for word, line in () if group.discoveries else group.forbidden:
-                if word == "allow":
-                    message = f"group {group.name} accepts unplanned neighbors (allow)"
-                    subjects = (about.group(switch.named, group.name),)
-                    findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
-            if group.discoveries and not group.typed:
-                message = f"group {group.name} lacks `type external`, which auto-discovery needs"
-                statement = f"{ABOVE} {group.name} type"
-                findings.at(DISCOVERY, switch, message, group.line, "external", part=group.name, statement=statement)
-            for discovery in group.discoveries:
-                for word, line in (*group.forbidden, *discovery.forbidden):
-                    message = f"{word} cannot be combined with auto-discovery in group {group.name}"
-                    subjects = (about.group(switch.named, group.name),)
-                    findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
-                for interface, line in discovery.interfaces:
-                    findings.look(DISCOVERY)
-                    # Of two groups the one of the cable's color is right.
-                    other = seen.setdefault(interface, of_color.get(interface, group.name))
-                    if other != group.name:
-                        message = f"{interface} is in group {other}, too"
-                        findings.at(DISCOVERY, switch, message, line, part=interface)
-                    port, _, unit = interface.rpartition(".")
-                    if unit != "0" or port not in context.link_ports.get(switch.named, ()):
-                        message = f"group {group.name} discovers neighbors on {interface}, where no switch is cabled"
-                        above = f"{ABOVE} {group.name} dynamic-neighbor {discovery.name} peer-auto-discovery"
-                        statement = f"{above} interface {interface}"
-                        of_port = (about.port(switch.named, interface),)
-                        findings.at(
-                            DISCOVERY,
-                            switch,
-                            message,
-                            line,
-                            part=interface,
-                            statement=statement,
-                            instead=True,
-                            subjects=of_port,
-                        )
+        for group in distinct(switch.groups):
+            _check_settings(switch, group, findings)
+        seen: dict[str, int] = {}
+        for number, group in enumerate(switch.groups):
+            for interface, line in group.interfaces:
+                findings.look(DISCOVERY)
+                # Of two groups the one of the cable's color is right.
+                other = seen.setdefault(interface, of_color.get(interface, number))
+                if other != number:
+                    message = f"{interface} is in group {switch.groups[other].name}, too"
+                    findings.at(DISCOVERY, switch, message, line, part=interface)
+                port, _, unit = interface.rpartition(".")
+                if unit != "0" or port not in context.link_ports.get(switch.named, ()):
+                    _add_uncabled(switch, group, interface, line, findings)
+            _check_kind(context.fabric.bgp.neighbors == "static", switch, group, findings)
+
+
+def _check_settings(switch: Switch, group: Group, findings: Findings) -> None:
+    """Find settings of a group that its neighbors cannot have."""
+    subjects = (about.group(switch.named, group.name),)
+    for word, line in () if group.discoveries else group.forbidden:
+        if word == "allow":
+            message = f"group {group.name} accepts unplanned neighbors (allow)"
+            findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
+    if group.has_sessions and not group.typed:
+        needs = "auto-discovery" if group.discoveries else "a session with a color"
+        message = f"group {group.name} lacks `type external`, which {needs} needs"
+        statement = f"{ABOVE} {group.name} type"
+        findings.at(DISCOVERY, switch, message, group.line, "external", part=group.name, statement=statement)
+    for discovery in group.discoveries:
+        for word, line in (*group.forbidden, *discovery.forbidden):
+            message = f"{word} cannot be combined with auto-discovery in group {group.name}"
+            findings.at(DISCOVERY, switch, message, line, part=group.name, subjects=subjects)
+
+
+def _add_uncabled(switch: Switch, group: Group, interface: str, line: int, findings: Findings) -> None:
+    message = f"group {group.name} discovers neighbors on {interface}, where no switch is cabled"
+    own = (one for one in group.discoveries if interface in dict(one.interfaces))
+    below = [f"dynamic-neighbor {one.name} peer-auto-discovery interface {interface}" for one in own]
+    neighbor = group.neighbor(interface)
+    if neighbor is not None:
+        message = f"group {group.name} has neighbor {neighbor.name} on {interface}, where no switch is cabled"
+        below = [f"neighbor {neighbor.name}"]
+    of_port = (about.port(switch.named, interface),)
+    for statement in (f"{ABOVE} {group.name} {words}" for words in below):
+        findings.at(
+            DISCOVERY,
+            switch,
+            message,
+            line,
+            part=interface,
+            statement=statement,
+            instead=True,
+            subjects=of_port,
+        )
+
+
+def _check_kind(static: bool, switch: Switch, group: Group, findings: Findings) -> None:
+    """Find neighbors that are discovered where the intent has static ones, or the other way around."""
+    for discovery in group.discoveries if static else ():
+        message = f"group {group.name} discovers neighbors; the intent has static ones"
+        statement = f"{ABOVE} {group.name} dynamic-neighbor {discovery.name}"
+        findings.at(DISCOVERY, switch, message, discovery.line, part=group.name, statement=statement, instead=True)
+    for neighbor in group.neighbors:
+        findings.look(DISCOVERY)
+        message = _misplaced(static, group, neighbor)
+        if message:
+            statement = f"{ABOVE} {group.name} neighbor {neighbor.name}"
+            part = neighbor.interface or neighbor.name
+            findings.at(DISCOVERY, switch, message, neighbor.line, part=part, statement=statement, instead=True)
+
+
+def _misplaced(static: bool, group: Group, neighbor: Neighbor) -> str:
+    """Return why a static neighbor does not belong there, empty if it does."""
+    if not static:
+        return f"neighbor {neighbor.name} of group {group.name} is static; the intent discovers neighbors"
+    if not neighbor.interface:
+        return f"neighbor {neighbor.name} of group {group.name} is on no interface of the switch"
+    return ""
 
 
 def _check_lldp(context: Context, findings: Findings) -> None:
@@ -167,10 +207,10 @@ AIGP = Check(
 )
 DISCOVERY = Check(
     "AILB207",
-    "auto-discovery is in groups of `type external`, without authentication, allow or multihop, once on cabled ports",
-    "auto-discovery is in a group, or on a port, where it must not be",
+    "neighbors are discovered or static as the intent says, in external groups, each once, on cabled ports only",
+    "auto-discovery or a static neighbor is where it must not be, or beside authentication, allow or multihop",
     "The commit fails, or an unplanned neighbor comes up as part of the fabric.",
-    "Add the type, or delete the other statement or the interface from the group.",
+    "Add the type, or delete the other statement, the neighbor, or the interface from the group.",
     _check_discovery,
     layer=Layer.DEFINITIONS,
 )

@@ -102,14 +102,16 @@ def _facts(expected: ExpectedFabric, switch: Switch, role: str) -> Facts:
 
 
 def _chains(graph: Graph, device: int) -> dict[tuple[Chain, Chain], list[str]]:
-    """Return the chains of a switch's groups that discover neighbors, with the names of the groups; each once."""
+    """Return the chains of a switch's groups that have neighbors, with the names of the groups; each once."""
     found: dict[tuple[Chain, Chain], list[str]] = defaultdict(list)
     known: dict[tuple[object, ...], tuple[Chain, Chain]] = {}
     for group, rule in zip(graph.switches[device].groups, graph.rules[device], strict=True):
-        if group.discoveries:
+        if group.has_sessions:
             # Groups name the same policies, and comparing those by content would take longer than all the rest.
             chains = known.setdefault((group.imports, group.exports), (rule.imports, rule.exports))
-            found[chains].append(group.name)
+            # A group whose neighbors differ is several of one name.
+            if group.name not in found[chains]:
+                found[chains].append(group.name)
     return found
 
 

@@ -19,6 +19,7 @@ from ailb_gen.junos.reader import read
 from ailb_gen.junos.regex import community_fault
 from ailb_gen.network.model import Switch, Unmodeled
 from ailb_gen.network.policy import Term, is_expression
+from ailb_gen.network.sessions import distinct
 from ailb_gen.network.statements import consequence
 from ailb_gen.network.supported_statements import judged
 
@@ -79,13 +80,15 @@ def _interface(name: str) -> str:
 
 
 def _by_bgp(switch: Switch) -> Iterator[Reference]:
-    for group in switch.groups:
+    for group in distinct(switch.groups):
         by = f"group {group.name}"
         for word, names in (("import", group.imports), ("export", group.exports)):
             choices = (f"protocols bgp {word}", f"protocols bgp group {group.name} {word}")
             for name in names:
                 statement = OR.join(f"{choice} {name}" for choice in choices)
                 yield "policy", name, by, group.line, statement
+    for group in switch.groups:
+        by = f"group {group.name}"
         if group.color is not None:
             yield "community", group.color, by, group.color_line, ""
         if group.peer_as_list is not None:
@@ -138,7 +141,7 @@ def _check_modeled(context: Context, findings: Findings) -> None:
 
 def _expressions(switch: Switch) -> Iterator[Unmodeled]:
     """Yield the expressions of policies, which are not evaluated."""
-    for group in switch.groups:
+    for group in distinct(switch.groups):
         for word, names in (("import", group.imports), ("export", group.exports)):
             for name in filter(is_expression, names):
                 whole = f"protocols bgp group {group.name} {word} {name}"

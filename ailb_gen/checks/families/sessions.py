@@ -16,7 +16,7 @@ from ailb_gen.checks.subjects import Subject
 from ailb_gen.errors import Place
 from ailb_gen.network.fabric import End, Network
 from ailb_gen.network.model import AsList, Group, Switch
-from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, local_as
+from ailb_gen.network.sessions import DISABLED, Obstacle, Sessions, distinct, local_as, session_groups
 
 AS_LIST = "policy-options as-list"
 # Statements about AS numbers concern the whole switch.
@@ -85,12 +85,13 @@ def _check_as_numbers(context: Context, findings: Findings) -> None:
     leaves: dict[int, str] = {}
     for switch, expected in context.switches:
         name, asn, line = switch.named, switch.asn, switch.asn_line
-        findings.look(AS_NUMBERS, 1 + len(switch.groups))
+        groups = distinct(switch.groups)
+        findings.look(AS_NUMBERS, 1 + len(groups))
         if asn != expected.asn:
             message = f"the autonomous-system is {asn or 'missing'}; the plan says {expected.asn}"
             statement = "routing-options autonomous-system"
             findings.at(AS_NUMBERS, switch, message, line, expected.asn, asn, statement=statement)
-        for group in switch.groups:
+        for group in groups:
             own = group.local_as
             if own is not None and own != expected.asn:
                 message = f"local-as of group {group.name} is {own}; the plan says {expected.asn}"
@@ -107,9 +108,8 @@ def _neighbors(network: Network) -> Neighbors:
     groups: dict[End, int] = {}
     for name, switch in network.switches.items():
         for index, group in enumerate(switch.groups):
-            for discovery in group.discoveries:
-                for interface, _ in discovery.interfaces:
-                    groups.setdefault(End(name, interface.rpartition(".")[0]), index)
+            for interface, _ in group.interfaces:
+                groups.setdefault(End(name, interface.rpartition(".")[0]), index)
     found: Neighbors = defaultdict(dict)
     for cable in network.links:
         for end, other in ((cable.a, cable.b), (cable.b, cable.a)):
@@ -125,6 +125,7 @@ def _check_as_lists(context: Context, findings: Findings) -> None:
     neighbors = _neighbors(context.network)
     for name, switch in context.network.switches.items():
         for index, group in enumerate(switch.groups):
+            _check_peer_as(context.network, switch, group, findings)
             if not group.discoveries:
                 continue
             known = neighbors.get((name, index), {})
@@ -143,6 +144,36 @@ def _check_as_lists(context: Context, findings: Findings) -> None:
                     others = [neighbors.get((name, one), {}) for one in range(len(switch.groups)) if one != index]
                     statement = _to_blame(switch, group, listed, known, others)
                     _add_as_list(context.expected, switch, group, listed, known, statement, findings)
+
+
+def _check_peer_as(network: Network, switch: Switch, group: Group, findings: Findings) -> None:
+    """Compare the AS numbers of the static neighbors of a group with those of the switches that are cabled there."""
+    peers = {end: other for cable in network.links for end, other in ((cable.a, cable.b), (cable.b, cable.a))}
+    for neighbor in group.neighbors:
+        end = peers.get(End(switch.named, neighbor.interface.removesuffix(".0")))
+        peer = network.switches.get(end.device) if end is not None else None
+        if end is None or peer is None:
+            continue
+        findings.look(AS_LISTS)
+        index = session_groups(peer).get(f"{end.port}.0")
+        asn = local_as(peer, peer.groups[index]) if index is not None else peer.asn
+        if asn is not None and asn != neighbor.peer_as:
+            found = "no peer-as" if neighbor.peer_as is None else f"peer-as {neighbor.peer_as}"
+            message = f"neighbor {neighbor.name} has {found}; {end.device} is in AS {asn}"
+            line = neighbor.peer_as_line or neighbor.line
+            statement = f"protocols bgp group {group.name} neighbor {neighbor.name} peer-as"
+            involves = (about.device(end.device),)
+            findings.at(
+                AS_LISTS,
+                switch,
+                message,
+                line,
+                asn,
+                neighbor.peer_as,
+                involves=involves,
+                part=neighbor.interface,
+                statement=statement,
+            )
 
 
 def _to_blame(
@@ -226,7 +257,7 @@ UP = Check(
     "over every cable between switches that is in service a BGP session comes up",
     "a cable between switches has no BGP session, or has one though it is out of service",
     "A cable without a session carries nothing; its color is moved to the other links of the leaf.",
-    "The message says what is missing at which end: RA, family inet6, discovery, or the AS number.",
+    "The message says what is missing at which end: RA, family inet6, the neighbor, or the AS number.",
     _check_up,
     layer=Layer.SESSIONS,
 )
@@ -241,10 +272,10 @@ AS_NUMBERS = Check(
 )
 AS_LISTS = Check(
     "AILB203",
-    "the as-list of every group admits exactly its neighbors",
-    "an as-list lacks a neighbor, or admits others",
+    "the as-list of every group admits exactly its neighbors, and static ones have the AS number of their peer",
+    "an as-list lacks a neighbor, or admits others, or a static neighbor has another AS number",
     "A list that is too wide lets a cable in the wrong port come up as a session of the wrong color.",
-    "List the AS numbers of the group's own neighbors.",
+    "List the AS numbers of the group's own neighbors; correct `peer-as` of a static one.",
     _check_as_lists,
     layer=Layer.REFERENCES,
 )

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from lxml import etree
 
+from ailb_gen.addresses import address_text
 from ailb_gen.emulator.device import EmulatedDevice
 from ailb_gen.emulator.fabric_state import BgpSession, FabricState, PrefixCounts, link_local
 from ailb_gen.emulator.messages import refusal
 from ailb_gen.emulator.operations.build import argument, element, fill, flag, ip_version, parts
 from ailb_gen.emulator.operations.ports import unit_index
-from ailb_gen.network.model import Group
+from ailb_gen.network.model import Group, Switch
 
 TABLE = "inet6.0"
 # Junos counts these names the same: no instance named, or the default one.
@@ -34,12 +35,18 @@ NO_ID = "0.0.0.0"  # noqa: S104 - a router ID
 
 
 def peer_address(fabric: FabricState, session: BgpSession) -> str:
-    """Return the address that Junos calls a discovered neighbor by: link-local, with the interface as its scope."""
+    """Return the address that Junos calls a neighbor by: where discovered, link-local with the interface as scope."""
+    if session.neighbor is not None:
+        return address_text(session.neighbor.address or 0)
     return f"{link_local(fabric, session.peer, session.peer_interface)}%{session.interface}"
 
 
-def chosen(device: EmulatedDevice, neighbor: str, group: str = "", color: str = "") -> Iterator[BgpSession]:
+def chosen(
+    device: EmulatedDevice, neighbor: str, group: str = "", color: str = "", discovered: bool = False
+) -> Iterator[BgpSession]:
     """Iterate over the neighbors with an address, with or without its scope, in a group, of a color; all if empty.
+
+    `discovered`: no static ones.
 
     Raises RpcRefusedError for an address that is none.
     """
@@ -53,6 +60,7 @@ def chosen(device: EmulatedDevice, neighbor: str, group: str = "", color: str = 
             neighbor in ("", address, address.partition("%")[0])
             and group in ("", own.name)
             and color in ("", own.color)
+            and not (discovered and session.neighbor is not None)
         ):
             yield session
 
@@ -72,6 +80,16 @@ def _is_default(rpc: etree._Element) -> bool:
     return argument(rpc, "instance") in DEFAULT_INSTANCE and argument(rpc, "exact-instance") in DEFAULT_INSTANCE
 
 
+def _group_names(switch: Switch) -> list[str]:
+    """Return the names of the groups in order: one whose neighbors differ is several in the model."""
+    return list(dict.fromkeys(group.name for group in switch.groups))
+
+
+def _discovered(rpc: etree._Element) -> bool:
+    """Return whether a request is about discovered neighbors alone, in either spelling."""
+    return flag(rpc, "auto-discovered") or flag(rpc, "autodiscovered")
+
+
 def _added(counts: Counts, sessions: Iterable[BgpSession]) -> PrefixCounts:
     rows = [counts.get(session.interface, PrefixCounts()) for session in sessions]
     return PrefixCounts(*(sum(row[field] for row in rows) for field in range(len(PrefixCounts._fields))))
@@ -83,13 +101,14 @@ def summary(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
         return element("bgp-information")
     groups = device.switch.groups
     requested, color = argument(rpc, "group"), argument(rpc, "fabric-color")
-    peers, counts = list(chosen(device, "", requested, color)), device.fabric.prefix_counts(device.name)
+    peers = list(chosen(device, "", requested, color, _discovered(rpc)))
+    counts = device.fabric.prefix_counts(device.name)
     return fill(
         "bgp-summary",
-        groups=sum(requested in ("", group.name) and color in ("", group.color) for group in groups),
+        groups=len({one.name for one in groups if requested in ("", one.name) and color in ("", one.color)}),
         peers=len(peers),
         down=sum(not session.established for session in peers),
-        discovered=len(peers) or None,
+        discovered=sum(session.neighbor is None for session in peers) or None,
         table=fill("bgp-table", counts=_added(counts, peers)) if groups else None,
         rows=[_summary(device, session, counts, first=session is peers[0]) for session in peers],
     )
@@ -116,10 +135,15 @@ def group(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     if not _is_default(rpc):
         return element("bgp-group-information")
     style = "detail" if flag(rpc, "detail") else "summary" if flag(rpc, "summary") else "brief"
+    groups = device.switch.groups
     shown = [
-        (number, one, [session for session in device.fabric.sessions(device.name) if session.group == number])
-        for number, one in enumerate(device.switch.groups)
-        if argument(rpc, "group-name") in ("", one.name)
+        (
+            number,
+            next(one for one in groups if one.name == name),
+            [session for session in device.fabric.sessions(device.name) if groups[session.group].name == name],
+        )
+        for number, name in enumerate(_group_names(device.switch))
+        if argument(rpc, "group-name") in ("", name)
     ]
     peers = [session for _, _, of_group in shown for session in of_group]
     counts = device.fabric.prefix_counts(device.name)
@@ -173,7 +197,8 @@ def neighbor(device: EmulatedDevice, rpc: etree._Element) -> etree._Element:
     """Answer `show bgp neighbor`, for one address, one color or all."""
     if not _is_default(rpc):
         return element("bgp-information")
-    shown = chosen(device, argument(rpc, "neighbor-address"), color=argument(rpc, "fabric-color"))
+    color, discovered = argument(rpc, "fabric-color"), _discovered(rpc)
+    shown = chosen(device, argument(rpc, "neighbor-address"), color=color, discovered=discovered)
     counts = device.fabric.prefix_counts(device.name)
     return element("bgp-information", *(_neighbor(device, session, counts) for session in shown))
 
@@ -184,6 +209,8 @@ def _ends(device: EmulatedDevice, session: BgpSession) -> tuple[str, str]:
     The lower address connects, from a port that follows from both.
     """
     own = f"{link_local(device.fabric, device.name, session.interface)}%{session.interface}"
+    if session.neighbor is not None:
+        own = address_text(session.neighbor.own)
     peer = peer_address(device.fabric, session)
     if not session.established:
         return own, peer
@@ -196,6 +223,7 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
     switch = device.switch
     group, up = switch.groups[session.group], session.established
     own, peer = _ends(device, session)
+    flags = (("Sync", up), ("AutoDiscoveredNdp", session.neighbor is None))
     return fill(
         "bgp-peer",
         session=session,
@@ -205,7 +233,7 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
         peer_as=session.peer_asn or 0,
         system_as=switch.asn or 0,
         state=_state(session),
-        flags="Sync AutoDiscoveredNdp" if up else "AutoDiscoveredNdp",
+        flags=" ".join(flag for flag, has in flags if has),
         last_state="OpenConfirm" if up else "Idle",
         last_event="RecvKeepAlive" if up else "Start",
         up=up_for(device, session),
@@ -217,13 +245,15 @@ def _neighbor(device: EmulatedDevice, session: BgpSession, counts: Counts) -> et
 
 def _established(device: EmulatedDevice, session: BgpSession, counts: Counts) -> list[etree._Element]:
     switch, sessions, up = device.switch, device.fabric.sessions(device.name), up_for(device, session)
+    name = switch.groups[session.group].name
     return parts(
         "bgp-peer-established",
         session=session,
         peer_as=session.peer_asn or 0,
         peer_id=device.fabric.switch(session.peer).router_id or NO_ID,
         local_id=switch.router_id or NO_ID,
-        peer_index=[one for one in sessions if one.group == session.group].index(session),
+        group_index=_group_names(switch).index(name),
+        peer_index=[one for one in sessions if switch.groups[one.group].name == name].index(session),
         snmp_index=sessions.index(session),
         bfd="enabled" if switch.groups[session.group].bfd is not None else "disabled",
         interface_index=unit_index(switch, session.interface),

@@ -68,8 +68,8 @@ LENGTHS = "brief detail extensive"
 SUMMED = f"{LENGTHS} summary"
 EXCHANGED = f"{LENGTHS} table= hidden all exact"
 ROUTES = "get-route-information"
-# How Junos selects neighbors by their color is not public; this is the name of the statement. Every neighbor here is
-# discovered: this leaves none out. Both spellings are those of Junos, of different releases.
+# How Junos selects neighbors by their color is not public; this is the name of the statement. Both spellings of
+# discovered neighbors are those of Junos, of different releases.
 NEIGHBORS = "instance= exact-instance= fabric-color= auto-discovered autodiscovered"
 PROBES = "<host> source= ttl= wait= routing-instance= interface= inet inet6 no-resolve"
 

@@ -14,8 +14,8 @@ from ailb_gen.lab.bird.filters import Policies, Reasons, Symbols, prefix_set
 from ailb_gen.lab.bird.model import BirdPeer, Translation, Untranslated
 from ailb_gen.lab.bird.radv import router_advertisements
 from ailb_gen.lab.plan import SwitchPlan, link_local, port_of, unit_link
-from ailb_gen.network.model import Group, Switch
-from ailb_gen.network.sessions import Side, discovered, local_as, refused, unfit
+from ailb_gen.network.model import Group, Neighbor, Switch
+from ailb_gen.network.sessions import Side, group_keys, local_as, refused, session_groups, unfit
 from ailb_gen.shipped import template
 
 ALL_COLORS = "all-colors"
@@ -33,10 +33,14 @@ LOOP, MISMATCH = "AS path loop", "color mismatch"
 
 @dataclass(frozen=True, slots=True)
 class _Neighbor:
-    """A session to be: the logical interface, its link, its group, both AS numbers; BIRD accepts the AS `expected`."""
+    """A session to be: the logical interface, its link, its group, both AS numbers; BIRD accepts the AS `expected`.
+
+    `key` names the group for BIRD.
+    """
 
     interface: str
     link: str
+    key: str
     group: Group
     own_as: int
     expected: int
@@ -54,7 +58,8 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
     untranslated = [*_outside(switch)]
     # The numbers of these two are fixed.
     loop, mismatch = reasons.number(LOOP), reasons.number(MISMATCH)
-    groups = list({neighbor.group.name: neighbor.group for neighbor in neighbors}.values())
+    keyed = {neighbor.key: neighbor.group for neighbor in neighbors}
+    groups = list(keyed.values())
     policies = Policies(switch, names, reasons, untranslated)
     used = dict.fromkeys(name for group in groups for name in (*group.imports, *group.exports))
     _metrics(switch, groups, [neighbor.expected for neighbor in neighbors], untranslated)
@@ -77,7 +82,7 @@ def render(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer], held
         limit=min(max(switch.balancing.maximum_ecmp, 1), MOST_PATHS),
         multiplier=DEFAULT_MULTIPLIER,
         functions=filter(None, functions),
-        groups=[_group(switch, names, group) for group in groups],
+        groups=[_group(switch, names, *row) for row in keyed.items()],
         preference=list(filters.set_preference(DEFAULT_PREFERENCE)),
         own_numbers=", ".join(map(str, sorted({neighbor.own_as for neighbor in neighbors}))),
         loop_reason=loop,
@@ -105,8 +110,8 @@ def _outside(switch: Switch) -> Iterator[Untranslated]:
 
 
 def _neighbors(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer]) -> Iterator[_Neighbor]:
-    """Yield the sessions that this switch tries: where the interface is up, and a group discovers neighbors."""
-    table = discovered(switch)
+    """Yield the sessions that this switch tries: where the interface is up, and a group has a neighbor."""
+    table, keys = session_groups(switch), group_keys(switch)
     for interface, peer in sorted(peers.items()):
         link, port = unit_link(plan, interface), plan.ports.get(port_of(interface))
         unit, configured = switch.unit(interface), switch.ports.get(port_of(interface))
@@ -116,17 +121,21 @@ def _neighbors(switch: Switch, plan: SwitchPlan, peers: Mapping[str, BirdPeer]) 
         own = local_as(switch, group)
         if configured.disabled or unit.disabled or not unit.inet6 or own is None or any(unfit(group)):
             continue
-        side, other = Side(plan.name, table[interface], interface, own), Side(str(port.far), 0, "", peer.asn)
+        static = group.neighbor(interface)
+        side = Side(plan.name, table[interface], interface, own, static)
+        other = Side(str(port.far), 0, "", peer.asn)
         expected: int | None = peer.asn
         if any(refused({plan.name: switch}, side, other)):
-            expected = None if own == peer.asn else _first_admitted(switch, group, own)
+            expected = None if own == peer.asn else _first_admitted(switch, group, static, own)
         if expected is not None:
-            passive = link_local(port.mac) > peer.link_local
-            yield _Neighbor(interface, link, group, own, expected, peer, passive)
+            passive = (static.own if static is not None else link_local(port.mac)) > peer.address
+            yield _Neighbor(interface, link, keys[table[interface]], group, own, expected, peer, passive)
 
 
-def _first_admitted(switch: Switch, group: Group, own: int) -> int | None:
+def _first_admitted(switch: Switch, group: Group, static: Neighbor | None, own: int) -> int | None:
     """Return an AS number that a group admits, so that BIRD itself refuses the peer that has another one."""
+    if static is not None:
+        return static.peer_as if static.peer_as != own else None
     listed = switch.as_lists.get(group.peer_as_list or "")
     found = [group.peer_as] if group.peer_as is not None else []
     found += [low for low, _ in listed.ranges] if listed is not None else []
@@ -164,7 +173,7 @@ def _color(switch: Switch, name: str | None) -> str | None:
     return next(iter(members)) if len(members) == 1 else None
 
 
-def _group(switch: Switch, names: Symbols, group: Group) -> dict[str, object]:
+def _group(switch: Switch, names: Symbols, key: str, group: Group) -> dict[str, object]:
     """Return what the template needs of a group: the test for another color, statements of its import and export."""
     color = _color(switch, group.color)
     known = value(color) if color is not None else None
@@ -172,7 +181,7 @@ def _group(switch: Switch, names: Symbols, group: Group) -> dict[str, object]:
         [name for name in policies if name in switch.policies] for policies in (group.imports, group.exports)
     )
     return {
-        "name": group.name,
+        "name": key,
         "aigp": group.aigp,
         "bfd": group.bfd is not None and group.bfd.interval_ms,
         "mismatch": _mismatch(color, known),
@@ -241,7 +250,7 @@ def _merges(switch: Switch, sessions: Sequence[tuple[Group, int]], untranslated:
     it; without multiple-as only those of the same neighboring AS. The forwarding table takes them if a load-balancing
     policy says so.
     """
-    groups = list({group.name: group for group, _ in sessions}.values())
+    groups = list(dict.fromkeys(group for group, _ in sessions))
     several = [group for group in groups if group.multipath]
     if not switch.balancing.per_packet or not several:
         return False

@@ -19,9 +19,9 @@ ECMP_TABLE = 4791
 
 @dataclass(frozen=True, slots=True)
 class BirdPeer:
-    """A neighbor whose router advertisement was heard: its link-local address, and its AS number on that session."""
+    """A neighbor: its address, link-local where it was discovered, and its AS number on that session."""
 
-    link_local: int
+    address: int
     asn: int
 
 

@@ -37,17 +37,11 @@ def leaf_ports(context: Context) -> dict[End, End]:
 
 
 def bgp_place(context: Context, device: str, port: str = "") -> Place | None:
-    """Return where a switch configures BGP, or the group that discovers neighbors on a port; None without a file."""
+    """Return where a switch configures BGP, or the group with the neighbor on a port; None without a file."""
     switch = context.network.switches.get(device)
     if switch is None:
         return None
-    groups = (
-        group.line
-        for group in switch.groups
-        for discovery in group.discoveries
-        for interface, _ in discovery.interfaces
-        if interface == f"{port}.0"
-    )
+    groups = (group.line for group in switch.groups if f"{port}.0" in dict(group.interfaces))
     return Place(switch.file, next(groups, switch.bgp_line) or 1)
 
 

@@ -17,7 +17,7 @@ from ailb_gen.lab.check.observed import Observed
 from ailb_gen.lab.links import ETHERNET_HEADER
 from ailb_gen.network.fabric import End
 from ailb_gen.network.model import Group
-from ailb_gen.network.sessions import discovered
+from ailb_gen.network.sessions import session_groups
 
 # Without `multiplier`.
 JUNOS_MULTIPLIER = 3
@@ -65,7 +65,7 @@ def _as_intended(context: Context, end: End) -> bool:
 
 def _group(context: Context, end: End) -> Group | None:
     switch = context.network.switches.get(end.device)
-    number = discovered(switch).get(f"{end.port}.0") if switch is not None else None
+    number = session_groups(switch).get(f"{end.port}.0") if switch is not None else None
     return switch.groups[number] if switch is not None and number is not None else None
 
 
@@ -99,7 +99,7 @@ def check_multipath(context: Context, routes: ExpectedRoutes, findings: Findings
         if switch is None:
             continue
         findings.look(MULTIPATH)
-        table = discovered(switch)
+        table = session_groups(switch)
         for number in sorted({table[name] for port in ports if (name := f"{port}.0") in table}):
             group = switch.groups[number]
             if not group.multipath:

@@ -50,17 +50,21 @@ def check_servers(
 def _check_links(
     context: Context, routes: ExpectedRoutes, observed: Observed, down: DownLinks, findings: Findings
 ) -> None:
-    """Expect a router advertisement of the other end, without prefixes, at both ends of every link in service."""
+    """Expect a router advertisement of the other end, without prefixes, at both ends of every link in service.
+
+    Static neighbors need none.
+    """
+    static = context.fabric.bgp.neighbors == "static"
     for end, sender in routes.ends():
         findings.look(ADVERTISED)
         advertisement = observed.advertisements.get(end)
-        if advertisement is None:
+        if advertisement is None and not static:
             message = f"no router advertisement of {sender.device} arrives over {sender} - {end}"
             if end in down.dark and {end.device, sender.device} <= observed.devices:
                 message += ": the link has no carrier"
             involves = (about.device(end.device), about.end(end))
             _at_interface(context, ADVERTISED, sender, message, involves, findings)
-        elif advertisement.prefixes:
+        elif advertisement is not None and advertisement.prefixes:
             prefixes = some([str(one.prefix) for one in advertisement.prefixes])
             message = f"its advertisements to {end} have {prefixes}"
             _at_interface(context, ADVERTISED, sender, message, (), findings)

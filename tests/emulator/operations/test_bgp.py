@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
+from ailb_gen.emulator.fabric import EmulatedFabric
+from ailb_gen.junos.reader import read
+from ailb_gen.junos.tree import Node
 from ailb_gen.routing.rib import Routing
 from tests.emulator.operations.lab import (
     LEAF,
@@ -18,7 +21,7 @@ from tests.emulator.operations.lab import (
     lab,
     tree_of,
 )
-from tests.network.lab import TEXTS, network
+from tests.network.lab import LAB, STATIC, TEXTS, network
 
 COLORS = {"green": "color:0:1", "blue": "color:0:2", "red": "color:0:3", "orange": "color:0:4"}
 
@@ -91,3 +94,45 @@ def test_an_away_device_answers_with_nothing(leaf: Fake) -> None:
         assert not reply.findall("bgp-peer")
         assert not reply.findall("route-table")
     assert command(leaf, "show route", "xml").tag == "route-information"
+
+
+class Static(Fake):
+    """A device of the fabric with static neighbors."""
+
+    def committed(self) -> Node:
+        return read(STATIC[f"switches/{self.name}.conf"], self.name)
+
+
+@pytest.fixture
+def static() -> Static:
+    fabric = EmulatedFabric.read(LAB.parent / "static")
+    for name in (LEAF, "stripe2-leaf1", SPINE, "spine2"):
+        fabric.commit(name, read(STATIC[f"switches/{name}.conf"], name))
+    return Static(LEAF, fabric)
+
+
+def test_static_neighbors_have_their_addresses_and_are_not_discovered(static: Static) -> None:
+    reply = ask(static, "get-bgp-summary-information")
+    assert [peer.findtext("peer-address") for peer in reply.findall("bgp-peer")] == [
+        f"fd00::1:1:{last}" for last in (3, 5, 7, 9)
+    ]
+    assert reply.findtext("group-count") == "1"
+    assert peers(reply) == [(asn, "Established", "0") for asn in ("65001", "65001", "65002", "65002")]
+    assert not ask(static, "get-bgp-summary-information", "autodiscovered").findall("bgp-peer")
+    [peer] = ask(static, "get-bgp-neighbor-information", fabric_color="red").findall("bgp-peer")
+    assert peer.findtext("local-address", "").partition("+")[0] == "fd00::1:1:4"
+    assert (peer.findtext("peer-flags"), peer.findtext("peer-group")) == ("Sync", "fabric")
+    assert not ask(static, "get-bgp-neighbor-information", "auto-discovered").findall("bgp-peer")
+
+
+def test_one_group_is_one_whatever_its_colors(static: Static) -> None:
+    reply = ask(static, "get-bgp-group-information")
+    [group] = reply.findall("bgp-group")
+    assert (group.findtext("name"), group.findtext("peer-count")) == ("fabric", "4")
+    assert len(group.findall("peer-address")) == 4
+
+
+def test_a_static_neighbor_that_does_not_answer_is_active(static: Static) -> None:
+    static.emulated.power_off(SPINE)
+    states = [peer.findtext("peer-state") for peer in ask(static, "get-bgp-summary-information").findall("bgp-peer")]
+    assert states == ["Active", "Active", "Established", "Established"]

@@ -59,7 +59,7 @@ def test_golden(network: Network, name: str, tmp_path: Path) -> None:
     checked(found.text, tmp_path)
 
 
-@pytest.mark.parametrize("example", ["jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("example", ["jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_every_statement_of_the_examples_is_translated(example: str, tmp_path: Path) -> None:
     found = read_network(ROOT / "tests/golden" / example, lambda *trees: None).network
     planned = plan(found)

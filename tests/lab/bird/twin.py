@@ -13,7 +13,7 @@ from ailb_gen.lab.bird.model import BirdPeer, RibRoute, Translation
 from ailb_gen.lab.plan import LabPlan, link_local, plan
 from ailb_gen.lab.routers import Router
 from ailb_gen.network.fabric import Cable, Network
-from ailb_gen.network.sessions import discovered, local_as
+from ailb_gen.network.sessions import local_as, session_groups
 from tests.lab.labs import until, with_link_local
 
 SYSCTLS = {
@@ -47,17 +47,20 @@ class Running:
 
 
 def peers(network: Network, planned: LabPlan, name: str) -> dict[str, BirdPeer]:
-    """Give the neighbors of a switch whose router advertisements it would hear."""
+    """Give the neighbors of a switch whose router advertisements it would hear, and its static ones."""
     found = {}
+    static = {one.interface: one for group in network.switches[name].groups for one in group.neighbors}
     for port, entry in planned.switches[name].ports.items():
         other = network.switches.get(entry.far.device)
         unit = f"{entry.far.port}.0"
-        if other is None or unit not in other.advertisements:
+        if other is None or not (unit in other.advertisements or f"{port}.0" in static):
             continue
-        table = discovered(other)
+        table = session_groups(other)
         asn = local_as(other, other.groups[table[unit]]) if unit in table else other.asn
         far = planned.switches[entry.far.device].ports[entry.far.port]
-        found[f"{port}.0"] = BirdPeer(link_local(far.mac), asn or 0)
+        neighbor = static.get(f"{port}.0")
+        address = neighbor.address if neighbor is not None else None
+        found[f"{port}.0"] = BirdPeer(link_local(far.mac) if address is None else address, asn or 0)
     return found
 
 

@@ -76,7 +76,7 @@ def test_nothing_is_found_in_a_lab_of_sound_files() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield"])
+@pytest.mark.parametrize("example", ["lab", "jvd", "jvd-8-uplinks", "brownfield", "static"])
 def test_nothing_is_found_when_everything_fails_in_a_lab_of_sound_files(example: str) -> None:
     found, examined = isolated(flow_result, GOLDEN / example, example, True, tools=TOOLS)
     assert found == [], "\n".join(found)

@@ -68,7 +68,9 @@ def found(seen: Observed) -> list[Finding]:
     return findings(all_of.results(checks_of(OF_LAB)))
 
 
-@pytest.mark.parametrize("example", ["lab", "jvd", pytest.param("jvd-8-uplinks", marks=pytest.mark.long), "brownfield"])
+@pytest.mark.parametrize(
+    "example", ["lab", "jvd", pytest.param("jvd-8-uplinks", marks=pytest.mark.long), "brownfield", "static"]
+)
 def test_sound_files_give_no_findings(example: str) -> None:
     context = context_of(example)
     results = list(

@@ -83,5 +83,36 @@ SESSIONS = (
     kind("bfd-no-multiplier", delete(switch(f"{GROUP} > bfd-liveness-detection > multiplier *")), "AILB211"),
     kind("lldp-interfaces", delete(switch("protocols > lldp > interface all")), "AILB210"),
 )
+STATIC = f"{GROUP} > neighbor *"
+ADDRESS = "interfaces > et-* > unit 0 > family inet6 > address *"
+OWN = ("static",)
+STATICS = (
+    kind("static-neighbor-removed", delete(switch(STATIC)), "AILB201", OWN),
+    kind("static-neighbor-inactive", deactivate(switch(STATIC)), "AILB201", OWN),
+    kind("static-neighbor-disabled", insert(switch(STATIC), " " * 16 + "disable;"), "AILB201", OWN),
+    kind("static-neighbor-elsewhere", replace(switch(STATIC), r"fd00::(\w)", "9"), "AILB201 AILB207", OWN),
+    kind("static-neighbor-strange", insert(switch(GROUP), f"{INDENT}neighbor 2001:db8::1;"), "AILB207", OWN),
+    kind("static-neighbor-allow", insert(switch(GROUP), f"{INDENT}allow ::/0;"), "AILB207", OWN),
+    kind("static-neighbor-multihop", insert(switch(STATIC), " " * 16 + "multihop;"), "AILB209", OWN),
+    kind("static-neighbor-multipath", insert(switch(STATIC), " " * 16 + "multipath disable;"), "AILB205", OWN),
+    kind("static-group-internal", replace(switch(f"{GROUP} > type external"), "external", "internal"), "AILB201", OWN),
+    kind("static-group-no-type", delete(switch(f"{GROUP} > type external")), "AILB207", OWN),
+    kind("static-group-removed", delete(switch(GROUP)), "AILB201", OWN),
+    kind("static-group-bfd", delete(switch(f"{GROUP} > bfd-liveness-detection")), "AILB204", OWN),
+    kind("static-group-aigp", delete(switch(f"{GROUP} > family inet6 > unicast > aigp")), "AILB206", OWN),
+    kind("static-group-local-as", delete(switch(f"{GROUP} > local-as *")), "AILB211", OWN),
+    kind("static-color-removed", delete(switch(f"{STATIC} > fabric-color *")), "AILB302", OWN),
+    kind("static-colors-swapped", swap(switch(f"{STATIC} > fabric-color *"), r"color (.+);"), "AILB302", OWN),
+    kind("static-color-borrowed", borrow(switch(f"{STATIC} > fabric-color *"), r"color (.+);"), "AILB302", OWN),
+    kind(
+        "static-color-undefined", replace(switch(f"{STATIC} > fabric-color *"), r"color (.+);", "old"), "AILB208", OWN
+    ),
+    kind("static-peer-as", replace(switch(f"{STATIC} > peer-as *"), r"\d+", add(7)), "AILB203 AILB201", OWN),
+    kind("static-peer-as-removed", delete(switch(f"{STATIC} > peer-as *")), "AILB203 AILB201", OWN),
+    kind("static-address-removed", delete(switch(ADDRESS)), "AILB108 AILB201", OWN),
+    kind("static-address-of-the-peer", replace(switch(ADDRESS), r"(\w)/127", "f"), "AILB108 AILB201", OWN),
+    kind("static-addresses-swapped", swap(switch(ADDRESS), r"address (.+);"), "AILB108 AILB201", OWN),
+    kind("static-address-length", replace(switch(ADDRESS), r"/(127)", "64"), "AILB108", OWN),
+)
 
-KINDS = SESSIONS
+KINDS = (*SESSIONS, *STATICS)
