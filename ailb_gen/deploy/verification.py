@@ -7,7 +7,7 @@ the forwarding plane makes of DLB: the statements that are active are read, grou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lxml.etree import _Element
 
@@ -19,11 +19,9 @@ from ailb_gen.checks.model import Check, Finding, Result
 from ailb_gen.deploy.device_diff import ADD, REMOVE, REPLACE, Edit, ServerDiff, SwitchDiff, edit_of
 from ailb_gen.deploy.planning import device_diffs
 from ailb_gen.deploy.resource_limits import ONE_AT_A_TIME
-from ailb_gen.deploy.servers.addresses import Advertised
-from ailb_gen.deploy.servers.jobs import hardware_figures, unlike
+from ailb_gen.deploy.servers.fleet import ServerState, of_fleet, read_state, with_leaves
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedServer, ObservedServer, compare_all, expected_of
-from ailb_gen.deploy.servers.verify import observe as observe_host
+from ailb_gen.deploy.servers.verify import beyond_push, compare_all, expected_of
 from ailb_gen.deploy.session import DeploySession
 from ailb_gen.deploy.switch_driver import DeviceError, Phase, SwitchDriver, cut
 from ailb_gen.deploy.switch_state import FabricModel, deviation, read_fabric_model, switch_of, text_in
@@ -38,8 +36,6 @@ from ailb_gen.wording import counted, plural, some
 HEADER = 14
 # Of routes that have the same next hops one is read, of at most ROUTES kinds: on a spine every leaf is one.
 ROUTES = 16
-# Junos's own preferred lifetime of a prefix and longest time between advertisements, in seconds.
-PREFERRED_S, INTERVAL_S = 604_800, 600
 # What is said in every report of `verify`.
 NOT_READ = (
     "verify does not read class of service, firewall filters, optics, error counters, or DLB in the forwarding plane "
@@ -191,15 +187,9 @@ def verify(session: DeploySession, advance: Callable[[int], None] = lambda numbe
         # No alarm is part of the design: all are shown.
         return *fabric_model.expected(name).observe(switch), read_forwarding(name, switch, prefixes[name])
 
-    def expected_server(name: str) -> ExpectedServer:
+    def observe_server(name: str, server: ServerConnection) -> ServerState:
         expected = expected_of(session.inputs.trees[name], session.inputs.hosts[name].profile)
-        return with_leaves(name, expected, fabric_model)
-
-    def observe_server(name: str, server: ServerConnection) -> tuple[tuple[Finding, ...], ObservedServer]:
-        expected = expected_server(name)
-        observed = observe_host(server, expected)
-        # Of a large fabric only what is compared among servers is kept.
-        return compare_all(name, expected, observed), replace(observed, tree={}, rules=(), routes=(), interfaces={})
+        return read_state(server, with_leaves(name, expected, fabric_model), compare_all)
 
     switches = session.pool.run(prefixes, observe, Phase.VERIFY, advance, keep=False)
     # A session that is down is one finding, not one for each route that goes another way for it.
@@ -210,33 +200,11 @@ def verify(session: DeploySession, advance: Callable[[int], None] = lambda numbe
         found[name] = (*wrong, *expected.deviations(name, forwarding))
     picked = [name for name in session.servers if name in session.picked]
     servers = session.pool.run(picked, observe_server, Phase.VERIFY, advance, keep=False)
-    found |= {name: wrong for name, (wrong, _) in servers.good.items()}
+    found |= {name: one.findings for name, one in servers.good.items()}
     findings = tuple(finding for _, row in sorted(found.items()) for finding in row)
-    jobs = {name: expected_server(name).jobs for name in servers.good}
-    findings += tuple(unlike(jobs, {name: one.plug_in for name, (_, one) in servers.good.items()}))
-    figures = hardware_figures({name: one.hardware for name, (_, one) in servers.good.items()})
-    state = Result(STATE, findings, len(found), figures)
+    odd, figures = of_fleet(servers.good)
+    state = Result(STATE, findings + odd, len(found), figures)
     return [unreached({**switches.bad, **servers.bad}, len(session.roles)), state]
-
-
-def with_leaves(name: str, expected: ExpectedServer, model: FabricModel) -> ExpectedServer:
-    """Return what is expected of a server, with the speeds and advertisements that its leaves are configured for."""
-    ports = dict(expected.ports)
-    for nic, port in expected.ports.items():
-        end = model.attachments.get((name, nic))
-        leaf = model.switches.get(end.device) if end is not None else None
-        if end is None or leaf is None:
-            continue
-        rows = (leaf.ports.get(word) for word in (end.port, end.port.partition(":")[0]))
-        speed = next((row.speed_bps for row in rows if row is not None and row.speed_bps), None)
-        advertised = {
-            one.prefix: Advertised(int(one.preferred or PREFERRED_S), row.max_interval or INTERVAL_S)
-            for row in leaf.advertisements.values()
-            for one in row.prefixes
-            if (one.preferred or "0").isdecimal()
-        }
-        ports[nic] = replace(port, speed_bps=speed, advertised=advertised)
-    return replace(expected, ports=ports)
 
 
 def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
@@ -249,7 +217,14 @@ def unreached(errors: Mapping[str, DeviceError], count: int) -> Result:
 
 
 def drift(session: DeploySession, advance: Callable[[int], None] = lambda number: None) -> list[Result]:
-    """Compare all switches and the picked servers with their files; of every device only its findings are kept."""
+    """Compare all switches and the picked servers with their files; of every device only its findings are kept.
+
+    Of servers also what is there beside the files: addresses, NICs, NCCL's plug-in, variables of other files.
+    """
+
+    def observe_server(name: str, server: ServerConnection) -> ServerState:
+        expected = expected_of(session.inputs.trees[name], session.inputs.hosts[name].profile)
+        return read_state(server, expected, beyond_push)
 
     def keep(look: SwitchDiff) -> tuple[Finding, ...]:
         return tuple(of_switch(look, session.inputs.files[look.name]))
@@ -260,7 +235,13 @@ def drift(session: DeploySession, advance: Callable[[int], None] = lambda number
         Result(check, tuple(finding for finding in found if finding.check == check.id), len(switches.good))
         for check in (DRIFT, BESIDES, NEXT_PUSH)
     ]
-    return [unreached({**switches.bad, **hosts.bad}, len(session.roles)), *results, edited(hosts.good)]
+    servers = session.pool.run(list(hosts.good), observe_server, Phase.VERIFY, keep=False, at_once=True)
+    if servers:
+        odd, figures = of_fleet(servers.good)
+        beside = tuple(finding for _, one in sorted(servers.good.items()) for finding in one.findings)
+        results.append(Result(STATE, beside + odd, len(servers.good), figures))
+    bad = {**switches.bad, **hosts.bad, **servers.bad}
+    return [unreached(bad, len(session.roles)), *results, edited(hosts.good)]
 
 
 def of_switch(look: SwitchDiff, file: str) -> Iterator[Finding]:

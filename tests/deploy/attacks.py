@@ -284,6 +284,11 @@ PROBES: Mapping[str, Callable[[], Answer]] = {
         rule=[json.dumps([{"priority": PRIME * (n % 4), "src": f"fc00::{n:x}", "table": "1"} for n in range(30_000)])]
     ),
     "long prefixes": lambda: _probe(route=['[{"dev":"a","dst":"', *_up_to(2_000_000, _many("f")), '"}]']),
+    "addresses": lambda: _probe(addr=['[{"ifname":"a","addr_info":[', *_up_to(2_000_000, _many("{},")), "{}]}]"]),
+    "hardware": lambda: _probe(nic=_up_to(MOST, _many("a b c d\n"))),
+    "variables": lambda: _probe(environment=_up_to(MOST, _many("/a:1:NCCL_X=1\n"))),
+    "a variable": lambda: _probe(environment=["/a:1:NCCL_X=", *_up_to(MOST, _many("'a"))]),
+    "libraries": lambda: _probe(plugin=_up_to(MOST, _many("missing x\n"))),
     "settings": lambda: _probe(sysctl=_up_to(MOST, _many("ab\n"))),
     "one setting": lambda: _probe(sysctl=_up_to(MOST, _many(" = "))),
     "pings": lambda: _probe(ping=_up_to(MOST, _many("a b c d e\n"))),

@@ -259,8 +259,8 @@ def compare(name: str, expected: ExpectedServer, observed: ObservedServer) -> tu
     return tuple(finding for part in parts for finding in _first(part(name, expected, observed)))
 
 
-def compare_all(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
-    """Compare also what no push changes: other addresses, MACs and speeds, NCCL's plug-in, other files' variables."""
+def beyond_push(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
+    """Compare what no push changes: other addresses, MACs and speeds, NCCL's plug-in, variables of other files."""
     parts = (
         addresses(name, expected.ports, observed.interfaces),
         speeds(name, expected.ports, observed.hardware),
@@ -268,7 +268,12 @@ def compare_all(name: str, expected: ExpectedServer, observed: ObservedServer) -
         contradictions(name, expected.jobs, observed.assignments),
         qos(name, observed.qos),
     )
-    return compare(name, expected, observed) + tuple(finding for part in parts for finding in _first(part))
+    return tuple(finding for part in parts for finding in _first(part))
+
+
+def compare_all(name: str, expected: ExpectedServer, observed: ObservedServer) -> tuple[Finding, ...]:
+    """Compare what a push changes and what it does not."""
+    return compare(name, expected, observed) + beyond_push(name, expected, observed)
 
 
 def _first(findings: Iterator[Finding]) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from ailb_gen.deploy.artifacts import collect_host
 from ailb_gen.deploy.servers.files import MAX_FILES, MAX_WIDE
 from ailb_gen.deploy.servers.script import status
 from ailb_gen.deploy.servers.ssh import SHORT_ANSWER, ScriptAnswer, ServerConnection
-from ailb_gen.deploy.servers.verify import ExpectedRoute, ExpectedServer, verify
+from ailb_gen.deploy.servers.verify import ExpectedRoute, ExpectedServer, beyond_push, observe, verify
 from ailb_gen.deploy.switch_driver import DeviceError, Phase
 from ailb_gen.hosts.text import MAX_BYTES
 from tests.deploy.servers.steps import probe_text
@@ -177,6 +177,9 @@ def test_json_that_is_too_deep() -> None:
         ("rule", '[{"priority": "1", "src": "all", "table": "9"}]'), ("rule", '["x"]'), ("rule", "7"),
         ("rule", '[{"priority": 1, "src": "all", "table": Infinity}]'), ("route", '[{"dst": 7}, 7]'),
         ("route", '[{"dst": "default", "dev": "a", "table": "main"}]'), ("ping", "a b"), ("files", "QQ"),
+        ("addr", "7"), ("addr", '[{"ifname": "a"}]'), ("addr", '[{"ifname": "a", "addr_info": 7}]'),
+        ("addr", '[{"ifname": "a", "addr_info": [7]}]'), ("addr", '[{"ifname": "a/b c d e f g h i", "addr_info": []}]'),
+        ("nic", "gpu0_eth 400000"), ("plugin", "digest x"), ("plugin", "rdma -1"),
     ],
 )  # fmt: skip
 def test_a_probe_that_cannot_be_read(section: str, text: str) -> None:
@@ -198,7 +201,19 @@ def test_any_number_of_routes_is_some_findings() -> None:
     assert found[-1].message.endswith("is unexpected; 14,000 more findings")
 
 
-KEYS = st.sampled_from(["src", "dst", "dev", "mtu", "table"])
+def test_any_number_of_addresses_is_some_findings(expected: ExpectedServer) -> None:
+    prime = (1 << 61) - 1
+    texts = (str(IPv6Address((0xFC << 120) + prime * n)) for n in range(15_000))
+    rows = [{"family": "inet6", "local": text, "prefixlen": 64, "scope": "global"} for text in texts]
+    answer = probed(addr=json.dumps([{"ifname": "gpu0_eth", "address": "a0:88:c2:3b:00:01", "addr_info": rows}]))
+    before = time.process_time()
+    found = beyond_push(NAME, expected, observe(answer, expected))
+    assert time.process_time() - before < 5
+    assert len(found) == 1001
+    assert found[-1].message.endswith("; 13,999 more findings")
+
+
+KEYS = st.sampled_from(["src", "dst", "dev", "mtu", "table", "ifname", "addr_info", "local"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner),
@@ -206,7 +221,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@given(JSON, st.sampled_from(["link", "rule", "route"]))
+@given(JSON, st.sampled_from(["link", "addr", "rule", "route"]))
 def test_any_json_is_read_or_told(value: object, section: str) -> None:
     with suppress(DeviceError):
         verify(probed(**{section: json.dumps(value)}), NOTHING)

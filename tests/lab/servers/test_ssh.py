@@ -16,7 +16,8 @@ from ailb_gen.deploy.login import SshReach
 from ailb_gen.deploy.servers.files import FileChange, RunState, files_of
 from ailb_gen.deploy.servers.script import apply, confirm, observe, status
 from ailb_gen.deploy.servers.ssh import ServerConnection
-from ailb_gen.deploy.servers.verify import expected_of, verify
+from ailb_gen.deploy.servers.verify import compare_all, expected_of
+from ailb_gen.deploy.servers.verify import observe as observe_all
 from ailb_gen.hosts.read import read_hosts
 from ailb_gen.lab.namespaces import batch, output
 from ailb_gen.lab.plan import plan
@@ -66,7 +67,8 @@ def seen_of(server: ServerConnection, root: Path) -> tuple[list[str], list[str]]
     host = read_hosts(root)[0][NAME]
     files = files_of(root, host)
     changed = [path for path, change in observe(server, files).changes.items() if change is not FileChange.SAME]
-    return changed, [one.message for one in verify(server, expected_of(files, host.profile))]
+    expected = expected_of(files, host.profile)
+    return changed, [one.message for one in compare_all(server.name, expected, observe_all(server, expected))]
 
 
 def settled(server: ServerConnection, root: Path) -> tuple[list[str], list[str]]:
